@@ -1,0 +1,66 @@
+//! Finding the perfect hash of a [`NameTable`](crate::NameTable), at build time.
+
+use alloc::{collections::BTreeSet, string::String, vec::Vec};
+
+use crate::{displace::displace, names::hash};
+
+/// The most names of one table.
+pub const MAX_NAMES: usize = u16::MAX as usize;
+
+/// How many hash functions are tried.
+const SEEDS: u64 = 64;
+
+/// What a generator writes into its `NameTable::new(names, seed, &displacements, &slots)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuiltNames {
+    /// Selects the hash function.
+    pub seed: u64,
+    /// By bucket.
+    pub displacements: Vec<u32>,
+    /// By place: the index of the name, or `u16::MAX`.
+    pub slots: Vec<u16>,
+}
+
+/// Why there is no table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildNamesError {
+    /// Indices have 16 bits.
+    #[error("{0} names, but a table holds at most {MAX_NAMES}")]
+    TooMany(usize),
+    /// Names must differ.
+    #[error("the name `{0}` occurs twice")]
+    Duplicate(String),
+    /// Names that collide under all hash functions tried.
+    #[error("no perfect hash was found for these names")]
+    NoPerfectHash,
+}
+
+/// Finds a perfect hash over `names`. The same names always give the same table.
+///
+/// # Errors
+/// See [`BuildNamesError`].
+pub fn build_names(names: &[&str]) -> Result<BuiltNames, BuildNamesError> {
+    if names.len() > MAX_NAMES {
+        return Err(BuildNamesError::TooMany(names.len()));
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(name) = names.iter().find(|name| !seen.insert(**name)) {
+        return Err(BuildNamesError::Duplicate((*name).into()));
+    }
+    let (buckets, places) = table_sizes(names.len());
+    let attempt = |seed| {
+        let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes(), seed)).collect();
+        let placement = displace(&hashes, buckets, places)?;
+        // Vacant places are `u32::MAX`, which becomes `u16::MAX`.
+        let slots = placement.places.iter().map(|&at| at as u16).collect();
+        Some(BuiltNames { seed, displacements: placement.displacements, slots })
+    };
+    (1..=SEEDS)
+        .find_map(|n| attempt(n.wrapping_mul(0xa076_1d64_78bd_642f)))
+        .ok_or(BuildNamesError::NoPerfectHash)
+}
+
+/// Numbers of buckets and of places for so many names.
+fn table_sizes(names: usize) -> (usize, usize) {
+    (names.div_ceil(3), names + names / 16)
+}
