@@ -11,19 +11,24 @@ namespace {
 
 std::vector<std::string> all_arguments;
 
-bool names_endpoint(const std::string& argument) {
-  return argument.rfind("-ORBendPoint", 0) == 0;
+bool given(const std::string& option) {
+  for (const std::string& a : all_arguments)
+    if (a == "-ORB" + option) return true;
+  return false;
 }
 
 }  // namespace
 
-Orb::Orb(int argc, char** argv) {
+Orb::Orb(int argc, char** argv, Options defaults) {
   all_arguments.assign(argv, argv + argc);
-  bool endpoint_given = false;
-  for (const std::string& a : all_arguments) endpoint_given |= names_endpoint(a);
+  defaults.emplace_back("endPoint", "giop:tcp:127.0.0.1:");
 
-  const char* loopback[][2] = {{"endPoint", "giop:tcp:127.0.0.1:"}, {nullptr, nullptr}};
-  orb_ = CORBA::ORB_init(argc, argv, "omniORB4", endpoint_given ? nullptr : loopback);
+  std::vector<const char*> pairs;
+  for (const auto& [option, value] : defaults)
+    if (!given(option)) pairs.insert(pairs.end(), {option.c_str(), value.c_str()});
+  pairs.insert(pairs.end(), {nullptr, nullptr});
+
+  orb_ = CORBA::ORB_init(argc, argv, "omniORB4", reinterpret_cast<const char*(*)[2]>(pairs.data()));
   rest_.assign(argv + 1, argv + argc);
 
   CORBA::Object_var found = orb_->resolve_initial_references("RootPOA");
@@ -47,6 +52,8 @@ PortableServer::POA_var Orb::plain_keys() const {
   manager->activate();
   return poa;
 }
+
+Options generous() { return {{"giopMaxMsgSize", "67108864"}, {"maxGIOPConnectionPerServer", "32"}}; }
 
 std::string orb_option(const std::string& name, const std::string& otherwise) {
   for (size_t i = 0; i + 1 < all_arguments.size(); ++i)

@@ -5,15 +5,20 @@
 #include <omniORB4/CORBA.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace peer {
 
+// Options of omniORB's, without the leading "-ORB", and their values.
+using Options = std::vector<std::pair<std::string, std::string>>;
+
 // An ORB on the loopback interface, shut down and destroyed at the end of its scope. It removes
-// omniORB's own options from the arguments; `rest()` has the others.
+// omniORB's own options from the arguments; `rest()` has the others. `defaults` count where the
+// arguments don't say otherwise.
 class Orb {
 public:
-  Orb(int argc, char** argv);
+  Orb(int argc, char** argv, Options defaults = {});
   ~Orb();
   Orb(const Orb&) = delete;
   Orb& operator=(const Orb&) = delete;
@@ -33,6 +38,10 @@ private:
   PortableServer::POA_var root_;
   std::vector<std::string> rest_;
 };
+
+// What the interoperability programs need beyond omniORB's defaults: messages of more than 2 MiB, and
+// connections for calls nested deeper than five.
+Options generous();
 
 // The value of an option that omniORB takes for itself, or `otherwise`. Valid once an `Orb` exists.
 std::string orb_option(const std::string& name, const std::string& otherwise);
