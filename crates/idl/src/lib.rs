@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod diagnostic;
+pub mod generate;
 pub mod model;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,212 @@
+//! Operations and the two halves of attributes, as servants and references see them: calls.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::Generator;
+use super::naming::CallNames;
+use super::scope::Scope;
+use super::words::{Names, ident, snake};
+use crate::model::{DefId, Direction, Feature, Model, Parameter, Type};
+
+/// The name of a setter's parameter in IDL terms.
+const NEW_VALUE: &str = "value";
+
+/// Something a client can call.
+pub(super) struct Call<'g> {
+    /// The interface that defines it.
+    pub(super) owner: DefId,
+    /// The name in a GIOP request.
+    pub(super) wire: String,
+    /// Of the operation or attribute.
+    pub(super) repository_id: &'g str,
+    /// The comment before it.
+    pub(super) doc: Option<&'g str>,
+    /// The method of the servant's trait, and the skeleton function.
+    pub(super) method: String,
+    /// The error enum in the owner's scope.
+    pub(super) error: Option<String>,
+    /// The two methods of the reference; usually `method` and `method_async`.
+    pub(super) on_reference: (String, String),
+    pub(super) oneway: bool,
+    pub(super) result: Option<&'g Type>,
+    pub(super) parameters: Vec<Argument<'g>>,
+    pub(super) raises: &'g [DefId],
+}
+
+/// A parameter with its Rust name.
+pub(super) struct Argument<'g> {
+    pub(super) name: Ident,
+    pub(super) direction: Direction,
+    pub(super) ty: &'g Type,
+}
+
+impl Argument<'_> {
+    /// Travels to the servant.
+    pub(super) fn goes_in(&self) -> bool {
+        self.direction != Direction::Out
+    }
+}
+
+impl<'g> Call<'g> {
+    /// As IDL names it: `Bank::Account::withdraw`.
+    pub(super) fn idl_name(&self, model: &Model) -> String {
+        format!("{}::{}", model.scoped_name(self.owner), self.wire.trim_start_matches("_get_"))
+    }
+
+    /// A name for a local variable that no parameter has.
+    pub(super) fn local(&self, wanted: &str) -> Ident {
+        let mut names = Names::default();
+        let parameters: Vec<_> = self.parameters.iter().map(|it| it.name.to_string()).collect();
+        names.reserve(parameters.iter().map(String::as_str));
+        ident(&names.claim(wanted.to_owned()))
+    }
+
+    pub(super) fn ins(&self) -> impl Iterator<Item = &Argument<'g>> {
+        self.parameters.iter().filter(|it| it.goes_in())
+    }
+
+    pub(super) fn inouts(&self) -> impl Iterator<Item = &Argument<'g>> {
+        self.parameters.iter().filter(|it| it.direction == Direction::InOut)
+    }
+
+    pub(super) fn outs(&self) -> impl Iterator<Item = &Argument<'g>> {
+        self.parameters.iter().filter(|it| it.direction == Direction::Out)
+    }
+
+    /// Inout and out parameters: what follows the result in a reply.
+    pub(super) fn returned(&self) -> impl Iterator<Item = &Argument<'g>> {
+        self.parameters.iter().filter(|it| it.direction != Direction::In)
+    }
+}
+
+impl Generator<'_> {
+    /// The calls of an interface in the order of its operation table: own ones, then inherited ones.
+    pub(super) fn calls(&self, interface: DefId) -> Vec<Call<'_>> {
+        let on_reference = self.naming.on_reference(self.model, interface);
+        let mut calls = Vec::new();
+        let mut position = (interface, 0);
+        for ((owner, feature), reference) in self.model.features(interface).zip(&on_reference) {
+            position = if position.0 == owner { position } else { (owner, 0) };
+            let names = &self.naming.interface(owner).features[position.1];
+            position.1 += 1;
+            calls.push(call(owner, feature, &names.call, &reference.call));
+            if let (Some(names), Some(reference)) = (&names.setter, &reference.setter) {
+                calls.push(setter(owner, feature, names, reference));
+            }
+        }
+        calls
+    }
+
+    /// The calls that an interface defines itself.
+    pub(super) fn own_calls(&self, interface: DefId) -> Vec<Call<'_>> {
+        let mut calls = self.calls(interface);
+        calls.retain(|it| it.owner == interface);
+        calls
+    }
+}
+
+/// An operation, or an attribute's getter.
+fn call<'g>(owner: DefId, feature: &'g Feature, names: &CallNames, reference: &CallNames) -> Call<'g> {
+    let (wire, repository_id, result, parameters, raises) = match feature {
+        Feature::Operation(it) => {
+            (it.name.clone(), &it.repository_id, it.result.as_ref(), arguments(&it.parameters), &it.raises)
+        }
+        Feature::Attribute(it) => {
+            (format!("_get_{}", it.name), &it.repository_id, Some(&it.ty), Vec::new(), &it.get_raises)
+        }
+    };
+    Call {
+        owner,
+        wire,
+        repository_id,
+        doc: feature.doc(),
+        method: names.method.clone(),
+        error: names.error.clone(),
+        on_reference: (reference.method.clone(), reference.future.clone()),
+        oneway: matches!(feature, Feature::Operation(it) if it.oneway),
+        result,
+        parameters,
+        raises,
+    }
+}
+
+fn setter<'g>(owner: DefId, feature: &'g Feature, names: &CallNames, reference: &CallNames) -> Call<'g> {
+    let getter = call(owner, feature, names, reference);
+    let Feature::Attribute(attribute) = feature else { return getter };
+    Call {
+        wire: format!("_set_{}", attribute.name),
+        result: None,
+        parameters: vec![Argument { name: ident(NEW_VALUE), direction: Direction::In, ty: &attribute.ty }],
+        raises: &attribute.set_raises,
+        ..getter
+    }
+}
+
+fn arguments(parameters: &[Parameter]) -> Vec<Argument<'_>> {
+    let mut names = Names::default();
+    let argument = |it: &'_ Parameter| ident(&names.claim(snake(&it.name)));
+    let names: Vec<_> = parameters.iter().map(argument).collect();
+    let pairs = parameters.iter().zip(names);
+    pairs.map(|(it, name)| Argument { name, direction: it.direction, ty: &it.ty }).collect()
+}
+
+impl Scope<'_> {
+    /// What a call fails with.
+    pub(super) fn call_error(&self, call: &Call<'_>) -> TokenStream {
+        match &call.error {
+            Some(name) => self.beside(call.owner, name),
+            None => {
+                let rt = self.rt();
+                quote!(#rt::SystemException)
+            }
+        }
+    }
+
+    /// The types of several results as one: nothing, the only one, or a tuple.
+    pub(super) fn tuple(types: &[TokenStream]) -> TokenStream {
+        match types {
+            [only] => only.clone(),
+            _ => quote!((#(#types),*)),
+        }
+    }
+
+    /// What a servant returns: the result, then the `out` parameters.
+    pub(super) fn call_output(&self, call: &Call<'_>) -> TokenStream {
+        let types = call.result.into_iter().chain(call.outs().map(|it| it.ty));
+        Self::tuple(&types.map(|it| self.ty(it)).collect::<Vec<_>>())
+    }
+
+    /// Parameters of a method, with those `inout` borrowed.
+    pub(super) fn call_parameters(&self, call: &Call<'_>) -> TokenStream {
+        let parameters = call.ins().map(|it| {
+            let name = &it.name;
+            match it.direction {
+                Direction::InOut => {
+                    let ty = self.ty(it.ty);
+                    quote!(#name: &mut #ty)
+                }
+                _ => {
+                    let ty = self.parameter(it.ty);
+                    quote!(#name: #ty)
+                }
+            }
+        });
+        quote!(#(, #parameters)*)
+    }
+
+    /// Lints that a method may break whose shape IDL decides.
+    pub(super) fn call_lints(&self, call: &Call<'_>, method: &str) -> TokenStream {
+        let many = call.ins().count() > 6;
+        let conversion = ["from_", "into_"].iter().any(|it| method.starts_with(it));
+        let lints = [
+            (many, quote!(clippy::too_many_arguments)),
+            (self.has_large_error(call), quote!(clippy::result_large_err)),
+            (conversion, quote!(clippy::wrong_self_convention)),
+            (method == "index", quote!(clippy::should_implement_trait)),
+            (method == "len", quote!(clippy::len_without_is_empty)),
+        ];
+        let lints: Vec<_> = lints.into_iter().filter_map(|(on, lint)| on.then_some(lint)).collect();
+        if lints.is_empty() { quote!() } else { quote!(#[allow(#(#lints),*)]) }
+    }
+}

@@ -1,0 +1,94 @@
+//! Structs, and what they share with exceptions.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+
+use super::docs::docs;
+use super::scope::Scope;
+use super::traits::{Derives, derives, min_size};
+use super::types::idl_declaration;
+use super::words::{claim_all, ident, snake};
+use crate::model::{DefId, Member, Struct};
+
+impl Scope<'_> {
+    /// A struct with its encoding.
+    pub(super) fn structure(&self, id: DefId, structure: &Struct) -> TokenStream {
+        let definition = self.g.model.get(id);
+        let docs = docs(definition.doc.as_deref(), &format!("`{}`", definition.repository_id));
+        let name = ident(&self.g.naming.of(id).item);
+        let derive = derive_list(derives(self.g.model, id));
+        let fields = self.fields(&structure.members);
+        let coding = self.record_coding(&name, &structure.members);
+        quote! {
+            #docs
+            #[derive(#derive)]
+            pub struct #name { #fields }
+            #coding
+        }
+    }
+
+    /// Public fields with their documentation.
+    pub(super) fn fields(&self, members: &[Member]) -> TokenStream {
+        let fields = members.iter().zip(field_names(members)).map(|(member, name)| {
+            let about = format!("`{}`", idl_declaration(self.g.model, &member.ty, &member.name));
+            let (docs, ty) = (docs(member.doc.as_deref(), &about), self.ty(&member.ty));
+            quote!(#docs pub #name: #ty)
+        });
+        quote!(#(#fields),*)
+    }
+
+    /// `Encode` and `Decode` for a type with named fields.
+    pub(super) fn record_coding(&self, name: &Ident, members: &[Member]) -> TokenStream {
+        let (rt, result, ok) = (self.rt(), self.prelude("Result"), self.prelude("Ok"));
+        let fields = field_names(members);
+        let encode = self.encode_all(&ident("w"), fields.iter().map(|it| quote!(&self.#it)));
+        let size = members.iter().map(|it| min_size(self.g.model, &it.ty)).fold(0, usize::saturating_add);
+        let size = Literal::usize_unsuffixed(size);
+        let (w, r) = if fields.is_empty() { (quote!(_), quote!(_)) } else { (quote!(w), quote!(r)) };
+        let value = match fields.as_slice() {
+            [] => quote!(Self),
+            _ => quote!(Self { #(#fields: #rt::Decode::decode(r)?),* }),
+        };
+        quote! {
+            impl #rt::Encode for #name {
+                fn encode(&self, #w: &mut #rt::Writer<'_>) -> #result<(), #rt::EncodeError> { #encode }
+            }
+            impl<'a> #rt::Decode<'a> for #name {
+                const MIN_SIZE: usize = #size;
+                fn decode(#r: &mut #rt::Reader<'a>) -> #result<Self, #rt::DecodeError> { #ok(#value) }
+            }
+        }
+    }
+
+    /// Statements that write values one after another to `w`, the last as the result.
+    pub(super) fn encode_all(&self, w: &Ident, values: impl IntoIterator<Item = TokenStream>) -> TokenStream {
+        let rt = self.rt();
+        let mut writes: Vec<_> = values.into_iter().map(|it| quote!(#rt::Encode::encode(#it, #w))).collect();
+        match writes.pop() {
+            Some(last) => quote!(#(#writes?;)* #last),
+            None => {
+                let ok = self.prelude("Ok");
+                quote!(#ok(()))
+            }
+        }
+    }
+}
+
+/// Field names of members.
+pub(super) fn field_names(members: &[Member]) -> Vec<Ident> {
+    claim_all(members.iter().map(|it| it.name.as_str()), snake).iter().map(|it| ident(it)).collect()
+}
+
+/// `Clone, Debug, PartialEq` and what else is possible.
+pub(super) fn derive_list(derives: Derives) -> TokenStream {
+    let possible = [
+        (derives.copy, quote!(Copy)),
+        (true, quote!(Debug)),
+        (derives.default, quote!(Default)),
+        (true, quote!(PartialEq)),
+        (derives.eq, quote!(Eq)),
+        (derives.hash, quote!(Hash)),
+    ];
+    let chosen = possible.into_iter().filter_map(|(can, name)| can.then_some(name));
+    quote!(Clone #(, #chosen)*)
+}

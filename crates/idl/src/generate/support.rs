@@ -1,0 +1,256 @@
+//! What can be generated and what cannot.
+//!
+//! A definition cannot if it contains something unsupported, or needs a definition that cannot. What stands in an
+//! included file and cannot is left out silently unless something in the main file needs it: standard files are full of
+//! what an application never uses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::descriptor::IMPLICIT;
+use super::types::{idl_text, interface_kind};
+use super::{Generator, Unsupported};
+use crate::model::{
+    Attribute, DefId, Definition, Direction, Feature, Interface, InterfaceKind, Kind, Operation, Origin,
+    Type, Value,
+};
+
+/// What is left out, and what to say about it.
+pub(super) struct Findings {
+    pub(super) left_out: BTreeSet<DefId>,
+    /// Only what concerns the main file.
+    pub(super) unsupported: Vec<Unsupported>,
+}
+
+/// Something unsupported in a definition itself.
+struct Obstacle {
+    message: String,
+    origin: Origin,
+    help: &'static str,
+}
+
+/// What stands in the way of one definition, and what else it takes.
+#[derive(Default)]
+struct Entry {
+    obstacles: Vec<Obstacle>,
+    needs: Vec<DefId>,
+}
+
+const NOT_YET: &str = "leave it out with `#if`s or skip what cannot be generated";
+
+/// Examines all definitions.
+pub(super) fn examine(g: &Generator<'_>) -> Findings {
+    let ids = g.model.iter().map(|(id, _)| id).filter(|id| !g.is_elsewhere(*id));
+    let entries: BTreeMap<_, _> = ids.map(|id| (id, Examination::of(g, id))).collect();
+    let left_out = spread(&entries);
+    let mut told = BTreeSet::new();
+    let mut unsupported = Vec::new();
+    for id in left_out.iter().filter(|id| g.model.get(**id).is_in_main_file()) {
+        report(g, &entries, &left_out, *id, &mut told, &mut unsupported);
+    }
+    Findings { left_out, unsupported }
+}
+
+/// Everything with an obstacle, and everything that needs such a thing.
+fn spread(entries: &BTreeMap<DefId, Entry>) -> BTreeSet<DefId> {
+    let direct = entries.iter().filter(|(_, entry)| !entry.obstacles.is_empty());
+    let mut left_out: BTreeSet<_> = direct.map(|(id, _)| *id).collect();
+    loop {
+        let more: Vec<_> = entries
+            .iter()
+            .filter(|(id, entry)| {
+                !left_out.contains(id) && entry.needs.iter().any(|it| left_out.contains(it))
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        if more.is_empty() {
+            return left_out;
+        }
+        left_out.extend(more);
+    }
+}
+
+/// Tells the obstacles behind a definition of the main file, each once.
+fn report(
+    g: &Generator<'_>,
+    entries: &BTreeMap<DefId, Entry>,
+    left_out: &BTreeSet<DefId>,
+    of: DefId,
+    told: &mut BTreeSet<DefId>,
+    unsupported: &mut Vec<Unsupported>,
+) {
+    let mut seen = BTreeSet::from([of]);
+    let mut open = vec![of];
+    while let Some(id) = open.pop() {
+        let Some(entry) = entries.get(&id) else { continue };
+        if told.insert(id) {
+            unsupported.extend(entry.obstacles.iter().map(|it| it.report(g, id, of)));
+        }
+        let causes = entry.needs.iter().filter(|it| left_out.contains(it));
+        open.extend(causes.filter(|it| seen.insert(**it)));
+    }
+}
+
+impl Obstacle {
+    fn report(&self, g: &Generator<'_>, at: DefId, of: DefId) -> Unsupported {
+        let needs = g.model.get(of);
+        let needed_by = (at != of).then(|| (describe(g, of, needs), needs.origin));
+        Unsupported {
+            message: self.message.clone(),
+            origin: self.origin,
+            needed_by,
+            help: self.help.to_owned(),
+        }
+    }
+}
+
+/// `interface \`Bank::Account\``
+fn describe(g: &Generator<'_>, id: DefId, definition: &Definition) -> String {
+    format!("{} `{}`", definition.kind.noun(), g.model.scoped_name(id))
+}
+
+/// The examination of one definition.
+struct Examination<'g> {
+    g: &'g Generator<'g>,
+    entry: Entry,
+    /// Local interfaces may appear.
+    local: bool,
+}
+
+impl<'g> Examination<'g> {
+    fn of(g: &'g Generator<'g>, id: DefId) -> Entry {
+        let mut examination = Self { g, entry: Entry::default(), local: false };
+        examination.definition(id);
+        examination.entry
+    }
+
+    fn definition(&mut self, id: DefId) {
+        let definition = self.g.model.get(id);
+        let what = describe(self.g, id, definition);
+        let at = definition.origin;
+        match &definition.kind {
+            Kind::Module(_) | Kind::Enum(_) => {}
+            Kind::Interface(it) => self.interface(id, it),
+            Kind::Typedef(it) => {
+                self.local = true;
+                self.ty(&it.ty, &what, at);
+            }
+            Kind::Struct(it) => {
+                it.members.iter().for_each(|it| self.member(&it.name, &it.ty, &what, it.origin))
+            }
+            Kind::Exception(it) => {
+                it.members.iter().for_each(|it| self.member(&it.name, &it.ty, &what, it.origin));
+            }
+            Kind::Union(it) => {
+                self.ty(&it.discriminator, &what, at);
+                let members = it.cases.iter().map(|it| &it.member);
+                members.for_each(|it| self.member(&it.name, &it.ty, &what, it.origin));
+            }
+            Kind::Constant(it) if matches!(it.value, Value::Fixed(_)) => {
+                self.refuse(format!("`fixed` in {what} is not supported"), at);
+            }
+            Kind::Constant(it) => self.ty(&it.ty, &what, at),
+            Kind::Native | Kind::ValueType(_) | Kind::ValueBox(_) | Kind::ForwardValueType { .. } => {
+                self.refuse(format!("{what} is not supported"), at);
+            }
+            Kind::ForwardInterface(_) => self.entry.obstacles.push(Obstacle {
+                message: format!("{what} is declared but not defined"),
+                origin: at,
+                help: "include the file that defines it, or give the Rust path of its module",
+            }),
+        }
+        // What stands inside a definition that is left out has no place to stand.
+        self.entry.needs.extend(definition.parent);
+    }
+
+    fn interface(&mut self, id: DefId, interface: &Interface) {
+        self.entry.needs.extend(&interface.bases);
+        self.local = interface.kind == InterfaceKind::Local;
+        for feature in &interface.features {
+            let what = format!("`{}::{}`", self.g.model.scoped_name(id), feature.name());
+            match feature {
+                Feature::Operation(it) => self.operation(it, &what),
+                Feature::Attribute(it) => self.attribute(it, &what),
+            }
+        }
+        self.wire_names(id);
+    }
+
+    /// An escaped identifier may still begin with an underscore, and then look like an attribute's or the runtime's.
+    fn wire_names(&mut self, id: DefId) {
+        let mut names: BTreeSet<_> = IMPLICIT.into_iter().map(str::to_owned).collect();
+        for call in self.g.calls(id) {
+            if !names.insert(call.wire.clone()) {
+                let what = call.idl_name(self.g.model);
+                let message =
+                    format!("`{what}` has the name of another operation on the wire, `{}`", call.wire);
+                self.refuse(message, self.g.model.get(id).origin);
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation, what: &str) {
+        let described = format!("operation {what}");
+        if let Some(result) = &operation.result {
+            self.ty(result, &format!("the result of {described}"), operation.origin);
+        }
+        for parameter in &operation.parameters {
+            let way = match parameter.direction {
+                Direction::In => "in",
+                Direction::Out => "out",
+                Direction::InOut => "inout",
+            };
+            let parameter_text = format!("`{way}` parameter `{}` of {described}", parameter.name);
+            self.ty(&parameter.ty, &parameter_text, parameter.origin);
+        }
+        if !operation.context.is_empty() {
+            self.refuse(format!("the `context` clause of {described} is not supported"), operation.origin);
+        }
+        self.entry.needs.extend(&operation.raises);
+    }
+
+    fn attribute(&mut self, attribute: &Attribute, what: &str) {
+        self.ty(&attribute.ty, &format!("attribute {what}"), attribute.origin);
+        self.entry.needs.extend(attribute.get_raises.iter().chain(&attribute.set_raises));
+    }
+
+    fn member(&mut self, name: &str, ty: &Type, what: &str, at: Origin) {
+        self.ty(ty, &format!("member `{name}` of {what}"), at);
+    }
+
+    fn ty(&mut self, ty: &Type, what: &str, at: Origin) {
+        match ty {
+            Type::Any | Type::TypeCode | Type::ValueBase | Type::Fixed { .. } => {
+                let name = idl_text(self.g.model, ty);
+                self.refuse(format!("`{name}` in {what} is not supported"), at);
+            }
+            Type::Sequence { element, .. } | Type::Array { element, .. } => self.ty(element, what, at),
+            Type::Named(id) => self.named(*id, what, at),
+            Type::Primitive(_) | Type::Object | Type::String { .. } | Type::WString { .. } => {}
+        }
+    }
+
+    fn named(&mut self, id: DefId, what: &str, at: Origin) {
+        self.entry.needs.push(id);
+        if self.local {
+            return;
+        }
+        let model = self.g.model;
+        if let Some(local) = find_local(self.g, &Type::Named(id)) {
+            let name = model.scoped_name(local);
+            self.refuse(format!("local interface `{name}` in {what} cannot travel"), at);
+        }
+    }
+
+    fn refuse(&mut self, message: String, origin: Origin) {
+        self.entry.obstacles.push(Obstacle { message, origin, help: NOT_YET });
+    }
+}
+
+/// The local interface that a type leads to through typedefs, sequences and arrays.
+fn find_local(g: &Generator<'_>, ty: &Type) -> Option<DefId> {
+    match g.model.unalias(ty) {
+        Type::Sequence { element, .. } | Type::Array { element, .. } => find_local(g, element),
+        Type::Named(id) if interface_kind(g.model, *id) == Some(InterfaceKind::Local) => Some(*id),
+        _ => None,
+    }
+}

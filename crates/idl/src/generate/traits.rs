@@ -1,0 +1,157 @@
+//! What the Rust type of an IDL type can do, and how large its values are.
+
+use std::collections::HashSet;
+
+use crate::model::{DefId, Kind, Model, Primitive, Type, Union};
+
+/// Size in memory of a pointer with its length and capacity.
+const VEC: usize = 24;
+
+/// The traits that a type can derive beside `Clone`, `Debug` and `PartialEq`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Derives {
+    pub(super) copy: bool,
+    pub(super) eq: bool,
+    pub(super) hash: bool,
+    pub(super) default: bool,
+}
+
+impl Derives {
+    const ALL: Self = Self { copy: true, eq: true, hash: true, default: true };
+    const TEXT: Self = Self { copy: false, ..Self::ALL };
+    const FLOAT: Self = Self { eq: false, hash: false, ..Self::ALL };
+    const ENUM: Self = Self { default: false, ..Self::ALL };
+    const REFERENCE: Self = Self { copy: false, eq: false, hash: false, default: true };
+    const NONE: Self = Self { copy: false, eq: false, hash: false, default: false };
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            copy: self.copy && other.copy,
+            eq: self.eq && other.eq,
+            hash: self.hash && other.hash,
+            default: self.default && other.default,
+        }
+    }
+}
+
+/// What a struct or union can derive.
+pub(super) fn derives(model: &Model, id: DefId) -> Derives {
+    Search { model, direct: HashSet::new(), behind: HashSet::new() }.named(id, Depth::Direct)
+}
+
+/// Whether a type is a part of the value itself or stands behind a sequence, where only `Eq` and `Hash` ask for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Direct,
+    Behind,
+}
+
+/// What was seen need not be looked at again, as all of it must be capable; this also ends recursion.
+struct Search<'m> {
+    model: &'m Model,
+    direct: HashSet<DefId>,
+    behind: HashSet<DefId>,
+}
+
+impl<'m> Search<'m> {
+    fn ty(&mut self, ty: &'m Type, depth: Depth) -> Derives {
+        match ty {
+            Type::Primitive(Primitive::Float | Primitive::Double) => Derives::FLOAT,
+            Type::Primitive(_) => Derives::ALL,
+            Type::String { .. } | Type::WString { .. } => Derives::TEXT,
+            Type::Sequence { element, .. } => {
+                Derives { copy: false, default: true, ..self.ty(element, Depth::Behind) }
+            }
+            Type::Array { element, dimensions } => {
+                let element = self.ty(element, depth);
+                // Rust has `Default` for arrays of up to 32 elements.
+                Derives { default: element.default && dimensions.iter().all(|n| *n <= 32), ..element }
+            }
+            Type::Object => Derives::REFERENCE,
+            Type::Named(id) => self.named(*id, depth),
+            Type::Any | Type::TypeCode | Type::ValueBase | Type::Fixed { .. } => Derives::NONE,
+        }
+    }
+
+    fn named(&mut self, id: DefId, depth: Depth) -> Derives {
+        let new = match depth {
+            Depth::Direct => self.direct.insert(id),
+            Depth::Behind => !self.direct.contains(&id) && self.behind.insert(id),
+        };
+        if !new {
+            return Derives::ALL;
+        }
+        match &self.model.get(id).kind {
+            Kind::Typedef(it) => self.ty(&it.ty, depth),
+            Kind::Struct(it) => self.all(it.members.iter().map(|it| &it.ty), depth),
+            Kind::Union(it) => Derives { default: false, ..self.all(union_types(it), depth) },
+            Kind::Enum(_) => Derives::ENUM,
+            Kind::Interface(_) | Kind::ForwardInterface(_) => Derives::REFERENCE,
+            _ => Derives::NONE,
+        }
+    }
+
+    fn all(&mut self, types: impl Iterator<Item = &'m Type>, depth: Depth) -> Derives {
+        types.fold(Derives::ALL, |so_far, ty| so_far.and(self.ty(ty, depth)))
+    }
+}
+
+fn union_types(union: &Union) -> impl Iterator<Item = &Type> {
+    std::iter::once(&union.discriminator).chain(union.cases.iter().map(|it| &it.member.ty))
+}
+
+/// The fewest octets that a value takes on the wire, padding not counted.
+pub(super) fn min_size(model: &Model, ty: &Type) -> usize {
+    match model.unalias(ty) {
+        Type::Primitive(it) => wire_size(*it),
+        Type::Array { element, dimensions } => {
+            dimensions.iter().fold(min_size(model, element), |size, n| size.saturating_mul(*n as usize))
+        }
+        Type::Named(id) => match &model.get(*id).kind {
+            Kind::Struct(it) => {
+                it.members.iter().map(|it| min_size(model, &it.ty)).fold(0, usize::saturating_add)
+            }
+            Kind::Union(it) => min_size(model, &it.discriminator),
+            Kind::Interface(_) | Kind::ForwardInterface(_) => 1,
+            _ => 4,
+        },
+        _ => 4,
+    }
+}
+
+fn wire_size(primitive: Primitive) -> usize {
+    match primitive {
+        Primitive::Boolean | Primitive::Char | Primitive::Octet | Primitive::WChar => 1,
+        Primitive::Short | Primitive::UShort => 2,
+        Primitive::Long | Primitive::ULong | Primitive::Float => 4,
+        Primitive::LongLong | Primitive::ULongLong | Primitive::Double => 8,
+        Primitive::LongDouble => 16,
+    }
+}
+
+/// About how large a value is in memory. Decides which of Clippy's hints on size will come.
+pub(super) fn memory_size(model: &Model, ty: &Type) -> usize {
+    match model.unalias(ty) {
+        Type::Primitive(Primitive::Char | Primitive::WChar) => 4,
+        Type::Primitive(it) => wire_size(*it),
+        Type::Array { element, dimensions } => {
+            dimensions.iter().fold(memory_size(model, element), |size, n| size.saturating_mul(*n as usize))
+        }
+        Type::Named(id) => match &model.get(*id).kind {
+            Kind::Struct(it) => sum(model, it.members.iter().map(|it| &it.ty)),
+            Kind::Union(it) => {
+                let sizes = it.cases.iter().map(|it| memory_size(model, &it.member.ty));
+                8 + sizes.max().unwrap_or_default()
+            }
+            Kind::Exception(it) => sum(model, it.members.iter().map(|it| &it.ty)),
+            Kind::Enum(_) => 1,
+            _ => VEC,
+        },
+        _ => VEC,
+    }
+}
+
+/// Padding makes a struct at most as large as if each member took a multiple of eight.
+fn sum<'m>(model: &Model, types: impl Iterator<Item = &'m Type>) -> usize {
+    types.map(|ty| memory_size(model, ty).next_multiple_of(8)).fold(0, usize::saturating_add)
+}
