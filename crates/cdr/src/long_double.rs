@@ -50,7 +50,7 @@ impl LongDouble {
             0x7FF.. => 0x7FF << 52,
             // The rounding below may carry into the exponent, which is what rounding up to a power of two means.
             normal @ 1.. => ((normal as u64) << 52) + round(fraction, WIDER),
-            small @ -52..=0 => round(fraction | (1 << 112), WIDER + 1 - small as u32),
+            small @ -52..=0 => round(fraction | (1 << 112), WIDER + 1 + small.unsigned_abs()),
             _ => 0,
         };
         f64::from_bits(sign | if exponent == 0x7FFF { magnitude } else { magnitude.min(0x7FF << 52) })

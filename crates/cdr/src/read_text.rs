@@ -55,17 +55,19 @@ impl<'a> Reader<'a> {
     /// Reads a `wchar`.
     pub fn read_wchar(&mut self) -> Result<WChar, DecodeError> {
         let start = self.position();
-        let mut text = match self.wide_encoding()? {
-            WideEncoding::Giop11 => units_to_string([self.read_u16()?].into_iter(), start)?,
+        let c = match self.wide_encoding()? {
+            WideEncoding::Giop11 => one_char([self.read_u16()?].into_iter()),
             WideEncoding::Giop12 => {
-                let length = self.read_u8()?;
-                counted_utf16(self.read_bytes(usize::from(length))?, start)?
+                let length = usize::from(self.read_u8()?);
+                match self.read_bytes(length)? {
+                    // With nothing to follow, what looks like a byte order mark is the character.
+                    &[high, low] => one_char([u16::from_be_bytes([high, low])].into_iter()),
+                    octets if length.is_multiple_of(2) => one_char(marked_units(octets)),
+                    _ => return Err(wide_length(start, length)),
+                }
             }
         };
-        match (text.pop(), text.is_empty()) {
-            (Some(c), true) => Ok(WChar(c)),
-            _ => Err(DecodeError::InvalidText { offset: saturate(start) }),
-        }
+        c.map(WChar).ok_or(DecodeError::InvalidText { offset: saturate(start) })
     }
 
     /// Reads a `wstring`.
@@ -93,18 +95,36 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// GIOP 1.2: octets, big-endian unless they start with a byte order mark (section 9.3.1.6 and RFC 2781).
+/// GIOP 1.2: counted octets.
 fn counted_utf16(octets: &[u8], start: usize) -> Result<String, DecodeError> {
     if !octets.len().is_multiple_of(2) {
-        let length = saturate(octets.len());
-        return Err(DecodeError::InvalidWideLength { offset: saturate(start), length });
+        return Err(wide_length(start, octets.len()));
     }
+    units_to_string(marked_units(octets), start)
+}
+
+#[cold]
+fn wide_length(start: usize, length: usize) -> DecodeError {
+    DecodeError::InvalidWideLength { offset: saturate(start), length: saturate(length) }
+}
+
+/// Big-endian units, unless they start with a byte order mark that says otherwise (section 9.3.1.6, RFC 2781).
+fn marked_units(octets: &[u8]) -> impl Iterator<Item = u16> {
     let (text, order) = match octets {
         [0xFE, 0xFF, text @ ..] => (text, ByteOrder::Big),
         [0xFF, 0xFE, text @ ..] => (text, ByteOrder::Little),
         text => (text, ByteOrder::Big),
     };
-    units_to_string(units(text, order), start)
+    units(text, order)
+}
+
+/// The only character that these units make.
+fn one_char(units: impl Iterator<Item = u16>) -> Option<char> {
+    let mut chars = char::decode_utf16(units);
+    match (chars.next(), chars.next()) {
+        (Some(Ok(c)), None) => Some(c),
+        _ => None,
+    }
 }
 
 fn units(octets: &[u8], order: ByteOrder) -> impl Iterator<Item = u16> {

@@ -63,7 +63,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a `wstring`. In GIOP 1.2 form without a byte order mark, hence big-endian: every ORB reads that.
+    /// Writes a `wstring`. In GIOP 1.2 form it is big-endian and has no byte order mark, as the standard says, and as
+    /// ORBs read it that mark theirs.
     pub fn write_wstring(&mut self, text: &str) -> Result<(), EncodeError> {
         if text.as_bytes().contains(&0) {
             return Err(EncodeError::EmbeddedNul);
@@ -77,7 +78,12 @@ impl Writer<'_> {
                 self.write_u16(0);
             }
             WideEncoding::Giop12 => {
-                self.write_length(units * 2)?;
+                // What would pass for a byte order mark needs a real one in front of it.
+                let marked = text.starts_with(['\u{FEFF}', '\u{FFFE}']);
+                self.write_length((units + usize::from(marked)) * 2)?;
+                if marked {
+                    self.write_bytes(&[0xFE, 0xFF]);
+                }
                 text.encode_utf16().for_each(|unit| self.write_bytes(&unit.to_be_bytes()));
             }
         }
