@@ -6,6 +6,8 @@
 
 use alloc::{vec, vec::Vec};
 
+use crate::mix::spread;
+
 /// In `places`: nothing there.
 const FREE: u32 = u32::MAX;
 /// How many displacements are tried for one bucket, per place.
@@ -111,10 +113,7 @@ fn take_places(hashes: &[u64], members: &[u32], displacement: u32, places: &mut 
     false
 }
 
-/// The displacements tried, well spread and never 0 (splitmix64's finaliser).
+/// The displacements tried: well spread, and odd so that none is 0.
 fn factor(attempt: u64) -> u32 {
-    let mut x = attempt.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((x >> 32) as u32) | 1
+    (spread(attempt) >> 32) as u32 | 1
 }

@@ -4,6 +4,8 @@ use core::hash::Hasher;
 
 use foldhash::{SharedSeed, fast::FoldHasher};
 
+use crate::mix::spread;
+
 /// A hash function of its own for every instance.
 pub(crate) struct KeyedHash {
     seed: u64,
@@ -12,7 +14,8 @@ pub(crate) struct KeyedHash {
 
 impl KeyedHash {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, shared: SharedSeed::from_u64(seed.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15) }
+        // Short keys are multiplied by little more than the seed, so it must not be a small number.
+        Self { seed: spread(seed), shared: SharedSeed::from_u64(spread(!seed)) }
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@ extern crate std;
 mod arena;
 mod displace;
 mod keyed_hash;
+mod mix;
 mod name_lists;
 mod names;
 mod names_build;

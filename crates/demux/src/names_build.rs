@@ -2,7 +2,7 @@
 
 use alloc::{collections::BTreeSet, string::String, vec::Vec};
 
-use crate::{displace::displace, names::hash};
+use crate::{displace::displace, mix::spread, names::hash};
 
 /// The most names of one table.
 pub const MAX_NAMES: usize = u16::MAX as usize;
@@ -55,9 +55,7 @@ pub fn build_names(names: &[&str]) -> Result<BuiltNames, BuildNamesError> {
         let slots = placement.places.iter().map(|&at| at as u16).collect();
         Some(BuiltNames { seed, displacements: placement.displacements, slots })
     };
-    (1..=SEEDS)
-        .find_map(|n| attempt(n.wrapping_mul(0xa076_1d64_78bd_642f)))
-        .ok_or(BuildNamesError::NoPerfectHash)
+    (0..SEEDS).map(spread).find_map(attempt).ok_or(BuildNamesError::NoPerfectHash)
 }
 
 /// Numbers of buckets and of places for so many names.

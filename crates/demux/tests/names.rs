@@ -1,4 +1,5 @@
 //! Names found by each of the ways that know them at compile or start time.
+#![cfg(not(loom))]
 
 use proptest::prelude::*;
 use throughline_demux::{

@@ -1,0 +1,349 @@
+//! The arena: handles current, stale and forged, and records dropped exactly once.
+#![cfg(not(loom))]
+
+use std::{
+    any::Any,
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use proptest::prelude::*;
+use throughline_demux::{Arena, Full, Handle, OsNonces, Ref, Slot};
+
+/// Nonces that repeat from run to run (splitmix64).
+fn nonces(mut seed: u64) -> impl FnMut() -> u64 + Send {
+    move || {
+        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+}
+
+fn arena<R: Send + Sync>(max: u32) -> Arena<R> {
+    Arena::with_capacity_limit(max, nonces(42))
+}
+
+/// Counts itself while it lives, and panics when dropped twice.
+struct Counted {
+    value: u64,
+    alive: Arc<AtomicUsize>,
+    dropped: bool,
+}
+
+impl Counted {
+    fn new(value: u64, alive: &Arc<AtomicUsize>) -> Self {
+        alive.fetch_add(1, Ordering::Relaxed);
+        Self { value, alive: alive.clone(), dropped: false }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        assert!(!self.dropped, "dropped twice");
+        self.dropped = true;
+        self.value = u64::MAX;
+        self.alive.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn sizes() {
+    assert_eq!(Arena::<Box<dyn Any + Send + Sync>>::bytes_per_record(), 32);
+    assert_eq!(Arena::<u64>::bytes_per_record(), 24);
+    let arena = arena::<Arc<dyn Any + Send + Sync>>(1_000_000);
+    assert_eq!(arena.bytes_reserved(), 0);
+    for _ in 0..1_000 {
+        let handle = arena.insert(0, Arc::new(())).unwrap();
+        let record = arena.get(handle, 0).unwrap();
+        let cell = (&raw const *record).addr() - 16;
+        assert_eq!(cell % 32, 0, "a cell straddles two cache lines");
+    }
+    assert_eq!(arena.bytes_used(), 32_000);
+    assert!(arena.bytes_reserved() <= 2 * arena.bytes_used() + 64 * 32);
+}
+
+#[test]
+fn tags_nonces_and_slots_are_checked() {
+    let arena = arena(10);
+    let handle = arena.insert(7, "record").unwrap();
+    assert_eq!(arena.get(handle, 7).as_deref(), Some(&"record"));
+    assert_eq!(arena.get_slot(handle.slot).as_deref(), Some(&"record"));
+    assert!(arena.get(handle, 8).is_none());
+    assert!(arena.get(handle, 0).is_none());
+    assert!(arena.get(Handle { nonce: 0, ..handle }, 7).is_none());
+    assert!(arena.get(Handle { nonce: handle.nonce ^ 1, ..handle }, 7).is_none());
+    for slot in
+        [1, 9, 10, 63, 64, 127, 128, u32::MAX / 2, u32::MAX - 64, u32::MAX - 63, u32::MAX - 1, u32::MAX]
+    {
+        for nonce in [0, 1, handle.nonce] {
+            for tag in [0, 7] {
+                assert!(arena.get(Handle { slot: Slot(slot), nonce }, tag).is_none());
+            }
+            assert!(arena.remove(Handle { slot: Slot(slot), nonce }).is_none());
+        }
+        assert!(arena.get_slot(Slot(slot)).is_none());
+    }
+    let record = arena.get(handle, 7).unwrap();
+    assert_eq!((record.slot(), record.tag()), (handle.slot, 7));
+}
+
+#[test]
+fn full_and_reuse() {
+    let arena = arena(3);
+    let handles: Vec<Handle> = (0..3).map(|i| arena.insert(0, i).unwrap()).collect();
+    assert_eq!(arena.insert(0, 3), Err(Full));
+    let held = arena.remove(handles[1]).unwrap();
+    assert_eq!(arena.len(), 2);
+    assert_eq!(arena.insert(0, 3), Err(Full), "the removed record is still held");
+    drop(held);
+    let again = arena.insert(0, 4).unwrap();
+    assert_eq!(again.slot, handles[1].slot);
+    assert_ne!(again.nonce, handles[1].nonce);
+    assert!(arena.get(handles[1], 0).is_none());
+    assert!(arena.remove(handles[1]).is_none());
+    assert_eq!(arena.get(again, 0).as_deref(), Some(&4));
+    let none = Arena::with_capacity_limit(0, nonces(1));
+    assert_eq!(none.insert(0, ()), Err(Full));
+}
+
+#[test]
+fn a_removed_record_lives_as_long_as_it_is_held() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let arena = arena(10);
+    let handle = arena.insert(0, Counted::new(5, &alive)).unwrap();
+    let (first, second) = (arena.get(handle, 0).unwrap(), arena.get_slot(handle.slot).unwrap());
+    drop(arena.remove(handle));
+    assert!(arena.get(handle, 0).is_none() && arena.get_slot(handle.slot).is_none());
+    assert!(arena.is_empty());
+    drop(first);
+    assert_eq!((second.value, alive.load(Ordering::Relaxed)), (5, 1));
+    drop(second);
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn dropping_the_arena_drops_all_records_once() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let arena = arena(1_000);
+    let handles: Vec<Handle> = (0..500).map(|i| arena.insert(0, Counted::new(i, &alive)).unwrap()).collect();
+    handles.iter().step_by(3).for_each(|handle| drop(arena.remove(*handle)));
+    assert_eq!(alive.load(Ordering::Relaxed), 333);
+    // A leaked reference keeps nothing alive beyond the arena.
+    std::mem::forget(arena.remove(handles[1]));
+    drop(arena);
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_panicking_destructor_frees_its_slot() {
+    struct PanicsIf(bool);
+    impl Drop for PanicsIf {
+        fn drop(&mut self) {
+            assert!(!self.0, "as the test intends");
+        }
+    }
+    let arena = arena(1);
+    let handle = arena.insert(0, PanicsIf(true)).unwrap();
+    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(arena.remove(handle))));
+    assert!(dropped.is_err());
+    assert!(arena.insert(0, PanicsIf(false)).is_ok());
+}
+
+#[test]
+fn visits_every_open_record() {
+    let arena = arena(100);
+    let handles: Vec<Handle> = (0..10).map(|i| arena.insert(i % 2, i).unwrap()).collect();
+    drop(arena.remove(handles[4]));
+    let mut seen = Vec::new();
+    arena.visit(|handle, tag, record| seen.push((handle, tag, *record)));
+    let expected: Vec<_> = (0..10).filter(|i| *i != 4).map(|i| (handles[i as usize], i % 2, i)).collect();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn nonces_from_the_system_differ() {
+    let arena = Arena::new(1_000);
+    let nonces: std::collections::HashSet<u64> =
+        (0..1_000).map(|i| arena.insert(0, i).unwrap().nonce).collect();
+    assert_eq!(nonces.len(), 1_000);
+    let other = Arena::with_capacity_limit(1, OsNonces::default());
+    assert!(!nonces.contains(&other.insert(0, ()).unwrap().nonce));
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(u32, u64),
+    Remove(usize),
+    Get(usize, u32),
+    Hold(usize),
+    Release(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0..3u32, any::<u64>()).prop_map(|(tag, value)| Step::Insert(tag, value)),
+        2 => any::<usize>().prop_map(Step::Remove),
+        3 => (any::<usize>(), 0..3u32).prop_map(|(which, tag)| Step::Get(which, tag)),
+        1 => any::<usize>().prop_map(Step::Hold),
+        1 => any::<usize>().prop_map(Step::Release),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn behaves_like_a_map(steps in prop::collection::vec(step(), 0..300)) {
+        let alive = Arc::new(AtomicUsize::new(0));
+        let arena = arena::<Counted>(40);
+        // All handles ever given out, the open ones' tags and values, and the references held.
+        let mut handles: Vec<Handle> = Vec::new();
+        let mut open: HashMap<Handle, (u32, u64)> = HashMap::new();
+        let mut held: Vec<(Ref<'_, Counted>, u64)> = Vec::new();
+        for step in steps {
+            let pick = |which: usize| (!handles.is_empty()).then(|| handles[which % handles.len()]);
+            match step {
+                Step::Insert(tag, value) => match arena.insert(tag, Counted::new(value, &alive)) {
+                    Ok(handle) => {
+                        prop_assert!(open.keys().all(|other| other.slot != handle.slot));
+                        open.insert(handle, (tag, value));
+                        handles.push(handle);
+                    }
+                    Err(Full) => prop_assert!(open.len() + held.len() >= 40),
+                },
+                Step::Remove(which) => if let Some(handle) = pick(which) {
+                    let removed = arena.remove(handle).map(|record| record.value);
+                    prop_assert_eq!(removed, open.remove(&handle).map(|(_, value)| value));
+                },
+                Step::Get(which, tag) => if let Some(handle) = pick(which) {
+                    let expected = open.get(&handle).filter(|(t, _)| *t == tag).map(|(_, value)| *value);
+                    prop_assert_eq!(arena.get(handle, tag).map(|record| record.value), expected);
+                },
+                Step::Hold(which) => if let Some(handle) = pick(which) {
+                    let record = open.get(&handle).and_then(|(tag, _)| arena.get(handle, *tag));
+                    held.extend(record.map(|record| { let value = record.value; (record, value) }));
+                },
+                Step::Release(which) => if !held.is_empty() {
+                    let (record, value) = held.swap_remove(which % held.len());
+                    prop_assert_eq!(record.value, value);
+                },
+            }
+            prop_assert_eq!(arena.len(), open.len());
+            prop_assert!(alive.load(Ordering::Relaxed) <= open.len() + held.len());
+        }
+        for (record, value) in &held {
+            prop_assert_eq!(record.value, *value);
+        }
+        drop(held);
+        prop_assert_eq!(alive.load(Ordering::Relaxed), open.len());
+        drop(arena);
+        prop_assert_eq!(alive.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// Ten million handles made up by someone who knows the slots, the tag, and stale handles.
+#[test]
+fn forged_handles_are_refused() {
+    let arena = arena(1_000);
+    let mut handles: Vec<Handle> = (0..1_000u32).map(|i| arena.insert(1, i).unwrap()).collect();
+    let stale: Vec<Handle> = handles.drain(500..).collect();
+    stale.iter().for_each(|handle| drop(arena.remove(*handle)));
+    let tries = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
+    let mut random = nonces(4_711);
+    let accepted = (0..tries).filter(|n| {
+        let guess = random();
+        let known = stale[n % stale.len()].nonce;
+        let nonce = match n % 4 {
+            0 => guess,
+            1 => known ^ 1 << (guess % 64),
+            2 => known,
+            _ => guess >> (guess % 64),
+        };
+        let handle = Handle { slot: Slot(guess as u32 % 1_100), nonce };
+        arena.get(handle, 1).is_some() || arena.remove(handle).is_some()
+    });
+    assert_eq!(accepted.count(), 0, "of {tries}");
+    assert_eq!(arena.len(), 500);
+}
+
+/// Threads read through current and stale handles while another inserts and removes.
+#[test]
+fn hammered() {
+    const OBJECTS: usize = 4;
+    let alive = Arc::new(AtomicUsize::new(0));
+    let arena = arena::<Counted>(64);
+    let insert = |value| arena.insert(0, Counted::new(value, &alive)).unwrap();
+    let current: Vec<Mutex<(Handle, u64)>> =
+        (0..OBJECTS as u64).map(|i| Mutex::new((insert(i), i))).collect();
+    let done = AtomicBool::new(false);
+    let found = AtomicUsize::new(0);
+    thread::scope(|threads| {
+        for _ in 0..3 {
+            threads.spawn(|| {
+                let mut known: Vec<(Handle, u64)> = Vec::new();
+                while !done.load(Ordering::Relaxed) {
+                    known.clear();
+                    known.extend(current.iter().map(|current| *current.lock().unwrap()));
+                    for (handle, value) in known.iter().cycle().take(50 * OBJECTS) {
+                        if let Some(record) = arena.get(*handle, 0) {
+                            assert_eq!(record.value, *value);
+                            found.fetch_add(1, Ordering::Relaxed);
+                        }
+                        if let Some(record) = arena.get_slot(handle.slot) {
+                            assert_ne!(record.value, u64::MAX, "a dropped record");
+                        }
+                    }
+                }
+            });
+        }
+        let end = Instant::now() + Duration::from_secs(1);
+        let mut value = OBJECTS as u64;
+        while Instant::now() < end {
+            let mut current = current[value as usize % OBJECTS].lock().unwrap();
+            let removed = arena.remove(current.0).unwrap();
+            assert_eq!(removed.value, current.1);
+            drop(removed);
+            *current = (insert(value), value);
+            value += 1;
+        }
+        done.store(true, Ordering::Relaxed);
+        println!("{value} records inserted");
+    });
+    println!("{} lookups succeeded", found.into_inner());
+    assert_eq!(alive.load(Ordering::Relaxed), OBJECTS);
+    drop(arena);
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
+/// Several threads insert and remove their own records: slots are never given to two at a time.
+#[test]
+fn writers_side_by_side() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let arena = arena::<Counted>(300);
+    thread::scope(|threads| {
+        for thread in 0..3u64 {
+            let (arena, alive) = (&arena, &alive);
+            threads.spawn(move || {
+                let mut own: Vec<(Handle, u64)> = Vec::new();
+                let mut random = nonces(thread);
+                for n in 0..30_000u64 {
+                    if own.len() < 100 && random().is_multiple_of(2) {
+                        own.push((arena.insert(3, Counted::new(n, alive)).unwrap(), n));
+                    } else if !own.is_empty() {
+                        let (handle, value) = own.swap_remove(random() as usize % own.len());
+                        assert_eq!(arena.get(handle, 3).unwrap().value, value);
+                        assert_eq!(arena.remove(handle).unwrap().value, value);
+                        assert!(arena.remove(handle).is_none());
+                    }
+                }
+                own.iter().for_each(|(handle, _)| drop(arena.remove(*handle).unwrap()));
+            });
+        }
+    });
+    assert!(arena.is_empty());
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}

@@ -1,0 +1,191 @@
+//! All interleavings of the arena's operations, as far as the memory model allows them.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p throughline-demux --release --test loom`
+#![cfg(loom)]
+
+use loom::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+use throughline_demux::{Arena, Full, Handle};
+
+/// Counts its drops; its value is seen to change when it is read after its drop.
+struct Record {
+    value: u64,
+    drops: Arc<AtomicUsize>,
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        self.value = u64::MAX;
+        self.drops.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct Stage {
+    arena: Arena<Record>,
+    drops: Arc<AtomicUsize>,
+}
+
+impl Stage {
+    fn new(max: u32) -> Arc<Self> {
+        let mut nonce = 0x1_0000_0000;
+        let nonces = move || {
+            nonce += 0x1_0000_0000;
+            nonce
+        };
+        let drops = Arc::new(AtomicUsize::new(0));
+        Arc::new(Self { arena: Arena::with_capacity_limit(max, nonces), drops })
+    }
+
+    fn insert(&self, value: u64) -> Result<Handle, Full> {
+        self.arena.insert(0, Record { value, drops: self.drops.clone() })
+    }
+
+    /// Whether `handle` is found; if so it must be the record of that handle.
+    fn finds(&self, handle: Handle, value: u64) -> bool {
+        let record = self.arena.get(handle, 0);
+        if let Some(record) = &record {
+            assert_eq!(record.value, value);
+        }
+        record.is_some()
+    }
+
+    fn remove(&self, handle: Handle) -> bool {
+        self.arena.remove(handle).is_some()
+    }
+
+    fn drops(&self) -> usize {
+        self.drops.load(Ordering::Relaxed)
+    }
+}
+
+fn model(threads: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    // Beyond three preemptions the state space grows without new kinds of interleavings.
+    model.preemption_bound = Some(3);
+    model.check(threads);
+}
+
+#[test]
+fn get_while_removed() {
+    model(|| {
+        let stage = Stage::new(1);
+        let handle = stage.insert(1).unwrap();
+        let other = stage.clone();
+        let reader = thread::spawn(move || other.finds(handle, 1));
+        assert!(stage.remove(handle));
+        assert!(!stage.finds(handle, 1));
+        reader.join().unwrap();
+        assert_eq!(stage.drops(), 1);
+    });
+}
+
+#[test]
+fn get_while_the_slot_is_reused() {
+    model(|| {
+        let stage = Stage::new(1);
+        let old = stage.insert(1).unwrap();
+        let other = stage.clone();
+        let reader = thread::spawn(move || other.finds(old, 1));
+        assert!(stage.remove(old));
+        // The reader may still hold the old record, and then there is no slot.
+        let new = stage.insert(2);
+        if let Ok(new) = new {
+            assert_eq!(new.slot, old.slot);
+            assert!(stage.finds(new, 2));
+        }
+        reader.join().unwrap();
+        // Now it has let go in any case: the old record is gone, and the slot is in use or can be.
+        let refused = usize::from(new.is_err());
+        let new = new.or_else(|_| stage.insert(2)).unwrap();
+        assert_eq!(stage.drops(), 1 + refused);
+        assert!(stage.finds(new, 2) && !stage.finds(old, 1));
+    });
+}
+
+#[test]
+fn two_readers_and_a_removal() {
+    model(|| {
+        let stage = Stage::new(1);
+        let handle = stage.insert(1).unwrap();
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                let other = stage.clone();
+                thread::spawn(move || other.finds(handle, 1))
+            })
+            .collect();
+        assert!(stage.remove(handle));
+        readers.into_iter().for_each(|reader| assert!(reader.join().is_ok()));
+        assert_eq!(stage.drops(), 1);
+    });
+}
+
+#[test]
+fn one_of_two_removals_succeeds() {
+    model(|| {
+        let stage = Stage::new(1);
+        let handle = stage.insert(1).unwrap();
+        let other = stage.clone();
+        let remover = thread::spawn(move || other.remove(handle));
+        let here = stage.remove(handle);
+        assert!(here ^ remover.join().unwrap());
+        assert_eq!((stage.drops(), stage.arena.len()), (1, 0));
+    });
+}
+
+#[test]
+fn get_slot_while_inserted() {
+    model(|| {
+        let stage = Stage::new(1);
+        let old = stage.insert(1).unwrap();
+        assert!(stage.remove(old));
+        let other = stage.clone();
+        let reader = thread::spawn(move || {
+            if let Some(record) = other.arena.get_slot(old.slot) {
+                assert_eq!(record.value, 2);
+            }
+        });
+        let new = stage.insert(2).unwrap();
+        assert!(stage.remove(new));
+        reader.join().unwrap();
+        assert_eq!(stage.drops(), 2);
+    });
+}
+
+/// Someone names the nonce 0, which fresh memory has, while the slot is used for the first time.
+#[test]
+fn forged_zero_while_inserted() {
+    model(|| {
+        let stage = Stage::new(2);
+        let first = stage.insert(1).unwrap();
+        let other = stage.clone();
+        let forger = thread::spawn(move || {
+            let slot = throughline_demux::Slot(first.slot.0 + 1);
+            assert!(!other.finds(Handle { slot, nonce: 0 }, 0));
+        });
+        let second = stage.insert(2).unwrap();
+        forger.join().unwrap();
+        assert!(stage.finds(second, 2));
+    });
+}
+
+#[test]
+fn slots_freed_by_two_threads() {
+    model(|| {
+        let stage = Stage::new(2);
+        let handles = [stage.insert(1).unwrap(), stage.insert(2).unwrap()];
+        let other = stage.clone();
+        let remover = thread::spawn(move || assert!(other.remove(handles[0])));
+        assert!(stage.remove(handles[1]));
+        let third = stage.insert(3).unwrap();
+        remover.join().unwrap();
+        let fourth = stage.insert(4).unwrap();
+        assert_ne!(third.slot, fourth.slot);
+        assert!(stage.finds(third, 3) && stage.finds(fourth, 4));
+        assert!(stage.insert(5).is_err());
+    });
+}
