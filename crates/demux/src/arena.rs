@@ -198,6 +198,12 @@ impl<R: Send + Sync> Arena<R> {
         Some(Ref { arena: self, cell })
     }
 
+    /// The handle of the record that is in a slot now.
+    pub fn handle_at(&self, slot: Slot) -> Option<Handle> {
+        let nonce = self.segments.cell(slot)?.nonce.load(Ordering::Acquire);
+        (nonce != 0 && !self.is_vacant_nonce(nonce)).then_some(Handle { slot, nonce })
+    }
+
     /// Shows every record that is there throughout; records inserted or removed meanwhile may be missed.
     pub fn visit(&self, mut show: impl FnMut(Handle, u32, &R)) {
         for slot in (0..self.used.load(Ordering::Acquire)).map(Slot) {

@@ -9,7 +9,6 @@ use crate::{
 
 /// How objects, or operations, are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Strategy {
     /// One list, searched from the first entry.
     Linear,

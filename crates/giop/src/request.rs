@@ -140,5 +140,17 @@ fn write_1_0(w: &mut Writer<'_>, request: &NewRequest<'_>, version: Version) -> 
     }
     request.target.write_key(w)?;
     w.write_string(request.operation)?;
-    w.write_octets(&[])
+    write_padding_principal(w);
+    Ok(())
+}
+
+/// Nobody reads the principal. Its length is chosen so that the body starts at a multiple of 8, as it does since
+/// GIOP 1.2: arguments can be marshaled before it is known where they go.
+fn write_padding_principal(w: &mut Writer<'_>) {
+    w.align(4);
+    let length = w.position();
+    w.write_u32(0);
+    let start = w.position();
+    w.align(8);
+    w.patch_u32(length, (w.position() - start) as u32);
 }

@@ -1,0 +1,431 @@
+//! Object adapters: where servants become objects, found by the strategy that the adapter was given.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use throughline_demux::{AnyLocator, Arena, FreezeError, Handle, InsertError, Locator, LocatorConfig, Slot, Strategy};
+
+use crate::exception::SystemException;
+use crate::interface::Interface;
+use crate::object_key::ObjectKey;
+use crate::object_table::{ActiveObject, ObjectTable, Record, Tag};
+use crate::orb::Orb;
+use crate::reference::{ObjectRef, TypedReference};
+use crate::servant::{Forwarder, Skeleton, TypedSkeleton};
+
+/// How an adapter looks up objects and operations, and what its keys look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdapterConfig {
+    /// From object key to object. Default: `active`.
+    pub objects: Strategy,
+    /// From operation name to skeleton. Default: `active`, that is the perfect hash behind a prediction.
+    pub operations: Strategy,
+    /// Whether keys are readable text, the same after a restart: `path/of/adapter/object-id`. Needs a strategy
+    /// that looks ids up: `linear`, `dynamic-hash` or `perfect-hash`.
+    pub stable_keys: bool,
+}
+
+impl Default for AdapterConfig {
+    fn default() -> Self {
+        Self { objects: Strategy::Active, operations: Strategy::Active, stable_keys: false }
+    }
+}
+
+/// Why an adapter refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AdapterError {
+    /// The name is taken at this place of the tree.
+    #[error("an adapter `{0}` exists already")]
+    AdapterExists(String),
+    /// A name that could not be told apart in a stable key.
+    #[error("`{0}` cannot be an adapter's name or a stable object id: it is empty, has a slash or begins with `TLa1` or `TLk1`")]
+    BadName(String),
+    /// The strategy cannot do what the configuration asks.
+    #[error("objects found by `{0}` have no stable keys; choose linear, dynamic-hash or perfect-hash")]
+    NoStableKeys(Strategy),
+    /// Active keys carry a handle, no id.
+    #[error("objects found by `active` have no id of the user's choice; choose linear, dynamic-hash or perfect-hash")]
+    NoUserIds,
+    /// The id is in use.
+    #[error("an object with this id is active already")]
+    ObjectExists,
+    /// `perfect-hash`: the set of objects was frozen.
+    #[error("the adapter's objects are frozen; `perfect-hash` takes new objects only before `freeze`")]
+    Frozen,
+    /// `freeze` makes sense for `perfect-hash` only.
+    #[error("only an adapter that finds objects by `perfect-hash` can be frozen, not one by `{0}`")]
+    NotFreezable(Strategy),
+    /// No perfect hash was found over the objects' ids.
+    #[error("no perfect hash was found over the ids of the objects")]
+    NoPerfectHash,
+    /// Ids have at most 65,535 bytes.
+    #[error("the object id is too long")]
+    IdTooLong,
+    /// The table has no room.
+    #[error("the object table is full")]
+    Full,
+    /// No such object, or it belongs to another adapter.
+    #[error("no such object is active in this adapter")]
+    NotActive,
+    /// The adapter was destroyed.
+    #[error("the adapter was destroyed")]
+    Destroyed,
+}
+
+impl From<InsertError> for AdapterError {
+    fn from(e: InsertError) -> Self {
+        match e {
+            InsertError::Duplicate => Self::ObjectExists,
+            InsertError::Frozen => Self::Frozen,
+            InsertError::Full => Self::Full,
+            InsertError::KeyTooLong => Self::IdTooLong,
+            InsertError::ReservedSlot => Self::Full,
+        }
+    }
+}
+
+impl From<FreezeError> for AdapterError {
+    fn from(e: FreezeError) -> Self {
+        match e {
+            FreezeError::AlreadyFrozen => Self::Frozen,
+            FreezeError::Unsupported | FreezeError::NoPerfectHash => Self::NoPerfectHash,
+        }
+    }
+}
+
+/// An adapter's part that the object table refers to.
+pub(crate) struct AdapterState {
+    name: String,
+    path: String,
+    config: AdapterConfig,
+    handle: std::sync::OnceLock<Handle>,
+    /// From object id to slot; none under `active`, where the key is the handle.
+    locator: Option<AnyLocator>,
+    next_id: AtomicU64,
+    destroyed: AtomicBool,
+    children: Mutex<Vec<Adapter>>,
+    parent: Option<Handle>,
+    /// Held while the adapter is changed, by activation and deactivation only; counts its objects.
+    writer: Mutex<usize>,
+}
+
+impl AdapterState {
+    fn tag(&self) -> Tag {
+        Tag::new(self.handle.get().map_or(0, |h| h.slot.0), self.config.operations)
+    }
+
+    /// Finds an object by its id.
+    pub(crate) fn find<'t>(&self, table: &'t ObjectTable, id: &[u8]) -> Option<ActiveObject<'t>> {
+        let record = self.locator.as_ref()?.locate(id, &table.objects)?;
+        Some(ActiveObject::new(record, self.tag()))
+    }
+
+    fn writer(&self) -> MutexGuard<'_, usize> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn children(&self) -> MutexGuard<'_, Vec<Adapter>> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An object adapter: a node of the tree of adapters of an [`Orb`]. Cheap to clone.
+///
+/// Objects are activated, deactivated and called from any number of threads at once; calls under way finish on
+/// the object they found.
+#[derive(Clone)]
+pub struct Adapter {
+    orb: Orb,
+    state: Arc<AdapterState>,
+}
+
+impl std::fmt::Debug for Adapter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Adapter").field("path", &self.path()).field("config", &self.state.config).finish()
+    }
+}
+
+impl Adapter {
+    /// The root of the tree. Its path is empty: its stable keys are the bare object ids.
+    pub(crate) fn root(orb: &Orb, config: AdapterConfig) -> Result<Self, AdapterError> {
+        Self::make(orb, None, "", config)
+    }
+
+    fn make(orb: &Orb, parent: Option<&Self>, name: &str, config: AdapterConfig) -> Result<Self, AdapterError> {
+        if config.stable_keys && config.objects == Strategy::Active {
+            return Err(AdapterError::NoStableKeys(config.objects));
+        }
+        let path = match parent.map(Self::path) {
+            None | Some("") => name.to_owned(),
+            Some(above) => format!("{above}/{name}"),
+        };
+        let state = Arc::new(AdapterState {
+            name: name.to_owned(),
+            path,
+            config,
+            handle: std::sync::OnceLock::new(),
+            locator: config.objects.locator(LocatorConfig::random()),
+            next_id: AtomicU64::new(0),
+            destroyed: AtomicBool::new(false),
+            children: Mutex::default(),
+            parent: parent.and_then(|p| p.state.handle.get().copied()),
+            writer: Mutex::default(),
+        });
+        let table = orb.table();
+        let handle = table.adapters.insert(0, Arc::clone(&state)).map_err(|_| AdapterError::Full)?;
+        let _ = state.handle.set(handle);
+        if handle.slot.0 >= Tag::MAX_ADAPTERS {
+            table.adapters.remove(handle);
+            return Err(AdapterError::Full);
+        }
+        if config.stable_keys {
+            table.stable.insert(state.path.as_bytes(), handle.slot)?;
+        }
+        Ok(Self { orb: orb.clone(), state })
+    }
+
+    /// Makes an adapter below this one.
+    ///
+    /// # Errors
+    /// [`AdapterError`] when the name is taken or unfit, or when the strategy cannot serve the configuration.
+    pub fn create_child(&self, name: &str, config: AdapterConfig) -> Result<Self, AdapterError> {
+        check_name(name)?;
+        let mut children = self.state.children();
+        if self.state.destroyed.load(Ordering::Acquire) {
+            return Err(AdapterError::Destroyed);
+        }
+        if children.iter().any(|c| c.name() == name) {
+            return Err(AdapterError::AdapterExists(name.to_owned()));
+        }
+        let child = Self::make(&self.orb, Some(self), name, config)?;
+        children.push(child.clone());
+        Ok(child)
+    }
+
+    /// The adapter of that name right below this one.
+    pub fn child(&self, name: &str) -> Option<Self> {
+        self.state.children().iter().find(|c| c.name() == name).cloned()
+    }
+
+    /// The adapter's own name.
+    pub fn name(&self) -> &str {
+        &self.state.name
+    }
+
+    /// The names from the root to here, joined by slashes.
+    pub fn path(&self) -> &str {
+        &self.state.path
+    }
+
+    /// What the adapter was configured to do.
+    pub fn config(&self) -> AdapterConfig {
+        self.state.config
+    }
+
+    /// How many objects are active in this adapter.
+    pub fn len(&self) -> usize {
+        *self.state.writer()
+    }
+
+    /// Whether no object is active.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes the servant an object that can be called, and returns the reference to it.
+    ///
+    /// # Errors
+    /// [`AdapterError::Frozen`], [`AdapterError::Full`] or [`AdapterError::Destroyed`].
+    pub fn activate<S: TypedSkeleton>(&self, skeleton: S) -> Result<S::Reference, AdapterError> {
+        let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
+        let object = self.insert(&system_id(id), Box::new(skeleton))?;
+        Ok(S::Reference::from_object(object))
+    }
+
+    /// Activates a servant under an id of the caller's choice; with stable keys the reference is the same after
+    /// a restart.
+    ///
+    /// # Errors
+    /// [`AdapterError::NoUserIds`] under `active`, [`AdapterError::ObjectExists`], and as
+    /// [`activate`](Self::activate).
+    pub fn activate_with_id<S: TypedSkeleton>(&self, id: &str, skeleton: S) -> Result<S::Reference, AdapterError> {
+        self.check_id(id)?;
+        let object = self.insert(id.as_bytes(), Box::new(skeleton))?;
+        Ok(S::Reference::from_object(object))
+    }
+
+    /// Activates, under an id of the caller's choice, an object that sends every client on to `to`
+    /// (`LOCATION_FORWARD`).
+    ///
+    /// # Errors
+    /// As [`activate_with_id`](Self::activate_with_id).
+    pub fn forward<R: TypedReference>(&self, id: &str, to: &R) -> Result<R, AdapterError> {
+        self.check_id(id)?;
+        let skeleton = Forwarder { interface: R::interface(), to: to.as_object().clone() };
+        Ok(R::from_object(self.insert(id.as_bytes(), Box::new(skeleton))?))
+    }
+
+    fn check_id(&self, id: &str) -> Result<(), AdapterError> {
+        match self.state.config.objects {
+            Strategy::Active => Err(AdapterError::NoUserIds),
+            _ if self.state.config.stable_keys => check_name(id),
+            _ => Ok(()),
+        }
+    }
+
+    fn insert(&self, id: &[u8], skeleton: Box<dyn Skeleton>) -> Result<ObjectRef, AdapterError> {
+        let interface = skeleton.interface();
+        interface.operations.prepare(self.state.config.operations);
+        let mut count = self.state.writer();
+        if self.state.destroyed.load(Ordering::Acquire) {
+            return Err(AdapterError::Destroyed);
+        }
+        let tag = self.state.tag();
+        let table = self.orb.table();
+        let handle = table.objects.insert(tag.0, skeleton).map_err(|_| AdapterError::Full)?;
+        if let Some(locator) = &self.state.locator
+            && let Err(e) = locator.insert(id, handle.slot)
+        {
+            table.remove(handle);
+            return Err(e.into());
+        }
+        *count += 1;
+        drop(count);
+        Ok(self.reference(&self.key(tag, handle, id), interface))
+    }
+
+    fn key(&self, tag: Tag, handle: Handle, id: &[u8]) -> Vec<u8> {
+        if self.state.config.objects == Strategy::Active {
+            return ObjectKey::Active { tag: tag.0, handle }.to_bytes();
+        }
+        if self.state.config.stable_keys {
+            let path = self.state.path.as_bytes();
+            return if path.is_empty() { id.to_vec() } else { [path, b"/", id].concat() };
+        }
+        let adapter = self.state.handle.get().copied().unwrap_or(handle);
+        ObjectKey::Indexed { adapter, id }.to_bytes()
+    }
+
+    fn reference(&self, key: &[u8], interface: &'static Interface) -> ObjectRef {
+        self.orb.reference_to_own(key, interface.repository_id)
+    }
+
+    /// Takes the object of a reference out of service. Calls under way finish on it; later ones get
+    /// `OBJECT_NOT_EXIST`.
+    ///
+    /// # Errors
+    /// [`AdapterError::NotActive`] when the reference is not one of this adapter's active objects;
+    /// [`AdapterError::Frozen`] for a frozen adapter.
+    pub fn deactivate(&self, reference: &impl TypedReference) -> Result<(), AdapterError> {
+        let key = reference.as_object().object_key().to_vec();
+        let mut count = self.state.writer();
+        match ObjectKey::parse(&key) {
+            ObjectKey::Active { handle, tag } if tag == self.state.tag().0 => {
+                if !self.orb.table().remove(handle) {
+                    return Err(AdapterError::NotActive);
+                }
+            }
+            ObjectKey::Indexed { adapter, id } if Some(&adapter) == self.state.handle.get() => {
+                self.remove_by_id(id)?;
+            }
+            ObjectKey::Stable(key) => {
+                self.remove_by_id(self.id_of_stable(key).ok_or(AdapterError::NotActive)?)?;
+            }
+            _ => return Err(AdapterError::NotActive),
+        }
+        *count -= 1;
+        Ok(())
+    }
+
+    fn id_of_stable<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+        match self.path() {
+            _ if !self.state.config.stable_keys => None,
+            "" => Some(key),
+            path => key.strip_prefix(path.as_bytes())?.strip_prefix(b"/"),
+        }
+    }
+
+    fn remove_by_id(&self, id: &[u8]) -> Result<(), AdapterError> {
+        let locator = self.state.locator.as_ref().ok_or(AdapterError::NotActive)?;
+        // First from the locator, then from the arena: see `Locator::find_with`.
+        let slot = locator.remove(id).ok_or(AdapterError::NotActive)?;
+        self.orb.table().remove_slot(slot);
+        Ok(())
+    }
+
+    /// `perfect-hash`: computes the hash over the objects activated so far. From now on they can be called, and
+    /// no other can be added.
+    ///
+    /// # Errors
+    /// [`AdapterError::NotFreezable`] for other strategies.
+    pub fn freeze(&self) -> Result<(), AdapterError> {
+        match &self.state.locator {
+            Some(locator) if self.state.config.objects == Strategy::PerfectHash => locator.freeze().map_err(AdapterError::from),
+            _ => Err(AdapterError::NotFreezable(self.state.config.objects)),
+        }
+    }
+
+    /// The reference that an object with this id has, or would have. With stable keys it needs no object yet.
+    ///
+    /// # Errors
+    /// [`AdapterError::NoUserIds`] under `active`; [`AdapterError::BadName`].
+    pub fn reference_for_id<R: TypedReference>(&self, id: &str) -> Result<R, AdapterError> {
+        self.check_id(id)?;
+        let unused = Handle { slot: Slot(0), nonce: 0 };
+        let key = self.key(self.state.tag(), unused, id.as_bytes());
+        Ok(R::from_object(self.orb.reference_to_own(&key, R::REPOSITORY_ID)))
+    }
+
+    /// Deactivates every object of this adapter and of those below it, and removes them from the tree.
+    pub fn destroy(&self) {
+        self.state.destroyed.store(true, Ordering::Release);
+        let children = std::mem::take(&mut *self.state.children());
+        children.iter().for_each(Self::destroy);
+        let table = self.orb.table();
+        let mut count = self.state.writer();
+        if self.state.config.stable_keys {
+            let _ = table.stable.remove(self.state.path.as_bytes());
+        }
+        if let Some(handle) = self.state.handle.get() {
+            table.adapters.remove(*handle);
+        }
+        table.remove_tagged(self.state.tag());
+        *count = 0;
+        drop(count);
+        if let Some(parent) = self.state.parent.and_then(|p| table.adapters.get(p, 0)) {
+            parent.children().retain(|c| !Arc::ptr_eq(&c.state, &self.state));
+        }
+    }
+
+    /// Bytes that the adapter's tables take per active object, servants aside: the record and what the locator
+    /// keeps.
+    pub fn bytes_per_object(&self) -> f64 {
+        let objects = self.len().max(1) as f64;
+        let located = self.state.locator.as_ref().map_or(0.0, |l| l.bytes() as f64);
+        Arena::<Record>::bytes_per_record() as f64 + located / objects
+    }
+}
+
+/// Object ids that the adapter makes: the number in text, so that every strategy works on keys like a user's.
+fn system_id(number: u64) -> Vec<u8> {
+    format!("object_{number}").into_bytes()
+}
+
+fn check_name(name: &str) -> Result<(), AdapterError> {
+    let reserved = name.starts_with("TLa1") || name.starts_with("TLk1");
+    if name.is_empty() || name.contains('/') || reserved {
+        return Err(AdapterError::BadName(name.to_owned()));
+    }
+    Ok(())
+}
+
+impl From<AdapterError> for SystemException {
+    fn from(e: AdapterError) -> Self {
+        let exception = match e {
+            AdapterError::Full => Self::no_resources(),
+            AdapterError::NotActive | AdapterError::Destroyed => Self::object_not_exist(),
+            _ => Self::bad_param(),
+        };
+        exception.detail(e.to_string())
+    }
+}

@@ -1,0 +1,187 @@
+//! Where a reference leads: addresses, object key and protocol version, taken out of an IOR once.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use throughline_cdr::CodeSets;
+use throughline_giop::codeset::{CodeSetContext, for_version, negotiate};
+use throughline_giop::component::Address as Published;
+use throughline_giop::profile::IiopProfile;
+use throughline_giop::target::AddressingDisposition;
+use throughline_giop::{Ior, Version};
+
+use crate::orb::Orb;
+use crate::transport::address::Address;
+use crate::transport::client::ClientConnection;
+use crate::transport::endpoint::Endpoint;
+
+/// A reference made ready to be called.
+#[derive(Debug)]
+pub(crate) struct Binding {
+    routes: Box<[Route]>,
+    /// The route that worked last.
+    current: AtomicUsize,
+    /// The object is in this process: no route is needed.
+    local_key: Option<Box<[u8]>>,
+    ior: Ior,
+    /// How the server wants to be told the object; almost always by its key.
+    disposition: AtomicUsize,
+}
+
+/// One address of the object, with what a request to it needs.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) endpoint: Arc<Endpoint>,
+    pub(crate) key: Box<[u8]>,
+    pub(crate) version: Version,
+    pub(crate) code_sets: CodeSets,
+    /// The service context that announces the code sets; empty in GIOP 1.0, which has none.
+    pub(crate) announcement: Box<[u8]>,
+    /// Which profile of the reference this is.
+    pub(crate) profile: u32,
+}
+
+impl Binding {
+    pub(crate) fn new(orb: &Orb, ior: &Ior) -> Self {
+        let profiles: Vec<_> = (0_u32..)
+            .zip(&ior.profiles)
+            .filter(|(_, p)| p.tag == throughline_giop::profile::TAG_INTERNET_IOP)
+            .filter_map(|(index, p)| Some((index, IiopProfile::from_octets(&p.data).ok()?)))
+            .collect();
+        let local = profiles.iter().find(|(_, p)| p.addresses().iter().any(|a| orb.listens_at(a)));
+        let local_key = local.map(|(_, p)| p.object_key.clone().into_boxed_slice());
+        let routes = profiles.iter().flat_map(|(index, p)| routes(orb, *index, p)).collect();
+        Self {
+            routes,
+            current: AtomicUsize::new(0),
+            local_key,
+            ior: ior.clone(),
+            disposition: AtomicUsize::new(AddressingDisposition::Key as usize),
+        }
+    }
+
+    /// The object key, empty when there is no usable profile.
+    pub(crate) fn key(&self) -> &[u8] {
+        match (&self.local_key, self.routes.first()) {
+            (Some(key), _) => key,
+            (None, Some(route)) => &route.key,
+            (None, None) => &[],
+        }
+    }
+
+    /// The object key, if the object is in this process.
+    pub(crate) fn local_key(&self) -> Option<&[u8]> {
+        self.local_key.as_deref()
+    }
+
+    pub(crate) fn ior(&self) -> &Ior {
+        &self.ior
+    }
+
+    pub(crate) fn is_forwarded(&self, original: &Ior) -> bool {
+        self.ior != *original
+    }
+
+    pub(crate) fn same_object(&self, other: &Self) -> bool {
+        let address = |b: &Self| b.routes.first().map(|r| r.endpoint.address().clone());
+        !self.key().is_empty() && self.key() == other.key() && address(self) == address(other)
+    }
+
+    /// The route that calls take, none when the reference has no usable profile.
+    #[inline]
+    pub(crate) fn route(&self) -> Option<&Route> {
+        self.routes.get(self.current.load(Ordering::Relaxed))
+    }
+
+    /// Connects by the first route that works, beginning with the present one.
+    ///
+    /// # Errors
+    /// Why the last one does not work.
+    pub(crate) fn connect(
+        &self,
+        timeout: Duration,
+        connect: impl Fn(&Endpoint, Duration) -> io::Result<Arc<ClientConnection>>,
+    ) -> Result<(&Route, Arc<ClientConnection>), (Address, io::Error)> {
+        let started = std::time::Instant::now();
+        let first = self.current.load(Ordering::Relaxed);
+        let mut last = None;
+        for step in 0..self.routes.len() {
+            let index = (first + step) % self.routes.len();
+            let route = &self.routes[index];
+            let left = timeout.saturating_sub(started.elapsed());
+            match connect(&route.endpoint, left) {
+                Ok(connection) => {
+                    self.current.store(index, Ordering::Relaxed);
+                    return Ok((route, connection));
+                }
+                Err(e) => last = Some((route.endpoint.address().clone(), e)),
+            }
+        }
+        Err(last.unwrap_or_else(|| (Address::tcp("", 0), io::ErrorKind::AddrNotAvailable.into())))
+    }
+
+    /// How requests name the object.
+    #[inline]
+    pub(crate) fn disposition(&self) -> AddressingDisposition {
+        match self.disposition.load(Ordering::Relaxed) {
+            1 => AddressingDisposition::Profile,
+            2 => AddressingDisposition::Reference,
+            _ => AddressingDisposition::Key,
+        }
+    }
+
+    pub(crate) fn set_disposition(&self, wanted: AddressingDisposition) {
+        self.disposition.store(wanted as usize, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Display for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.local_key, self.route()) {
+            (Some(_), _) => write!(f, "this process"),
+            (None, Some(route)) => write!(f, "{}", route.endpoint.address()),
+            (None, None) => write!(f, "no usable address"),
+        }
+    }
+}
+
+fn routes(orb: &Orb, index: u32, profile: &IiopProfile) -> Vec<Route> {
+    let offered = profile.code_sets().and_then(Result::ok);
+    let version = profile.version.min(orb.max_version());
+    let (code_sets, announcement) = match offered {
+        Some(offered) if version > Version::V1_0 => {
+            let context: CodeSetContext = negotiate(&offered);
+            let chosen = context.code_sets(version).unwrap_or_default();
+            (chosen, context.to_octets(throughline_cdr::ByteOrder::NATIVE))
+        }
+        // A server that says nothing of code sets gets what every ORB understands.
+        _ => (for_version(CodeSets::DEFAULT.narrow, None, version), Vec::new()),
+    };
+    addresses(profile)
+        .iter()
+        .map(|address| Route {
+            endpoint: orb.endpoints().at(address, code_sets),
+            key: profile.object_key.clone().into_boxed_slice(),
+            version,
+            code_sets,
+            announcement: announcement.clone().into_boxed_slice(),
+            profile: index,
+        })
+        .collect()
+}
+
+/// The addresses that can be tried from here, Unix-domain sockets of this machine first: they are the fastest.
+fn addresses(profile: &IiopProfile) -> Vec<Address> {
+    let usable = |published: &Published| match published {
+        Published::Tcp { host, port } => Some(Address::tcp(host.clone(), *port)),
+        Published::Unix { host, path } => {
+            (crate::orb::host_name() == *host).then(|| Address::Unix(path.into()))
+        }
+    };
+    let mut all: Vec<_> = profile.addresses().iter().filter_map(usable).collect();
+    all.sort_by_key(|a| !matches!(a, Address::Unix(_)));
+    all
+}

@@ -1,0 +1,325 @@
+//! A call that does not block: a future for any runtime.
+//!
+//! The arguments are marshaled when the operation is called, so they need not live longer than that; the request is
+//! handed to the connection when the future is first polled. A future that is dropped cancels its request.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use throughline_cdr::{CodeSets, DecodeError, EncodeError, Reader, Writer};
+use throughline_giop::finish;
+use throughline_giop::request::Response;
+
+use crate::binding::Binding;
+use crate::exception::{Kind, OperationError, SystemException, minor};
+use crate::interface::Operation;
+use crate::invoke::{
+    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, for_message,
+    not_connected, remaining,
+};
+use crate::local;
+use crate::reference::ObjectRef;
+use crate::transport::address::Address;
+use crate::transport::calls::CallFailure;
+use crate::transport::client::ClientConnection;
+use crate::transport::reactor::lock;
+
+impl ObjectRef {
+    /// Calls an operation without blocking. `encode` runs now, `decode` when the reply has come. Generated stubs call
+    /// this.
+    ///
+    /// # Errors
+    /// The future yields what [`call`](Self::call) returns.
+    pub fn call_async<T, E, D>(
+        &self,
+        operation: Operation,
+        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        decode: D,
+    ) -> CallFuture<E, D>
+    where
+        E: OperationError,
+        D: FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+    {
+        let deadline = self.timeout().map(|t| Instant::now() + t);
+        let binding = self.binding();
+        let code_sets = binding.code_sets();
+        let mut arguments = Vec::new();
+        let mut writer = local::argument_writer(&mut arguments);
+        writer.set_codesets(code_sets);
+        let encoded = encode(&mut writer).map_err(SystemException::from).and(self.orb().check_up());
+        let state = encoded.map_or_else(State::Failed, |()| State::Start);
+        let call = Call { reference: self.clone(), operation, deadline, binding, code_sets, arguments };
+        CallFuture { call, decode: Some(decode), state, forwards: 0, retries: 0, error: std::marker::PhantomData }
+    }
+}
+
+/// The future of one call.
+#[must_use = "a call is made when its future is awaited"]
+pub struct CallFuture<E, D> {
+    call: Call,
+    decode: Option<D>,
+    state: State,
+    forwards: usize,
+    retries: usize,
+    error: std::marker::PhantomData<fn() -> E>,
+}
+
+impl<E, D> std::fmt::Debug for CallFuture<E, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CallFuture({} on {:?})", self.call.operation.name, self.call.reference)
+    }
+}
+
+/// What does not change while the call is tried.
+struct Call {
+    reference: ObjectRef,
+    operation: Operation,
+    deadline: Option<Instant>,
+    binding: Arc<Binding>,
+    code_sets: CodeSets,
+    arguments: Vec<u8>,
+}
+
+enum State {
+    Start,
+    /// A worker connects, or runs the operation of a local object.
+    AtWorker(Arc<Handover>),
+    Sent { connection: Arc<ClientConnection>, id: u32, fresh: bool },
+    Failed(SystemException),
+    Finished,
+}
+
+/// What a worker brings back to a future.
+#[derive(Default)]
+struct Handover(Mutex<(Option<Brought>, Option<Waker>)>);
+
+enum Brought {
+    Connected(Result<Arc<ClientConnection>, (Address, io::Error)>),
+    Local(Result<Step, SystemException>),
+}
+
+impl Handover {
+    fn put(&self, what: Brought) {
+        let waker = {
+            let mut inner = lock(&self.0);
+            inner.0 = Some(what);
+            inner.1.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<Brought> {
+        let mut inner = lock(&self.0);
+        match inner.0.take() {
+            Some(what) => Poll::Ready(what),
+            None => {
+                inner.1 = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T, E, D> Future for CallFuture<E, D>
+where
+    E: OperationError,
+    D: FnOnce(&mut Reader<'_>) -> Result<T, DecodeError> + Unpin,
+{
+    type Output = Result<T, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T, E>> {
+        let this = self.get_mut();
+        loop {
+            let outcome = match this.poll_step(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(outcome) => outcome,
+            };
+            let step = outcome.and_then(|step| this.follow(step));
+            match step {
+                Ok(None) => {}
+                Ok(Some(outcome)) => {
+                    this.state = State::Finished;
+                    let decode = this.decode.take().expect("a future is not polled after it has finished");
+                    return Poll::Ready(outcome.read(&this.call.reference, decode));
+                }
+                Err(exception) => {
+                    this.state = State::Finished;
+                    return Poll::Ready(Err(exception.into()));
+                }
+            }
+        }
+    }
+}
+
+impl<E, D> CallFuture<E, D> {
+    /// Goes on as far as possible; none means that the state has changed.
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Step>, SystemException>> {
+        match std::mem::replace(&mut self.state, State::Finished) {
+            State::Start => Poll::Ready(self.call.start().map(|state| {
+                self.state = state;
+                None
+            })),
+            State::AtWorker(handover) => match handover.poll(cx) {
+                Poll::Pending => {
+                    self.state = State::AtWorker(handover);
+                    Poll::Pending
+                }
+                Poll::Ready(Brought::Local(result)) => Poll::Ready(result.map(Some)),
+                Poll::Ready(Brought::Connected(Err((address, e)))) => {
+                    Poll::Ready(self.other_way(not_connected(&address, &e)))
+                }
+                Poll::Ready(Brought::Connected(Ok(connection))) => Poll::Ready(self.sent_by(connection)),
+            },
+            State::Sent { connection, id, fresh } => match connection.poll(id, fresh, cx) {
+                Poll::Pending => {
+                    self.state = State::Sent { connection, id, fresh: false };
+                    Poll::Pending
+                }
+                Poll::Ready(Ok(message)) => Poll::Ready(Step::of(message).map(Some)),
+                Poll::Ready(Err(failure)) => Poll::Ready(self.again(failure)),
+            },
+            State::Failed(exception) => Poll::Ready(Err(exception)),
+            State::Finished => Poll::Ready(Err(SystemException::bad_param().detail("polled after the end"))),
+        }
+    }
+
+    fn sent_by(&mut self, connection: Arc<ClientConnection>) -> Result<Option<Step>, SystemException> {
+        match self.call.send(connection) {
+            Ok(state) => self.state = state,
+            Err(Refused::Call(failure)) => return self.again(failure),
+            Err(Refused::Exception(exception)) => return Err(exception),
+        }
+        Ok(None)
+    }
+
+    /// The server has not started the call: it can be sent once more.
+    fn again(&mut self, failure: CallFailure) -> Result<Option<Step>, SystemException> {
+        if failure != CallFailure::NotStarted || self.retries >= MAX_RETRIES {
+            return Err(failed(failure));
+        }
+        self.retries += 1;
+        self.state = State::Start;
+        Ok(None)
+    }
+
+    /// The place that the reference was forwarded to may be gone: its own profiles are the way back.
+    fn other_way(&mut self, exception: SystemException) -> Result<Option<Step>, SystemException> {
+        self.call.binding = self.call.reference.unbind(&self.call.binding).ok_or(exception)?;
+        self.state = State::Start;
+        Ok(None)
+    }
+
+    fn follow(&mut self, step: Option<Step>) -> Result<Option<Outcome>, SystemException> {
+        match step {
+            None => return Ok(None),
+            Some(Step::Done(outcome)) => return Ok(Some(outcome)),
+            Some(Step::Address(disposition)) => self.call.binding.set_disposition(disposition),
+            Some(Step::Forward(ior)) => self.call.binding = self.call.reference.rebind(&ior),
+        }
+        self.forwards += 1;
+        if self.forwards > MAX_FORWARDS {
+            return Err(SystemException::new(Kind::Transient, minor::TOO_MANY_FORWARDS));
+        }
+        self.state = State::Start;
+        Ok(None)
+    }
+}
+
+/// Why a request did not leave.
+enum Refused {
+    Call(CallFailure),
+    Exception(SystemException),
+}
+
+impl Call {
+    fn start(&mut self) -> Result<State, SystemException> {
+        if self.binding.code_sets() != self.code_sets && !self.arguments.is_empty() {
+            return Err(SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
+                .detail("forwarded to a server with other code sets; call again"));
+        }
+        if self.binding.local_key().is_some() {
+            return Ok(self.run_local());
+        }
+        let route = self.binding.route().ok_or_else(|| self.reference.no_usable_profile())?;
+        match route.endpoint.shared_connection() {
+            None => Ok(self.connect()),
+            Some(connection) => match self.send(connection) {
+                Ok(state) => Ok(state),
+                // It has just ended: another one is made.
+                Err(Refused::Call(CallFailure::NotStarted)) => Ok(self.connect()),
+                Err(Refused::Call(failure)) => Err(failed(failure)),
+                Err(Refused::Exception(exception)) => Err(exception),
+            },
+        }
+    }
+
+    fn connect(&self) -> State {
+        let handover = Arc::new(Handover::default());
+        let (result, binding) = (Arc::clone(&handover), Arc::clone(&self.binding));
+        let timeout = remaining(self.deadline).unwrap_or(CONNECT_TIMEOUT);
+        self.reference.orb().reactor().spawn(Box::new(move |_| {
+            let connected = binding.connect(timeout, |e, t| e.connect_shared(t)).map(|(_, c)| c);
+            result.put(Brought::Connected(connected));
+        }));
+        State::AtWorker(handover)
+    }
+
+    /// A local object's servant may block: it runs on a worker, not on the thread that polls.
+    fn run_local(&mut self) -> State {
+        let handover = Arc::new(Handover::default());
+        let (result, binding) = (Arc::clone(&handover), Arc::clone(&self.binding));
+        let (orb, operation, arguments) =
+            (self.reference.orb().clone(), self.operation, self.arguments.clone());
+        self.reference.orb().reactor().spawn(Box::new(move |_| {
+            let outcome = local::call(&orb, &binding, operation, &arguments, Response::Target);
+            result.put(Brought::Local(outcome));
+        }));
+        State::AtWorker(handover)
+    }
+
+    fn send(&self, connection: Arc<ClientConnection>) -> Result<State, Refused> {
+        let route = self.binding.route().ok_or_else(|| Refused::Exception(self.reference.no_usable_profile()))?;
+        connection.register().map_err(|e| {
+            let address = route.endpoint.address();
+            Refused::Exception(not_connected(address, &e))
+        })?;
+        let id = connection.reserve_task(self.deadline).map_err(Refused::Call)?;
+        let announce = connection.must_announce();
+        let start =
+            RequestStart { binding: &self.binding, route, operation: self.operation, id, announce };
+        let mut message = crate::invoke::Buffer::take();
+        let written = start.write(&mut message.bytes, Response::Target).and_then(|open| {
+            message.bytes.extend_from_slice(&self.arguments);
+            finish(&mut message.bytes, open).map_err(|_| SystemException::marshal())
+        });
+        if let Err(exception) = written {
+            connection.cancel(id);
+            return Err(Refused::Exception(exception));
+        }
+        connection.push(&message.bytes);
+        Ok(State::Sent { connection, id, fresh: true })
+    }
+}
+
+impl<E, D> Drop for CallFuture<E, D> {
+    fn drop(&mut self) {
+        if let State::Sent { connection, id, .. } = &self.state {
+            connection.cancel(*id);
+        }
+    }
+}
+
+impl Binding {
+    /// How text among the arguments is written.
+    pub(crate) fn code_sets(&self) -> CodeSets {
+        match (self.local_key(), self.route()) {
+            (None, Some(route)) => for_message(route.code_sets, route.version),
+            _ => CodeSets::UNICODE,
+        }
+    }
+}

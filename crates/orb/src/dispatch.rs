@@ -1,0 +1,244 @@
+//! From a GIOP message to the servant's method and back to a reply: bytes in, bytes out, no I/O.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use throughline_cdr::{ByteOrder, CharSet, CodeSets, DecodeError, WideCharSet, WideEncoding};
+use throughline_giop::control::{write_close_connection, write_message_error};
+use throughline_giop::header::{MessageHeader, MessageType, Version};
+use throughline_giop::locate::{LocateRequestHeader, Location, write_locate_reply};
+use throughline_giop::reply::{NewReply, ReplyStatus, begin_reply, write_system_exception};
+use throughline_giop::request::RequestHeader;
+use throughline_giop::{Open, finish, service_context};
+
+use crate::exception::{Completion, SystemException};
+use crate::object_table::{ActiveObject, ObjectTable};
+use crate::orb::WeakOrb;
+use crate::servant::{Outcome, ServerCall};
+
+/// What requests on one connection have in common.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    /// The index of the operation called last: the prediction for the next call.
+    predicted: AtomicU32,
+    /// The client's choice of code sets, see [`pack`]; 0 before it is known.
+    code_sets: AtomicU32,
+    /// A oneway runs: the next request waits for its end, so that oneways are executed in order.
+    ordered: AtomicBool,
+}
+
+impl Session {
+    /// Whether the running servant must finish before the next request starts.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ordered.load(Ordering::Relaxed)
+    }
+
+    fn code_sets(&self, request: &RequestHeader<'_>, version: Version) -> CodeSets {
+        let mut packed = self.code_sets.load(Ordering::Relaxed);
+        if packed == 0
+            && !request.service_contexts.is_empty()
+            && let Some(data) = request.service_contexts.find(service_context::CODE_SETS)
+            && let Ok(chosen) = throughline_giop::codeset::CodeSetContext::from_octets(data)
+        {
+            packed = pack(CharSet::from_id(chosen.char_data), WideCharSet::from_id(chosen.wchar_data));
+            self.code_sets.store(packed, Ordering::Relaxed);
+        }
+        unpack(packed, version)
+    }
+}
+
+/// Bit 0: known; bit 1: UTF-8 rather than ISO 8859-1; bit 2: UTF-16 agreed upon for wide text.
+fn pack(narrow: Option<CharSet>, wide: Option<WideCharSet>) -> u32 {
+    1 | u32::from(narrow == Some(CharSet::Utf8)) << 1 | u32::from(wide.is_some()) << 2
+}
+
+#[inline]
+fn unpack(packed: u32, version: Version) -> CodeSets {
+    CodeSets {
+        narrow: if packed & 2 != 0 { CharSet::Utf8 } else { CharSet::Latin1 },
+        // A client that never said what wide text is gets UTF-16 all the same: it cannot mean anything else
+        // of ours. GIOP 1.0 has no wide text.
+        wide: (version > Version::V1_0 && (packed == 0 || packed & 4 != 0)).then_some(WideCharSet::Utf16),
+        wide_encoding: if version < Version::V1_2 { WideEncoding::Giop11 } else { WideEncoding::Giop12 },
+    }
+}
+
+/// What the connection is to do after a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reaction {
+    /// Send what was written, if anything, and go on.
+    Continue,
+    /// Send what was written, if anything, and close.
+    Close,
+}
+
+/// Turns messages into calls of one ORB's objects.
+#[derive(Debug)]
+pub(crate) struct Dispatcher {
+    table: Arc<ObjectTable>,
+    /// For object references among the arguments.
+    orb: WeakOrb,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(table: Arc<ObjectTable>, orb: WeakOrb) -> Self {
+        Self { table, orb }
+    }
+
+    /// A whole MessageError message.
+    pub(crate) fn message_error(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_message_error(&mut out, Version::V1_0, ByteOrder::NATIVE);
+        out
+    }
+
+    /// A whole CloseConnection message.
+    pub(crate) fn close_connection(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_close_connection(&mut out, Version::V1_0, ByteOrder::NATIVE);
+        out
+    }
+
+    /// Handles one whole message; what is to be sent is appended to `out`.
+    pub(crate) fn handle(
+        &self,
+        header: &MessageHeader,
+        message: &[u8],
+        session: &Session,
+        out: &mut Vec<u8>,
+    ) -> Reaction {
+        match header.kind {
+            MessageType::Request => self.request(header, message, session, out),
+            MessageType::LocateRequest => self.locate(header, message, out),
+            // The reply may be on its way already; sending it is allowed.
+            MessageType::CancelRequest => Reaction::Continue,
+            MessageType::CloseConnection | MessageType::MessageError => Reaction::Close,
+            // Replies never come to a server, fragments are put together before they come here.
+            MessageType::Reply | MessageType::LocateReply | MessageType::Fragment => {
+                out.extend_from_slice(&self.message_error());
+                Reaction::Close
+            }
+        }
+    }
+
+    fn request(
+        &self,
+        header: &MessageHeader,
+        message: &[u8],
+        session: &Session,
+        out: &mut Vec<u8>,
+    ) -> Reaction {
+        let request = match RequestHeader::read(header, message) {
+            Ok(request) => request,
+            Err(error) => return self.unreadable(header, error, out),
+        };
+        let expected = request.response.is_expected();
+        let start = out.len();
+        let result = self.run(header, &request, session, out);
+        if !expected {
+            out.truncate(start);
+            session.ordered.store(false, Ordering::Relaxed);
+        } else if let Err(exception) = result {
+            out.truncate(start);
+            raise(out, header.version, request.request_id, &exception);
+        }
+        Reaction::Continue
+    }
+
+    /// A header that cannot be read: nobody knows which request to answer, nor whether the next message starts
+    /// where this one ends.
+    fn unreadable(&self, header: &MessageHeader, error: DecodeError, out: &mut Vec<u8>) -> Reaction {
+        tracing::debug!(%error, kind = ?header.kind, "unreadable message");
+        out.extend_from_slice(&self.message_error());
+        Reaction::Close
+    }
+
+    fn run(
+        &self,
+        header: &MessageHeader,
+        request: &RequestHeader<'_>,
+        session: &Session,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SystemException> {
+        let key = request.target.object_key()?;
+        let object = self.table.find(key).ok_or_else(SystemException::object_not_exist)?;
+        let predicted = session.predicted.load(Ordering::Relaxed);
+        let found = object.find_operation(request.operation, predicted);
+        let operation = found.ok_or_else(SystemException::bad_operation)?;
+        if operation != predicted {
+            session.predicted.store(operation, Ordering::Relaxed);
+        }
+        let expected = request.response.is_expected();
+        if !expected {
+            session.ordered.store(true, Ordering::Relaxed);
+        }
+        let reply = NewReply {
+            request_id: request.request_id,
+            status: ReplyStatus::NoException,
+            service_contexts: &[],
+        };
+        let open = begin_reply(out, header.version, ByteOrder::NATIVE, &reply)?;
+        let mut arguments = request.body.clone();
+        arguments.set_codesets(session.code_sets(request, header.version));
+        let mut call = ServerCall::new(arguments.with_context(&self.orb), out, open.start, expected);
+        upcall(&object, operation, &mut call)?;
+        let outcome = call.outcome();
+        complete(out, open, header.version, outcome)
+    }
+
+    fn locate(&self, header: &MessageHeader, message: &[u8], out: &mut Vec<u8>) -> Reaction {
+        let request = match LocateRequestHeader::read(header, message) {
+            Ok(request) => request,
+            Err(error) => return self.unreadable(header, error, out),
+        };
+        let found = request.target.object_key().ok().and_then(|key| self.table.find(key));
+        let location = match &found {
+            None => Location::Unknown,
+            Some(object) => match object.forward() {
+                Some(to) => Location::Forward(to.ior().clone()),
+                None => Location::Here,
+            },
+        };
+        let written =
+            write_locate_reply(out, header.version, ByteOrder::NATIVE, request.request_id, &location);
+        if written.is_err() { Reaction::Close } else { Reaction::Continue }
+    }
+}
+
+/// Calls the skeleton. A servant that panics costs its caller an `UNKNOWN`, and nobody else anything.
+#[inline]
+pub(crate) fn upcall(
+    object: &ActiveObject<'_>,
+    operation: u32,
+    call: &mut ServerCall<'_>,
+) -> Result<(), SystemException> {
+    catch_unwind(AssertUnwindSafe(|| object.invoke(operation, call))).unwrap_or_else(|_| {
+        tracing::error!(operation, object = ?object, "servant panicked");
+        Err(SystemException::unknown().completed(Completion::Maybe))
+    })
+}
+
+/// Puts the outcome and the size into a reply.
+fn complete(out: &mut Vec<u8>, open: Open, version: Version, outcome: Outcome) -> Result<(), SystemException> {
+    let status = match outcome {
+        Outcome::Normal => ReplyStatus::NoException,
+        Outcome::UserException => ReplyStatus::UserException,
+        Outcome::Forward => ReplyStatus::LocationForward,
+    };
+    if status != ReplyStatus::NoException {
+        // After the message header: the request id first (1.2), or the empty list of service contexts before it.
+        let offset = if version == Version::V1_2 { 16 } else { 20 };
+        open.writer(out).patch_u32(open.start + offset, status as u32);
+    }
+    finish(out, open).map_err(|_| SystemException::marshal().completed(Completion::Yes))?;
+    Ok(())
+}
+
+fn raise(out: &mut Vec<u8>, version: Version, request_id: u32, exception: &SystemException) {
+    let written =
+        write_system_exception(out, version, ByteOrder::NATIVE, request_id, &[], &exception.on_the_wire());
+    if let Err(error) = written {
+        tracing::error!(%error, "cannot write an exception");
+    }
+}

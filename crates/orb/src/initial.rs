@@ -1,0 +1,131 @@
+//! References from text, and the names that everybody knows.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use throughline_cdr::{Decode, Encode, Writer};
+use throughline_giop::Ior;
+use throughline_giop::corbaloc::Corbaloc;
+use throughline_giop::corbaname::{Corbaname, NameComponent, parse_name};
+
+use crate::exception::{Kind, OperationError, SystemException, minor};
+use crate::interface::Operation;
+use crate::orb::{Orb, host_name};
+use crate::reference::ObjectRef;
+use crate::transport::reactor::lock;
+
+/// Names of well-known objects and where they are. Kept as data: a reference would keep the ORB alive.
+#[derive(Debug)]
+pub(crate) struct InitialReferences {
+    configured: HashMap<String, String>,
+    registered: Mutex<HashMap<String, Ior>>,
+}
+
+impl InitialReferences {
+    pub(crate) fn new(configured: &[(String, String)]) -> Self {
+        Self { configured: configured.iter().cloned().collect(), registered: Mutex::default() }
+    }
+
+    pub(crate) fn register(&self, name: &str, object: &ObjectRef) {
+        lock(&self.registered).insert(name.to_owned(), object.ior().clone());
+    }
+
+    pub(crate) fn resolve(&self, orb: &Orb, name: &str) -> Result<ObjectRef, SystemException> {
+        let registered = lock(&self.registered).get(name).cloned();
+        if let Some(ior) = registered {
+            return Ok(orb.reference(ior));
+        }
+        match self.configured.get(name) {
+            // A configuration that leads to itself is refused, not followed.
+            Some(text) if !text.contains("rir:") => string_to_object(orb, text),
+            _ => Err(bad_param(format!(
+                "no initial reference `{name}` is configured; give one, such as {name}=corbaloc::host:port/{name}"
+            ))),
+        }
+    }
+}
+
+pub(crate) fn string_to_object(orb: &Orb, text: &str) -> Result<ObjectRef, SystemException> {
+    let text = text.trim();
+    let scheme = text.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.as_deref() {
+        Some("ior") => {
+            let ior: Ior = text.parse().map_err(|e| bad_param(format!("{e}")))?;
+            if ior.is_nil() {
+                return Err(SystemException::inv_objref(minor::NIL).detail("the reference is nil"));
+            }
+            Ok(orb.reference(ior))
+        }
+        Some("corbaloc") => {
+            let location: Corbaloc = text.parse().map_err(|e| bad_param(format!("{e}")))?;
+            locate(orb, &location)
+        }
+        Some("corbaname") => {
+            let name: Corbaname = text.parse().map_err(|e| bad_param(format!("{e}")))?;
+            let components = parse_name(&name.name).map_err(|e| bad_param(format!("{e}")))?;
+            resolve(&locate(orb, &name.context)?, &components)
+        }
+        _ => Err(bad_param(format!("`{text}` is no reference: it begins with none of IOR:, corbaloc:, corbaname:"))),
+    }
+}
+
+fn locate(orb: &Orb, location: &Corbaloc) -> Result<ObjectRef, SystemException> {
+    match location {
+        Corbaloc::Rir(name) => {
+            orb.resolve_initial_reference(if name.is_empty() { "NameService" } else { name })
+        }
+        Corbaloc::Addresses { .. } => match location.to_ior(&host_name()) {
+            Ok(Some(ior)) => Ok(orb.reference(ior)),
+            Ok(None) => Err(bad_param("the corbaloc has no address".to_owned())),
+            Err(e) => Err(e.into()),
+        },
+    }
+}
+
+/// Asks a naming context (`CosNaming::NamingContext::resolve`) for a name.
+fn resolve(context: &ObjectRef, name: &[NameComponent]) -> Result<ObjectRef, SystemException> {
+    if name.is_empty() {
+        return Ok(context.clone());
+    }
+    let encode = |w: &mut Writer<'_>| {
+        w.write_length(name.len())?;
+        name.iter().try_for_each(|component| {
+            component.id.encode(w)?;
+            component.kind.encode(w)
+        })
+    };
+    let found: Result<Option<ObjectRef>, Unresolved> =
+        context.call(Operation::new("resolve", u32::MAX), encode, |r| Decode::decode(r));
+    match found {
+        Ok(Some(object)) => Ok(object),
+        Ok(None) => Err(SystemException::inv_objref(minor::NIL).detail("the name is bound to nil")),
+        Err(Unresolved(exception)) => Err(exception),
+    }
+}
+
+/// Any failure of `resolve`, its user exceptions included, as a system exception with the reason in words.
+struct Unresolved(SystemException);
+
+impl From<SystemException> for Unresolved {
+    fn from(exception: SystemException) -> Self {
+        Self(exception)
+    }
+}
+
+impl OperationError for Unresolved {
+    fn decode_user(
+        id: &str,
+        _r: &mut throughline_cdr::Reader<'_>,
+    ) -> Option<Result<Self, throughline_cdr::DecodeError>> {
+        let why = format!("the name service answered {id}");
+        Some(Ok(Self(SystemException::new(Kind::BadParam, minor::THROUGHLINE | 2).detail(why))))
+    }
+
+    fn raise(self, _call: &mut crate::servant::ServerCall<'_>) -> crate::servant::Dispatched {
+        Err(self.0)
+    }
+}
+
+fn bad_param(detail: String) -> SystemException {
+    SystemException::bad_param().detail(detail)
+}

@@ -1,0 +1,486 @@
+//! A call as the client makes it: request out, reply in, and everything that may come between.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use throughline_cdr::{ByteOrder, CodeSets, Decode, DecodeError, EncodeError, Reader, Writer};
+use throughline_giop::exception::SystemException as OnTheWire;
+use throughline_giop::header::{MessageType, Version};
+use throughline_giop::reply::{ReplyHeader, ReplyStatus};
+use throughline_giop::request::{NewRequest, Response, begin_request};
+use throughline_giop::service_context::{CODE_SETS, ServiceContext};
+use throughline_giop::target::{AddressingDisposition, NewTarget, ProfileRef};
+use throughline_giop::{Ior, Open, finish};
+
+use crate::binding::{Binding, Route};
+use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
+use crate::interface::Operation;
+use crate::local;
+use crate::reference::ObjectRef;
+use crate::transport::calls::{CallFailure, ReplyMessage};
+use crate::transport::client::ClientConnection;
+
+/// How often one call follows a forward before it is taken for a circle.
+pub(crate) const MAX_FORWARDS: usize = 10;
+/// How often a call that the server has not started is sent anew.
+pub(crate) const MAX_RETRIES: usize = 3;
+/// Connecting takes at most this long when a call has no limit of its own.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Buffers larger than this are not kept for the next call, in bytes.
+const KEEP_BUFFER: usize = 1024 * 1024;
+
+impl ObjectRef {
+    /// Calls an operation and waits for its outcome. `encode` writes the arguments, `decode` reads the results.
+    /// Generated stubs call this.
+    ///
+    /// # Errors
+    /// A user exception that `E` knows, or a system exception of the server, the network or this side.
+    pub fn call<T, E: OperationError>(
+        &self,
+        operation: Operation,
+        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, E> {
+        let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
+        encode(&mut call.writer()).map_err(SystemException::from)?;
+        call.complete()?.read(self, decode)
+    }
+
+    /// As [`call`](Self::call), for operations with inout parameters: `encode` reads them, `decode` changes them.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub fn call_inout<D: ?Sized, T, E: OperationError>(
+        &self,
+        operation: Operation,
+        data: &mut D,
+        encode: impl FnOnce(&D, &mut Writer<'_>) -> Result<(), EncodeError>,
+        decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, E> {
+        let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
+        encode(data, &mut call.writer()).map_err(SystemException::from)?;
+        call.complete()?.read(self, |r| decode(data, r))
+    }
+
+    /// Sends a request that has no reply. Requests of one thread through one connection arrive, and are carried
+    /// out, in the order in which they were sent.
+    ///
+    /// # Errors
+    /// A system exception when the request could not be sent.
+    pub fn send_oneway(
+        &self,
+        operation: Operation,
+        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+    ) -> Result<(), SystemException> {
+        let mut call = OutgoingCall::begin(self, operation, Response::None)?;
+        encode(&mut call.writer())?;
+        call.complete().map(|_| ())
+    }
+}
+
+/// A request being written, then sent until it is answered.
+struct OutgoingCall<'r> {
+    reference: &'r ObjectRef,
+    operation: Operation,
+    response: Response,
+    deadline: Option<Instant>,
+    binding: Arc<Binding>,
+    buffer: Buffer,
+    way: Way,
+}
+
+/// How the request travels.
+enum Way {
+    /// The object is in this process; the buffer holds the arguments alone.
+    Local,
+    /// The buffer holds a message; the number of the request is reserved on the connection.
+    Remote { connection: Arc<ClientConnection>, id: u32, open: Open, version: Version },
+}
+
+impl<'r> OutgoingCall<'r> {
+    fn begin(
+        reference: &'r ObjectRef,
+        operation: Operation,
+        response: Response,
+    ) -> Result<Self, SystemException> {
+        reference.orb().check_up()?;
+        let deadline = reference.timeout().map(|t| Instant::now() + t);
+        let binding = reference.binding();
+        let mut call =
+            Self { reference, operation, response, deadline, binding, buffer: Buffer::take(), way: Way::Local };
+        if call.binding.local_key().is_none() {
+            call.open_request_anywhere()?;
+        }
+        Ok(call)
+    }
+
+    /// Reserves a place on a connection and writes the request's header at the front of the empty buffer.
+    fn open_request(&mut self, mut tries: usize) -> Result<(), SystemException> {
+        let binding = Arc::clone(&self.binding);
+        loop {
+            let (route, connection) = self.connection(&binding)?;
+            let id = match self.response {
+                Response::None => u32::MAX,
+                _ => match connection.reserve() {
+                    Ok(id) => id,
+                    // It ended between the look and the reservation.
+                    Err(CallFailure::NotStarted) if tries < MAX_RETRIES => {
+                        tries += 1;
+                        continue;
+                    }
+                    Err(failure) => return Err(failed(failure)),
+                },
+            };
+            let announce = connection.must_announce();
+            let request = RequestStart { binding: &binding, route, operation: self.operation, id, announce };
+            let version = route.version;
+            let opened = request.write(&mut self.buffer.bytes, self.response);
+            let open = opened.inspect_err(|_| connection.cancel(id))?;
+            self.way = Way::Remote { connection, id, open, version };
+            return Ok(());
+        }
+    }
+
+    fn connection<'b>(
+        &self,
+        binding: &'b Binding,
+    ) -> Result<(&'b Route, Arc<ClientConnection>), SystemException> {
+        let route = binding.route().ok_or_else(|| self.reference.no_usable_profile())?;
+        if let Some(connection) = route.endpoint.connection() {
+            return Ok((route, connection));
+        }
+        let timeout = remaining(self.deadline).unwrap_or(CONNECT_TIMEOUT);
+        binding.connect(timeout, |e, t| e.connect(t)).map_err(|(address, e)| not_connected(&address, &e))
+    }
+
+    /// A writer of the arguments.
+    #[inline]
+    fn writer(&mut self) -> Writer<'_> {
+        match &self.way {
+            Way::Local => local::argument_writer(&mut self.buffer.bytes),
+            Way::Remote { connection, open, version, .. } => {
+                let mut writer = open.writer(&mut self.buffer.bytes);
+                writer.set_codesets(for_message(connection.code_sets(), *version));
+                writer
+            }
+        }
+    }
+
+    /// Sends the request, as often as needed, and waits for its reply.
+    fn complete(mut self) -> Result<Outcome, SystemException> {
+        let (mut forwards, mut retries) = (0, 0);
+        loop {
+            match self.try_once() {
+                Ok(Step::Done(outcome)) => return Ok(outcome),
+                Ok(Step::Address(disposition)) => self.binding.set_disposition(disposition),
+                Ok(Step::Forward(ior)) => self.binding = self.reference.rebind(&ior),
+                Err(Failure::Call(CallFailure::NotStarted)) if retries < MAX_RETRIES => {
+                    retries += 1;
+                    self.send_again()?;
+                    continue;
+                }
+                Err(Failure::Call(failure)) => return Err(failed(failure)),
+                Err(Failure::Exception(exception)) => return Err(exception),
+            }
+            forwards += 1;
+            if forwards > MAX_FORWARDS {
+                return Err(SystemException::new(Kind::Transient, minor::TOO_MANY_FORWARDS));
+            }
+            self.send_again()?;
+        }
+    }
+
+    fn try_once(&mut self) -> Result<Step, Failure> {
+        if let Way::Local = self.way {
+            let arguments = &self.buffer.bytes;
+            let orb = self.reference.orb();
+            return Ok(local::call(orb, &self.binding, self.operation, arguments, self.response)?);
+        }
+        match self.exchange().map_err(Failure::Call)? {
+            None => Ok(Step::Done(Outcome::None)),
+            Some(message) => Ok(Step::of(message)?),
+        }
+    }
+
+    /// Sends the message once and waits for the reply, if there is to be one.
+    fn exchange(&mut self) -> Result<Option<ReplyMessage>, CallFailure> {
+        let Way::Remote { connection, id, open, .. } = &self.way else { return Ok(None) };
+        if let Err(too_large) = finish(&mut self.buffer.bytes, *open) {
+            connection.cancel(*id);
+            return Err(CallFailure::Malformed(too_large.to_string()));
+        }
+        if let Err(failure) = connection.send(&self.buffer.bytes, self.deadline) {
+            connection.cancel(*id);
+            return Err(failure);
+        }
+        if self.response == Response::None {
+            return Ok(None);
+        }
+        crate::transport::server::before_waiting();
+        connection.wait(*id, self.deadline).map(Some)
+    }
+
+    /// Writes the request anew, for another connection or another object key, with the arguments as they are.
+    fn send_again(&mut self) -> Result<(), SystemException> {
+        let (old_sets, body) = match &self.way {
+            Way::Local => (CodeSets::UNICODE, 0),
+            Way::Remote { connection, open, version, .. } => {
+                (for_message(connection.code_sets(), *version), open.body)
+            }
+        };
+        let arguments = Buffer::holding(self.buffer.bytes.get(body..).unwrap_or_default());
+        self.buffer.bytes.clear();
+        self.way = Way::Local;
+        let new_sets = if self.binding.local_key().is_some() {
+            CodeSets::UNICODE
+        } else {
+            self.open_request_anywhere()?
+        };
+        if new_sets != old_sets && !arguments.bytes.is_empty() {
+            // The arguments were written for the other server; the next call writes them for this one.
+            return Err(SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
+                .detail("forwarded to a server with other code sets; call again"));
+        }
+        self.buffer.bytes.extend_from_slice(&arguments.bytes);
+        Ok(())
+    }
+
+    /// The place that the reference was forwarded to may be gone: its own profiles are the way back.
+    fn open_request_anywhere(&mut self) -> Result<CodeSets, SystemException> {
+        if let Err(e) = self.open_request(0) {
+            self.binding = self.reference.unbind(&self.binding).ok_or(e)?;
+            self.open_request(0)?;
+        }
+        Ok(match &self.way {
+            Way::Local => CodeSets::UNICODE,
+            Way::Remote { connection, version, .. } => for_message(connection.code_sets(), *version),
+        })
+    }
+}
+
+/// Why one attempt brought no outcome.
+enum Failure {
+    Call(CallFailure),
+    Exception(SystemException),
+}
+
+impl From<SystemException> for Failure {
+    fn from(exception: SystemException) -> Self {
+        Self::Exception(exception)
+    }
+}
+
+impl Drop for OutgoingCall<'_> {
+    fn drop(&mut self) {
+        // An argument that could not be encoded, or a panic: nobody will wait for the reply.
+        if let Way::Remote { connection, id, .. } = &self.way {
+            connection.cancel(*id);
+        }
+    }
+}
+
+/// The header of a request.
+pub(crate) struct RequestStart<'a> {
+    pub(crate) binding: &'a Binding,
+    pub(crate) route: &'a Route,
+    pub(crate) operation: Operation,
+    pub(crate) id: u32,
+    pub(crate) announce: bool,
+}
+
+impl RequestStart<'_> {
+    /// Appends the header; the arguments follow at a multiple of 8, in every version.
+    pub(crate) fn write(&self, buffer: &mut Vec<u8>, response: Response) -> Result<Open, SystemException> {
+        let profile = || &self.binding.ior().profiles[self.route.profile as usize];
+        let target = match self.binding.disposition() {
+            AddressingDisposition::Key => NewTarget::Key(&self.route.key),
+            AddressingDisposition::Profile => NewTarget::Profile(ProfileRef::from(profile())),
+            AddressingDisposition::Reference => {
+                NewTarget::Reference { ior: self.binding.ior(), selected: self.route.profile }
+            }
+        };
+        let announcement = [ServiceContext { id: CODE_SETS, data: &self.route.announcement }];
+        let announce = self.announce && !self.route.announcement.is_empty();
+        let request = NewRequest {
+            request_id: self.id,
+            response,
+            target,
+            operation: self.operation.name,
+            service_contexts: if announce { &announcement } else { &[] },
+        };
+        Ok(begin_request(buffer, self.route.version, ByteOrder::NATIVE, &request)?)
+    }
+}
+
+/// What a reply asks the client to do.
+pub(crate) enum Step {
+    Done(Outcome),
+    Forward(Ior),
+    Address(AddressingDisposition),
+}
+
+impl Step {
+    pub(crate) fn of((header, frame): ReplyMessage) -> Result<Self, SystemException> {
+        if header.kind != MessageType::Reply {
+            return Err(failed(CallFailure::Malformed(format!("a {:?} to a request", header.kind))));
+        }
+        let mut reply = ReplyHeader::read(&header, &frame).map_err(broken)?;
+        Ok(match reply.status {
+            ReplyStatus::NoException | ReplyStatus::UserException => {
+                let user = reply.status == ReplyStatus::UserException;
+                let body = frame.len() - reply.body.remaining();
+                Self::Done(Outcome::Remote { message: (header, frame), body, user })
+            }
+            ReplyStatus::SystemException => {
+                let exception = OnTheWire::decode(&mut reply.body).map_err(broken)?;
+                return Err(SystemException::from_the_wire(exception));
+            }
+            ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
+                Self::Forward(Ior::decode(&mut reply.body).map_err(broken)?)
+            }
+            ReplyStatus::NeedsAddressingMode => {
+                Self::Address(AddressingDisposition::decode(&mut reply.body).map_err(broken)?)
+            }
+        })
+    }
+}
+
+/// What a call brought back.
+pub(crate) enum Outcome {
+    /// Nothing: the operation is a oneway.
+    None,
+    /// A reply message; the results, or the user exception, start at `body`.
+    Remote { message: ReplyMessage, body: usize, user: bool },
+    /// The results, or the user exception, of an object in this process.
+    Local { results: Vec<u8>, user: bool },
+}
+
+impl Outcome {
+    /// Reads the results, or turns the user exception into the error.
+    pub(crate) fn read<T, E: OperationError>(
+        self,
+        reference: &ObjectRef,
+        decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, E> {
+        let context = reference.orb().downgrade();
+        match &self {
+            Self::None => Err(SystemException::marshal().into()),
+            Self::Remote { message: (header, frame), body, user } => {
+                let mut reader = Reader::starting_at(frame, header.order, *body);
+                let sets = reference.binding().route().map(|r| r.code_sets).unwrap_or_default();
+                reader.set_codesets(for_message(sets, header.version));
+                read_results(reader.with_context(&context), *user, decode)
+            }
+            Self::Local { results, user } => {
+                read_results(local::result_reader(results).with_context(&context), *user, decode)
+            }
+        }
+    }
+}
+
+fn read_results<'a, T, E: OperationError>(
+    mut reader: Reader<'a>,
+    user: bool,
+    decode: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
+) -> Result<T, E> {
+    if user {
+        return Err(read_user_exception(&mut reader));
+    }
+    decode(&mut reader).map_err(|e| broken(e).into())
+}
+
+#[cold]
+fn read_user_exception<E: OperationError>(reader: &mut Reader<'_>) -> E {
+    let id = match reader.read_string() {
+        Ok(id) => id,
+        Err(e) => return broken(e).into(),
+    };
+    match E::decode_user(&id, reader) {
+        Some(Ok(exception)) => exception,
+        Some(Err(e)) => broken(e).into(),
+        None => SystemException::new(Kind::Unknown, minor::UNLISTED_USER_EXCEPTION)
+            .completed(Completion::Yes)
+            .detail(format!("the operation's IDL does not list {id}"))
+            .into(),
+    }
+}
+
+/// A reply that cannot be read: the operation has run.
+pub(crate) fn broken(error: DecodeError) -> SystemException {
+    SystemException::from(error).completed(Completion::Yes)
+}
+
+/// Code sets as a message of `version` uses them.
+pub(crate) fn for_message(sets: CodeSets, version: Version) -> CodeSets {
+    throughline_giop::codeset::for_version(sets.narrow, sets.wide, version)
+}
+
+pub(crate) fn remaining(deadline: Option<Instant>) -> Option<Duration> {
+    deadline.map(|d| d.saturating_duration_since(Instant::now()))
+}
+
+#[cold]
+pub(crate) fn not_connected(
+    address: &crate::transport::address::Address,
+    error: &std::io::Error,
+) -> SystemException {
+    SystemException::new(Kind::Transient, minor::CONNECT_FAILED)
+        .detail(format!("cannot connect to {address}: {error}; is the server running?"))
+}
+
+/// The system exception of a call that got no reply.
+#[cold]
+pub(crate) fn failed(failure: CallFailure) -> SystemException {
+    let comm_failure = |code| SystemException::new(Kind::CommFailure, code);
+    match failure {
+        CallFailure::NotStarted => SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
+            .detail("the server closes its connections; try again later"),
+        CallFailure::Lost(why) => {
+            comm_failure(minor::CONNECTION_LOST).completed(Completion::Maybe).detail(why)
+        }
+        CallFailure::Malformed(why) => {
+            comm_failure(minor::PEER_TALKS_NONSENSE).completed(Completion::Maybe).detail(why)
+        }
+        CallFailure::Refused => comm_failure(minor::PEER_REFUSED_MESSAGE)
+            .detail("the server answered that it could not read the request"),
+        CallFailure::TimedOut => SystemException::new(Kind::Timeout, minor::REPLY_TIMEOUT)
+            .completed(Completion::Maybe)
+            .detail("no reply within the time that the call may take"),
+        CallFailure::Full => SystemException::no_resources()
+            .detail("too many calls are under way on one connection; wait for some to finish"),
+    }
+}
+
+/// A buffer lent by the thread, so that calls in a steady state allocate nothing.
+pub(crate) struct Buffer {
+    pub(crate) bytes: Vec<u8>,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Buffer {
+    pub(crate) fn take() -> Self {
+        let bytes = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+        Self { bytes }
+    }
+
+    fn holding(bytes: &[u8]) -> Self {
+        let mut buffer = Self::take();
+        buffer.bytes.extend_from_slice(bytes);
+        buffer
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        if bytes.capacity() > 0 && bytes.capacity() <= KEEP_BUFFER {
+            bytes.clear();
+            // Fails only while the thread is ending, when nothing needs to be kept.
+            let _ = BUFFERS.try_with(|b| b.borrow_mut().push(bytes));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Calls to objects of the same process: no socket, no message header, the same marshaling and the same dispatch.
+
+use throughline_cdr::{ByteOrder, CodeSets, Decode, Reader, Writer};
+use throughline_giop::Ior;
+use throughline_giop::request::Response;
+
+use crate::binding::Binding;
+use crate::dispatch::upcall;
+use crate::exception::SystemException;
+use crate::interface::Operation;
+use crate::invoke::{Outcome, Step};
+use crate::orb::Orb;
+use crate::servant::{self, ServerCall};
+
+/// A writer of the arguments of a local call.
+#[inline]
+pub(crate) fn argument_writer(buffer: &mut Vec<u8>) -> Writer<'_> {
+    let mut writer = Writer::with_base(buffer, ByteOrder::NATIVE, 0);
+    writer.set_codesets(CodeSets::UNICODE);
+    writer
+}
+
+/// A reader of the results of a local call.
+#[inline]
+pub(crate) fn result_reader(results: &[u8]) -> Reader<'_> {
+    let mut reader = Reader::new(results, ByteOrder::NATIVE);
+    reader.set_codesets(CodeSets::UNICODE);
+    reader
+}
+
+/// Runs the operation on the calling thread.
+pub(crate) fn call(
+    orb: &Orb,
+    binding: &Binding,
+    operation: Operation,
+    arguments: &[u8],
+    response: Response,
+) -> Result<Step, SystemException> {
+    let table = orb.table();
+    let key = binding.local_key().unwrap_or_default();
+    let object = table.find(key).ok_or_else(SystemException::object_not_exist)?;
+    let index = object.find_operation(operation.name.as_bytes(), operation.index);
+    let index = index.ok_or_else(SystemException::bad_operation)?;
+    if let Some(to) = object.forward() {
+        return Ok(Step::Forward(to.ior().clone()));
+    }
+    let context = orb.downgrade();
+    let mut results = Vec::new();
+    let reader = result_reader(arguments).with_context(&context);
+    let mut call = ServerCall::new(reader, &mut results, 0, response.is_expected());
+    upcall(&object, index, &mut call)?;
+    let outcome = call.outcome();
+    Ok(match outcome {
+        servant::Outcome::Normal if !response.is_expected() => Step::Done(Outcome::None),
+        servant::Outcome::Normal => Step::Done(Outcome::Local { results, user: false }),
+        servant::Outcome::UserException => Step::Done(Outcome::Local { results, user: true }),
+        // A skeleton that forwards on its own account.
+        servant::Outcome::Forward => Step::Forward(Ior::decode(&mut result_reader(&results))?),
+    })
+}

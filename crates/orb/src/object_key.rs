@@ -1,0 +1,100 @@
+//! Object keys: the bytes of a reference that only the server that made them reads.
+//!
+//! | form | bytes | who makes it |
+//! |---|---|---|
+//! | active | `TLa1`, tag, slot (4 bytes each), nonce (8): 20 in all | adapters that look objects up by `active` |
+//! | indexed | `TLk1`, adapter (4), adapter's nonce (8), object id | all other adapters |
+//! | stable | any text: `NameService`, `bank/account-17` | adapters with stable keys |
+//!
+//! Numbers are in the byte order of the machine: nobody else reads them. The nonces are drawn at random when the
+//! object or the adapter is made, so that a key of an earlier run, or a forged one, is refused.
+
+use throughline_demux::{Handle, Slot};
+
+const ACTIVE: [u8; 4] = *b"TLa1";
+const INDEXED: [u8; 4] = *b"TLk1";
+/// The length of an active key in bytes.
+pub(crate) const ACTIVE_LEN: usize = 20;
+const INDEXED_LEN: usize = 16;
+
+/// An object key, taken apart but not yet believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectKey<'a> {
+    /// One step: the record's handle and its tag.
+    Active { tag: u32, handle: Handle },
+    /// The adapter's handle, then an id that the adapter's locator knows.
+    Indexed { adapter: Handle, id: &'a [u8] },
+    /// The whole key is looked up.
+    Stable(&'a [u8]),
+}
+
+impl<'a> ObjectKey<'a> {
+    /// Takes a key apart. Every byte string is a key of some form; whether it names an object is another matter.
+    #[inline]
+    pub(crate) fn parse(key: &'a [u8]) -> Self {
+        if let Ok(key) = <&[u8; ACTIVE_LEN]>::try_from(key)
+            && key[..4] == ACTIVE
+        {
+            return Self::Active {
+                tag: u32::from_ne_bytes([key[4], key[5], key[6], key[7]]),
+                handle: handle(&key[8..]),
+            };
+        }
+        match key.strip_prefix(&INDEXED) {
+            Some(rest) if key.len() >= INDEXED_LEN => {
+                Self::Indexed { adapter: handle(rest), id: &rest[INDEXED_LEN - 4..] }
+            }
+            _ => Self::Stable(key),
+        }
+    }
+
+    /// The bytes of the key.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Active { tag, handle } => [&ACTIVE[..], &tag.to_ne_bytes(), &handle_bytes(handle)].concat(),
+            Self::Indexed { adapter, id } => [&INDEXED[..], &handle_bytes(adapter), id].concat(),
+            Self::Stable(key) => key.to_vec(),
+        }
+    }
+}
+
+#[inline]
+fn handle(bytes: &[u8]) -> Handle {
+    let slot = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    let mut nonce = [0; 8];
+    nonce.copy_from_slice(&bytes[4..12]);
+    Handle { slot: Slot(slot), nonce: u64::from_ne_bytes(nonce) }
+}
+
+fn handle_bytes(handle: Handle) -> [u8; 12] {
+    let mut bytes = [0; 12];
+    bytes[..4].copy_from_slice(&handle.slot.0.to_ne_bytes());
+    bytes[4..].copy_from_slice(&handle.nonce.to_ne_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_back() {
+        let handle = Handle { slot: Slot(7), nonce: 0x0123_4567_89ab_cdef };
+        for key in [
+            ObjectKey::Active { tag: 3, handle },
+            ObjectKey::Indexed { adapter: handle, id: b"account-17" },
+            ObjectKey::Indexed { adapter: handle, id: b"" },
+            ObjectKey::Stable(b"NameService"),
+        ] {
+            assert_eq!(ObjectKey::parse(&key.to_bytes()), key);
+        }
+    }
+
+    #[test]
+    fn cut_keys_are_plain_text() {
+        let key = ObjectKey::Active { tag: 3, handle: Handle { slot: Slot(1), nonce: 2 } }.to_bytes();
+        for len in 0..key.len() {
+            assert_eq!(ObjectKey::parse(&key[..len]), ObjectKey::Stable(&key[..len]));
+        }
+    }
+}

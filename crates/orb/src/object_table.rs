@@ -1,0 +1,158 @@
+//! Every object of an ORB in one arena, and the step from an object key to its skeleton.
+//!
+//! All adapters of an ORB share the arena. An active key is therefore complete: it leads to the record without
+//! a look at the adapter. The record's tag says which adapter the object belongs to and how its operations are to
+//! be looked up.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use throughline_demux::{AnyLocator, Arena, Handle, Locator, Ref, Slot, Strategy};
+
+use crate::adapter::AdapterState;
+use crate::object_key::ObjectKey;
+use crate::servant::Skeleton;
+
+/// What the arena keeps for an object: 16 bytes, with the arena's own 16 half a cache line.
+pub(crate) type Record = Box<dyn Skeleton>;
+
+/// Adapter slot and operation strategy in one word, compared as a whole with the tag in the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag(pub(crate) u32);
+
+const STRATEGY_BITS: u32 = 2;
+
+impl Tag {
+    /// Adapter slots that fit beside the strategy.
+    pub(crate) const MAX_ADAPTERS: u32 = 1 << (32 - STRATEGY_BITS);
+
+    pub(crate) fn new(adapter: u32, operations: Strategy) -> Self {
+        let strategy = match operations {
+            Strategy::Active => 0,
+            Strategy::PerfectHash => 1,
+            Strategy::DynamicHash => 2,
+            Strategy::Linear => 3,
+        };
+        Self(adapter << STRATEGY_BITS | strategy)
+    }
+
+    /// How operations of the object are looked up.
+    #[inline]
+    pub(crate) fn operations(self) -> Strategy {
+        match self.0 & 3 {
+            0 => Strategy::Active,
+            1 => Strategy::PerfectHash,
+            2 => Strategy::DynamicHash,
+            _ => Strategy::Linear,
+        }
+    }
+}
+
+/// An object found by its key. As long as this lives, so does the servant, even if it is deactivated meanwhile.
+pub struct ActiveObject<'a> {
+    record: Ref<'a, Record>,
+    operations: Strategy,
+}
+
+impl<'a> ActiveObject<'a> {
+    pub(crate) fn new(record: Ref<'a, Record>, tag: Tag) -> Self {
+        Self { record, operations: tag.operations() }
+    }
+}
+
+impl ActiveObject<'_> {
+    /// How the object's adapter looks operations up.
+    #[inline]
+    pub fn operation_strategy(&self) -> Strategy {
+        self.operations
+    }
+
+    /// Finds an operation by its name on the wire as the adapter's strategy says; `predicted` as in
+    /// [`OperationTable::find`](crate::interface::OperationTable::find).
+    #[inline]
+    pub fn find_operation(&self, name: &[u8], predicted: u32) -> Option<u32> {
+        self.record.interface().operations.find(self.operations, name, predicted)
+    }
+}
+
+impl Deref for ActiveObject<'_> {
+    type Target = dyn Skeleton;
+
+    #[inline]
+    fn deref(&self) -> &(dyn Skeleton + 'static) {
+        &**self.record
+    }
+}
+
+impl std::fmt::Debug for ActiveObject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ActiveObject").field("interface", &self.record.interface().repository_id).finish()
+    }
+}
+
+/// The objects and adapters of one ORB.
+pub(crate) struct ObjectTable {
+    pub(crate) objects: Arena<Record>,
+    pub(crate) adapters: Arena<Arc<AdapterState>>,
+    /// Whole keys that do not say which adapter they belong to: see [`ObjectKey::Stable`].
+    pub(crate) stable: AnyLocator,
+}
+
+impl std::fmt::Debug for ObjectTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} objects in {} adapters", self.objects.len(), self.adapters.len())
+    }
+}
+
+impl ObjectTable {
+    /// The object of a key, if the key is one that this ORB gave out and the object is still active.
+    #[inline]
+    pub(crate) fn find(&self, key: &[u8]) -> Option<ActiveObject<'_>> {
+        match ObjectKey::parse(key) {
+            ObjectKey::Active { tag, handle } => {
+                let record = self.objects.get(handle, tag)?;
+                Some(ActiveObject::new(record, Tag(tag)))
+            }
+            other => self.find_slowly(other),
+        }
+    }
+
+    /// The forms of key that are looked up in a locator.
+    fn find_slowly(&self, key: ObjectKey<'_>) -> Option<ActiveObject<'_>> {
+        match key {
+            ObjectKey::Active { .. } => None,
+            ObjectKey::Indexed { adapter, id } => {
+                let adapter = self.adapters.get(adapter, 0)?;
+                adapter.find(self, id)
+            }
+            ObjectKey::Stable(key) => self.find_stable(key),
+        }
+    }
+
+    /// A stable key is the path of the adapter, a slash, and the object id; at the root the id alone.
+    fn find_stable(&self, key: &[u8]) -> Option<ActiveObject<'_>> {
+        let slash = key.iter().rposition(|b| *b == b'/');
+        let (path, id) = slash.map_or((&key[..0], key), |at| (&key[..at], &key[at + 1..]));
+        let adapter = self.stable.locate(path, &self.adapters)?;
+        adapter.find(self, id)
+    }
+
+    /// Takes an object out; calls under way finish on it.
+    pub(crate) fn remove(&self, handle: Handle) -> bool {
+        self.objects.remove(handle).is_some()
+    }
+
+    /// Takes out the object in a slot.
+    pub(crate) fn remove_slot(&self, slot: Slot) {
+        if let Some(handle) = self.objects.handle_at(slot) {
+            drop(self.objects.remove(handle));
+        }
+    }
+
+    /// Takes out all objects of one adapter.
+    pub(crate) fn remove_tagged(&self, tag: Tag) {
+        let mut handles = Vec::new();
+        self.objects.visit(|handle, owner, _| handles.extend((owner == tag.0).then_some(handle)));
+        handles.into_iter().for_each(|handle| drop(self.objects.remove(handle)));
+    }
+}

@@ -1,0 +1,494 @@
+//! The ORB: configuration, the root of the adapters, references from text, and the life of it all.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+use throughline_demux::{AnyLocator, DynamicHash, Strategy};
+use throughline_giop::codeset::CodeSetComponentInfo;
+use throughline_giop::component::{Address as Published, orb_type};
+use throughline_giop::profile::IiopProfile;
+use throughline_giop::{Ior, Version};
+
+use crate::adapter::{Adapter, AdapterConfig, AdapterError};
+use crate::dispatch::{Dispatcher, Session};
+use crate::exception::{Kind, SystemException, minor};
+use crate::initial::InitialReferences;
+use crate::object_table::{ActiveObject, ObjectTable};
+use crate::reference::ObjectRef;
+use crate::transport::address::Address;
+use crate::transport::client::ClientLimits;
+use crate::transport::endpoint::Endpoints;
+use crate::transport::reactor::{Reactor, ReactorLimits, lock};
+use crate::transport::server::{Listener, ServerLimits};
+use crate::transport::socket::Wait;
+
+/// This ORB's number in the component that names the maker: `TL`. Not registered with the OMG.
+const ORB_TYPE: u32 = 0x544c_0000;
+
+/// Everything that can be configured, with its default.
+#[derive(Clone, Debug)]
+pub struct OrbConfig {
+    /// Where to listen; none for a pure client.
+    pub listen: Vec<Address>,
+    /// The host name or address that references give for TCP addresses. By default the address listened at, or
+    /// this machine's name when that is all of its addresses.
+    pub publish_host: Option<String>,
+    /// How the root adapter works; stable keys by `dynamic-hash`, so that `corbaloc:` has plain names to offer.
+    pub root: AdapterConfig,
+    /// The highest GIOP version spoken and published.
+    pub max_version: Version,
+    /// How callers and workers wait on connections in use.
+    pub wait: Wait,
+    /// How long a call may take; none for ever. References can have their own.
+    pub call_timeout: Option<Duration>,
+    /// A connection on which nothing happens for this long is closed; the next call opens another.
+    pub idle_timeout: Option<Duration>,
+    /// A client that stops in the middle of a message, or does not read its replies, loses its connection after this.
+    pub stall_timeout: Duration,
+    /// How long a worker stays with a silent connection before it gives it back to the common set.
+    pub linger: Duration,
+    /// The largest message, in bytes, accepted from a peer.
+    pub max_message: usize,
+    /// Connections accepted at a time.
+    pub max_connections: usize,
+    /// Worker threads. Servants that block take one each.
+    pub max_threads: usize,
+    /// Workers that may stay with connections in use.
+    pub max_lingering: usize,
+    /// Objects active at a time.
+    pub max_objects: u32,
+    /// Connections to each server. One keeps all calls of the process in order; with more, each calling thread
+    /// keeps to one of them, which is faster for many blocking threads.
+    pub connections_per_server: usize,
+    /// Calls under way at a time on one connection.
+    pub max_outstanding: usize,
+    /// Well-known references: a name, and a reference in any textual form.
+    pub initial_references: Vec<(String, String)>,
+}
+
+impl Default for OrbConfig {
+    fn default() -> Self {
+        Self {
+            listen: Vec::new(),
+            publish_host: None,
+            root: AdapterConfig {
+                objects: Strategy::DynamicHash,
+                operations: Strategy::Active,
+                stable_keys: true,
+            },
+            max_version: Version::V1_2,
+            wait: Wait::Block,
+            call_timeout: None,
+            idle_timeout: Some(Duration::from_secs(180)),
+            stall_timeout: Duration::from_secs(30),
+            linger: Duration::from_millis(50),
+            max_message: 64 * 1024 * 1024,
+            max_connections: 16_384,
+            max_threads: 256,
+            max_lingering: 64,
+            max_objects: u32::MAX,
+            connections_per_server: 1,
+            max_outstanding: 65_536,
+            initial_references: Vec::new(),
+        }
+    }
+}
+
+/// Why an ORB could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum OrbError {
+    /// An address could not be listened at.
+    #[error("cannot listen at {address}: {error}")]
+    Listen {
+        /// The address as configured.
+        address: Address,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The system refused something else.
+    #[error("cannot start the ORB: {0}")]
+    System(#[from] io::Error),
+    /// The root adapter's configuration does not fit together.
+    #[error("the root adapter cannot be made: {0}")]
+    Root(#[from] AdapterError),
+}
+
+/// An object request broker: it serves the objects of its adapters and calls the objects of others. Cheap to clone;
+/// all clones are the same ORB.
+///
+/// A pure client needs no thread but the caller's. A server's threads are its own: it runs the same under a plain
+/// `main` and inside an async runtime.
+#[derive(Clone)]
+pub struct Orb(Arc<Inner>);
+
+/// A reference to an ORB that does not keep it alive.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WeakOrb(Weak<Inner>);
+
+struct Inner {
+    config: OrbConfig,
+    table: Arc<ObjectTable>,
+    dispatcher: OnceLock<Arc<Dispatcher>>,
+    reactor: Arc<Reactor>,
+    endpoints: Endpoints,
+    /// What references to own objects say, in the order of preference.
+    published: Vec<Published>,
+    root: OnceLock<Adapter>,
+    listeners: Mutex<Vec<Arc<Listener>>>,
+    connections: Arc<AtomicUsize>,
+    unix_paths: Vec<PathBuf>,
+    initial: InitialReferences,
+    down: AtomicBool,
+    ended: (Mutex<End>, Condvar),
+}
+
+#[derive(Default)]
+struct End {
+    over: bool,
+    wakers: Vec<std::task::Waker>,
+}
+
+impl Orb {
+    /// An ORB with the defaults: a pure client.
+    ///
+    /// # Errors
+    /// [`OrbError::System`] when the process has no descriptor left.
+    pub fn client() -> Result<Self, OrbError> {
+        Self::start(OrbConfig::default())
+    }
+
+    /// An ORB that listens at the given addresses, otherwise with the defaults.
+    ///
+    /// # Errors
+    /// [`OrbError`].
+    pub fn listening_at(addresses: &[Address]) -> Result<Self, OrbError> {
+        Self::start(OrbConfig { listen: addresses.to_vec(), ..OrbConfig::default() })
+    }
+
+    /// An ORB as configured. Requests are answered from now on, objects may be activated before or after.
+    ///
+    /// # Errors
+    /// [`OrbError`].
+    pub fn start(config: OrbConfig) -> Result<Self, OrbError> {
+        let reactor = Reactor::new(ReactorLimits {
+            threads: config.max_threads.max(2),
+            lingering: config.max_lingering.min(config.max_threads.saturating_sub(1)),
+            sources: u32::MAX,
+        })?;
+        let mut bound = Vec::new();
+        for address in &config.listen {
+            let error = |error| OrbError::Listen { address: address.clone(), error };
+            bound.push(address.listen().map_err(error)?);
+        }
+        let addresses: Vec<Address> = bound.iter().map(|(_, address)| address.clone()).collect();
+        let limits = ClientLimits {
+            max_message: config.max_message,
+            max_calls: config.max_outstanding,
+            wait: config.wait,
+            idle_timeout: config.idle_timeout,
+            linger: config.linger,
+        };
+        let table = Arc::new(ObjectTable {
+            objects: crate::random::arena(config.max_objects),
+            adapters: crate::random::arena(u32::MAX),
+            stable: AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(usize::MAX, crate::random::seed())),
+        });
+        let orb = Self(Arc::new(Inner {
+            endpoints: Endpoints::new(&reactor, limits, config.connections_per_server),
+            published: addresses.iter().map(|a| published(a, config.publish_host.as_deref())).collect(),
+            initial: InitialReferences::new(&config.initial_references),
+            unix_paths: addresses.iter().filter_map(unix_path).collect(),
+            config,
+            table: Arc::clone(&table),
+            dispatcher: OnceLock::new(),
+            reactor,
+            root: OnceLock::new(),
+            listeners: Mutex::default(),
+            connections: Arc::default(),
+            down: AtomicBool::new(false),
+            ended: Default::default(),
+        }));
+        let dispatcher = Arc::new(Dispatcher::new(table, orb.downgrade()));
+        let _ = orb.0.dispatcher.set(Arc::clone(&dispatcher));
+        let _ = orb.0.root.set(Adapter::root(&orb, orb.0.config.root)?);
+        orb.listen(bound, &dispatcher)?;
+        Ok(orb)
+    }
+
+    fn listen(
+        &self,
+        bound: Vec<(std::os::fd::OwnedFd, Address)>,
+        dispatcher: &Arc<Dispatcher>,
+    ) -> Result<(), OrbError> {
+        let config = &self.0.config;
+        let limits = Arc::new(ServerLimits {
+            max_message: config.max_message,
+            max_connections: config.max_connections,
+            wait: config.wait,
+            linger: config.linger,
+            idle_timeout: config.idle_timeout,
+            stall_timeout: config.stall_timeout,
+        });
+        for (fd, address) in bound {
+            let (dispatcher, limits) = (Arc::clone(dispatcher), Arc::clone(&limits));
+            let connections = Arc::clone(&self.0.connections);
+            let listener = Listener::start(fd, &self.0.reactor, dispatcher, limits, connections)?;
+            lock(&self.0.listeners).push(listener);
+            tracing::info!(%address, "listening");
+        }
+        Ok(())
+    }
+
+    /// The root of the tree of adapters.
+    pub fn root(&self) -> &Adapter {
+        // Set before `start` returns; nobody has the ORB before that.
+        self.0.root.get().expect("an ORB has a root adapter from its start")
+    }
+
+    /// What was configured.
+    pub fn config(&self) -> &OrbConfig {
+        &self.0.config
+    }
+
+    /// Where this ORB is reached, as its references say.
+    pub fn addresses(&self) -> Vec<Address> {
+        let own = |p: &Published| match p {
+            Published::Tcp { host, port } => Address::tcp(host.clone(), *port),
+            Published::Unix { path, .. } => Address::Unix(path.into()),
+        };
+        self.0.published.iter().map(own).collect()
+    }
+
+    /// Connections from clients that are open now.
+    pub fn connection_count(&self) -> usize {
+        self.0.connections.load(Ordering::Relaxed)
+    }
+
+    /// Finds an active object by its object key: the first half of every dispatch.
+    #[inline]
+    pub fn find_object(&self, object_key: &[u8]) -> Option<ActiveObject<'_>> {
+        self.0.table.find(object_key)
+    }
+
+    /// Handles one whole GIOP message as a connection of this ORB would, and appends what it would send to `out`.
+    /// Nothing is received or sent: this is the ORB without a network.
+    ///
+    /// # Errors
+    /// When the bytes are not one whole message.
+    pub fn handle_message(
+        &self,
+        message: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), throughline_giop::HeaderError> {
+        thread_local! {
+            static SESSION: Session = Session::default();
+        }
+        let header = throughline_giop::MessageHeader::of(message, self.0.config.max_message)?;
+        let dispatcher = self.dispatcher();
+        SESSION.with(|session| dispatcher.handle(&header, message, session, out));
+        Ok(())
+    }
+
+    /// Waits until the ORB is shut down, by [`shutdown`](Self::shutdown) from another thread or a servant.
+    pub fn run(&self) {
+        let (end, changed) = &self.0.ended;
+        let mut end = lock(end);
+        while !end.over {
+            end = changed.wait(end).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+
+    /// As [`run`](Self::run), as a future for any runtime.
+    pub fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
+        let orb = self.clone();
+        std::future::poll_fn(move |cx| {
+            let mut end = lock(&orb.0.ended.0);
+            if end.over {
+                return std::task::Poll::Ready(());
+            }
+            end.wakers.push(cx.waker().clone());
+            std::task::Poll::Pending
+        })
+    }
+
+    /// Shuts down in order: no new connections, requests under way are finished (within `grace`), clients are told
+    /// that nothing more will be answered, connections close, threads end, objects are dropped.
+    pub fn shutdown(&self, grace: Duration) {
+        if self.0.down.swap(true, Ordering::AcqRel) {
+            return self.run();
+        }
+        let inner = &self.0;
+        for listener in lock(&inner.listeners).drain(..) {
+            crate::transport::reactor::Source::close(&*listener);
+        }
+        let deadline = Instant::now() + grace;
+        let own_upcall = usize::from(crate::transport::server::in_worker());
+        while inner.reactor.upcalls() > own_upcall && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        inner.endpoints.close();
+        inner.reactor.stop();
+        inner.clean_up();
+        self.root().destroy();
+        let (end, changed) = &inner.ended;
+        let mut end = lock(end);
+        end.over = true;
+        changed.notify_all();
+        end.wakers.drain(..).for_each(std::task::Waker::wake);
+    }
+
+    /// Turns text into a reference: `IOR:`, `corbaloc:` (also `corbaloc:rir:`) or `corbaname:`. Only the last asks a
+    /// server.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` with what is wrong with the text, or what the name service answers.
+    pub fn string_to_object(&self, text: &str) -> Result<ObjectRef, SystemException> {
+        crate::initial::string_to_object(self, text)
+    }
+
+    /// A well-known object by its name, such as `NameService`: from the configuration, or one of this ORB's own.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` when nobody has configured the name.
+    pub fn resolve_initial_reference(&self, name: &str) -> Result<ObjectRef, SystemException> {
+        self.0.initial.resolve(self, name)
+    }
+
+    /// Makes an object known under a name to `corbaloc:rir:` and
+    /// [`resolve_initial_reference`](Self::resolve_initial_reference) of this process.
+    pub fn register_initial_reference(&self, name: &str, object: &ObjectRef) {
+        self.0.initial.register(name, object);
+    }
+
+    /// A reference from its data.
+    pub fn reference(&self, ior: Ior) -> ObjectRef {
+        ObjectRef::new(self, ior)
+    }
+
+    /// A reference to an object of this ORB.
+    pub(crate) fn reference_to_own(&self, key: &[u8], type_id: &str) -> ObjectRef {
+        let profile = own_profile(&self.0.published, self.0.config.max_version, key);
+        let ior = profile.and_then(|p| Ior::of_iiop(type_id, &p).ok());
+        ObjectRef::new(self, ior.unwrap_or(Ior { type_id: type_id.to_owned(), profiles: Vec::new() }))
+    }
+
+    /// Whether an address in a profile is one of this ORB's own.
+    pub(crate) fn listens_at(&self, address: &Published) -> bool {
+        self.0.published.contains(address)
+    }
+
+    pub(crate) fn table(&self) -> &Arc<ObjectTable> {
+        &self.0.table
+    }
+
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.0.endpoints
+    }
+
+    pub(crate) fn reactor(&self) -> &Arc<Reactor> {
+        &self.0.reactor
+    }
+
+    pub(crate) fn max_version(&self) -> Version {
+        self.0.config.max_version
+    }
+
+    pub(crate) fn call_timeout(&self) -> Option<Duration> {
+        self.0.config.call_timeout
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakOrb {
+        WeakOrb(Arc::downgrade(&self.0))
+    }
+
+    fn dispatcher(&self) -> &Dispatcher {
+        self.0.dispatcher.get().expect("an ORB has a dispatcher from its start")
+    }
+
+    /// # Errors
+    /// `BAD_INV_ORDER` once the ORB has been shut down.
+    pub(crate) fn check_up(&self) -> Result<(), SystemException> {
+        if self.0.down.load(Ordering::Acquire) {
+            let exception = SystemException::new(Kind::BadInvOrder, minor::SHUT_DOWN);
+            return Err(exception.detail("the ORB has been shut down"));
+        }
+        Ok(())
+    }
+}
+
+impl WeakOrb {
+    pub(crate) fn upgrade(&self) -> Option<Orb> {
+        self.0.upgrade().map(Orb)
+    }
+}
+
+impl std::fmt::Debug for Orb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Orb").field("addresses", &self.addresses()).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn clean_up(&self) {
+        for path in &self.unix_paths {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !*self.down.get_mut() {
+            self.endpoints.close();
+            self.reactor.stop();
+            self.clean_up();
+        }
+    }
+}
+
+/// One profile with all addresses: clients try them in turn.
+fn own_profile(published: &[Published], version: Version, key: &[u8]) -> Option<IiopProfile> {
+    let (host, port, first) = published.iter().enumerate().find_map(|(i, p)| match p {
+        Published::Tcp { host, port } => Some((host.clone(), *port, Some(i))),
+        Published::Unix { .. } => None,
+    })
+    // Port 0 says that another component has the address.
+    .unwrap_or_else(|| (host_name(), 0, None));
+    let mut components = Vec::new();
+    if version > Version::V1_0 {
+        components.push(orb_type(ORB_TYPE));
+        components.push(CodeSetComponentInfo::ours().to_component().ok()?);
+        for (_, address) in published.iter().enumerate().filter(|(i, _)| Some(*i) != first) {
+            components.push(address.to_component().ok()?);
+        }
+    }
+    (!published.is_empty()).then(|| IiopProfile { version, host, port, object_key: key.to_vec(), components })
+}
+
+fn published(address: &Address, host: Option<&str>) -> Published {
+    match address {
+        Address::Tcp { host: bound, port } => {
+            let everywhere = ["0.0.0.0", "::", ""].contains(&bound.as_str());
+            let own = if everywhere { host_name() } else { bound.clone() };
+            Published::Tcp { host: host.map_or(own, str::to_owned), port: *port }
+        }
+        Address::Unix(path) => {
+            Published::Unix { host: host_name(), path: path.to_string_lossy().into_owned() }
+        }
+    }
+}
+
+fn unix_path(address: &Address) -> Option<PathBuf> {
+    match address {
+        Address::Unix(path) => Some(path.clone()),
+        Address::Tcp { .. } => None,
+    }
+}
+
+/// The name of this machine.
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

@@ -1,0 +1,13 @@
+//! Randomness for what strangers must not guess.
+
+use throughline_demux::Arena;
+
+/// An arena whose nonces come from the operating system's generator.
+pub(crate) fn arena<R>(max: u32) -> Arena<R> {
+    Arena::new(max)
+}
+
+/// A seed for a keyed hash.
+pub(crate) fn seed() -> u64 {
+    throughline_demux::NonceSource::next_nonce(&mut throughline_demux::OsNonces::default())
+}

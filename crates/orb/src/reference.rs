@@ -1,0 +1,219 @@
+//! Object references: what a client holds, and where it leads.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use throughline_cdr::{Decode, DecodeError, Encode, EncodeError, Nilable, Reader, Writer};
+use throughline_giop::Ior;
+
+use crate::binding::Binding;
+use crate::exception::{Kind, SystemException, minor};
+use crate::interface::{Interface, Operation};
+use crate::orb::{Orb, WeakOrb};
+
+/// The repository id that every object answers to.
+pub const OBJECT_ID: &str = "IDL:omg.org/CORBA/Object:1.0";
+
+/// A reference to a CORBA object, of any interface, in this process or elsewhere. Cheap to clone; equal to another
+/// when both have the same contents.
+#[derive(Clone)]
+pub struct ObjectRef(Arc<Inner>);
+
+struct Inner {
+    orb: Orb,
+    ior: Arc<Ior>,
+    /// Where the reference leads at present: its own profiles, or those it was forwarded to.
+    binding: ArcSwap<Binding>,
+    /// As long as a call may take; none for the ORB's default.
+    timeout: Option<Duration>,
+}
+
+impl ObjectRef {
+    pub(crate) fn new(orb: &Orb, ior: Ior) -> Self {
+        let ior = Arc::new(ior);
+        let binding = ArcSwap::from_pointee(Binding::new(orb, &ior));
+        Self(Arc::new(Inner { orb: orb.clone(), ior, binding, timeout: None }))
+    }
+
+    /// The ORB that calls through this reference.
+    pub fn orb(&self) -> &Orb {
+        &self.0.orb
+    }
+
+    /// The reference as data.
+    pub fn ior(&self) -> &Ior {
+        &self.0.ior
+    }
+
+    /// The repository id of the interface, as far as the reference tells; may be empty.
+    pub fn type_id(&self) -> &str {
+        &self.0.ior.type_id
+    }
+
+    /// What the server knows the object by.
+    pub fn object_key(&self) -> Vec<u8> {
+        Binding::new(&self.0.orb, &self.0.ior).key().to_vec()
+    }
+
+    /// The same reference, whose calls may take at most `timeout` each.
+    #[must_use]
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        let inner = &self.0;
+        Self(Arc::new(Inner {
+            orb: inner.orb.clone(),
+            ior: Arc::clone(&inner.ior),
+            binding: ArcSwap::new(inner.binding.load_full()),
+            timeout: Some(timeout),
+        }))
+    }
+
+    /// How long a call may take; none for ever.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.0.timeout.or(self.0.orb.call_timeout())
+    }
+
+    pub(crate) fn binding(&self) -> Arc<Binding> {
+        self.0.binding.load_full()
+    }
+
+    /// From now on calls go where `ior` leads.
+    pub(crate) fn rebind(&self, ior: &Ior) -> Arc<Binding> {
+        let binding = Arc::new(Binding::new(&self.0.orb, ior));
+        self.0.binding.store(Arc::clone(&binding));
+        binding
+    }
+
+    /// Calls go to the reference's own profiles again. Returns none when they do so already.
+    pub(crate) fn unbind(&self, from: &Binding) -> Option<Arc<Binding>> {
+        from.is_forwarded(&self.0.ior).then(|| self.rebind(&Arc::clone(&self.0.ior)))
+    }
+
+    /// Asks the object whether it is of the interface `repository_id` or one derived from it.
+    ///
+    /// # Errors
+    /// What the call fails with.
+    pub fn is_a(&self, repository_id: &str) -> Result<bool, SystemException> {
+        if self.type_id() == repository_id || repository_id == OBJECT_ID {
+            return Ok(true);
+        }
+        self.call(Operation::new("_is_a", u32::MAX), |w| repository_id.encode(w), |r| Decode::decode(r))
+    }
+
+    /// Asks the server whether the object is gone for good.
+    ///
+    /// # Errors
+    /// What the call fails with, `OBJECT_NOT_EXIST` aside.
+    pub fn non_existent(&self) -> Result<bool, SystemException> {
+        let operation = Operation::new("_non_existent", u32::MAX);
+        match self.call(operation, |_| Ok(()), |r| bool::decode(r)) {
+            Err(SystemException { kind: Kind::ObjectNotExist, .. }) => Ok(true),
+            other => other,
+        }
+    }
+
+    /// The same object, if the two references say so; false may mean that it cannot be known.
+    pub fn is_equivalent(&self, other: &Self) -> bool {
+        self == other || self.binding().same_object(&other.binding())
+    }
+
+    /// Turns the reference into one of a typed kind, asking the object if the type id alone does not tell.
+    ///
+    /// # Errors
+    /// What the question fails with. An object of another interface is not an error but none.
+    pub fn narrow<R: TypedReference>(&self) -> Result<Option<R>, SystemException> {
+        let known = R::interface().is_a(self.type_id()) && self.type_id() == R::REPOSITORY_ID;
+        if known || self.is_a(R::REPOSITORY_ID)? {
+            return Ok(Some(R::from_object(self.clone())));
+        }
+        Ok(None)
+    }
+}
+
+impl PartialEq for ObjectRef {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.ior == other.0.ior
+    }
+}
+
+impl Eq for ObjectRef {}
+
+impl std::hash::Hash for ObjectRef {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.binding.load().key().hash(state);
+    }
+}
+
+/// `IOR:` and hexadecimal digits: the form that every CORBA client reads.
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.ior.fmt(f)
+    }
+}
+
+impl fmt::Debug for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ObjectRef({} at {})", self.type_id(), self.0.binding.load())
+    }
+}
+
+impl Encode for ObjectRef {
+    fn encode(&self, w: &mut Writer<'_>) -> Result<(), EncodeError> {
+        self.0.ior.encode(w)
+    }
+}
+
+impl Nilable for ObjectRef {
+    fn encode_nilable(value: Option<&Self>, w: &mut Writer<'_>) -> Result<(), EncodeError> {
+        value.map_or(&Ior::NIL, |v| v.ior()).encode(w)
+    }
+
+    fn decode_nilable(r: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
+        let ior = Ior::decode(r)?;
+        if ior.is_nil() {
+            return Ok(None);
+        }
+        let orb = r.context::<WeakOrb>().and_then(WeakOrb::upgrade);
+        let orb = orb.ok_or(DecodeError::Invalid { what: "an object reference outside of any ORB" })?;
+        Ok(Some(Self::new(&orb, ior)))
+    }
+}
+
+/// A reference whose interface is known at compile time. Generated code implements it.
+pub trait TypedReference: Clone + Send + Sync + 'static {
+    /// `IDL:Module/Name:1.0`.
+    const REPOSITORY_ID: &'static str;
+
+    /// What is known of the interface.
+    fn interface() -> &'static Interface;
+
+    /// Takes the object's word for its interface: no question is asked. See [`ObjectRef::narrow`].
+    fn from_object(object: ObjectRef) -> Self;
+
+    /// The untyped reference.
+    fn as_object(&self) -> &ObjectRef;
+}
+
+/// Writes a typed reference, or nil: the body of [`Nilable::encode_nilable`] in generated code.
+///
+/// # Errors
+/// As [`Encode::encode`].
+pub fn encode_reference<R: TypedReference>(value: Option<&R>, w: &mut Writer<'_>) -> Result<(), EncodeError> {
+    ObjectRef::encode_nilable(value.map(R::as_object), w)
+}
+
+/// Reads a typed reference, or nil, trusting the sender for its interface.
+///
+/// # Errors
+/// As [`Decode::decode`]; a reference cannot be read outside of an ORB.
+pub fn decode_reference<R: TypedReference>(r: &mut Reader<'_>) -> Result<Option<R>, DecodeError> {
+    Ok(ObjectRef::decode_nilable(r)?.map(R::from_object))
+}
+
+impl ObjectRef {
+    pub(crate) fn no_usable_profile(&self) -> SystemException {
+        SystemException::inv_objref(minor::NO_USABLE_PROFILE)
+            .detail(format!("the reference to {} has no profile for TCP or Unix sockets", self.type_id()))
+    }
+}

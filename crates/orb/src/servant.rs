@@ -1,0 +1,163 @@
+//! The meeting point of the object adapter and generated skeletons: one call, seen from the server.
+
+use throughline_cdr::{ByteOrder, CodeSets, Encode, EncodeError, Reader, Writer};
+
+use crate::exception::{Completion, SystemException, UserException};
+use crate::interface::{IMPLICIT_OPERATIONS, Interface};
+use crate::reference::ObjectRef;
+
+/// How a skeleton ends: the reply is written, or a system exception is to be sent instead.
+pub type Dispatched = Result<(), SystemException>;
+
+/// A servant behind its generated skeleton, as the adapter keeps it.
+pub trait Skeleton: Send + Sync + 'static {
+    /// The most derived interface of the servant.
+    fn interface(&self) -> &'static Interface;
+
+    /// Runs the operation at `operation` of the interface's table: reads the arguments, calls the servant,
+    /// writes the reply. An index past the table is answered with `BAD_OPERATION`.
+    ///
+    /// # Errors
+    /// The system exception to send in place of a reply.
+    fn invoke(&self, operation: u32, call: &mut ServerCall<'_>) -> Dispatched;
+
+    /// Where the object lives now, if not here: its callers are sent there by `LOCATION_FORWARD`.
+    fn forward(&self) -> Option<&ObjectRef> {
+        None
+    }
+}
+
+/// A skeleton that knows the type of its references.
+pub trait TypedSkeleton: Skeleton + Sized {
+    /// The reference that clients of the servant use.
+    type Reference: crate::reference::TypedReference;
+}
+
+/// How a call ended, as the reply will say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The operation returned; results follow.
+    Normal,
+    /// The operation raised a user exception.
+    UserException,
+    /// The object is elsewhere; its new reference follows.
+    Forward,
+}
+
+/// One call under way on the server: arguments to read, a reply to write.
+#[derive(Debug)]
+pub struct ServerCall<'a> {
+    arguments: Reader<'a>,
+    out: &'a mut Vec<u8>,
+    /// Where in `out` the reply message begins: alignment counts from here.
+    base: usize,
+    /// Where in `out` the reply's body begins.
+    body: usize,
+    code_sets: CodeSets,
+    outcome: Outcome,
+    wants_reply: bool,
+}
+
+impl<'a> ServerCall<'a> {
+    /// A call whose reply message starts at `base` of `out` and whose reply header has been written already.
+    pub fn new(arguments: Reader<'a>, out: &'a mut Vec<u8>, base: usize, wants_reply: bool) -> Self {
+        let (body, code_sets) = (out.len(), arguments.codesets());
+        Self { arguments, out, base, body, code_sets, outcome: Outcome::Normal, wants_reply }
+    }
+
+    /// The arguments, in the order of the IDL.
+    #[inline]
+    pub fn arguments(&mut self) -> &mut Reader<'a> {
+        &mut self.arguments
+    }
+
+    /// Writes the results: return value first, then inout and out parameters in the order of the IDL.
+    ///
+    /// # Errors
+    /// `MARSHAL` when a result cannot be encoded; the operation has completed all the same.
+    #[inline]
+    pub fn reply(&mut self, encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>) -> Dispatched {
+        self.write(Outcome::Normal, encode)
+    }
+
+    /// Ends the call with a user exception.
+    ///
+    /// # Errors
+    /// As [`reply`](Self::reply).
+    pub fn raise<E: UserException>(&mut self, exception: &E) -> Dispatched {
+        self.write(Outcome::UserException, |w| {
+            w.write_string(E::REPOSITORY_ID)?;
+            exception.encode(w)
+        })
+    }
+
+    /// Ends the call by sending the client to another object.
+    ///
+    /// # Errors
+    /// As [`reply`](Self::reply).
+    pub fn forward(&mut self, to: &ObjectRef) -> Dispatched {
+        self.write(Outcome::Forward, |w| to.encode(w))
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        outcome: Outcome,
+        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+    ) -> Dispatched {
+        if !self.wants_reply {
+            return Ok(());
+        }
+        self.outcome = outcome;
+        self.out.truncate(self.body);
+        let mut writer = Writer::with_base(self.out, ByteOrder::NATIVE, self.base);
+        writer.set_codesets(self.code_sets);
+        encode(&mut writer).map_err(|e| SystemException::from(e).completed(Completion::Yes))
+    }
+
+    /// How the call ended.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Answers an operation that every object has; `operation` is its index in `interface`'s table.
+    ///
+    /// # Errors
+    /// `BAD_OPERATION` for an index past the table, `NO_IMPLEMENT` for `_interface` (there is no interface
+    /// repository).
+    pub fn implicit(&mut self, interface: &'static Interface, operation: u32) -> Dispatched {
+        let index = operation.wrapping_sub(interface.operations.implicit_base()) as usize;
+        match IMPLICIT_OPERATIONS.get(index).copied() {
+            Some("_is_a") => {
+                let answer = interface.is_a(&self.arguments.read_string()?);
+                self.reply(|w| answer.encode(w))
+            }
+            Some("_non_existent" | "_not_existent") => self.reply(|w| false.encode(w)),
+            Some("_repository_id") => self.reply(|w| interface.repository_id.encode(w)),
+            Some("_component") => self.reply(|w| None::<ObjectRef>.encode(w)),
+            Some(_) => Err(SystemException::no_implement()),
+            None => Err(SystemException::bad_operation()),
+        }
+    }
+}
+
+/// Stands in an adapter for an object that has moved.
+#[derive(Debug)]
+pub(crate) struct Forwarder {
+    pub(crate) interface: &'static Interface,
+    pub(crate) to: ObjectRef,
+}
+
+impl Skeleton for Forwarder {
+    fn interface(&self) -> &'static Interface {
+        self.interface
+    }
+
+    fn invoke(&self, _operation: u32, call: &mut ServerCall<'_>) -> Dispatched {
+        call.forward(&self.to)
+    }
+
+    fn forward(&self) -> Option<&ObjectRef> {
+        Some(&self.to)
+    }
+}

@@ -1,0 +1,145 @@
+//! Where an endpoint is: a TCP host and port, or a Unix-domain socket.
+
+use std::fmt;
+use std::io;
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+/// The address of an endpoint, as written in configuration: `iiop://host:port`, `host:port`, `[v6]:port`
+/// or `unix:/path`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// TCP; the host is a name or a numeric address without brackets. Port 0 lets the system choose.
+    Tcp {
+        /// Host name or numeric IPv4/IPv6 address.
+        host: String,
+        /// Port in host order.
+        port: u16,
+    },
+    /// A Unix-domain stream socket, as omniORB's `giop:unix:/path`.
+    Unix(PathBuf),
+}
+
+/// Why a text is not an [`Address`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an address; write iiop://host:port, [ipv6]:port or unix:/path")]
+pub struct AddressError(String);
+
+impl Address {
+    /// A TCP address.
+    pub fn tcp(host: impl Into<String>, port: u16) -> Self {
+        Self::Tcp { host: host.into(), port }
+    }
+
+    /// Connects, trying every address that the host name resolves to, within `timeout` in total.
+    ///
+    /// # Errors
+    /// The last error of the operating system; `TimedOut` when the time is over.
+    pub fn connect(&self, timeout: Duration) -> io::Result<OwnedFd> {
+        match self {
+            Self::Unix(path) => Ok(UnixStream::connect(path)?.into()),
+            Self::Tcp { host, port } => connect_tcp(host, *port, timeout),
+        }
+    }
+
+    /// Binds and listens. A Unix socket file left by a dead process is replaced; one in use is an error.
+    ///
+    /// # Errors
+    /// Those of the operating system, `AddrInUse` among them.
+    pub fn listen(&self) -> io::Result<(OwnedFd, Self)> {
+        match self {
+            Self::Tcp { host, port } => {
+                let listener = TcpListener::bind((host.as_str(), *port))?;
+                let port = listener.local_addr()?.port();
+                listener.set_nonblocking(true)?;
+                Ok((listener.into(), Self::Tcp { host: host.clone(), port }))
+            }
+            Self::Unix(path) => {
+                if UnixStream::connect(path).is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused) {
+                    std::fs::remove_file(path)?;
+                }
+                let listener = UnixListener::bind(path)?;
+                listener.set_nonblocking(true)?;
+                Ok((listener.into(), self.clone()))
+            }
+        }
+    }
+}
+
+fn connect_tcp(host: &str, port: u16, timeout: Duration) -> io::Result<OwnedFd> {
+    let deadline = Instant::now() + timeout;
+    let mut last = io::Error::new(io::ErrorKind::NotFound, format!("host `{host}` has no address"));
+    for address in (host, port).to_socket_addrs()? {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(stream) => {
+                // A call is one small message each way: never wait for more to fill a segment.
+                stream.set_nodelay(true)?;
+                return Ok(stream.into());
+            }
+            Err(e) => last = e,
+        }
+    }
+    Err(last)
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let error = || AddressError(text.to_owned());
+        let rest = text.strip_prefix("giop:").unwrap_or(text);
+        if let Some(path) = rest.strip_prefix("unix:") {
+            return if path.is_empty() { Err(error()) } else { Ok(Self::Unix(path.into())) };
+        }
+        let rest = rest.strip_prefix("iiop://").or_else(|| rest.strip_prefix("tcp:")).unwrap_or(rest);
+        let (host, port) = rest.rsplit_once(':').ok_or_else(error)?;
+        let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
+        if bare.is_none() && host.contains(':') {
+            return Err(error());
+        }
+        let host = bare.unwrap_or(host);
+        let host = if host.is_empty() { "0.0.0.0" } else { host };
+        Ok(Self::Tcp { host: host.to_owned(), port: port.parse().map_err(|_| error())? })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp { host, port } if host.contains(':') => write!(f, "iiop://[{host}]:{port}"),
+            Self::Tcp { host, port } => write!(f, "iiop://{host}:{port}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_parses_and_prints() {
+        for (text, printed) in [
+            ("localhost:2809", "iiop://localhost:2809"),
+            ("iiop://127.0.0.1:0", "iiop://127.0.0.1:0"),
+            ("[::1]:99", "iiop://[::1]:99"),
+            ("giop:tcp:host:1", "iiop://host:1"),
+            ("giop:unix:/tmp/x", "unix:/tmp/x"),
+            (":7", "iiop://0.0.0.0:7"),
+        ] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!(address.to_string(), printed);
+        }
+        for wrong in ["", "host", "host:", "host:70000", "::1:5", "unix:"] {
+            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+        }
+    }
+}

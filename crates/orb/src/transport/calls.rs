@@ -1,0 +1,303 @@
+//! Which caller is waiting for which reply: the table of calls under way on one connection.
+//!
+//! A request's number is the place of its caller in this table, with a generation, so that a reply finds its
+//! caller by an index, and a reply that comes too late finds nobody.
+
+use std::task::Waker;
+use std::thread::Thread;
+use std::time::Instant;
+
+use throughline_giop::header::MessageHeader;
+
+use crate::transport::inbox::Frame;
+
+/// Places that a request id can number; the rest of its bits are the generation.
+const INDEX_BITS: u32 = 20;
+const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+
+/// A reply as received.
+pub(crate) type ReplyMessage = (MessageHeader, Frame);
+
+/// Why a call got no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CallFailure {
+    /// The server has not and will not carry it out: safe to send again elsewhere.
+    NotStarted,
+    /// The connection ended while the call was under way.
+    Lost(String),
+    /// What the server sent is no GIOP message.
+    Malformed(String),
+    /// The server could not read the request.
+    Refused,
+    /// The time is over.
+    TimedOut,
+    /// Too many calls are under way.
+    Full,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Free { next: Option<u32> },
+    /// Nobody is to be woken: the caller reads for itself, or has not asked yet.
+    Waiting,
+    Parked(Thread),
+    Polled(Waker),
+    Done(Result<ReplyMessage, CallFailure>),
+}
+
+#[derive(Debug)]
+struct Entry {
+    generation: u32,
+    slot: Slot,
+    /// The caller is a future; it needs somebody to read for it.
+    is_task: bool,
+    /// When a future's time is over.
+    deadline: Option<Instant>,
+    /// That future was woken for its reply and has not taken it.
+    woken: bool,
+}
+
+/// The calls under way, and who receives their replies.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    entries: Vec<Entry>,
+    free: Option<u32>,
+    active: usize,
+    /// Calls of futures without a reply so far.
+    tasks_waiting: usize,
+    /// Futures that were woken for a reply which they have not taken yet.
+    woken: usize,
+    /// Somebody receives from the connection.
+    pub(crate) has_reader: bool,
+    /// Set when the connection has ended; no call is added any more.
+    pub(crate) ended: Option<CallFailure>,
+}
+
+/// Who makes a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Caller {
+    /// A thread, which looks at the clock itself.
+    Thread,
+    /// A future, with the time at which somebody must end it.
+    Task(Option<Instant>),
+}
+
+/// Whom to wake, once the table is unlocked.
+#[derive(Debug)]
+pub(crate) enum Wake {
+    Nobody,
+    Thread(Thread),
+    Task(Waker),
+}
+
+impl Wake {
+    pub(crate) fn wake(self) {
+        match self {
+            Self::Nobody => {}
+            Self::Thread(thread) => thread.unpark(),
+            Self::Task(waker) => waker.wake(),
+        }
+    }
+}
+
+impl Calls {
+    /// A number for a new request.
+    pub(crate) fn add(&mut self, caller: Caller, limit: usize) -> Result<u32, CallFailure> {
+        if self.ended.is_some() {
+            // The connection was gone before this call was sent.
+            return Err(CallFailure::NotStarted);
+        }
+        let index = self.free_index(limit).ok_or(CallFailure::Full)?;
+        let entry = &mut self.entries[index as usize];
+        entry.slot = Slot::Waiting;
+        (entry.is_task, entry.deadline) = match caller {
+            Caller::Thread => (false, None),
+            Caller::Task(deadline) => (true, deadline),
+        };
+        self.active += 1;
+        let is_task = entry.is_task;
+        self.tasks_waiting += usize::from(is_task);
+        Ok(entry.generation << INDEX_BITS | index)
+    }
+
+    fn free_index(&mut self, limit: usize) -> Option<u32> {
+        if let Some(index) = self.free {
+            if let Slot::Free { next } = self.entries[index as usize].slot {
+                self.free = next;
+            }
+            return Some(index);
+        }
+        let index = self.entries.len();
+        if index >= limit.min(1 << INDEX_BITS) {
+            return None;
+        }
+        self.entries.push(Entry { generation: 0, slot: Slot::Free { next: None }, is_task: false, deadline: None, woken: false });
+        Some(index as u32)
+    }
+
+    fn entry(&mut self, id: u32) -> Option<&mut Entry> {
+        let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
+        let live = entry.generation == id >> INDEX_BITS && !matches!(entry.slot, Slot::Free { .. });
+        live.then_some(entry)
+    }
+
+    /// Gives a call its outcome.
+    pub(crate) fn deliver(&mut self, id: u32, outcome: Result<ReplyMessage, CallFailure>) -> Wake {
+        let Some(entry) = self.entry(id) else { return Wake::Nobody };
+        if matches!(entry.slot, Slot::Done(_)) {
+            return Wake::Nobody;
+        }
+        let is_task = entry.is_task;
+        let wake = match std::mem::replace(&mut entry.slot, Slot::Done(outcome)) {
+            Slot::Parked(thread) => Wake::Thread(thread),
+            Slot::Polled(waker) => Wake::Task(waker),
+            _ => Wake::Nobody,
+        };
+        entry.woken = matches!(wake, Wake::Task(_));
+        self.woken += usize::from(entry.woken);
+        self.tasks_waiting -= usize::from(is_task);
+        wake
+    }
+
+    /// The outcome of a call, if it is there; the call is over then.
+    pub(crate) fn take(&mut self, id: u32) -> Option<Result<ReplyMessage, CallFailure>> {
+        let entry = self.entry(id)?;
+        if !matches!(entry.slot, Slot::Done(_)) {
+            return None;
+        }
+        let Slot::Done(outcome) = self.release(id)? else { return None };
+        Some(outcome)
+    }
+
+    /// Ends a call before its reply has come. True if it was still waiting for one.
+    pub(crate) fn forget(&mut self, id: u32) -> bool {
+        match self.release(id) {
+            None | Some(Slot::Done(_)) => false,
+            Some(_) => true,
+        }
+    }
+
+    fn release(&mut self, id: u32) -> Option<Slot> {
+        let next = self.free;
+        let entry = self.entry(id)?;
+        let (is_task, woken) = (entry.is_task, std::mem::take(&mut entry.woken));
+        entry.generation = entry.generation.wrapping_add(1) & (u32::MAX >> INDEX_BITS);
+        let slot = std::mem::replace(&mut entry.slot, Slot::Free { next });
+        self.free = Some(id & INDEX_MASK);
+        self.active -= 1;
+        self.woken -= usize::from(woken);
+        self.tasks_waiting -= usize::from(is_task && !matches!(slot, Slot::Done(_)));
+        Some(slot)
+    }
+
+    /// Leaves word whom to wake when the reply comes.
+    pub(crate) fn park(&mut self, id: u32, thread: Thread) {
+        if let Some(entry) = self.entry(id) {
+            entry.slot = Slot::Parked(thread);
+        }
+    }
+
+    /// As [`park`](Self::park), for a future.
+    pub(crate) fn register(&mut self, id: u32, waker: &Waker) {
+        if let Some(entry) = self.entry(id) {
+            match &mut entry.slot {
+                Slot::Polled(old) => old.clone_from(waker),
+                slot => *slot = Slot::Polled(waker.clone()),
+            }
+        }
+    }
+
+    /// The thread that no longer receives looks for one that can: a parked caller.
+    pub(crate) fn successor(&self) -> Wake {
+        self.entries
+            .iter()
+            .find_map(|e| match &e.slot {
+                Slot::Parked(thread) => Some(Wake::Thread(thread.clone())),
+                _ => None,
+            })
+            .unwrap_or(Wake::Nobody)
+    }
+
+    /// Ends every call with `failure`, and the table with it.
+    pub(crate) fn end(&mut self, failure: &CallFailure) -> Vec<Wake> {
+        self.ended.get_or_insert_with(|| failure.clone());
+        let ids: Vec<u32> = (0_u32..)
+            .zip(&self.entries)
+            .filter(|(_, e)| matches!(e.slot, Slot::Waiting | Slot::Parked(_) | Slot::Polled(_)))
+            .map(|(index, e)| e.generation << INDEX_BITS | index)
+            .collect();
+        ids.into_iter().map(|id| self.deliver(id, Err(failure.clone()))).collect()
+    }
+
+    /// The calls of futures whose time is over, and whether others have a deadline too.
+    pub(crate) fn expired(&self, now: Instant) -> (Vec<u32>, bool) {
+        let waiting = |e: &&Entry| matches!(e.slot, Slot::Waiting | Slot::Polled(_));
+        let mut more = false;
+        let mut expired = Vec::new();
+        for (index, entry) in (0_u32..).zip(&self.entries).filter(|(_, e)| waiting(e)) {
+            match entry.deadline {
+                Some(deadline) if deadline <= now => expired.push(entry.generation << INDEX_BITS | index),
+                deadline => more |= deadline.is_some(),
+            }
+        }
+        (expired, more)
+    }
+
+    /// How many calls are under way.
+    pub(crate) fn active(&self) -> usize {
+        self.active
+    }
+
+    /// Whether some future needs its reply received for it.
+    pub(crate) fn tasks_waiting(&self) -> bool {
+        self.tasks_waiting > 0
+    }
+
+    /// Whether woken futures are about to run: what they will send can leave together with what waits.
+    pub(crate) fn more_to_come(&self) -> bool {
+        self.woken > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_reply_finds_nobody() {
+        let mut calls = Calls::default();
+        let first = calls.add(Caller::Thread, 8).unwrap();
+        assert!(calls.forget(first));
+        let second = calls.add(Caller::Thread, 8).unwrap();
+        assert_ne!(first, second);
+        assert_eq!(first & INDEX_MASK, second & INDEX_MASK);
+        calls.deliver(first, Err(CallFailure::TimedOut));
+        assert_eq!(calls.take(second).map(|_| ()), None);
+        calls.deliver(second, Err(CallFailure::Refused));
+        assert!(matches!(calls.take(second), Some(Err(CallFailure::Refused))));
+        assert_eq!(calls.active(), 0);
+    }
+
+    #[test]
+    fn the_table_has_a_limit_and_reuses_places() {
+        let mut calls = Calls::default();
+        let ids: Vec<_> = (0..4).map(|_| calls.add(Caller::Task(None), 4).unwrap()).collect();
+        assert_eq!(calls.add(Caller::Task(None), 4), Err(CallFailure::Full));
+        assert!(calls.forget(ids[2]));
+        assert_eq!(calls.add(Caller::Task(None), 4).unwrap() & INDEX_MASK, ids[2] & INDEX_MASK);
+        assert!(calls.tasks_waiting());
+    }
+
+    #[test]
+    fn the_end_reaches_every_caller() {
+        let mut calls = Calls::default();
+        let a = calls.add(Caller::Thread, 8).unwrap();
+        let b = calls.add(Caller::Task(None), 8).unwrap();
+        calls.end(&CallFailure::Lost("gone".into()));
+        for id in [a, b] {
+            assert!(matches!(calls.take(id), Some(Err(CallFailure::Lost(_)))));
+        }
+        assert_eq!(calls.add(Caller::Thread, 8), Err(CallFailure::NotStarted));
+        assert!(!calls.tasks_waiting() && !calls.more_to_come());
+    }
+}

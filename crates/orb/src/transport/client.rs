@@ -1,0 +1,481 @@
+//! The client's side of IIOP: one connection, shared by all callers of its server.
+//!
+//! There is no reader thread. A blocking caller that finds nobody receiving receives itself, hands replies of
+//! others to their callers, and passes the task on when its own has come. Futures, which cannot block, are read
+//! for by a worker of the ORB as long as no blocking caller does it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use throughline_cdr::{ByteOrder, CodeSets};
+use throughline_demux::Handle;
+use throughline_giop::control::write_cancel_request;
+use throughline_giop::fragment::Assembler;
+use throughline_giop::header::{MessageType, Version};
+use throughline_giop::locate::LocateReplyHeader;
+use throughline_giop::reply::ReplyHeader;
+
+use crate::transport::calls::{CallFailure, Caller, Calls, ReplyMessage, Wake};
+use crate::transport::inbox::Inbox;
+use crate::transport::outbox::{Outbox, Sent};
+use crate::transport::poller::{Event, Interest};
+use crate::transport::server::{assemble, fragment_limits};
+use crate::transport::reactor::{Reactor, Source, Worker, lock};
+use crate::transport::socket::{Socket, Wait};
+
+/// What clients allow their connections.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientLimits {
+    pub(crate) max_message: usize,
+    pub(crate) max_calls: usize,
+    /// How blocking callers wait for their replies.
+    pub(crate) wait: Wait,
+    pub(crate) idle_timeout: Option<Duration>,
+    /// How long a worker that reads for futures stays with a silent connection.
+    pub(crate) linger: Duration,
+}
+
+/// A connection unused for this long is looked at before a request is entrusted to it.
+const SUSPECT_AFTER: Duration = Duration::from_millis(100);
+
+/// One connection to one server.
+#[derive(Debug)]
+pub(crate) struct ClientConnection {
+    socket: Socket,
+    outbox: Outbox,
+    calls: Mutex<Calls>,
+    read: Mutex<ReadSide>,
+    reactor: Weak<Reactor>,
+    /// Registration in the epoll set: made when the first future calls.
+    handle: OnceLock<Handle>,
+    registering: Mutex<()>,
+    limits: Arc<ClientLimits>,
+    /// The code sets that the first requests announce.
+    code_sets: CodeSets,
+    /// A reply has come, so the server has seen the announcement.
+    announced: AtomicBool,
+    dead: AtomicBool,
+    epoch: Instant,
+    /// Milliseconds after `epoch` at which the last call ended.
+    used_at: AtomicU64,
+}
+
+#[derive(Debug)]
+struct ReadSide {
+    inbox: Inbox,
+    fragments: Assembler,
+}
+
+impl ClientConnection {
+    pub(crate) fn new(
+        socket: Socket,
+        reactor: &Arc<Reactor>,
+        limits: Arc<ClientLimits>,
+        code_sets: CodeSets,
+    ) -> Arc<Self> {
+        let fragments = Assembler::new(fragment_limits(limits.max_message));
+        let read = ReadSide { inbox: Inbox::new(limits.max_message), fragments };
+        Arc::new(Self {
+            socket,
+            outbox: Outbox::default(),
+            calls: Mutex::default(),
+            read: Mutex::new(read),
+            reactor: Arc::downgrade(reactor),
+            handle: OnceLock::new(),
+            registering: Mutex::default(),
+            limits,
+            code_sets,
+            announced: AtomicBool::new(false),
+            dead: AtomicBool::new(false),
+            epoch: Instant::now(),
+            used_at: AtomicU64::new(0),
+        })
+    }
+
+    /// The code sets of text on this connection.
+    pub(crate) fn code_sets(&self) -> CodeSets {
+        self.code_sets
+    }
+
+    /// Whether requests must still tell the server the code sets.
+    pub(crate) fn must_announce(&self) -> bool {
+        !self.announced.load(Ordering::Relaxed)
+    }
+
+    /// Whether requests can be sent. A connection that was idle for a while is asked whether the server has
+    /// closed it: one that closed it silently would otherwise cost a call its certainty.
+    pub(crate) fn is_usable(&self) -> bool {
+        if self.dead.load(Ordering::Acquire) {
+            return false;
+        }
+        let idle = self.epoch.elapsed().as_millis() as u64 - self.used_at.load(Ordering::Relaxed);
+        if idle > SUSPECT_AFTER.as_millis() as u64 && lock(&self.calls).active() == 0 {
+            self.used_at.fetch_add(idle, Ordering::Relaxed);
+            if self.socket.is_closed_by_peer() {
+                self.end(&CallFailure::NotStarted);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A number for a new request of a blocking caller. Each is ended by `wait` or `cancel`.
+    pub(crate) fn reserve(&self) -> Result<u32, CallFailure> {
+        lock(&self.calls).add(Caller::Thread, self.limits.max_calls)
+    }
+
+    /// A number for a new request of a future. Each is ended by `poll` or `cancel`.
+    pub(crate) fn reserve_task(self: &Arc<Self>, deadline: Option<Instant>) -> Result<u32, CallFailure> {
+        let id = lock(&self.calls).add(Caller::Task(deadline), self.limits.max_calls)?;
+        if deadline.is_some()
+            && let Some(reactor) = self.reactor.upgrade()
+        {
+            reactor.keeper.watch(Arc::downgrade(self));
+        }
+        Ok(id)
+    }
+
+    /// Ends the calls of futures whose time is over. True as long as some call has a deadline.
+    pub(crate) fn expire(&self, now: Instant) -> bool {
+        let (expired, more) = lock(&self.calls).expired(now);
+        for id in expired {
+            let wake = lock(&self.calls).deliver(id, Err(CallFailure::TimedOut));
+            self.send_cancel(id);
+            wake.wake();
+        }
+        more
+    }
+
+    /// Sends a message and waits until the kernel has it.
+    pub(crate) fn send(&self, message: &[u8], deadline: Option<Instant>) -> Result<(), CallFailure> {
+        let sent = match self.outbox.send(&self.socket, message) {
+            Ok(Sent::Waiting) => self.outbox.drain(&self.socket, deadline).map(|()| Sent::All),
+            other => other,
+        };
+        sent.map(|_| ()).map_err(|e| self.send_failed(&e))
+    }
+
+    /// Keeps a message until the next `flush`, so that several leave together.
+    pub(crate) fn push(&self, message: &[u8]) {
+        self.outbox.push(message);
+    }
+
+    fn send_failed(&self, e: &io::Error) -> CallFailure {
+        if e.kind() == io::ErrorKind::TimedOut {
+            // Half a message is on the wire: nothing else can follow on this connection.
+            self.end(&CallFailure::Lost("a request could not be sent in time".to_owned()));
+            return CallFailure::TimedOut;
+        }
+        self.end(&CallFailure::Lost(e.to_string()));
+        CallFailure::NotStarted
+    }
+
+    /// Waits for the reply to request `id`.
+    pub(crate) fn wait(&self, id: u32, deadline: Option<Instant>) -> Result<ReplyMessage, CallFailure> {
+        loop {
+            {
+                let mut calls = lock(&self.calls);
+                if let Some(outcome) = calls.take(id) {
+                    return outcome;
+                }
+                if !calls.has_reader {
+                    calls.has_reader = true;
+                    drop(calls);
+                    return self.read_until(id, deadline);
+                }
+                calls.park(id, std::thread::current());
+            }
+            match deadline.map(|d| d.saturating_duration_since(Instant::now())) {
+                None => std::thread::park(),
+                Some(Duration::ZERO) => return self.give_up(id),
+                Some(left) => std::thread::park_timeout(left),
+            }
+        }
+    }
+
+    /// The time is over: the reply is not waited for any more, and the server told so.
+    fn give_up(&self, id: u32) -> Result<ReplyMessage, CallFailure> {
+        match lock(&self.calls).take(id) {
+            Some(outcome) => outcome,
+            None => {
+                self.cancel(id);
+                Err(CallFailure::TimedOut)
+            }
+        }
+    }
+
+    /// Ends a call whose reply nobody wants any more.
+    pub(crate) fn cancel(&self, id: u32) {
+        if lock(&self.calls).forget(id) {
+            self.send_cancel(id);
+        }
+    }
+
+    fn send_cancel(&self, id: u32) {
+        if !self.dead.load(Ordering::Acquire) {
+            let mut message = Vec::new();
+            write_cancel_request(&mut message, Version::V1_2, ByteOrder::NATIVE, id);
+            // Best effort: if it cannot be sent, whoever reads next learns why.
+            let _ = self.outbox.send(&self.socket, &message);
+        }
+    }
+
+    /// Receives, as the only reader, until the reply to `id` has come; then lets others receive.
+    fn read_until(&self, id: u32, deadline: Option<Instant>) -> Result<ReplyMessage, CallFailure> {
+        let mut read = lock(&self.read);
+        let outcome = loop {
+            if let Err(failure) = self.deliver_all(&mut read) {
+                self.end(&failure);
+            }
+            if let Some(outcome) = lock(&self.calls).take(id) {
+                break outcome;
+            }
+            let timeout = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            if timeout == Some(Duration::ZERO) {
+                self.cancel(id);
+                break Err(CallFailure::TimedOut);
+            }
+            if let Err(failure) = self.receive(&mut read.inbox, self.limits.wait, timeout) {
+                self.end(&failure);
+            }
+        };
+        drop(read);
+        self.stop_reading();
+        outcome
+    }
+
+    /// Ends the role of the reader: a parked caller takes it, or a worker for the futures.
+    fn stop_reading(&self) {
+        let now = self.epoch.elapsed().as_millis() as u64;
+        self.used_at.store(now, Ordering::Relaxed);
+        let successor = {
+            let mut calls = lock(&self.calls);
+            calls.has_reader = false;
+            if calls.active() == 0 {
+                return;
+            }
+            calls.successor()
+        };
+        match successor {
+            Wake::Nobody => self.arm(),
+            wake => wake.wake(),
+        }
+    }
+
+    /// Receives some bytes; a timeout is no failure.
+    fn receive(&self, inbox: &mut Inbox, wait: Wait, timeout: Option<Duration>) -> Result<(), CallFailure> {
+        let missing = inbox.missing();
+        let space = inbox.space();
+        let received = if missing > 0 {
+            let want = missing.min(space.len());
+            self.socket.receive_all(&mut space[..want], timeout)
+        } else {
+            self.socket.receive(space, wait, timeout)
+        };
+        match received {
+            Ok(0) => Err(CallFailure::Lost("the server closed the connection".to_owned())),
+            Ok(received) => {
+                inbox.filled(received);
+                Ok(())
+            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(e) => Err(CallFailure::Lost(e.to_string())),
+        }
+    }
+
+    /// Hands every whole message that was received to its caller.
+    fn deliver_all(&self, read: &mut ReadSide) -> Result<(), CallFailure> {
+        loop {
+            let malformed = |e: &dyn std::fmt::Display| CallFailure::Malformed(e.to_string());
+            let Some((header, frame)) = read.inbox.next().map_err(|e| malformed(&e))? else {
+                return Ok(());
+            };
+            let whole = assemble(&mut read.fragments, header, frame).map_err(|e| malformed(&e))?;
+            let Some((header, frame)) = whole else { continue };
+            let id = match header.kind {
+                MessageType::Reply => ReplyHeader::read(&header, &frame).map(|r| r.request_id),
+                MessageType::LocateReply => LocateReplyHeader::read(&header, &frame).map(|r| r.request_id),
+                MessageType::CloseConnection => return Err(CallFailure::NotStarted),
+                MessageType::MessageError => return Err(CallFailure::Refused),
+                _ => return Err(CallFailure::Malformed(format!("a {:?} from a server", header.kind))),
+            }
+            .map_err(|e| malformed(&e))?;
+            self.announced.store(true, Ordering::Relaxed);
+            let wake = lock(&self.calls).deliver(id, Ok((header, frame)));
+            wake.wake();
+        }
+    }
+
+    /// Ends the connection and every call on it.
+    pub(crate) fn end(&self, failure: &CallFailure) {
+        self.dead.store(true, Ordering::Release);
+        self.socket.shutdown();
+        let wakes = lock(&self.calls).end(failure);
+        wakes.into_iter().for_each(Wake::wake);
+        if let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) {
+            reactor.remove(&self.socket, *handle);
+        }
+    }
+
+    /// Ends the connection if it has been unused for longer than configured; true when it has ended.
+    pub(crate) fn close_if_idle(&self) -> bool {
+        let now = self.epoch.elapsed().as_millis() as u64;
+        let idle = Duration::from_millis(now.saturating_sub(self.used_at.load(Ordering::Relaxed)));
+        let unused = lock(&self.calls).active() == 0;
+        if unused && self.limits.idle_timeout.is_some_and(|t| idle > t) {
+            self.end(&CallFailure::NotStarted);
+        }
+        self.dead.load(Ordering::Acquire)
+    }
+
+    /// Lets a worker read for the futures, and write what waits, if that is needed.
+    fn arm(&self) {
+        let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) else { return };
+        let calls = lock(&self.calls);
+        let interest = Interest {
+            read: !calls.has_reader && calls.tasks_waiting(),
+            write: self.outbox.waiting() > 0,
+        };
+        if interest != Interest::default() {
+            reactor.arm(&self.socket, *handle, interest);
+        }
+    }
+
+    /// Makes sure that workers can read for futures.
+    pub(crate) fn register(self: &Arc<Self>) -> io::Result<()> {
+        if self.handle.get().is_none() {
+            let _one_at_a_time = lock(&self.registering);
+            if self.handle.get().is_none() {
+                let reactor = self.reactor.upgrade().ok_or(io::ErrorKind::ConnectionAborted)?;
+                let handle = reactor.register(&self.socket, Arc::clone(self) as Arc<dyn Source>)?;
+                let _ = self.handle.set(handle);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for the reply to `id` on behalf of a future. `fresh`: for the first time, so that its request may
+    /// still wait to be sent.
+    pub(crate) fn poll(
+        self: &Arc<Self>,
+        id: u32,
+        fresh: bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<ReplyMessage, CallFailure>> {
+        let (more_to_come, has_reader) = {
+            let mut calls = lock(&self.calls);
+            if let Some(outcome) = calls.take(id) {
+                drop(calls);
+                self.flush_if_last();
+                return Poll::Ready(outcome);
+            }
+            calls.register(id, cx.waker());
+            (calls.more_to_come(), calls.has_reader)
+        };
+        if fresh && self.outbox.waiting() > 0 {
+            if more_to_come {
+                // Other futures are about to run and send: leave together. The keeper sees to it that a future
+                // that does not run holds nobody up for longer than a tick.
+                if let Some(reactor) = self.reactor.upgrade() {
+                    reactor.keeper.flush_soon(Arc::downgrade(self));
+                }
+            } else {
+                self.flush();
+            }
+        }
+        if fresh && !has_reader {
+            self.arm();
+        }
+        Poll::Pending
+    }
+
+    /// What was kept back leaves when the last woken future has run.
+    fn flush_if_last(self: &Arc<Self>) {
+        if self.outbox.waiting() > 0 && !lock(&self.calls).more_to_come() {
+            self.flush();
+        }
+    }
+
+    /// Sends what was kept back.
+    pub(crate) fn flush(&self) {
+        match self.outbox.flush(&self.socket) {
+            Ok(Sent::All) => {}
+            Ok(Sent::Waiting) => self.arm(),
+            Err(e) => {
+                self.send_failed(&e);
+            }
+        }
+    }
+
+    /// Reads for the futures until none waits, or, after `linger` of silence, gives the connection back.
+    fn read_for_tasks(&self, mut read: MutexGuard<'_, ReadSide>, linger: bool) {
+        let mut wait = Duration::ZERO;
+        loop {
+            let before = lock(&self.calls).active();
+            let result = match wait {
+                Duration::ZERO => self.try_receive(&mut read.inbox),
+                wait => self.receive(&mut read.inbox, Wait::Block, Some(wait)),
+            };
+            if let Err(failure) = result.and_then(|()| self.deliver_all(&mut read)) {
+                return self.end(&failure);
+            }
+            let calls = lock(&self.calls);
+            let silent = wait != Duration::ZERO && calls.active() >= before && !read.inbox.has_partial();
+            if !linger || !calls.tasks_waiting() && !calls.more_to_come() || silent {
+                return;
+            }
+            drop(calls);
+            wait = self.limits.linger;
+        }
+    }
+
+    fn try_receive(&self, inbox: &mut Inbox) -> Result<(), CallFailure> {
+        match self.socket.try_receive(inbox.space()) {
+            Ok(0) => Err(CallFailure::Lost("the server closed the connection".to_owned())),
+            Ok(received) => {
+                inbox.filled(received);
+                Ok(())
+            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(e) => Err(CallFailure::Lost(e.to_string())),
+        }
+    }
+}
+
+impl Source for ClientConnection {
+    fn ready(self: Arc<Self>, event: Event, worker: &mut Worker) {
+        if event.writable {
+            self.flush();
+        }
+        {
+            let mut calls = lock(&self.calls);
+            if calls.has_reader || calls.ended.is_some() {
+                return;
+            }
+            calls.has_reader = true;
+        }
+        let linger = worker.reactor.try_linger();
+        self.read_for_tasks(lock(&self.read), linger);
+        if linger {
+            worker.reactor.leave();
+        }
+        self.stop_reading();
+    }
+
+    fn tick(self: Arc<Self>, _reactor: &Arc<Reactor>) {
+        self.close_if_idle();
+    }
+
+    fn close(&self) {
+        self.end(&CallFailure::Lost("the ORB was shut down".to_owned()));
+    }
+}
+
+impl Drop for ClientConnection {
+    fn drop(&mut self) {
+        self.socket.shutdown();
+    }
+}

@@ -1,0 +1,161 @@
+//! One server as its clients see it: an address, and the connections to it.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwapOption;
+use throughline_cdr::CodeSets;
+
+use crate::transport::address::Address;
+use crate::transport::client::{ClientConnection, ClientLimits};
+use crate::transport::reactor::{Reactor, lock};
+use crate::transport::socket::Socket;
+
+/// The connections to one address with one choice of code sets. Made when first needed, shared by all references
+/// that lead there, replaced when they break.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    address: Address,
+    code_sets: CodeSets,
+    connections: Box<[ArcSwapOption<ClientConnection>]>,
+    /// Held while connecting, so that callers who come at once share what one of them makes.
+    connecting: Mutex<()>,
+    reactor: Weak<Reactor>,
+    limits: Arc<ClientLimits>,
+}
+
+impl Endpoint {
+    /// The address of the server.
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The connection of the calling thread, if it is there and usable.
+    #[inline]
+    pub(crate) fn connection(&self) -> Option<Arc<ClientConnection>> {
+        self.usable(self.own_index())
+    }
+
+    /// Futures share the first connection: they may be polled by any thread, and stay in order.
+    pub(crate) fn shared_connection(&self) -> Option<Arc<ClientConnection>> {
+        self.usable(0)
+    }
+
+    fn usable(&self, index: usize) -> Option<Arc<ClientConnection>> {
+        self.connections[index].load_full().filter(|c| c.is_usable())
+    }
+
+    fn own_index(&self) -> usize {
+        if self.connections.len() == 1 { 0 } else { thread_number() % self.connections.len() }
+    }
+
+    /// The calling thread's connection, made now if need be, within `timeout`.
+    ///
+    /// # Errors
+    /// Why the server cannot be connected to.
+    pub(crate) fn connect(&self, timeout: Duration) -> io::Result<Arc<ClientConnection>> {
+        self.connect_at(self.own_index(), timeout)
+    }
+
+    /// As [`connect`](Self::connect), for futures.
+    pub(crate) fn connect_shared(&self, timeout: Duration) -> io::Result<Arc<ClientConnection>> {
+        self.connect_at(0, timeout)
+    }
+
+    fn connect_at(&self, index: usize, timeout: Duration) -> io::Result<Arc<ClientConnection>> {
+        if let Some(connection) = self.usable(index) {
+            return Ok(connection);
+        }
+        let started = Instant::now();
+        let _one_at_a_time = lock(&self.connecting);
+        if let Some(connection) = self.usable(index) {
+            return Ok(connection);
+        }
+        let left = timeout.checked_sub(started.elapsed()).ok_or(io::ErrorKind::TimedOut)?;
+        let reactor = self.reactor.upgrade().ok_or(io::ErrorKind::ConnectionAborted)?;
+        let socket = Socket::new(self.address.connect(left)?)?;
+        tracing::debug!(address = %self.address, "connected");
+        let connection = ClientConnection::new(socket, &reactor, Arc::clone(&self.limits), self.code_sets);
+        self.connections[index].store(Some(Arc::clone(&connection)));
+        Ok(connection)
+    }
+
+    /// Ends connections that have been idle for too long; false when none is left.
+    fn close_idle(&self) -> bool {
+        self.connections.iter().filter(|c| c.load().as_ref().is_some_and(|c| !c.close_if_idle())).count() > 0
+    }
+
+    /// Ends every connection.
+    pub(crate) fn close(&self) {
+        use crate::transport::reactor::Source;
+        for connection in self.connections.iter().filter_map(|c| c.swap(None)) {
+            connection.close();
+        }
+    }
+}
+
+/// A small number for the calling thread, the same throughout its life.
+fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|n| *n)
+}
+
+/// All servers that an ORB has references to.
+#[derive(Debug)]
+pub(crate) struct Endpoints {
+    /// Kept although no reference leads there any more: the next one finds the connection open.
+    known: Mutex<HashMap<(Address, CodeSets), Arc<Endpoint>>>,
+    reactor: Weak<Reactor>,
+    limits: Arc<ClientLimits>,
+    /// Connections to each server: one keeps all calls in order, several serve many blocking threads better.
+    connections: usize,
+}
+
+impl Endpoints {
+    pub(crate) fn new(reactor: &Arc<Reactor>, limits: ClientLimits, connections: usize) -> Self {
+        Self {
+            known: Mutex::default(),
+            reactor: Arc::downgrade(reactor),
+            limits: Arc::new(limits),
+            connections: connections.max(1),
+        }
+    }
+
+    /// The endpoint at an address; the same for all who ask while one of them holds it.
+    pub(crate) fn at(&self, address: &Address, code_sets: CodeSets) -> Arc<Endpoint> {
+        let mut known = lock(&self.known);
+        let key = (address.clone(), code_sets);
+        if let Some(endpoint) = known.get(&key) {
+            return Arc::clone(endpoint);
+        }
+        known.retain(|_, endpoint| Arc::strong_count(endpoint) > 1 || endpoint.close_idle());
+        let endpoint = Arc::new(Endpoint {
+            address: address.clone(),
+            code_sets,
+            connections: (0..self.connections).map(|_| ArcSwapOption::empty()).collect(),
+            connecting: Mutex::default(),
+            reactor: self.reactor.clone(),
+            limits: Arc::clone(&self.limits),
+        });
+        known.insert(key, Arc::clone(&endpoint));
+        endpoint
+    }
+
+    /// Ends every connection to every server.
+    pub(crate) fn close(&self) {
+        let all: Vec<_> = lock(&self.known).drain().map(|(_, endpoint)| endpoint).collect();
+        all.iter().for_each(|endpoint| endpoint.close());
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

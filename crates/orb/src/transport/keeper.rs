@@ -1,0 +1,167 @@
+//! The keeper: one thread that looks after what takes too long.
+//!
+//! A worker that runs a servant holds the right to read from its connection. If the servant takes longer than a
+//! tick, the keeper gives that right back to the epoll set, so that other calls on the same connection go on.
+//! It also closes idle connections and ends calls whose time is over. While nothing is under way it sleeps.
+
+use std::sync::{Arc, Condvar, Mutex, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::transport::client::ClientConnection;
+use crate::transport::reactor::{Activity, Reactor, lock};
+
+/// How often servants at work are looked at. A call that waits behind a slow one waits up to two of these.
+pub(crate) const TICK: Duration = Duration::from_millis(10);
+/// How often connections are looked at while nothing is under way.
+const SLOW_TICK: Duration = Duration::from_secs(1);
+
+/// The keeper's side of a reactor.
+#[derive(Debug, Default)]
+pub(crate) struct Keeper {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    thread: Option<JoinHandle<()>>,
+    /// How many connections are adopted, and calls waiting with a deadline: while any, tick fast.
+    busy: usize,
+    asleep: bool,
+    stop: bool,
+    /// Client connections on which requests wait for woken futures.
+    unflushed: Vec<Weak<ClientConnection>>,
+    /// Client connections with futures whose calls have a deadline.
+    watched: Vec<Weak<ClientConnection>>,
+}
+
+impl Keeper {
+    /// Starts the keeper's thread if it is not there.
+    pub(crate) fn ensure_running(&self, reactor: &Arc<Reactor>) {
+        let mut state = lock(&self.state);
+        if state.thread.is_some() || state.stop {
+            return;
+        }
+        let weak = Arc::downgrade(reactor);
+        let started = std::thread::Builder::new()
+            .name("throughline-keeper".to_owned())
+            .spawn(move || run(&weak));
+        state.thread = started.ok();
+    }
+
+    /// Something is under way: tick fast until as many `rest` calls follow.
+    pub(crate) fn work(&self) {
+        let mut state = lock(&self.state);
+        state.busy += 1;
+        if state.asleep {
+            self.wake.notify_one();
+        }
+    }
+
+    /// One thing less is under way.
+    pub(crate) fn rest(&self) {
+        let mut state = lock(&self.state);
+        state.busy = state.busy.saturating_sub(1);
+    }
+
+    /// Sends what waits on a connection, at the next tick if nobody does before.
+    pub(crate) fn flush_soon(&self, connection: Weak<ClientConnection>) {
+        let mut state = lock(&self.state);
+        if !state.unflushed.iter().any(|c| c.ptr_eq(&connection)) {
+            state.unflushed.push(connection);
+        }
+        if state.asleep {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Looks after the deadlines of the futures on a connection.
+    pub(crate) fn watch(&self, connection: Weak<ClientConnection>) {
+        let mut state = lock(&self.state);
+        if !state.watched.iter().any(|c| c.ptr_eq(&connection)) {
+            state.watched.push(connection);
+        }
+        if state.asleep {
+            self.wake.notify_one();
+        }
+    }
+
+    fn expire(&self) {
+        let watched = std::mem::take(&mut lock(&self.state).watched);
+        let now = Instant::now();
+        for connection in watched.iter().filter_map(Weak::upgrade) {
+            if connection.expire(now) {
+                self.watch(Arc::downgrade(&connection));
+            }
+        }
+    }
+
+    fn flush(&self) {
+        let unflushed = std::mem::take(&mut lock(&self.state).unflushed);
+        unflushed.iter().filter_map(Weak::upgrade).for_each(|connection| connection.flush());
+    }
+
+    pub(crate) fn stop(&self) {
+        let thread = {
+            let mut state = lock(&self.state);
+            state.stop = true;
+            self.wake.notify_one();
+            state.thread.take()
+        };
+        if let Some(thread) = thread.filter(|t| t.thread().id() != std::thread::current().id()) {
+            let _ = thread.join();
+        }
+    }
+
+    /// Sleeps a tick; false when it is time to end.
+    fn sleep(&self) -> bool {
+        let mut state = lock(&self.state);
+        if state.stop {
+            return false;
+        }
+        let calm = state.busy == 0 && state.unflushed.is_empty() && state.watched.is_empty();
+        let (time, deep) = if !calm { (TICK, false) } else { (SLOW_TICK, true) };
+        state.asleep = deep;
+        let (mut state, _) =
+            self.wake.wait_timeout(state, time).unwrap_or_else(std::sync::PoisonError::into_inner);
+        state.asleep = false;
+        !state.stop
+    }
+}
+
+fn run(reactor: &Weak<Reactor>) {
+    let mut seen: Vec<(Weak<Activity>, u64)> = Vec::new();
+    let mut last_slow = Instant::now();
+    loop {
+        let Some(reactor) = reactor.upgrade() else { return };
+        if !reactor.keeper.sleep() {
+            return;
+        }
+        reactor.keeper.flush();
+        reactor.keeper.expire();
+        relieve_slow_workers(&reactor, &mut seen);
+        if last_slow.elapsed() >= SLOW_TICK {
+            last_slow = Instant::now();
+            for source in reactor.sources() {
+                source.tick(&reactor);
+            }
+        }
+    }
+}
+
+/// Gives back the connections of workers that have been in the same servant since the last tick.
+fn relieve_slow_workers(reactor: &Arc<Reactor>, seen: &mut Vec<(Weak<Activity>, u64)>) {
+    let activities: Vec<_> = lock(&reactor.activities).iter().filter_map(Weak::upgrade).collect();
+    for activity in &activities {
+        let now = activity.sequence();
+        let before = seen.iter().find(|(a, _)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(activity)));
+        if now % 2 == 1 && before.is_some_and(|(_, sequence)| *sequence == now) {
+            let connection = lock(&activity.connection).clone();
+            if let Some(connection) = connection {
+                connection.relieve(reactor);
+            }
+        }
+    }
+    *seen = activities.iter().map(|a| (Arc::downgrade(a), a.sequence())).collect();
+}

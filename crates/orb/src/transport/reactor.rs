@@ -1,0 +1,301 @@
+//! The threads of an ORB and what they wait for.
+//!
+//! Connections nobody talks on sit in one epoll set and cost no thread. When bytes arrive, one worker adopts
+//! the connection and stays with it: while calls keep coming, it receives in place, and a call costs one system
+//! call to receive and one to send. When the connection falls silent, or when every thread is busy and others
+//! wait, the worker gives it back to the set. There are as many workers as there is work for, up to a limit.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use throughline_demux::{Arena, Handle, Slot};
+
+use crate::transport::keeper::Keeper;
+use crate::transport::poller::{Event, Interest, Poller, WAKE};
+
+/// A worker without work ends after this long.
+const IDLE_WORKER: Duration = Duration::from_secs(10);
+
+/// Something that waits in the epoll set: a listener, a connection.
+pub(crate) trait Source: Send + Sync + std::fmt::Debug {
+    /// The descriptor is ready; the one-shot registration is disarmed until it is armed again.
+    fn ready(self: Arc<Self>, event: Event, worker: &mut Worker);
+
+    /// Called about every second, and every tick while some connection is adopted.
+    fn tick(self: Arc<Self>, _reactor: &Arc<Reactor>) {}
+
+    /// The ORB shuts down: say farewell and close.
+    fn close(&self);
+}
+
+/// How many threads and connections an ORB may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReactorLimits {
+    pub(crate) threads: usize,
+    /// How many workers may stay with a silent connection.
+    pub(crate) lingering: usize,
+    pub(crate) sources: u32,
+}
+
+type Job = Box<dyn FnOnce(&mut Worker) + Send>;
+
+/// A thread of the ORB, seen from what it runs.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    /// Never 0.
+    pub(crate) id: u64,
+    pub(crate) reactor: Arc<Reactor>,
+    pub(crate) activity: Arc<Activity>,
+    /// Where replies are marshaled; reused from call to call.
+    pub(crate) out: Vec<u8>,
+}
+
+/// What the keeper sees of a worker: whether it has been in one servant for long.
+#[derive(Debug, Default)]
+pub(crate) struct Activity {
+    /// Odd while a servant runs; each change adds one. Relaxed: the keeper only compares two readings.
+    sequence: AtomicU64,
+    /// The connection that the worker has adopted.
+    pub(crate) connection: Mutex<Option<Arc<crate::transport::server::ServerConnection>>>,
+}
+
+impl Activity {
+    /// Marks the start or the end of a call to a servant. One writer: the worker itself.
+    #[inline]
+    pub(crate) fn advance(&self) {
+        self.sequence.store(self.sequence.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// The present count; odd while a servant runs.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence.load(Ordering::Relaxed)
+    }
+}
+
+/// The epoll set, its sources and its workers.
+#[derive(Debug)]
+pub(crate) struct Reactor {
+    poller: Poller,
+    sources: Arena<Arc<dyn Source>>,
+    jobs: Mutex<JobQueue>,
+    limits: ReactorLimits,
+    threads: AtomicUsize,
+    /// Workers waiting in the epoll set.
+    idle: AtomicUsize,
+    /// Workers that stay with a connection.
+    lingering: AtomicUsize,
+    next_worker: AtomicU64,
+    stopping: AtomicBool,
+    pub(crate) activities: Mutex<Vec<Weak<Activity>>>,
+    handles: Mutex<Vec<JoinHandle<()>>>,
+    pub(crate) keeper: Keeper,
+}
+
+#[derive(Default)]
+struct JobQueue(VecDeque<Job>);
+
+impl std::fmt::Debug for JobQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} jobs", self.0.len())
+    }
+}
+
+impl Reactor {
+    /// A reactor without threads; they start with the first source or job.
+    pub(crate) fn new(limits: ReactorLimits) -> io::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            poller: Poller::new()?,
+            sources: crate::random::arena(limits.sources),
+            jobs: Mutex::default(),
+            limits,
+            threads: AtomicUsize::new(0),
+            idle: AtomicUsize::new(0),
+            lingering: AtomicUsize::new(0),
+            next_worker: AtomicU64::new(1),
+            stopping: AtomicBool::new(false),
+            activities: Mutex::default(),
+            handles: Mutex::default(),
+            keeper: Keeper::default(),
+        }))
+    }
+
+    /// Registers a source, disarmed; `arm` it when it is ready to be called.
+    ///
+    /// # Errors
+    /// Those of epoll; `OutOfMemory` when the limit of sources is reached.
+    pub(crate) fn register(self: &Arc<Self>, fd: impl AsFd, source: Arc<dyn Source>) -> io::Result<Handle> {
+        if self.is_stopping() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        let handle = self.sources.insert(0, source).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        if let Err(e) = self.poller.add(fd, u64::from(handle.slot.0), Interest::default()) {
+            self.sources.remove(handle);
+            return Err(e);
+        }
+        self.ensure_worker();
+        self.keeper.ensure_running(self);
+        Ok(handle)
+    }
+
+    pub(crate) fn arm(&self, fd: impl AsFd, handle: Handle, interest: Interest) {
+        // Fails only for a descriptor that was removed meanwhile, which needs no arming.
+        let _ = self.poller.arm(fd, u64::from(handle.slot.0), interest);
+    }
+
+    pub(crate) fn remove(&self, fd: impl AsFd, handle: Handle) {
+        self.poller.remove(fd);
+        self.sources.remove(handle);
+    }
+
+    /// Runs `job` on a worker.
+    pub(crate) fn spawn(self: &Arc<Self>, job: Job) {
+        lock(&self.jobs).0.push_back(job);
+        self.poller.wake();
+        self.ensure_worker();
+    }
+
+    /// Every source registered now.
+    pub(crate) fn sources(&self) -> Vec<Arc<dyn Source>> {
+        let mut all = Vec::new();
+        self.sources.visit(|_, _, source| all.push(Arc::clone(source)));
+        all
+    }
+
+    /// Starts a worker unless one waits for work already, or the limit is reached.
+    pub(crate) fn ensure_worker(self: &Arc<Self>) {
+        if self.idle.load(Ordering::Relaxed) > 0 || self.is_stopping() {
+            return;
+        }
+        let limit = self.limits.threads;
+        let more = |n: usize| (n < limit).then_some(n + 1);
+        if self.threads.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+            return;
+        }
+        let reactor = Arc::clone(self);
+        let id = self.next_worker.fetch_add(1, Ordering::Relaxed);
+        let started = std::thread::Builder::new()
+            .name(format!("throughline-{id}"))
+            .spawn(move || Worker::new(id, reactor).run());
+        match started {
+            Ok(handle) => {
+                let mut handles = lock(&self.handles);
+                handles.retain(|h| !h.is_finished());
+                handles.push(handle);
+            }
+            Err(e) => {
+                tracing::error!(error = %e, "cannot start a worker thread");
+                self.threads.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Whether every thread has its hands full: then nobody may stay with a silent connection.
+    #[inline]
+    pub(crate) fn is_saturated(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) == 0
+            && self.threads.load(Ordering::Relaxed) >= self.limits.threads
+    }
+
+    /// Asks to stay with a connection that may fall silent; every yes is ended by `leave`.
+    pub(crate) fn try_linger(&self) -> bool {
+        if self.lingering.fetch_add(1, Ordering::Relaxed) < self.limits.lingering {
+            return true;
+        }
+        self.leave();
+        false
+    }
+
+    /// Ends a stay granted by `try_linger`.
+    pub(crate) fn leave(&self) {
+        self.lingering.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// How many workers run a servant at this moment.
+    pub(crate) fn upcalls(&self) -> usize {
+        lock(&self.activities).iter().filter_map(Weak::upgrade).filter(|a| a.sequence() % 2 == 1).count()
+    }
+
+    /// Ends every worker and waits for those that are not the calling thread.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        for source in self.sources() {
+            source.close();
+        }
+        for _ in 0..self.threads.load(Ordering::Relaxed) + 1 {
+            self.poller.wake();
+        }
+        self.keeper.stop();
+        let handles = std::mem::take(&mut *lock(&self.handles));
+        let me = std::thread::current().id();
+        for handle in handles.into_iter().filter(|h| h.thread().id() != me) {
+            let _ = handle.join();
+        }
+        // A job that waited may hold the ORB itself.
+        lock(&self.jobs).0.clear();
+        let mut left = Vec::new();
+        self.sources.visit(|handle, _, _| left.push(handle));
+        left.into_iter().for_each(|handle| drop(self.sources.remove(handle)));
+    }
+}
+
+impl Worker {
+    fn new(id: u64, reactor: Arc<Reactor>) -> Self {
+        let activity = Arc::new(Activity::default());
+        let mut all = lock(&reactor.activities);
+        all.retain(|a| a.strong_count() > 0);
+        all.push(Arc::downgrade(&activity));
+        drop(all);
+        Self { id, reactor, activity, out: Vec::new() }
+    }
+
+    fn run(mut self) {
+        let reactor = Arc::clone(&self.reactor);
+        while !reactor.is_stopping() {
+            reactor.idle.fetch_add(1, Ordering::Relaxed);
+            let event = reactor.poller.wait(Some(IDLE_WORKER));
+            reactor.idle.fetch_sub(1, Ordering::Relaxed);
+            match event {
+                Ok(Some(event)) => self.handle(event),
+                // Silence: one worker stays to wait for the next event.
+                Ok(None) if reactor.idle.load(Ordering::Relaxed) > 0 => break,
+                Ok(None) => {}
+                Err(e) => {
+                    tracing::error!(error = %e, "waiting for events failed");
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            }
+        }
+        reactor.threads.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn handle(&mut self, event: Event) {
+        self.reactor.ensure_worker();
+        if event.token == WAKE {
+            if self.reactor.poller.take_wake() {
+                let job = lock(&self.reactor.jobs).0.pop_front();
+                if let Some(job) = job {
+                    job(self);
+                }
+            }
+            return;
+        }
+        let slot = Slot(event.token as u32);
+        let source = self.reactor.sources.get_slot(slot).map(|s| Arc::clone(&s));
+        if let Some(source) = source {
+            source.ready(event, self);
+        }
+    }
+}
+
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

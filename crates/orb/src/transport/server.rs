@@ -1,0 +1,497 @@
+//! The server's side of IIOP: listeners, and connections on which requests come in.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
+use std::time::{Duration, Instant};
+
+use throughline_demux::Handle;
+use throughline_giop::fragment::{Assembled, Assembler, FragmentError, FragmentLimits};
+use throughline_giop::header::MessageHeader;
+
+use crate::dispatch::{Dispatcher, Reaction, Session};
+use crate::transport::inbox::{Frame, Inbox};
+use crate::transport::outbox::{Outbox, Sent};
+use crate::transport::poller::{Event, Interest};
+use crate::transport::reactor::{Reactor, Source, Worker, lock};
+use crate::transport::socket::{Socket, Wait};
+
+/// What a server allows each connection.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerLimits {
+    pub(crate) max_message: usize,
+    pub(crate) max_connections: usize,
+    /// How workers wait on the connections they stay with.
+    pub(crate) wait: Wait,
+    /// How long a worker stays with a silent connection.
+    pub(crate) linger: Duration,
+    /// After this long without a message a connection is closed.
+    pub(crate) idle_timeout: Option<Duration>,
+    /// The rest of a message must follow its beginning, and a reply must be read, within this time.
+    pub(crate) stall_timeout: Duration,
+}
+
+/// Replies that are ready while more requests wait in the receive buffer leave together, up to this many bytes.
+const BATCH: usize = 64 * 1024;
+/// A worker whose pool is exhausted serves this many messages of one connection before it looks at others.
+const TURN: usize = 32;
+/// A reply buffer larger than this is not kept, in bytes.
+const KEEP_REPLY: usize = 1024 * 1024;
+
+/// A listening socket.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    fd: OwnedFd,
+    handle: OnceLock<Handle>,
+    reactor: Weak<Reactor>,
+    dispatcher: Arc<Dispatcher>,
+    limits: Arc<ServerLimits>,
+    connections: Arc<AtomicUsize>,
+    /// Accepting failed for want of descriptors: try again at the next tick.
+    paused: AtomicBool,
+}
+
+impl Listener {
+    pub(crate) fn start(
+        fd: OwnedFd,
+        reactor: &Arc<Reactor>,
+        dispatcher: Arc<Dispatcher>,
+        limits: Arc<ServerLimits>,
+        connections: Arc<AtomicUsize>,
+    ) -> io::Result<Arc<Self>> {
+        let listener = Arc::new(Self {
+            fd,
+            handle: OnceLock::new(),
+            reactor: Arc::downgrade(reactor),
+            dispatcher,
+            limits,
+            connections,
+            paused: AtomicBool::new(false),
+        });
+        let handle = reactor.register(&listener.fd, Arc::clone(&listener) as Arc<dyn Source>)?;
+        let _ = listener.handle.set(handle);
+        listener.arm(reactor);
+        Ok(listener)
+    }
+
+    fn arm(&self, reactor: &Reactor) {
+        if let Some(handle) = self.handle.get() {
+            reactor.arm(&self.fd, *handle, Interest { read: true, write: false });
+        }
+    }
+
+    /// Accepts what waits; false when the system has no more descriptors to give.
+    fn accept_all(&self, reactor: &Arc<Reactor>) -> bool {
+        use rustix::io::Errno;
+        loop {
+            match rustix::net::accept_with(&self.fd, rustix::net::SocketFlags::CLOEXEC) {
+                Ok(fd) => self.admit(fd, reactor),
+                Err(Errno::AGAIN) => return true,
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(e) => {
+                    tracing::warn!(error = %e, "cannot accept connections for a moment");
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn admit(&self, fd: OwnedFd, reactor: &Arc<Reactor>) {
+        if self.connections.load(Ordering::Relaxed) >= self.limits.max_connections {
+            tracing::warn!(limit = self.limits.max_connections, "connection refused: too many are open");
+            return;
+        }
+        // Fails on Unix-domain sockets, which have nothing to delay.
+        let _ = rustix::net::sockopt::set_tcp_nodelay(&fd, true);
+        let started = Socket::new(fd).and_then(|socket| {
+            let (dispatcher, limits) = (Arc::clone(&self.dispatcher), Arc::clone(&self.limits));
+            ServerConnection::start(socket, reactor, dispatcher, limits, Arc::clone(&self.connections))
+        });
+        if let Err(e) = started {
+            tracing::warn!(error = %e, "connection refused");
+        }
+    }
+}
+
+impl Source for Listener {
+    fn ready(self: Arc<Self>, _event: Event, worker: &mut Worker) {
+        if self.accept_all(&worker.reactor) {
+            self.arm(&worker.reactor);
+        } else {
+            self.paused.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn tick(self: Arc<Self>, reactor: &Arc<Reactor>) {
+        if self.paused.swap(false, Ordering::Relaxed) {
+            self.arm(reactor);
+        }
+    }
+
+    fn close(&self) {
+        if let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) {
+            reactor.remove(&self.fd, *handle);
+        }
+        // New connections are refused from here on, although the descriptor lives as long as this.
+        let _ = rustix::net::shutdown(&self.fd, rustix::net::Shutdown::Both);
+    }
+}
+
+/// A connection that clients send requests on.
+#[derive(Debug)]
+pub(crate) struct ServerConnection {
+    socket: Socket,
+    outbox: Outbox,
+    handle: OnceLock<Handle>,
+    reactor: Weak<Reactor>,
+    dispatcher: Arc<Dispatcher>,
+    limits: Arc<ServerLimits>,
+    connections: Arc<AtomicUsize>,
+    session: Session,
+    read: Mutex<ReadSide>,
+    closing: AtomicBool,
+    removed: AtomicBool,
+    epoch: Instant,
+    /// Milliseconds after `epoch` at which the connection was last given back to the epoll set.
+    parked_at: AtomicU64,
+}
+
+/// What the worker that reads from the connection works with. It holds the lock while it receives, and not
+/// while a servant runs.
+#[derive(Debug)]
+struct ReadSide {
+    inbox: Inbox,
+    fragments: Assembler,
+    /// The worker that has adopted the connection, 0 when none has. Only that worker receives.
+    owner: u64,
+}
+
+type Reading<'c> = MutexGuard<'c, ReadSide>;
+
+impl ServerConnection {
+    fn start(
+        socket: Socket,
+        reactor: &Arc<Reactor>,
+        dispatcher: Arc<Dispatcher>,
+        limits: Arc<ServerLimits>,
+        connections: Arc<AtomicUsize>,
+    ) -> io::Result<()> {
+        connections.fetch_add(1, Ordering::Relaxed);
+        let read = ReadSide {
+            inbox: Inbox::new(limits.max_message),
+            fragments: Assembler::new(fragment_limits(limits.max_message)),
+            owner: 0,
+        };
+        let connection = Arc::new(Self {
+            socket,
+            outbox: Outbox::default(),
+            handle: OnceLock::new(),
+            reactor: Arc::downgrade(reactor),
+            dispatcher,
+            limits,
+            connections,
+            session: Session::default(),
+            read: Mutex::new(read),
+            closing: AtomicBool::new(false),
+            removed: AtomicBool::new(false),
+            epoch: Instant::now(),
+            parked_at: AtomicU64::new(0),
+        });
+        let handle = reactor.register(&connection.socket, Arc::clone(&connection) as Arc<dyn Source>)?;
+        let _ = connection.handle.set(handle);
+        connection.arm(reactor, false);
+        Ok(())
+    }
+
+    /// Waits in the epoll set: to be read from, or, while the peer does not take what it is sent, to be written to.
+    fn arm(&self, reactor: &Reactor, has_output: bool) {
+        if let Some(handle) = self.handle.get() {
+            reactor.arm(&self.socket, *handle, Interest { read: !has_output, write: has_output });
+        }
+    }
+
+    /// Takes the right to read; none when another worker has it.
+    fn adopt(&self, worker: &Worker) -> Option<Reading<'_>> {
+        let mut read = lock(&self.read);
+        if read.owner != 0 || self.removed.load(Ordering::Acquire) {
+            return None;
+        }
+        read.owner = worker.id;
+        Some(read)
+    }
+
+    /// Stays with the connection as long as messages come, then gives it back.
+    fn serve(self: &Arc<Self>, worker: &mut Worker) {
+        let Some(read) = self.adopt(worker) else { return };
+        let reactor = Arc::clone(&worker.reactor);
+        let linger = reactor.try_linger();
+        reactor.keeper.work();
+        *lock(&worker.activity.connection) = Some(Arc::clone(self));
+        CURRENT.set(Some((Arc::clone(self), worker.id)));
+        if let Some(read) = self.converse(read, worker, linger) {
+            self.park(read, &reactor);
+        }
+        CURRENT.set(None);
+        *lock(&worker.activity.connection) = None;
+        reactor.keeper.rest();
+        if linger {
+            reactor.leave();
+        }
+        worker.out.shrink_to(KEEP_REPLY);
+    }
+
+    /// Receives and handles messages. Returns the right to read when the connection falls silent; none when it
+    /// was lost to another worker or the connection has ended.
+    fn converse<'c>(&'c self, read: Reading<'c>, worker: &mut Worker, linger: bool) -> Option<Reading<'c>> {
+        let mut read = self.handle_messages(read, worker)?;
+        let mut turns = 0;
+        // The event, or the other worker, says that something is there: look before waiting.
+        let mut stay = false;
+        loop {
+            match self.receive(&mut read.inbox, stay) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Some(read),
+                Err(_) => break,
+            }
+            read = self.handle_messages(read, worker)?;
+            turns += 1;
+            stay = linger && !(turns > TURN && worker.reactor.is_saturated());
+            if self.outbox.waiting() > 0 {
+                return Some(read);
+            }
+        }
+        drop(read);
+        self.remove();
+        None
+    }
+
+    fn receive(&self, inbox: &mut Inbox, stay: bool) -> io::Result<usize> {
+        let missing = inbox.missing();
+        let space = inbox.space();
+        let received = if !stay {
+            self.socket.try_receive(space)
+        } else if missing > 0 {
+            // The length is known: let the kernel gather the rest.
+            let want = missing.min(space.len());
+            self.socket.receive_all(&mut space[..want], Some(self.limits.linger))
+        } else {
+            self.socket.receive(space, self.limits.wait, Some(self.limits.linger))
+        }?;
+        inbox.filled(received);
+        Ok(received)
+    }
+
+    /// Handles every whole message that was received, then sends what is to be sent.
+    fn handle_messages<'c>(&'c self, mut read: Reading<'c>, worker: &mut Worker) -> Option<Reading<'c>> {
+        loop {
+            let (header, frame) = match read.inbox.next() {
+                Ok(Some(message)) => message,
+                Ok(None) => return Some(read),
+                Err(error) => {
+                    drop(read);
+                    self.refuse(&error.to_string());
+                    return None;
+                }
+            };
+            let (header, frame) = match assemble(&mut read.fragments, header, frame) {
+                Ok(Some(message)) => message,
+                Ok(None) => continue,
+                Err(error) => {
+                    drop(read);
+                    self.refuse(&error.to_string());
+                    return None;
+                }
+            };
+            let more = read.inbox.has_message();
+            drop(read);
+            let goes_on = self.handle_message(&header, &frame, more, worker);
+            // The frame's memory is free again before the next bytes are received.
+            drop(frame);
+            if !goes_on {
+                return None;
+            }
+            read = lock(&self.read);
+            if read.owner != worker.id {
+                return None;
+            }
+        }
+    }
+
+    /// Runs one message; false when the connection is at its end.
+    fn handle_message(&self, header: &MessageHeader, frame: &[u8], more: bool, worker: &mut Worker) -> bool {
+        worker.out.clear();
+        worker.activity.advance();
+        let reaction = self.dispatcher.handle(header, frame, &self.session, &mut worker.out);
+        worker.activity.advance();
+        match reaction {
+            Reaction::Continue if worker.out.is_empty() => self.flush_before_waiting(more),
+            Reaction::Continue if more && self.outbox.waiting() < BATCH => {
+                self.outbox.push(&worker.out);
+                true
+            }
+            Reaction::Continue => self.sent(self.outbox.send(&self.socket, &worker.out)),
+            Reaction::Close => {
+                let _ = self.outbox.send(&self.socket, &worker.out);
+                self.remove();
+                false
+            }
+        }
+    }
+
+    /// A message without a reply ends a batch: what was kept back must not wait for the next one.
+    fn flush_before_waiting(&self, more: bool) -> bool {
+        more || self.sent(self.outbox.flush(&self.socket))
+    }
+
+    fn sent(&self, result: io::Result<Sent>) -> bool {
+        if result.is_err() {
+            self.remove();
+        }
+        result.is_ok()
+    }
+
+    /// Answers bytes that are no acceptable message, and closes.
+    fn refuse(&self, why: &str) {
+        tracing::debug!(why, "connection closed: malformed message");
+        let _ = self.outbox.send(&self.socket, &self.dispatcher.message_error());
+        self.remove();
+    }
+
+    /// Gives the connection back to the epoll set.
+    fn park(&self, mut read: Reading<'_>, reactor: &Arc<Reactor>) {
+        let now = self.epoch.elapsed().as_millis() as u64;
+        self.parked_at.store(now, Ordering::Relaxed);
+        read.owner = 0;
+        drop(read);
+        let waiting = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting));
+        self.arm(reactor, waiting);
+    }
+
+    /// The worker that reads here is kept by its servant: lets another one read on.
+    pub(crate) fn relieve(self: &Arc<Self>, reactor: &Arc<Reactor>) {
+        let read = match self.read.try_lock() {
+            Ok(read) => read,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Somebody is receiving, so nobody is kept.
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if read.owner != 0 && !self.session.is_ordered() {
+            self.hand_over(read, reactor);
+        } else {
+            // Replies of earlier requests need not wait for this one.
+            drop(read);
+            let _ = self.outbox.flush(&self.socket);
+        }
+    }
+
+    fn hand_over(self: &Arc<Self>, read: Reading<'_>, reactor: &Arc<Reactor>) {
+        let waits = read.inbox.has_message();
+        self.park(read, reactor);
+        if waits {
+            // What waits has been received already, so no event will tell of it.
+            let connection = Arc::clone(self);
+            reactor.spawn(Box::new(move |worker| connection.serve(worker)));
+        }
+        reactor.ensure_worker();
+    }
+
+    /// Ends the connection, once.
+    fn remove(&self) {
+        if self.removed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.socket.shutdown();
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+        if let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) {
+            reactor.remove(&self.socket, *handle);
+        }
+    }
+
+    /// Tells the client that no request under way will be answered but those whose replies it has, and ends.
+    fn say_farewell(&self) {
+        if !self.closing.swap(true, Ordering::AcqRel) {
+            let _ = self.outbox.send(&self.socket, &self.dispatcher.close_connection());
+        }
+        self.remove();
+    }
+}
+
+/// What one connection may keep of messages in fragments: two of the largest at a time.
+pub(crate) fn fragment_limits(max_message: usize) -> FragmentLimits {
+    FragmentLimits { max_message, max_total: max_message.saturating_mul(2), max_messages: 16 }
+}
+
+/// Puts fragments together; a message that is whole passes through.
+#[inline]
+pub(crate) fn assemble(
+    fragments: &mut Assembler,
+    header: MessageHeader,
+    frame: Frame,
+) -> Result<Option<(MessageHeader, Frame)>, FragmentError> {
+    Ok(match fragments.accept(&header, &frame)? {
+        Assembled::Whole => Some((header, frame)),
+        Assembled::Partial => None,
+        Assembled::Complete(header, message) => Some((header, Frame::from_vec(message))),
+    })
+}
+
+impl Source for ServerConnection {
+    fn ready(self: Arc<Self>, event: Event, worker: &mut Worker) {
+        if event.writable {
+            match self.outbox.flush(&self.socket) {
+                Ok(Sent::All) => {}
+                Ok(Sent::Waiting) => return self.arm(&worker.reactor, true),
+                Err(_) => return self.remove(),
+            }
+        }
+        self.serve(worker);
+    }
+
+    fn tick(self: Arc<Self>, _reactor: &Arc<Reactor>) {
+        if self.outbox.stalled_for(Instant::now()).is_some_and(|t| t > self.limits.stall_timeout) {
+            tracing::debug!("connection closed: the client does not read its replies");
+            return self.remove();
+        }
+        let Ok(read) = self.read.try_lock() else { return };
+        if read.owner != 0 {
+            return;
+        }
+        let now = self.epoch.elapsed();
+        let silent = now.saturating_sub(Duration::from_millis(self.parked_at.load(Ordering::Relaxed)));
+        if read.inbox.has_partial() && silent > self.limits.stall_timeout {
+            tracing::debug!("connection closed: the rest of a message did not come");
+            drop(read);
+            self.remove();
+        } else if self.limits.idle_timeout.is_some_and(|t| silent > t) {
+            drop(read);
+            self.say_farewell();
+        }
+    }
+
+    fn close(&self) {
+        self.say_farewell();
+    }
+}
+
+thread_local! {
+    /// The connection that this worker has adopted, and the worker's id.
+    static CURRENT: std::cell::RefCell<Option<(Arc<ServerConnection>, u64)>> = const { std::cell::RefCell::new(None) };
+}
+
+/// A servant is about to wait for another object. If that object's answer depends on a request that comes over
+/// the connection which this thread reads from, nobody else would read it: let others read.
+pub(crate) fn before_waiting() {
+    let Some((connection, worker)) = CURRENT.with_borrow(Clone::clone) else { return };
+    let Some(reactor) = connection.reactor.upgrade() else { return };
+    let read = lock(&connection.read);
+    if read.owner == worker {
+        connection.hand_over(read, &reactor);
+    }
+}
+
+/// Whether the calling thread is a worker that runs a servant.
+pub(crate) fn in_worker() -> bool {
+    CURRENT.with_borrow(Option::is_some)
+}

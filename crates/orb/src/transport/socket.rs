@@ -1,0 +1,143 @@
+//! A connected stream socket: one system call to receive, one to send, and a choice of how to wait.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::net::{RecvFlags, SendFlags, Shutdown, sockopt};
+
+/// How a thread waits for the next message on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Wait {
+    /// Sleep in the kernel at once: no processor time while nothing arrives.
+    #[default]
+    Block,
+    /// Poll for this long, then sleep: the lowest latency while messages keep coming, at the price of a core.
+    Spin(Duration),
+}
+
+/// A connected TCP or Unix-domain stream socket. Blocking mode; `try_*` calls never block.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    fd: OwnedFd,
+    /// The receive timeout last given to the kernel in nanoseconds, 0 for none: set again only when it changes.
+    receive_timeout: AtomicU64,
+}
+
+impl Socket {
+    pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&fd, false)?;
+        Ok(Self { fd, receive_timeout: AtomicU64::new(0) })
+    }
+
+    /// Receives what is there; `WouldBlock` when nothing is.
+    #[inline]
+    pub(crate) fn try_receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.receive_with(buffer, RecvFlags::DONTWAIT)
+    }
+
+    /// Waits as `wait` says for at least one byte, for at most `timeout` (then `WouldBlock`).
+    pub(crate) fn receive(&self, buffer: &mut [u8], wait: Wait, timeout: Option<Duration>) -> io::Result<usize> {
+        if let Wait::Spin(spin) = wait
+            && let Some(result) = self.spin(buffer, timeout.map_or(spin, |t| t.min(spin)))
+        {
+            return result;
+        }
+        self.set_receive_timeout(timeout)?;
+        self.receive_with(buffer, RecvFlags::empty())
+    }
+
+    /// Waits until the whole buffer is full (or end of stream, an error, `timeout`): one call for the rest of
+    /// a message whose length is known.
+    pub(crate) fn receive_all(&self, buffer: &mut [u8], timeout: Option<Duration>) -> io::Result<usize> {
+        self.set_receive_timeout(timeout)?;
+        self.receive_with(buffer, RecvFlags::WAITALL)
+    }
+
+    fn spin(&self, buffer: &mut [u8], spin: Duration) -> Option<io::Result<usize>> {
+        let started = Instant::now();
+        loop {
+            // The clock costs as much as the call: ask it once in a few tries.
+            for _ in 0..8 {
+                match self.try_receive(buffer) {
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => std::hint::spin_loop(),
+                    done => return Some(done),
+                }
+            }
+            if started.elapsed() >= spin {
+                return None;
+            }
+        }
+    }
+
+    #[inline]
+    fn receive_with(&self, buffer: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        loop {
+            match rustix::net::recv(&self.fd, &mut *buffer, flags) {
+                Ok((_, received)) => return Ok(received),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+
+    fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        // The kernel reads zero as "for ever"; its clock has microseconds.
+        let wanted = timeout.map_or(0, |t| (t.as_nanos() as u64).max(1_000));
+        if self.receive_timeout.load(Ordering::Relaxed) != wanted {
+            let value = (wanted != 0).then(|| Duration::from_nanos(wanted));
+            sockopt::set_socket_timeout(&self.fd, sockopt::Timeout::Recv, value)?;
+            self.receive_timeout.store(wanted, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Sends what the kernel takes now; `WouldBlock` when it takes nothing.
+    #[inline]
+    pub(crate) fn try_send(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match rustix::net::send(&self.fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(sent) => return Ok(sent),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+
+    /// Waits until the kernel takes more bytes, or `timeout` is over (then false).
+    pub(crate) fn wait_writable(&self, timeout: Option<Duration>) -> io::Result<bool> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let deadline = timeout.map(|t| Instant::now() + t);
+        loop {
+            let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            let spec =
+                left.map(|d| Timespec { tv_sec: d.as_secs() as i64, tv_nsec: i64::from(d.subsec_nanos()) });
+            match poll(&mut [PollFd::new(&self.fd, PollFlags::OUT)], spec.as_ref()) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+
+    /// Whether the peer has closed the connection, or broken it, while it was idle. Leaves waiting bytes alone.
+    pub(crate) fn is_closed_by_peer(&self) -> bool {
+        let mut byte = [0_u8; 1];
+        match rustix::net::recv(&self.fd, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+            Ok((_, received)) => received == 0,
+            Err(e) => e != rustix::io::Errno::AGAIN && e != rustix::io::Errno::INTR,
+        }
+    }
+
+    /// Ends both directions; every thread waiting on the socket returns.
+    pub(crate) fn shutdown(&self) {
+        let _ = rustix::net::shutdown(&self.fd, Shutdown::Both);
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
