@@ -1,0 +1,235 @@
+//! Streams of octets cut into messages; messages cut into fragments and put together.
+
+use proptest::prelude::*;
+use throughline_cdr::ByteOrder;
+use throughline_giop::connection::*;
+use throughline_giop::control::*;
+use throughline_giop::fragment::*;
+use throughline_giop::request::*;
+use throughline_giop::*;
+
+fn request(version: Version, request_id: u32, body: &[u8]) -> Vec<u8> {
+    let mut message = vec![];
+    let new = NewRequest {
+        request_id,
+        response: Response::Target,
+        target: NewTarget::Key(b"key"),
+        operation: "store",
+        service_contexts: &[],
+    };
+    let open = begin_request(&mut message, version, ByteOrder::Little, &new).unwrap();
+    open.writer(&mut message).write_octets(body).unwrap();
+    finish(&mut message, open).unwrap();
+    message
+}
+
+/// Feeds octets in steps of these lengths, over and over, and takes all messages.
+fn receive(
+    incoming: &mut Incoming,
+    mut octets: &[u8],
+    steps: &[usize],
+) -> Result<Vec<Vec<u8>>, ProtocolError> {
+    let mut messages = vec![];
+    for step in steps.iter().cycle() {
+        while let Some(frame) = incoming.next()? {
+            assert_eq!(frame.header.message_len(), frame.octets.len());
+            messages.push(frame.octets.to_vec());
+        }
+        if octets.is_empty() {
+            break;
+        }
+        let space = incoming.space();
+        let count = octets.len().min(*step).min(space.len());
+        space[..count].copy_from_slice(&octets[..count]);
+        incoming.filled(count);
+        octets = &octets[count..];
+    }
+    Ok(messages)
+}
+
+fn server() -> Incoming {
+    Incoming::new(Role::Server, FragmentLimits::default())
+}
+
+fn pieces(message: &[u8], max_len: usize) -> Vec<Vec<u8>> {
+    let header = MessageHeader::of(message, usize::MAX).unwrap();
+    split(&header, message, max_len).map(|piece| [piece.header(), piece.data].concat()).collect()
+}
+
+proptest! {
+    #[test]
+    fn any_cut_gives_the_same_messages(
+        bodies in prop::collection::vec(0..3000_usize, 1..12),
+        steps in prop::collection::vec(1..5000_usize, 1..6),
+    ) {
+        let messages: Vec<_> =
+            bodies.iter().zip(0..).map(|(length, id)| request(Version::V1_2, id, &vec![7; *length])).collect();
+        prop_assert_eq!(receive(&mut server(), &messages.concat(), &steps), Ok(messages));
+    }
+
+    #[test]
+    fn fragments_make_the_message_again(
+        length in 0..5000_usize,
+        max_len in 0..700_usize,
+        new in any::<bool>(),
+        steps in prop::collection::vec(1..300_usize, 1..6),
+    ) {
+        let version = if new { Version::V1_2 } else { Version::V1_1 };
+        let message = request(version, 5, &(0..length).map(|i| i as u8).collect::<Vec<_>>());
+        let pieces = pieces(&message, max_len);
+        let residue = if new { 0 } else { 4 };
+        for (index, piece) in pieces.iter().enumerate() {
+            prop_assert!(piece.len() <= max_len.max(32));
+            prop_assert!(index + 1 == pieces.len() || piece.len() % 8 == residue);
+            prop_assert!(piece.len() > HEADER_LEN + 4 * usize::from(new));
+        }
+        prop_assert_eq!(receive(&mut server(), &pieces.concat(), &steps), Ok(vec![message]));
+    }
+
+    #[test]
+    fn random_streams_never_panic(
+        octets in prop::collection::vec(any::<u8>(), 0..300),
+        start in prop::collection::vec(prop_oneof![2 => 0_u8..8, 1 => any::<u8>()], 8),
+        steps in prop::collection::vec(1..50_usize, 1..4),
+    ) {
+        let stream = [b"GIOP\x01\x02", &*start, &*octets].concat();
+        let _ = receive(&mut server(), &stream, &steps);
+    }
+}
+
+#[test]
+fn interleaved_fragments() {
+    let [a, b] = [request(Version::V1_2, 1, &[1; 100]), request(Version::V1_2, 2, &[2; 100])];
+    let [mut first, mut second] = [pieces(&a, 48).into_iter(), pieces(&b, 48).into_iter()];
+    let mut stream = vec![];
+    while let (Some(x), Some(y)) = (first.next(), second.next()) {
+        stream.extend([x, y].concat());
+    }
+    assert_eq!(receive(&mut server(), &stream, &[usize::MAX]), Ok(vec![a, b]));
+}
+
+#[test]
+fn a_cancelled_request_is_dropped() {
+    let fragmented = pieces(&request(Version::V1_2, 1, &[1; 100]), 48);
+    let mut cancel = vec![];
+    write_cancel_request(&mut cancel, Version::V1_2, ByteOrder::Big, 1);
+    let again = request(Version::V1_2, 1, &[3; 100]);
+    let stream = [&*fragmented[0], &fragmented[1], &cancel, &pieces(&again, 48).concat()].concat();
+    assert_eq!(receive(&mut server(), &stream, &[100]), Ok(vec![cancel, again]));
+}
+
+#[test]
+fn a_discarded_message_is_swallowed_to_its_end() {
+    let mut assembler = Assembler::default();
+    let accept = |assembler: &mut Assembler, piece: &[u8]| {
+        assembler.accept(&MessageHeader::of(piece, usize::MAX).unwrap(), piece)
+    };
+    let pieces = pieces(&request(Version::V1_2, 1, &[1; 200]), 48);
+    assert_eq!(accept(&mut assembler, &pieces[0]), Ok(Assembled::Partial));
+    assembler.discard(1);
+    assert_eq!(assembler.pending_octets(), 0);
+    for piece in &pieces[1..] {
+        assert_eq!(accept(&mut assembler, piece), Ok(Assembled::Partial));
+    }
+    assert_eq!(accept(&mut assembler, &pieces[1]), Err(FragmentError::Unexpected), "it has ended");
+}
+
+#[test]
+fn fragments_that_fit_nothing() {
+    let fail = |stream: &[u8]| match receive(&mut server(), stream, &[usize::MAX]) {
+        Err(ProtocolError::Fragment(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    let old = pieces(&request(Version::V1_1, 1, &[1; 100]), 48);
+    let new = pieces(&request(Version::V1_2, 1, &[1; 100]), 48);
+    assert_eq!(fail(&new[1]), FragmentError::Unexpected);
+    assert_eq!(fail(&old[1]), FragmentError::Unexpected);
+    assert_eq!(fail(&[&*new[0], &new[0]].concat()), FragmentError::Overlapping);
+    assert_eq!(fail(&[&*old[0], &old[0]].concat()), FragmentError::Overlapping);
+    assert_eq!(
+        fail(&[&*new[0], b"GIOP\x01\x02\0\x07\0\0\0\x04\0\0\0\x01"].concat()),
+        FragmentError::Mismatch
+    );
+    assert_eq!(fail(b"GIOP\x01\x02\x02\0\0\0\0\x03\0\0\0"), FragmentError::NoRequestId);
+    let error = ProtocolError::from(FragmentError::Unexpected);
+    assert_eq!(error.reaction(), Reaction::MessageErrorAndClose);
+}
+
+#[test]
+fn fragments_are_limited() {
+    let limits = FragmentLimits { max_message: 500, max_total: 800, max_messages: 3 };
+    let fail = |stream: &[u8]| match receive(&mut Incoming::new(Role::Server, limits), stream, &[64]) {
+        Err(ProtocolError::Fragment(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fail(&pieces(&request(Version::V1_2, 1, &[1; 600]), 100).concat()), FragmentError::TooLarge);
+    let begin = |id| pieces(&request(Version::V1_2, id, &[1; 600]), 300).swap_remove(0);
+    assert_eq!(fail(&[begin(1), begin(2), begin(3)].concat()), FragmentError::TooLarge, "together");
+    let begin = |id| pieces(&request(Version::V1_2, id, &[1; 600]), 64).swap_remove(0);
+    assert_eq!(fail(&[begin(1), begin(2), begin(3), begin(4)].concat()), FragmentError::TooMany);
+}
+
+#[test]
+fn messages_of_the_other_side_are_refused() {
+    let mut close = vec![];
+    write_close_connection(&mut close, Version::V1_0, ByteOrder::Big);
+    let error = receive(&mut server(), &close, &[99]).unwrap_err();
+    assert_eq!(error, ProtocolError::WrongSide(MessageType::CloseConnection));
+    assert_eq!(error.reaction(), Reaction::Close);
+
+    let reply = b"GIOP\x01\x02\0\x01\0\0\0\x0C\0\0\0\x01\0\0\0\0\0\0\0\0";
+    let error = receive(&mut server(), reply, &[99]).unwrap_err();
+    assert_eq!(error, ProtocolError::WrongSide(MessageType::Reply));
+    assert_eq!(error.reaction(), Reaction::MessageErrorAndClose);
+    let mut client = Incoming::new(Role::Client, FragmentLimits::default());
+    assert!(receive(&mut client, reply, &[99]).is_ok());
+    assert!(receive(&mut client, &request(Version::V1_2, 1, b""), &[99]).is_err());
+}
+
+#[test]
+fn memory_follows_what_arrives() {
+    let mut frames = FrameReader::new(1 << 30);
+    let header = b"GIOP\x01\x02\0\0\x30\0\0\0";
+    frames.space()[..12].copy_from_slice(header);
+    frames.filled(12);
+    assert_eq!(frames.missing(), 0x3000_0000);
+    let room = frames.space().len();
+    assert!(room <= 128 << 10, "{room} octets for 12 received and 768 MiB announced");
+    frames.filled(room);
+    let more = frames.space().len();
+    assert!(more <= 2 * (room + 12), "{more} octets for {room} received");
+
+    let mut frames = FrameReader::new(1000);
+    frames.space()[..12].copy_from_slice(b"GIOP\x01\x02\0\0\0\0\x04\0");
+    frames.filled(12);
+    assert_eq!(frames.next().unwrap_err(), HeaderError::TooLarge { size: 1024, limit: 988 });
+}
+
+#[test]
+fn the_rest_of_a_message_fits_one_receive_call() {
+    let mut incoming = server();
+    let message = request(Version::V1_2, 1, &[1; 60_000]);
+    incoming.space()[..100].copy_from_slice(&message[..100]);
+    incoming.filled(100);
+    let missing = incoming.missing();
+    assert_eq!(missing, message.len() - 100);
+    assert!(incoming.space().len() >= missing);
+    assert!(incoming.next().unwrap().is_none());
+}
+
+#[test]
+fn a_message_in_progress_moves_to_an_aligned_place() {
+    let mut frames = FrameReader::new(1 << 20);
+    let [odd, next] = [request(Version::V1_2, 1, b"x"), request(Version::V1_2, 2, &[2; 4000])];
+    assert_ne!(odd.len() % 8, 0);
+    let received = [&*odd, &next[..200]].concat();
+    frames.space()[..received.len()].copy_from_slice(&received);
+    frames.filled(received.len());
+    assert_eq!(frames.next().unwrap().unwrap().octets, odd);
+    let rest = &next[200..];
+    frames.space()[..rest.len()].copy_from_slice(rest);
+    frames.filled(rest.len());
+    let frame = frames.next().unwrap().unwrap();
+    assert_eq!(frame.octets, next);
+    assert_eq!(frame.octets.as_ptr() as usize % 8, 0);
+}
