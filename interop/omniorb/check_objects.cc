@@ -71,7 +71,7 @@ typename Interface::_var_type fresh(const Context& c, CORBA::Object_ptr object) 
   return Interface::_narrow(again);
 }
 
-// The reference with the last octet of its object key changed.
+// The reference with the last octet of its object key inverted.
 CORBA::Object_var forged(const Context& c, CORBA::Object_ptr object) {
   CORBA::String_var text = c.orb->object_to_string(object);
   CORBA::Object_var again = c.orb->string_to_object(text);
@@ -86,7 +86,7 @@ CORBA::Object_var forged(const Context& c, CORBA::Object_ptr object) {
     octets += char(digits.find(tolower(hex[i])) << 4 | digits.find(tolower(hex[i + 1])));
   size_t at = octets.rfind(wanted);
   if (size == 0 || at == std::string::npos) fail(__FILE__, __LINE__, "no object key in the reference");
-  octets[at + size - 1] ^= 1;
+  octets[at + size - 1] ^= 0xff;
   std::string changed = "IOR:";
   for (unsigned char o : octets) changed += {digits[o >> 4], digits[o & 15]};
   return c.orb->string_to_object(changed.c_str());
