@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use throughline_demux::{AnyLocator, Arena, FreezeError, Handle, InsertError, Locator, LocatorConfig, Slot, Strategy};
+use throughline_demux::{
+    AnyLocator, Arena, FreezeError, Handle, InsertError, Locator, LocatorConfig, Slot, Strategy,
+};
 
 use crate::exception::SystemException;
 use crate::interface::Interface;
@@ -38,13 +40,17 @@ pub enum AdapterError {
     #[error("an adapter `{0}` exists already")]
     AdapterExists(String),
     /// A name that could not be told apart in a stable key.
-    #[error("`{0}` cannot be an adapter's name or a stable object id: it is empty, has a slash or begins with `TLa1` or `TLk1`")]
+    #[error(
+        "`{0}` cannot be an adapter's name or a stable object id: it is empty, has a slash or begins with `TLa1` or `TLk1`"
+    )]
     BadName(String),
     /// The strategy cannot do what the configuration asks.
     #[error("objects found by `{0}` have no stable keys; choose linear, dynamic-hash or perfect-hash")]
     NoStableKeys(Strategy),
     /// Active keys carry a handle, no id.
-    #[error("objects found by `active` have no id of the user's choice; choose linear, dynamic-hash or perfect-hash")]
+    #[error(
+        "objects found by `active` have no id of the user's choice; choose linear, dynamic-hash or perfect-hash"
+    )]
     NoUserIds,
     /// The id is in use.
     #[error("an object with this id is active already")]
@@ -151,7 +157,12 @@ impl Adapter {
         Self::make(orb, None, "", config)
     }
 
-    fn make(orb: &Orb, parent: Option<&Self>, name: &str, config: AdapterConfig) -> Result<Self, AdapterError> {
+    fn make(
+        orb: &Orb,
+        parent: Option<&Self>,
+        name: &str,
+        config: AdapterConfig,
+    ) -> Result<Self, AdapterError> {
         if config.stable_keys && config.objects == Strategy::Active {
             return Err(AdapterError::NoStableKeys(config.objects));
         }
@@ -248,7 +259,11 @@ impl Adapter {
     /// # Errors
     /// [`AdapterError::NoUserIds`] under `active`, [`AdapterError::ObjectExists`], and as
     /// [`activate`](Self::activate).
-    pub fn activate_with_id<S: TypedSkeleton>(&self, id: &str, skeleton: S) -> Result<S::Reference, AdapterError> {
+    pub fn activate_with_id<S: TypedSkeleton>(
+        &self,
+        id: &str,
+        skeleton: S,
+    ) -> Result<S::Reference, AdapterError> {
         self.check_id(id)?;
         let object = self.insert(id.as_bytes(), Box::new(skeleton))?;
         Ok(S::Reference::from_object(object))
@@ -360,7 +375,9 @@ impl Adapter {
     /// [`AdapterError::NotFreezable`] for other strategies.
     pub fn freeze(&self) -> Result<(), AdapterError> {
         match &self.state.locator {
-            Some(locator) if self.state.config.objects == Strategy::PerfectHash => locator.freeze().map_err(AdapterError::from),
+            Some(locator) if self.state.config.objects == Strategy::PerfectHash => {
+                locator.freeze().map_err(AdapterError::from)
+            }
             _ => Err(AdapterError::NotFreezable(self.state.config.objects)),
         }
     }

@@ -52,7 +52,14 @@ impl ObjectRef {
         let encoded = encode(&mut writer).map_err(SystemException::from).and(self.orb().check_up());
         let state = encoded.map_or_else(State::Failed, |()| State::Start);
         let call = Call { reference: self.clone(), operation, deadline, binding, code_sets, arguments };
-        CallFuture { call, decode: Some(decode), state, forwards: 0, retries: 0, error: std::marker::PhantomData }
+        CallFuture {
+            call,
+            decode: Some(decode),
+            state,
+            forwards: 0,
+            retries: 0,
+            error: std::marker::PhantomData,
+        }
     }
 }
 
@@ -87,7 +94,11 @@ enum State {
     Start,
     /// A worker connects, or runs the operation of a local object.
     AtWorker(Arc<Handover>),
-    Sent { connection: Arc<ClientConnection>, id: u32, fresh: bool },
+    Sent {
+        connection: Arc<ClientConnection>,
+        id: u32,
+        fresh: bool,
+    },
     Failed(SystemException),
     Finished,
 }
@@ -283,15 +294,15 @@ impl Call {
     }
 
     fn send(&self, connection: Arc<ClientConnection>) -> Result<State, Refused> {
-        let route = self.binding.route().ok_or_else(|| Refused::Exception(self.reference.no_usable_profile()))?;
+        let route =
+            self.binding.route().ok_or_else(|| Refused::Exception(self.reference.no_usable_profile()))?;
         connection.register().map_err(|e| {
             let address = route.endpoint.address();
             Refused::Exception(not_connected(address, &e))
         })?;
         let id = connection.reserve_task(self.deadline).map_err(Refused::Call)?;
         let announce = connection.must_announce();
-        let start =
-            RequestStart { binding: &self.binding, route, operation: self.operation, id, announce };
+        let start = RequestStart { binding: &self.binding, route, operation: self.operation, id, announce };
         let mut message = crate::invoke::Buffer::take();
         let written = start.write(&mut message.bytes, Response::Target).and_then(|open| {
             message.bytes.extend_from_slice(&self.arguments);

@@ -220,7 +220,12 @@ pub(crate) fn upcall(
 }
 
 /// Puts the outcome and the size into a reply.
-fn complete(out: &mut Vec<u8>, open: Open, version: Version, outcome: Outcome) -> Result<(), SystemException> {
+fn complete(
+    out: &mut Vec<u8>,
+    open: Open,
+    version: Version,
+    outcome: Outcome,
+) -> Result<(), SystemException> {
     let status = match outcome {
         Outcome::Normal => ReplyStatus::NoException,
         Outcome::UserException => ReplyStatus::UserException,

@@ -65,7 +65,9 @@ pub(crate) fn string_to_object(orb: &Orb, text: &str) -> Result<ObjectRef, Syste
             let components = parse_name(&name.name).map_err(|e| bad_param(format!("{e}")))?;
             resolve(&locate(orb, &name.context)?, &components)
         }
-        _ => Err(bad_param(format!("`{text}` is no reference: it begins with none of IOR:, corbaloc:, corbaname:"))),
+        _ => Err(bad_param(format!(
+            "`{text}` is no reference: it begins with none of IOR:, corbaloc:, corbaname:"
+        ))),
     }
 }
 

@@ -68,12 +68,12 @@ impl OperationTable {
 
     /// The names on the wire, in the order of their indices.
     pub fn names(&self) -> &'static [&'static str] {
-        self.perfect.names
+        self.perfect.names()
     }
 
     /// The index of the first of [`IMPLICIT_OPERATIONS`].
     pub fn implicit_base(&self) -> u32 {
-        (self.perfect.names.len() - IMPLICIT_OPERATIONS.len()) as u32
+        (self.perfect.names().len() - IMPLICIT_OPERATIONS.len()) as u32
     }
 
     /// Makes the tables that `strategy` needs, so that no call pays for it.
@@ -84,7 +84,7 @@ impl OperationTable {
     }
 
     fn hashed(&self) -> &HashedNames {
-        self.dynamic.get_or_init(|| HashedNames::new(self.perfect.names, crate::random::seed()))
+        self.dynamic.get_or_init(|| HashedNames::new(self.perfect.names(), crate::random::seed()))
     }
 
     /// Finds an operation by its name on the wire, without the terminating NUL.
@@ -97,7 +97,7 @@ impl OperationTable {
             Strategy::Active if self.perfect.is(predicted, name) => Some(predicted),
             Strategy::Active | Strategy::PerfectHash => self.perfect.find(name),
             Strategy::DynamicHash => self.hashed().find(name),
-            Strategy::Linear => LinearNames::new(self.perfect.names).find(name),
+            Strategy::Linear => LinearNames::new(self.perfect.names()).find(name),
         }
     }
 }

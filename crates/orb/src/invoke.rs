@@ -107,8 +107,15 @@ impl<'r> OutgoingCall<'r> {
         reference.orb().check_up()?;
         let deadline = reference.timeout().map(|t| Instant::now() + t);
         let binding = reference.binding();
-        let mut call =
-            Self { reference, operation, response, deadline, binding, buffer: Buffer::take(), way: Way::Local };
+        let mut call = Self {
+            reference,
+            operation,
+            response,
+            deadline,
+            binding,
+            buffer: Buffer::take(),
+            way: Way::Local,
+        };
         if call.binding.local_key().is_none() {
             call.open_request_anywhere()?;
         }

@@ -194,7 +194,10 @@ impl Orb {
         let table = Arc::new(ObjectTable {
             objects: crate::random::arena(config.max_objects),
             adapters: crate::random::arena(u32::MAX),
-            stable: AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(usize::MAX, crate::random::seed())),
+            stable: AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(
+                usize::MAX,
+                crate::random::seed(),
+            )),
         });
         let orb = Self(Arc::new(Inner {
             endpoints: Endpoints::new(&reactor, limits, config.connections_per_server),
@@ -451,12 +454,15 @@ impl Drop for Inner {
 
 /// One profile with all addresses: clients try them in turn.
 fn own_profile(published: &[Published], version: Version, key: &[u8]) -> Option<IiopProfile> {
-    let (host, port, first) = published.iter().enumerate().find_map(|(i, p)| match p {
-        Published::Tcp { host, port } => Some((host.clone(), *port, Some(i))),
-        Published::Unix { .. } => None,
-    })
-    // Port 0 says that another component has the address.
-    .unwrap_or_else(|| (host_name(), 0, None));
+    let (host, port, first) = published
+        .iter()
+        .enumerate()
+        .find_map(|(i, p)| match p {
+            Published::Tcp { host, port } => Some((host.clone(), *port, Some(i))),
+            Published::Unix { .. } => None,
+        })
+        // Port 0 says that another component has the address.
+        .unwrap_or_else(|| (host_name(), 0, None));
     let mut components = Vec::new();
     if version > Version::V1_0 {
         components.push(orb_type(ORB_TYPE));

@@ -37,7 +37,9 @@ pub(crate) enum CallFailure {
 
 #[derive(Debug)]
 enum Slot {
-    Free { next: Option<u32> },
+    Free {
+        next: Option<u32>,
+    },
     /// Nobody is to be woken: the caller reads for itself, or has not asked yet.
     Waiting,
     Parked(Thread),
@@ -131,7 +133,13 @@ impl Calls {
         if index >= limit.min(1 << INDEX_BITS) {
             return None;
         }
-        self.entries.push(Entry { generation: 0, slot: Slot::Free { next: None }, is_task: false, deadline: None, woken: false });
+        self.entries.push(Entry {
+            generation: 0,
+            slot: Slot::Free { next: None },
+            is_task: false,
+            deadline: None,
+            woken: false,
+        });
         Some(index as u32)
     }
 

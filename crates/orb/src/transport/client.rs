@@ -22,8 +22,8 @@ use crate::transport::calls::{CallFailure, Caller, Calls, ReplyMessage, Wake};
 use crate::transport::inbox::Inbox;
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
-use crate::transport::server::{assemble, fragment_limits};
 use crate::transport::reactor::{Reactor, Source, Worker, lock};
+use crate::transport::server::{assemble, fragment_limits};
 use crate::transport::socket::{Socket, Wait};
 
 /// What clients allow their connections.
@@ -335,10 +335,8 @@ impl ClientConnection {
     fn arm(&self) {
         let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) else { return };
         let calls = lock(&self.calls);
-        let interest = Interest {
-            read: !calls.has_reader && calls.tasks_waiting(),
-            write: self.outbox.waiting() > 0,
-        };
+        let interest =
+            Interest { read: !calls.has_reader && calls.tasks_waiting(), write: self.outbox.waiting() > 0 };
         if interest != Interest::default() {
             reactor.arm(&self.socket, *handle, interest);
         }

@@ -44,9 +44,8 @@ impl Keeper {
             return;
         }
         let weak = Arc::downgrade(reactor);
-        let started = std::thread::Builder::new()
-            .name("throughline-keeper".to_owned())
-            .spawn(move || run(&weak));
+        let started =
+            std::thread::Builder::new().name("throughline-keeper".to_owned()).spawn(move || run(&weak));
         state.thread = started.ok();
     }
 

@@ -73,15 +73,15 @@ impl Poller {
     pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Option<Event>> {
         let spec =
             timeout.map(|t| Timespec { tv_sec: t.as_secs() as i64, tv_nsec: i64::from(t.subsec_nanos()) });
-        let mut events = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }];
+        let mut events =
+            [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }];
         match epoll::wait(&self.epoll, &mut events[..], spec.as_ref()) {
             Ok(0) | Err(Errno::INTR) => Ok(None),
             Ok(_) => {
                 let [event] = events;
                 let flags = event.flags;
-                let writable = flags.intersects(
-                    epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP,
-                );
+                let writable = flags
+                    .intersects(epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP);
                 Ok(Some(Event { token: event.data.u64(), writable }))
             }
             Err(e) => Err(e.into()),

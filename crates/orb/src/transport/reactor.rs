@@ -197,8 +197,7 @@ impl Reactor {
     /// Whether every thread has its hands full: then nobody may stay with a silent connection.
     #[inline]
     pub(crate) fn is_saturated(&self) -> bool {
-        self.idle.load(Ordering::Relaxed) == 0
-            && self.threads.load(Ordering::Relaxed) >= self.limits.threads
+        self.idle.load(Ordering::Relaxed) == 0 && self.threads.load(Ordering::Relaxed) >= self.limits.threads
     }
 
     /// Asks to stay with a connection that may fall silent; every yes is ended by `leave`.

@@ -38,7 +38,12 @@ impl Socket {
     }
 
     /// Waits as `wait` says for at least one byte, for at most `timeout` (then `WouldBlock`).
-    pub(crate) fn receive(&self, buffer: &mut [u8], wait: Wait, timeout: Option<Duration>) -> io::Result<usize> {
+    pub(crate) fn receive(
+        &self,
+        buffer: &mut [u8],
+        wait: Wait,
+        timeout: Option<Duration>,
+    ) -> io::Result<usize> {
         if let Wait::Spin(spin) = wait
             && let Some(result) = self.spin(buffer, timeout.map_or(spin, |t| t.min(spin)))
         {

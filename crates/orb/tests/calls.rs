@@ -1,0 +1,257 @@
+//! Calls between two ORBs over sockets, and within one.
+
+mod common;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::{Echo, EchoRef, client, seen_by, server, server_with};
+use throughline::{AdapterConfig, Completion, Kind, Strategy};
+
+const GRACE: Duration = Duration::from_secs(2);
+
+#[test]
+fn calls_in_every_direction() {
+    let (server, client) = (server(), client());
+    let own = server.root().activate(Echo::default()).unwrap();
+    let echo = seen_by(&client, &own);
+    for reference in [&own, &echo] {
+        reference.ping().unwrap();
+        assert_eq!(reference.shout("grüße").unwrap(), "GRÜSSE");
+        let mut data: Vec<u32> = (0..100_000).collect();
+        reference.move_data(&mut data).unwrap();
+        assert_eq!(data.len(), 100_000);
+        assert_eq!(data[99_999], 99_999);
+        assert!(reference.0.is_a(common::ID).unwrap());
+        assert!(!reference.0.is_a("IDL:Other:1.0").unwrap());
+        assert!(!reference.0.non_existent().unwrap());
+    }
+    server.root().deactivate(&own).unwrap();
+    let gone = echo.ping().unwrap_err();
+    assert_eq!((gone.kind, gone.completed), (Kind::ObjectNotExist, Completion::No));
+    assert!(echo.0.non_existent().unwrap());
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn every_strategy_finds_its_objects() {
+    for objects in Strategy::ALL {
+        for operations in Strategy::ALL {
+            let (server, client) = (server(), client());
+            let config = AdapterConfig { objects, operations, stable_keys: false };
+            let adapter = server.root().create_child("a", config).unwrap();
+            let references: Vec<_> = (0..20).map(|_| adapter.activate(Echo::default()).unwrap()).collect();
+            if objects == Strategy::PerfectHash {
+                adapter.freeze().unwrap();
+            }
+            for (n, reference) in references.iter().enumerate() {
+                let echo = seen_by(&client, reference);
+                echo.post(n as u32).unwrap();
+                assert_eq!(echo.posted().unwrap(), [n as u32], "{objects} {operations}");
+            }
+            adapter.deactivate(&references[3]).unwrap();
+            assert_eq!(seen_by(&client, &references[3]).ping().unwrap_err().kind, Kind::ObjectNotExist);
+            seen_by(&client, &references[4]).ping().unwrap();
+            server.shutdown(GRACE);
+        }
+    }
+}
+
+#[test]
+fn oneways_are_carried_out_in_order() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    for n in 0..1000 {
+        echo.post(n).unwrap();
+    }
+    assert_eq!(echo.posted().unwrap(), (0..1000).collect::<Vec<_>>());
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn a_servant_that_panics_costs_only_its_caller() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    let e = echo.panic().unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::Unknown, Completion::Maybe));
+    echo.ping().unwrap();
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn a_slow_call_does_not_hold_up_others_on_its_connection() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    let slow = {
+        let echo = echo.clone();
+        std::thread::spawn(move || echo.sleep(1500).unwrap())
+    };
+    std::thread::sleep(Duration::from_millis(50));
+    let started = Instant::now();
+    for _ in 0..10 {
+        echo.ping().unwrap();
+    }
+    assert!(started.elapsed() < Duration::from_millis(700), "{:?}", started.elapsed());
+    slow.join().unwrap();
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn callbacks_nest() {
+    let (a, b) = (server(), server());
+    let at_a = a.root().activate(Echo::default()).unwrap();
+    let at_b = b.root().activate(Echo::default()).unwrap();
+    let started = Instant::now();
+    // Every step goes over the same connection from b to a and from a to b.
+    let from_b = seen_by(&b, &at_a);
+    from_b.call_back(&at_b, 1).unwrap();
+    let ping_pong = |depth| from_b.call_back(&EchoRef(at_a.0.clone()), depth);
+    ping_pong(8).unwrap();
+    assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+    a.shutdown(GRACE);
+    b.shutdown(GRACE);
+}
+
+#[test]
+fn timeouts_end_calls() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    let impatient = EchoRef(echo.0.with_timeout(Duration::from_millis(100)));
+    let started = Instant::now();
+    let e = impatient.sleep(1000).unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe));
+    assert!(started.elapsed() < Duration::from_millis(600));
+    // The late reply finds nobody and harms nobody.
+    echo.sleep(1000).unwrap();
+    echo.ping().unwrap();
+    let e = block_on(impatient.sleep_async(1000)).unwrap_err();
+    assert_eq!(e.kind, Kind::Timeout);
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn many_threads_share_a_connection() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    let threads: Vec<_> = (0..16)
+        .map(|t| {
+            let echo = echo.clone();
+            std::thread::spawn(move || {
+                for n in 0..200 {
+                    assert_eq!(echo.shout(&format!("t{t} n{n}")).unwrap(), format!("T{t} N{n}"));
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|t| t.join().unwrap());
+    assert_eq!(server.connection_count(), 1);
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn futures_from_many_tasks() {
+    let (server, client) = (server(), client());
+    let own = server.root().activate(Echo::default()).unwrap();
+    let echo = seen_by(&client, &own);
+    for _ in 0..50 {
+        let calls: Vec<_> = (0..32).map(|n| echo.shout_async(&format!("x{n}"))).collect();
+        for (n, call) in calls.into_iter().enumerate() {
+            assert_eq!(block_on(call).unwrap(), format!("X{n}"));
+        }
+    }
+    block_on(echo.ping_async()).unwrap();
+    assert_eq!(block_on(own.shout_async("local")).unwrap(), "LOCAL");
+    // A future that is dropped cancels its call; the connection lives on.
+    drop(echo.sleep_async(200));
+    block_on(echo.ping_async()).unwrap();
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn unix_domain_sockets() {
+    let path = std::env::temp_dir().join(format!("throughline-test-{}.sock", std::process::id()));
+    let server = server_with(|c| c.listen = vec![throughline::Address::Unix(path.clone())]);
+    let client = client();
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    assert_eq!(echo.shout("unix").unwrap(), "UNIX");
+    server.shutdown(GRACE);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_server_that_shuts_down_is_found_again() {
+    let (first, client) = (server(), client());
+    first.root().activate_with_id("echo", Echo::default()).unwrap();
+    let [address] = &first.addresses()[..] else { panic!() };
+    let port = address.to_string().rsplit(':').next().unwrap().parse().unwrap();
+    let text = format!("corbaloc::127.0.0.1:{port}/echo");
+    let echo = EchoRef(client.string_to_object(&text).unwrap());
+    echo.ping().unwrap();
+    first.shutdown(GRACE);
+    let e = echo.ping().unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::Transient, Completion::No), "{e}");
+    let second = server_with(|c| c.listen = vec![throughline::Address::tcp("127.0.0.1", port)]);
+    second.root().activate_with_id("echo", Echo::default()).unwrap();
+    echo.ping().unwrap();
+    second.shutdown(GRACE);
+}
+
+#[test]
+fn forwards_are_followed() {
+    let (a, b, client) = (server(), server(), client());
+    let target = b.root().activate(Echo::default()).unwrap();
+    let moved = a.root().forward("moved", &target).unwrap();
+    let echo = seen_by(&client, &moved);
+    assert_eq!(echo.shout("here").unwrap(), "HERE");
+    assert_eq!(block_on(seen_by(&client, &moved).shout_async("there")).unwrap(), "THERE");
+    // A circle ends.
+    let circle = a.root().reference_for_id::<EchoRef>("circle").unwrap();
+    a.root().forward("circle", &circle).unwrap();
+    assert_eq!(seen_by(&client, &circle).ping().unwrap_err().kind, Kind::Transient);
+    assert_eq!(circle.ping().unwrap_err().kind, Kind::Transient);
+    a.shutdown(GRACE);
+    b.shutdown(GRACE);
+}
+
+#[test]
+fn concurrent_activation_and_calls() {
+    let server = server();
+    for objects in [Strategy::Active, Strategy::DynamicHash, Strategy::Linear] {
+        let config = AdapterConfig { objects, ..AdapterConfig::default() };
+        let adapter = Arc::new(server.root().create_child(objects.name(), config).unwrap());
+        std::thread::scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    for _ in 0..300 {
+                        let reference = adapter.activate(Echo::default()).unwrap();
+                        reference.post(1).unwrap();
+                        assert_eq!(reference.posted().unwrap(), [1]);
+                        adapter.deactivate(&reference).unwrap();
+                        assert_eq!(reference.ping().unwrap_err().kind, Kind::ObjectNotExist);
+                    }
+                });
+            }
+        });
+        assert!(adapter.is_empty());
+    }
+    server.shutdown(GRACE);
+}
+
+/// A runtime of one future.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut cx = std::task::Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut cx) {
+            std::task::Poll::Ready(output) => return output,
+            std::task::Poll::Pending => std::thread::park_timeout(Duration::from_secs(20)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A small interface, written by hand in the shape that the IDL compiler generates, and what tests share.
+#![allow(dead_code, missing_docs)]
+
+use std::sync::LazyLock;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use throughline::rt::{
+    Decode, Dispatched, Encode, IMPLICIT_OPERATIONS, Interface, NameTable, ObjectRef, Operation,
+    OperationTable, ServerCall, Skeleton, SystemException, TypedReference, TypedSkeleton,
+};
+use throughline::{Address, Orb, OrbConfig};
+
+pub const ID: &str = "IDL:Test/Echo:1.0";
+
+/// interface Echo { void ping(); string shout(in string text); oneway void post(in unsigned long n);
+///   sequence<unsigned long> posted(); void move_data(inout sequence<unsigned long> data); void sleep(in unsigned long ms);
+///   void panic(); void call_back(in Echo other, in unsigned long depth); };
+pub static ECHO: LazyLock<&'static Interface> = LazyLock::new(|| {
+    let own = ["ping", "shout", "post", "posted", "move_data", "sleep", "panic", "call_back"];
+    let names: Vec<&'static str> = own.into_iter().chain(IMPLICIT_OPERATIONS).collect();
+    let built = throughline_demux::build_names(&names).unwrap();
+    let names = Box::leak(names.into_boxed_slice());
+    let (displacements, slots) = (Box::leak(built.displacements.into()), Box::leak(built.slots.into()));
+    let table = OperationTable::new(NameTable::new(names, built.seed, displacements, slots));
+    Box::leak(Box::new(Interface { repository_id: ID, ancestors: &[ID], operations: table }))
+});
+
+#[derive(Default)]
+pub struct Echo {
+    pub posted: Mutex<Vec<u32>>,
+}
+
+impl Skeleton for Echo {
+    fn interface(&self) -> &'static Interface {
+        &ECHO
+    }
+
+    fn invoke(&self, operation: u32, call: &mut ServerCall<'_>) -> Dispatched {
+        match operation {
+            0 => call.reply(|_| Ok(())),
+            1 => {
+                let text = call.arguments().read_string()?.to_uppercase();
+                call.reply(|w| text.encode(w))
+            }
+            2 => {
+                let n = call.arguments().read_u32()?;
+                self.posted.lock().unwrap().push(n);
+                Ok(())
+            }
+            3 => {
+                let posted = self.posted.lock().unwrap().clone();
+                call.reply(|w| posted.encode(w))
+            }
+            4 => {
+                let data: Vec<u32> = Decode::decode(call.arguments())?;
+                call.reply(|w| data.encode(w))
+            }
+            5 => {
+                let ms = call.arguments().read_u32()?;
+                std::thread::sleep(Duration::from_millis(ms.into()));
+                call.reply(|_| Ok(()))
+            }
+            6 => panic!("as asked"),
+            7 => {
+                let other: Option<EchoRef> = Decode::decode(call.arguments())?;
+                let depth = call.arguments().read_u32()?;
+                if let (Some(other), Some(rest)) = (other, depth.checked_sub(1)) {
+                    other.call_back(&other, rest)?;
+                }
+                call.reply(|_| Ok(()))
+            }
+            _ => call.implicit(&ECHO, operation),
+        }
+    }
+}
+
+impl TypedSkeleton for Echo {
+    type Reference = EchoRef;
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct EchoRef(pub ObjectRef);
+
+impl TypedReference for EchoRef {
+    const REPOSITORY_ID: &'static str = ID;
+    fn interface() -> &'static Interface {
+        &ECHO
+    }
+    fn from_object(object: ObjectRef) -> Self {
+        Self(object)
+    }
+    fn as_object(&self) -> &ObjectRef {
+        &self.0
+    }
+}
+
+// As generated code would, but for its crate.
+impl EchoRef {
+    pub fn ping(&self) -> Result<(), SystemException> {
+        self.0.call(Operation::new("ping", 0), |_| Ok(()), |_| Ok(()))
+    }
+    pub fn ping_async(&self) -> impl Future<Output = Result<(), SystemException>> + Send + use<> {
+        self.0.call_async(Operation::new("ping", 0), |_| Ok(()), |_| Ok(()))
+    }
+    pub fn shout(&self, text: &str) -> Result<String, SystemException> {
+        self.0.call(Operation::new("shout", 1), |w| text.encode(w), |r| Decode::decode(r))
+    }
+    pub fn shout_async(
+        &self,
+        text: &str,
+    ) -> impl Future<Output = Result<String, SystemException>> + Send + use<> {
+        self.0.call_async(Operation::new("shout", 1), |w| text.encode(w), |r| Decode::decode(r))
+    }
+    pub fn post(&self, n: u32) -> Result<(), SystemException> {
+        self.0.send_oneway(Operation::new("post", 2), |w| n.encode(w))
+    }
+    pub fn posted(&self) -> Result<Vec<u32>, SystemException> {
+        self.0.call(Operation::new("posted", 3), |_| Ok(()), |r| Decode::decode(r))
+    }
+    pub fn move_data(&self, data: &mut Vec<u32>) -> Result<(), SystemException> {
+        self.0.call_inout(Operation::new("move_data", 4), data, |d, w| d.encode(w), |d, r| d.decode_into(r))
+    }
+    pub fn sleep(&self, ms: u32) -> Result<(), SystemException> {
+        self.0.call(Operation::new("sleep", 5), |w| ms.encode(w), |_| Ok(()))
+    }
+    pub fn sleep_async(&self, ms: u32) -> impl Future<Output = Result<(), SystemException>> + Send + use<> {
+        self.0.call_async(Operation::new("sleep", 5), |w| ms.encode(w), |_| Ok(()))
+    }
+    pub fn panic(&self) -> Result<(), SystemException> {
+        self.0.call(Operation::new("panic", 6), |_| Ok(()), |_| Ok(()))
+    }
+    pub fn call_back(&self, other: &EchoRef, depth: u32) -> Result<(), SystemException> {
+        let encode = |w: &mut throughline::rt::Writer<'_>| {
+            throughline::rt::encode_reference(Some(other), w)?;
+            depth.encode(w)
+        };
+        self.0.call(Operation::new("call_back", 7), encode, |_| Ok(()))
+    }
+}
+
+impl throughline::rt::Nilable for EchoRef {
+    fn encode_nilable(
+        value: Option<&Self>,
+        w: &mut throughline::rt::Writer<'_>,
+    ) -> Result<(), throughline::rt::EncodeError> {
+        throughline::rt::encode_reference(value, w)
+    }
+    fn decode_nilable(
+        r: &mut throughline::rt::Reader<'_>,
+    ) -> Result<Option<Self>, throughline::rt::DecodeError> {
+        throughline::rt::decode_reference(r)
+    }
+}
+
+/// A server on a port of the system's choice.
+pub fn server() -> Orb {
+    server_with(|_| {})
+}
+
+pub fn server_with(change: impl FnOnce(&mut OrbConfig)) -> Orb {
+    let mut config = OrbConfig { listen: vec![Address::tcp("127.0.0.1", 0)], ..OrbConfig::default() };
+    change(&mut config);
+    Orb::start(config).unwrap()
+}
+
+pub fn client() -> Orb {
+    Orb::client().unwrap()
+}
+
+/// The reference as another process would get it.
+pub fn seen_by(client: &Orb, reference: &EchoRef) -> EchoRef {
+    EchoRef(client.string_to_object(&reference.0.to_string()).unwrap())
+}
