@@ -1,0 +1,209 @@
+//! Repository ids: prefixes, pragmas, `typeid` and `typeprefix`.
+//!
+//! A prefix holds from its pragma to the end of the scope or file. It replaces what was gathered so far, the names of the
+//! enclosing scopes included: under `#pragma prefix "P"` inside module `M`, interface `I` is `IDL:P/I:1.0`.
+
+use std::rc::Rc;
+
+use super::Resolver;
+use super::scope::Target;
+use crate::diagnostic::Report;
+use crate::lex::Pragma;
+use crate::model::{DefId, Feature, FeatureRef, Kind};
+use crate::source::Span;
+use crate::syntax::ScopedName;
+
+/// The prefix in force, with those of the enclosing scopes and files.
+pub(super) struct Prefixes {
+    stack: Vec<String>,
+    /// Height of the stack at the start of each included file.
+    files: Vec<usize>,
+}
+
+impl Default for Prefixes {
+    fn default() -> Self {
+        Prefixes { stack: vec![String::new()], files: Vec::new() }
+    }
+}
+
+impl Prefixes {
+    pub fn enter_file(&mut self) {
+        self.files.push(self.stack.len());
+        self.stack.push(String::new());
+    }
+
+    pub fn leave_file(&mut self) {
+        if let Some(height) = self.files.pop() {
+            self.stack.truncate(height.max(1));
+        }
+    }
+
+    pub fn enter_scope(&mut self, name: &str) {
+        self.stack.push(self.path(name));
+    }
+
+    pub fn leave_scope(&mut self) {
+        if self.stack.len() > 1 {
+            self.stack.pop();
+        }
+    }
+
+    pub fn set(&mut self, prefix: &str) {
+        if let Some(last) = self.stack.last_mut() {
+            prefix.clone_into(last);
+        }
+    }
+
+    /// What stands between `IDL:` and the version.
+    pub fn path(&self, name: &str) -> String {
+        match self.stack.last() {
+            Some(prefix) if !prefix.is_empty() => format!("{prefix}/{name}"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// What can have a repository id.
+#[derive(Clone, Copy)]
+enum Owner {
+    Definition(DefId),
+    Feature(FeatureRef),
+}
+
+impl Resolver<'_> {
+    pub(super) fn pragma(&mut self, pragma: &Pragma) {
+        match pragma {
+            Pragma::Prefix(prefix) => self.prefixes.set(prefix),
+            Pragma::Id { name, id, span } => {
+                if let Some(owner) = self.owner(name) {
+                    self.set_id(owner, name, id, *span);
+                }
+            }
+            Pragma::Version { name, version, span } => {
+                if let Some(owner) = self.owner(name) {
+                    self.set_version(owner, name, version, *span);
+                }
+            }
+        }
+    }
+
+    pub(super) fn type_id(&mut self, name: &ScopedName, id: &(Rc<str>, Span)) {
+        if let Some(owner) = self.owner(name) {
+            self.set_id(owner, name, &id.0, id.1);
+        }
+    }
+
+    pub(super) fn type_prefix(&mut self, name: &ScopedName, prefix: &(Rc<str>, Span)) {
+        let Some(Owner::Definition(id)) = self.owner(name) else { return };
+        if self.drafts[id.index()].scope.is_none() {
+            let message = format!("`{name}` is no scope, so it has no prefix");
+            return self.error(name.span, message);
+        }
+        self.drafts[id.index()].type_prefix = Some(prefix.0.clone());
+        let children = self.drafts[id.index()].children.clone();
+        for child in children {
+            let path = format!("{}/{}", prefix.0, self.drafts[child.index()].name);
+            self.set_path(child, path);
+        }
+    }
+
+    /// Gives a definition and all in it another path.
+    fn set_path(&mut self, id: DefId, path: String) {
+        let children = self.drafts[id.index()].children.clone();
+        for child in children {
+            let path = format!("{path}/{}", self.drafts[child.index()].name);
+            self.set_path(child, path);
+        }
+        let draft = &mut self.drafts[id.index()];
+        let features = match &mut draft.kind {
+            Kind::Interface(it) => &mut it.features[..],
+            Kind::ValueType(it) => &mut it.features[..],
+            _ => &mut [],
+        };
+        for feature in features {
+            let id = format!("IDL:{path}/{}:1.0", feature.name());
+            *repository_id_mut(feature) = id;
+        }
+        draft.path = path;
+    }
+
+    fn owner(&mut self, name: &ScopedName) -> Option<Owner> {
+        let entry = self.lookup(name)?;
+        match entry.target {
+            Target::Definition(id) => Some(Owner::Definition(id)),
+            Target::Feature(at) => Some(Owner::Feature(at)),
+            _ => {
+                self.error(name.span, format!("`{name}` has no repository id that could be set"));
+                None
+            }
+        }
+    }
+
+    fn set_id(&mut self, owner: Owner, name: &ScopedName, id: &Rc<str>, span: Span) {
+        let known = ["IDL:", "RMI:", "DCE:", "LOCAL:"];
+        if !known.iter().any(|format| id.starts_with(format)) {
+            let report = Report::warning(span, format!("`{id}` has none of the formats of repository ids"));
+            self.sink.push(report.help("one of them is `IDL:Module/Name:1.0`"));
+        }
+        match owner {
+            Owner::Feature(at) => self.set_feature_id(at, |_| id.to_string()),
+            Owner::Definition(owner) => {
+                if !self.has_other_id(owner, name, id, span) {
+                    self.drafts[owner.index()].explicit_id = Some((id.clone(), span));
+                }
+            }
+        }
+    }
+
+    fn set_version(&mut self, owner: Owner, name: &ScopedName, version: &Rc<str>, span: Span) {
+        match owner {
+            Owner::Feature(at) => self.set_feature_id(at, |old| match old.rsplit_once(':') {
+                Some((start, _)) => format!("{start}:{version}"),
+                None => old.to_owned(),
+            }),
+            Owner::Definition(owner) => {
+                if self.has_other_id(owner, name, &format!(":{version}"), span) {
+                    return;
+                }
+                let old = self.drafts[owner.index()].version.clone();
+                if let Some((old, first)) = old.filter(|(old, _)| old != version) {
+                    let message = format!("`{name}` has the version {old} already");
+                    self.sink.push(Report::error(span, message).note(first, "set here"));
+                    return;
+                }
+                self.drafts[owner.index()].version = Some((version.clone(), span));
+            }
+        }
+    }
+
+    /// Whether an id was set that does not end in this text (reported).
+    fn has_other_id(&mut self, owner: DefId, name: &ScopedName, end: &str, span: Span) -> bool {
+        match &self.drafts[owner.index()].explicit_id {
+            Some((old, first)) if !old.ends_with(end) => {
+                let message = format!("`{name}` has the repository id `{old}` already");
+                self.sink.push(Report::error(span, message).note(*first, "set here"));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn set_feature_id(&mut self, at: FeatureRef, id: impl FnOnce(&str) -> String) {
+        let features = match &mut self.drafts[at.interface.index()].kind {
+            Kind::Interface(it) => &mut it.features,
+            Kind::ValueType(it) => &mut it.features,
+            _ => return,
+        };
+        if let Some(feature) = features.get_mut(at.index as usize) {
+            let slot = repository_id_mut(feature);
+            *slot = id(slot);
+        }
+    }
+}
+
+fn repository_id_mut(feature: &mut Feature) -> &mut String {
+    match feature {
+        Feature::Operation(it) => &mut it.repository_id,
+        Feature::Attribute(it) => &mut it.repository_id,
+    }
+}
