@@ -84,7 +84,7 @@ macro_rules! number {
                 #[inline]
                 fn write_many(items: &[Self], w: &mut Writer<'_>) -> Result<(), EncodeError> {
                     if let Some(octets) = w.write_block(bytemuck::cast_slice(items), size_of::<Self>()) {
-                        octets.chunks_exact_mut(size_of::<Self>()).for_each(<[u8]>::reverse);
+                        swap_in_place::<Self>(octets);
                     }
                     Ok(())
                 }
@@ -93,9 +93,7 @@ macro_rules! number {
             impl Swap for $type {
                 #[inline]
                 fn swapped(self) -> Self {
-                    let mut octets = self.to_ne_bytes();
-                    octets.reverse();
-                    Self::from_ne_bytes(octets)
+                    Self::from_be_bytes(self.to_le_bytes())
                 }
             }
         )*
@@ -115,8 +113,17 @@ number! {
     f64: read_f64 write_f64;
 }
 
-trait Swap: bytemuck::AnyBitPattern {
+trait Swap: bytemuck::Pod {
     fn swapped(self) -> Self;
+}
+
+/// Swaps the values whose octets these are, wherever they lie.
+#[inline]
+fn swap_in_place<T: Swap>(octets: &mut [u8]) {
+    for chunk in octets.chunks_exact_mut(size_of::<T>()) {
+        let value = bytemuck::pod_read_unaligned::<T>(chunk).swapped();
+        chunk.copy_from_slice(bytemuck::bytes_of(&value));
+    }
 }
 
 /// Appends the values whose octets these are: one copy where they lie well, else one pass.

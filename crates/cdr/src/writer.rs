@@ -74,9 +74,12 @@ impl<'b> Writer<'b> {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn pad(&mut self, count: usize) {
-        self.buffer.extend_from_slice(&[0; 8][..count]);
+        // A fixed number of zeros is a single store; what was too much is dropped again.
+        let end = self.buffer.len() + count;
+        self.buffer.extend_from_slice(&[0; 8]);
+        self.buffer.truncate(end);
     }
 
     /// Appends octets as they are.

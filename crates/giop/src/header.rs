@@ -65,19 +65,16 @@ pub enum MessageType {
 }
 
 impl MessageType {
-    const fn from_octet(octet: u8) -> Option<Self> {
-        Some(match octet {
-            0 => Self::Request,
-            1 => Self::Reply,
-            2 => Self::CancelRequest,
-            3 => Self::LocateRequest,
-            4 => Self::LocateReply,
-            5 => Self::CloseConnection,
-            6 => Self::MessageError,
-            7 => Self::Fragment,
-            _ => return None,
-        })
-    }
+    const ALL: [Self; 8] = [
+        Self::Request,
+        Self::Reply,
+        Self::CancelRequest,
+        Self::LocateRequest,
+        Self::LocateReply,
+        Self::CloseConnection,
+        Self::MessageError,
+        Self::Fragment,
+    ];
 
     /// Whether a message of this kind may consist of fragments.
     const fn may_be_fragmented(self, version: Version) -> bool {
@@ -140,15 +137,16 @@ pub struct MessageHeader {
 
 impl MessageHeader {
     /// Checks a header. `max_size` is the most octets accepted after it.
+    #[inline]
     pub fn parse(octets: &[u8; HEADER_LEN], max_size: usize) -> Result<Self, HeaderError> {
         let [m0, m1, m2, m3, major, minor, flags, kind, size @ ..] = *octets;
-        if [m0, m1, m2, m3] != MAGIC {
+        if u32::from_ne_bytes([m0, m1, m2, m3]) != u32::from_ne_bytes(MAGIC) {
             return Err(HeaderError::BadMagic);
         }
-        let version = match (major, minor) {
-            (1, 0..=2) => Version::from_minor_at_most_1_2(minor),
-            _ => return Err(HeaderError::UnsupportedVersion { major, minor }),
-        };
+        if major != 1 || minor > Version::V1_2.minor() {
+            return Err(HeaderError::UnsupportedVersion { major, minor });
+        }
+        let version = Version::from_minor_at_most_1_2(minor);
         let order = ByteOrder::from_flag(flags & FLAG_LITTLE_ENDIAN != 0);
         let size = match order {
             ByteOrder::Big => u32::from_be_bytes(size),
@@ -156,11 +154,10 @@ impl MessageHeader {
         };
         // In GIOP 1.0 this octet is a boolean and says nothing of fragments.
         let more_fragments = version > Version::V1_0 && flags & FLAG_MORE_FRAGMENTS != 0;
-        let kind = match MessageType::from_octet(kind) {
-            Some(MessageType::Fragment) if version == Version::V1_0 => None,
-            known => known,
-        }
-        .ok_or(HeaderError::UnknownType(kind))?;
+        let kind = match MessageType::ALL.get(usize::from(kind)) {
+            Some(&known) if known != MessageType::Fragment || version > Version::V1_0 => known,
+            _ => return Err(HeaderError::UnknownType(kind)),
+        };
         if more_fragments && !kind.may_be_fragmented(version) {
             return Err(HeaderError::UnexpectedFragments);
         }
@@ -171,6 +168,7 @@ impl MessageHeader {
     }
 
     /// Checks the header of a whole message: all octets it announces must be there.
+    #[inline]
     pub fn of(message: &[u8], max_size: usize) -> Result<Self, HeaderError> {
         let header = Self::parse(message.first_chunk().ok_or(HeaderError::Incomplete)?, max_size)?;
         if message.len() < header.message_len() { Err(HeaderError::Incomplete) } else { Ok(header) }

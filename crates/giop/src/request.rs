@@ -69,7 +69,7 @@ impl<'a> RequestHeader<'a> {
         let response = Response::from_flags(r.read_u8()?);
         r.read_bytes(3)?;
         let target = Target::read(r)?;
-        let operation = r.read_string_octets()?;
+        let operation = read_operation(r)?;
         let service_contexts = ServiceContexts::read(r, message)?;
         if r.remaining() > 0 {
             r.align(8)?;
@@ -86,10 +86,19 @@ impl<'a> RequestHeader<'a> {
             r.read_bytes(3)?;
         }
         let target = Target::Key(r.read_octets()?);
-        let operation = r.read_string_octets()?;
+        let operation = read_operation(r)?;
         let principal = r.read_octets()?;
         let body = r.clone();
         Ok(Self { request_id, response, target, operation, service_contexts, principal, body })
+    }
+}
+
+/// An operation's name without its NUL. A NUL inside makes it a name that no operation has; nothing else comes of it.
+#[inline]
+fn read_operation<'a>(r: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
+    match r.read_octets()?.split_last() {
+        Some((0, name)) => Ok(name),
+        _ => Err(DecodeError::Invalid { what: "operation name without its terminating NUL" }),
     }
 }
 

@@ -39,6 +39,7 @@ impl<'a> ServiceContexts<'a> {
     /// None.
     pub const EMPTY: Self = Self { message: &[], offset: 0, order: ByteOrder::NATIVE, count: 0 };
 
+    #[inline]
     pub(crate) fn read(r: &mut Reader<'a>, message: &'a [u8]) -> Result<Self, DecodeError> {
         let count = r.read_length(8)?;
         let contexts = Self { message, offset: r.position(), order: r.order(), count };
@@ -96,6 +97,7 @@ fn read_one<'a>(r: &mut Reader<'a>) -> Result<ServiceContext<'a>, DecodeError> {
     Ok(ServiceContext { id: r.read_u32()?, data: r.read_octets()? })
 }
 
+#[inline]
 pub(crate) fn write_all(w: &mut Writer<'_>, contexts: &[ServiceContext<'_>]) -> Result<(), EncodeError> {
     w.write_length(contexts.len())?;
     contexts.iter().try_for_each(|context| {
