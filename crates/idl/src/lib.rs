@@ -5,6 +5,7 @@
 //! file, line, column and a hint, and one run reports as many as it can find.
 #![forbid(unsafe_code)]
 
+pub mod build;
 mod diagnostic;
 pub mod generate;
 mod lex;
@@ -18,6 +19,7 @@ mod syntax;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use build::{CompileError, Config, Output, compile};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Note, Severity};
 pub use model::Model;
 pub use source::{Disk, Files, Memory};

@@ -9,6 +9,9 @@ use super::scope::Scope;
 use super::words::{Names, ident, snake};
 use crate::model::{DefId, Direction, Feature, Model, Parameter, Type};
 
+/// Clippy's limit for types is 250; conversions of results to futures add to what is counted here.
+const COMPLEX: usize = 200;
+
 /// The name of a setter's parameter in IDL terms.
 const NEW_VALUE: &str = "value";
 
@@ -195,13 +198,24 @@ impl Scope<'_> {
         quote!(#(, #parameters)*)
     }
 
+    /// How complex Clippy finds the results of a call at most: ten for each part, times its depth.
+    fn complexity(&self, call: &Call<'_>) -> usize {
+        let types = call.result.into_iter().chain(call.returned().map(|it| it.ty));
+        let results = types.map(|it| syn::parse2(self.ty(it)).map_or(0, |ty| complexity(&ty, 3)));
+        // The `Result`, the tuple and the error.
+        10 + 20 + 20 + results.sum::<usize>()
+    }
+
     /// Lints that a method may break whose shape IDL decides.
     pub(super) fn call_lints(&self, call: &Call<'_>, method: &str) -> TokenStream {
         let many = call.ins().count() > 6;
-        let conversion = ["from_", "into_"].iter().any(|it| method.starts_with(it));
+        let conversion = method == "new" || ["from_", "into_"].iter().any(|it| method.starts_with(it));
+        let complex = self.complexity(call) > COMPLEX;
         let lints = [
             (many, quote!(clippy::too_many_arguments)),
             (self.has_large_error(call), quote!(clippy::result_large_err)),
+            (complex, quote!(clippy::type_complexity)),
+            (method == "new", quote!(clippy::new_ret_no_self)),
             (conversion, quote!(clippy::wrong_self_convention)),
             (method == "index", quote!(clippy::should_implement_trait)),
             (method == "len", quote!(clippy::len_without_is_empty)),
@@ -209,4 +223,22 @@ impl Scope<'_> {
         let lints: Vec<_> = lints.into_iter().filter_map(|(on, lint)| on.then_some(lint)).collect();
         if lints.is_empty() { quote!() } else { quote!(#[allow(#(#lints),*)]) }
     }
+}
+
+fn complexity(ty: &syn::Type, depth: usize) -> usize {
+    let inner: usize = match ty {
+        syn::Type::Array(it) => complexity(&it.elem, depth + 1),
+        syn::Type::Path(it) => it.path.segments.iter().map(|it| generics(it, depth + 1)).sum(),
+        _ => 0,
+    };
+    10 * depth + inner
+}
+
+fn generics(segment: &syn::PathSegment, depth: usize) -> usize {
+    let syn::PathArguments::AngleBracketed(it) = &segment.arguments else { return 0 };
+    let types = it.args.iter().filter_map(|it| match it {
+        syn::GenericArgument::Type(ty) => Some(complexity(ty, depth)),
+        _ => None,
+    });
+    types.sum()
 }

@@ -29,6 +29,7 @@ mod modules;
 mod naming;
 mod records;
 mod reference;
+mod report;
 mod scope;
 mod servant;
 mod skeleton;
@@ -41,6 +42,8 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{DefId, Model, Origin};
+
+pub(crate) use report::diagnostics;
 
 /// What to generate.
 #[derive(Clone, Debug, Default)]

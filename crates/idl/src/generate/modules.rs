@@ -23,12 +23,11 @@ impl Scope<'_> {
     /// A definition at file level. Users rarely need all of what is generated, so unused items are no news.
     fn outermost(&self, id: DefId) -> TokenStream {
         let items = self.definition(id);
-        let Ok(file) = syn::parse2::<syn::File>(items.clone()) else { return items };
-        let items = file.items.iter().map(|item| match item {
-            syn::Item::Impl(it) if it.trait_.is_some() => quote!(#item),
-            _ => quote!(#[allow(dead_code)] #item),
-        });
-        quote!(#(#items)*)
+        let Ok(mut file) = syn::parse2::<syn::File>(items.clone()) else { return items };
+        for attributes in file.items.iter_mut().filter_map(attributes) {
+            attributes.push(syn::parse_quote!(#[allow(dead_code)]));
+        }
+        quote!(#file)
     }
 
     /// All items of one definition.
@@ -90,13 +89,11 @@ impl Scope<'_> {
             InterfaceKind::Local => return quote!(#errors #servant),
             // There is no object of an abstract interface alone.
             InterfaceKind::Abstract => quote!(),
-            InterfaceKind::Normal => {
-                let (skeleton, descriptor) = (self.skeleton(id), self.descriptor(id, interface));
-                quote!(#skeleton #descriptor)
-            }
+            InterfaceKind::Normal => self.skeleton(id),
         };
+        let descriptor = self.descriptor(id, interface);
         let (functions, reference) = (self.skeleton_functions(id), self.typed_reference(id, interface));
-        quote!(#errors #servant #served #functions #reference)
+        quote!(#errors #servant #served #functions #descriptor #reference)
     }
 
     fn alias(&self, id: DefId, typedef: &Typedef) -> TokenStream {
@@ -105,6 +102,21 @@ impl Scope<'_> {
         let (docs, name) = (docs(definition.doc.as_deref(), &about), ident(&self.g.naming.of(id).item));
         let ty = self.ty(&typedef.ty);
         quote!(#docs pub type #name = #ty;)
+    }
+}
+
+/// The attributes of an item that may be unused.
+fn attributes(item: &mut syn::Item) -> Option<&mut Vec<syn::Attribute>> {
+    match item {
+        syn::Item::Const(it) => Some(&mut it.attrs),
+        syn::Item::Enum(it) => Some(&mut it.attrs),
+        syn::Item::Impl(it) if it.trait_.is_none() => Some(&mut it.attrs),
+        syn::Item::Mod(it) => Some(&mut it.attrs),
+        syn::Item::Static(it) => Some(&mut it.attrs),
+        syn::Item::Struct(it) => Some(&mut it.attrs),
+        syn::Item::Trait(it) => Some(&mut it.attrs),
+        syn::Item::Type(it) => Some(&mut it.attrs),
+        _ => None,
     }
 }
 

@@ -41,7 +41,8 @@ impl Scope<'_> {
     pub(super) fn record_coding(&self, name: &Ident, members: &[Member]) -> TokenStream {
         let (rt, result, ok) = (self.rt(), self.prelude("Result"), self.prelude("Ok"));
         let fields = field_names(members);
-        let encode = self.encode_all(&ident("w"), fields.iter().map(|it| quote!(&self.#it)));
+        let w = ident("w");
+        let encode = self.in_sequence(fields.iter().map(|it| self.encode(&quote!(&self.#it), &w)));
         let size = members.iter().map(|it| min_size(self.g.model, &it.ty)).fold(0, usize::saturating_add);
         let size = Literal::usize_unsuffixed(size);
         let (w, r) = if fields.is_empty() { (quote!(_), quote!(_)) } else { (quote!(w), quote!(r)) };
@@ -60,10 +61,15 @@ impl Scope<'_> {
         }
     }
 
-    /// Statements that write values one after another to `w`, the last as the result.
-    pub(super) fn encode_all(&self, w: &Ident, values: impl IntoIterator<Item = TokenStream>) -> TokenStream {
+    /// Writes one value to `w`.
+    pub(super) fn encode(&self, value: &TokenStream, w: &Ident) -> TokenStream {
         let rt = self.rt();
-        let mut writes: Vec<_> = values.into_iter().map(|it| quote!(#rt::Encode::encode(#it, #w))).collect();
+        quote!(#rt::Encode::encode(#value, #w))
+    }
+
+    /// The body of a function that writes several values, the last write as its result.
+    pub(super) fn in_sequence(&self, writes: impl IntoIterator<Item = TokenStream>) -> TokenStream {
+        let mut writes: Vec<_> = writes.into_iter().collect();
         match writes.pop() {
             Some(last) => quote!(#(#writes?;)* #last),
             None => {
@@ -71,6 +77,13 @@ impl Scope<'_> {
                 quote!(#ok(()))
             }
         }
+    }
+
+    /// The same as the body of a closure, which needs braces only around several statements.
+    pub(super) fn closure_body(&self, writes: Vec<TokenStream>) -> TokenStream {
+        let single = writes.len() < 2;
+        let body = self.in_sequence(writes);
+        if single { body } else { quote!({ #body }) }
     }
 }
 

@@ -6,6 +6,7 @@ use quote::quote;
 use super::calls::{Argument, Call};
 use super::docs::{doc, docs};
 use super::scope::Scope;
+use super::types::{Passing, passing};
 use super::words::ident;
 use crate::model::{DefId, Direction, Interface, InterfaceKind};
 
@@ -14,22 +15,27 @@ impl Scope<'_> {
     pub(super) fn typed_reference(&self, id: DefId, interface: &Interface) -> TokenStream {
         let (rt, model) = (self.rt(), self.g.model);
         let repository_id = &model.get(id).repository_id;
-        let name = ident(&self.g.naming.interface(id).reference);
+        let names = self.g.naming.interface(id);
+        let (name, descriptor) = (ident(&names.reference), ident(&names.descriptor));
         let calls = self.g.calls(id);
         let methods = calls.iter().zip(0..).map(|(call, index)| self.stub(call, index));
+        // `Decode::decode` alone is for one lifetime of readers only, which Clippy does not see.
+        let lint = calls.iter().any(has_one_result).then(|| quote!(#[allow(clippy::redundant_closure)]));
         let docs = doc(&format!("A reference to an object of `{repository_id}`."));
         let (narrow, conversions) = (self.narrow(), self.conversions(&name, interface));
         let coding = self.reference_coding(&name, interface.kind);
         quote! {
             #docs
-            #[derive(Clone, Debug, PartialEq)]
+            #[derive(Clone, Debug, PartialEq, Eq, Hash)]
             pub struct #name(#rt::ObjectRef);
+            #lint
             impl #name {
                 #narrow
                 #(#methods)*
             }
             impl #rt::TypedReference for #name {
                 const REPOSITORY_ID: &'static str = #repository_id;
+                fn interface() -> &'static #rt::Interface { &#descriptor }
                 fn from_object(object: #rt::ObjectRef) -> Self { Self(object) }
                 fn as_object(&self) -> &#rt::ObjectRef { &self.0 }
             }
@@ -46,7 +52,7 @@ impl Scope<'_> {
             pub fn narrow(
                 object: &#rt::ObjectRef,
             ) -> #result<#option<Self>, #rt::SystemException> {
-                #rt::TypedReference::narrow(object)
+                object.narrow()
             }
         }
     }
@@ -143,15 +149,21 @@ impl Scope<'_> {
             return quote!(|_| #ok(()));
         }
         let w = call.local("w");
-        let body = self.encode_all(&w, call.ins().map(|it| self.written(it)));
-        quote!(|#w| { #body })
+        let body = self.closure_body(call.ins().map(|it| self.write_argument(it, &w)).collect());
+        quote!(|#w| #body)
     }
 
-    /// An argument as `Encode::encode` takes it.
-    fn written(&self, argument: &Argument<'_>) -> TokenStream {
-        let name = &argument.name;
-        let borrowed = self.parameter(argument.ty).to_string().starts_with('&');
-        if borrowed && argument.direction == Direction::In { quote!(#name) } else { quote!(&#name) }
+    /// Writes an argument as it was passed.
+    fn write_argument(&self, argument: &Argument<'_>, w: &Ident) -> TokenStream {
+        let (rt, name) = (self.rt(), &argument.name);
+        if argument.direction == Direction::InOut {
+            return self.encode(&quote!(&#name), w);
+        }
+        match passing(self.g.model, argument.ty) {
+            Passing::Reference => quote!(#rt::Nilable::encode_nilable(#name, #w)),
+            Passing::Value | Passing::Local => self.encode(&quote!(&#name), w),
+            Passing::Str | Passing::Slice(_) | Passing::Borrowed => self.encode(&quote!(#name), w),
+        }
     }
 
     /// The closure that reads the result, then `inout` and `out` parameters.
@@ -180,16 +192,23 @@ impl Scope<'_> {
             all => (quote!(&mut (#(#all),*)), quote!((#(#all),*))),
         };
         let several = names.len() > 1;
-        let values = call.ins().map(|it| match it.direction {
+        let writes = call.ins().map(|it| match it.direction {
             Direction::InOut => {
                 let name = &it.name;
-                if several { quote!(&**#name) } else { quote!(#name) }
+                self.encode(&if several { quote!(&**#name) } else { quote!(#name) }, &w)
             }
-            _ => self.written(it),
+            _ => self.write_argument(it, &w),
         });
-        let write = self.encode_all(&w, values);
+        let write = self.closure_body(writes.collect());
+        let write = match (call.ins().count(), several) {
+            (1, _) => {
+                let rt = self.rt();
+                quote!(#rt::Encode::encode)
+            }
+            _ => quote!(|#pattern, #w| #write),
+        };
         let read = self.read_inouts(call, &r, several);
-        quote!(self.0.call_inout(#operation, #given, |#pattern, #w| { #write }, |#pattern, #r| { #read }))
+        quote!(self.0.call_inout(#operation, #given, #write, |#pattern, #r| { #read }))
     }
 
     fn read_inouts(&self, call: &Call<'_>, r: &Ident, several: bool) -> TokenStream {
@@ -214,7 +233,56 @@ impl Scope<'_> {
 
     /// How a reference travels: as an IOR, and for an abstract interface behind a mark that it is no value.
     fn reference_coding(&self, name: &Ident, kind: InterfaceKind) -> TokenStream {
-        let _ = (name, kind);
-        quote!()
+        let (rt, option, result) = (self.rt(), self.prelude("Option"), self.prelude("Result"));
+        let (encode, decode) = match kind {
+            InterfaceKind::Abstract => (self.encode_abstract(), self.decode_abstract()),
+            _ => (quote!(#rt::encode_reference(value, w)), quote!(#rt::decode_reference(r))),
+        };
+        quote! {
+            impl #rt::Nilable for #name {
+                fn encode_nilable(
+                    value: #option<&Self>,
+                    w: &mut #rt::Writer<'_>,
+                ) -> #result<(), #rt::EncodeError> { #encode }
+                fn decode_nilable(
+                    r: &mut #rt::Reader<'_>,
+                ) -> #result<#option<Self>, #rt::DecodeError> { #decode }
+            }
+        }
     }
+
+    /// Nil is the nil value.
+    fn encode_abstract(&self) -> TokenStream {
+        let [ok, some, none] = ["Ok", "Some", "None"].map(|it| self.prelude(it));
+        let rt = self.rt();
+        quote! {
+            w.write_bool(value.is_some());
+            match value {
+                #some(_) => #rt::encode_reference(value, w),
+                #none => {
+                    w.write_u32(0);
+                    #ok(())
+                }
+            }
+        }
+    }
+
+    fn decode_abstract(&self) -> TokenStream {
+        let [ok, err, none] = ["Ok", "Err", "None"].map(|it| self.prelude(it));
+        let rt = self.rt();
+        let what = "a value where an object is supported only";
+        quote! {
+            if r.read_bool()? {
+                return #rt::decode_reference(r);
+            }
+            match r.read_u32()? {
+                0 => #ok(#none),
+                _ => #err(#rt::DecodeError::Invalid { what: #what }),
+            }
+        }
+    }
+}
+
+fn has_one_result(call: &Call<'_>) -> bool {
+    call.result.iter().count() + call.returned().count() == 1
 }

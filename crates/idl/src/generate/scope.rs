@@ -113,7 +113,7 @@ fn segment(name: &str) -> TokenStream {
         "super" => quote!(super::),
         "crate" => quote!(crate::),
         _ => {
-            let name = ident(name);
+            let name = ident(name.trim_start_matches("r#"));
             quote!(#name::)
         }
     }

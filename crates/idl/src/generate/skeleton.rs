@@ -24,6 +24,11 @@ impl Scope<'_> {
             let (index, function) = (Literal::u32_unsuffixed(index), self.skeleton_path(call));
             quote!(#index => #function(&self.0, call),)
         });
+        let implicit = quote!(call.implicit(&#descriptor, operation));
+        let invoke = match calls.as_slice() {
+            [] => implicit,
+            _ => quote!(match operation { #(#arms)* _ => #implicit }),
+        };
         let docs = doc(&format!("Lets an adapter serve an implementation of [`{own}`]."));
         quote! {
             #docs
@@ -32,10 +37,7 @@ impl Scope<'_> {
             impl<#parameter: #own> #rt::Skeleton for #name<#parameter> {
                 fn interface(&self) -> &'static #rt::Interface { &#descriptor }
                 fn invoke(&self, operation: u32, call: &mut #rt::ServerCall<'_>) -> #rt::Dispatched {
-                    match operation {
-                        #(#arms)*
-                        _ => call.implicit(&#descriptor, operation),
-                    }
+                    #invoke
                 }
             }
             impl<#parameter: #own> #rt::TypedSkeleton for #name<#parameter> {
@@ -142,19 +144,15 @@ impl Scope<'_> {
 
     /// The closure that writes the result, then `inout` and `out` parameters.
     fn reply(&self, call: &Call<'_>, result: &Ident) -> TokenStream {
-        let values: Vec<_> = call
-            .result
-            .map(|_| result)
-            .into_iter()
-            .chain(call.returned().map(|it| &it.name))
-            .map(|it| quote!(&#it))
-            .collect();
+        let values: Vec<_> =
+            call.result.map(|_| result).into_iter().chain(call.returned().map(|it| &it.name)).collect();
         if values.is_empty() {
             return quote!(|_| Ok(()));
         }
         let w = call.local("w");
-        let body = self.encode_all(&w, values);
-        quote!(|#w| { #body })
+        let writes = values.into_iter().map(|it| self.encode(&quote!(&#it), &w)).collect();
+        let body = self.closure_body(writes);
+        quote!(|#w| #body)
     }
 
     /// An argument as the servant's method takes it.

@@ -10,8 +10,7 @@ use super::descriptor::IMPLICIT;
 use super::types::{idl_text, interface_kind};
 use super::{Generator, Unsupported};
 use crate::model::{
-    Attribute, DefId, Definition, Direction, Feature, Interface, InterfaceKind, Kind, Operation, Origin,
-    Type, Value,
+    Attribute, DefId, Definition, Feature, Interface, InterfaceKind, Kind, Operation, Origin, Type, Value,
 };
 
 /// What is left out, and what to say about it.
@@ -35,7 +34,7 @@ struct Entry {
     needs: Vec<DefId>,
 }
 
-const NOT_YET: &str = "leave it out with `#if`s or skip what cannot be generated";
+const NOT_YET: &str = "exclude it with `#if`, or have what is not supported skipped";
 
 /// Examines all definitions.
 pub(super) fn examine(g: &Generator<'_>) -> Findings {
@@ -194,13 +193,8 @@ impl<'g> Examination<'g> {
             self.ty(result, &format!("the result of {described}"), operation.origin);
         }
         for parameter in &operation.parameters {
-            let way = match parameter.direction {
-                Direction::In => "in",
-                Direction::Out => "out",
-                Direction::InOut => "inout",
-            };
-            let parameter_text = format!("`{way}` parameter `{}` of {described}", parameter.name);
-            self.ty(&parameter.ty, &parameter_text, parameter.origin);
+            let of = format!("parameter `{}` of {described}", parameter.name);
+            self.ty(&parameter.ty, &of, parameter.origin);
         }
         if !operation.context.is_empty() {
             self.refuse(format!("the `context` clause of {described} is not supported"), operation.origin);

@@ -21,7 +21,7 @@ impl Derives {
     const TEXT: Self = Self { copy: false, ..Self::ALL };
     const FLOAT: Self = Self { eq: false, hash: false, ..Self::ALL };
     const ENUM: Self = Self { default: false, ..Self::ALL };
-    const REFERENCE: Self = Self { copy: false, eq: false, hash: false, default: true };
+    const REFERENCE: Self = Self::TEXT;
     const NONE: Self = Self { copy: false, eq: false, hash: false, default: false };
 
     fn and(self, other: Self) -> Self {

@@ -172,9 +172,18 @@ impl Scope<'_> {
 
     /// The labels of cases as one pattern.
     fn patterns<'u>(&self, parts: &Parts, cases: impl IntoIterator<Item = &'u UnionCase>) -> TokenStream {
-        let labels = cases.into_iter().flat_map(|it| &it.labels);
-        let labels = labels.map(|it| self.value(&parts.union.discriminator, it));
-        quote!(#(#labels)|*)
+        let mut labels: Vec<_> = cases.into_iter().flat_map(|it| &it.labels).collect();
+        labels.sort_by_key(|it| position(it));
+        let runs =
+            labels.chunk_by(|a, b| position(a).is_some() && position(a).map(|it| it + 1) == position(b));
+        let patterns = runs.flat_map(|run| match run {
+            [first, _, .., last] => {
+                let [first, last] = [first, last].map(|it| self.value(&parts.union.discriminator, it));
+                vec![quote!(#first..=#last)]
+            }
+            few => few.iter().map(|it| self.value(&parts.union.discriminator, it)).collect(),
+        });
+        quote!(#(#patterns)|*)
     }
 
     /// Writes if the discriminator belongs to the variant: is among the labels, or is not.
@@ -231,6 +240,15 @@ impl Scope<'_> {
         let (rt, err) = (self.rt(), self.prelude("Err"));
         let text = format!("the discriminator of `{}` has no label", parts.name);
         quote!(_ => return #err(#rt::DecodeError::Invalid { what: #text }),)
+    }
+}
+
+/// Where a label lies among others, if several in a row make a range.
+fn position(label: &Value) -> Option<i128> {
+    match label {
+        Value::Integer(n) => Some(*n),
+        Value::Char(c) => Some(i128::from(u32::from(*c))),
+        _ => None,
     }
 }
 

@@ -1,0 +1,161 @@
+//! The generated text for each IDL file in `generate/`, compared with the file beside it. After a change that is meant,
+//! run with `UPDATE_SNAPSHOTS=1` and read the difference. That the text compiles and works is tested in `idl-tests`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use throughline_idl::Config;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generate")
+}
+
+/// Compares with a file, or writes it.
+fn expect(file: &str, text: &str) {
+    let path = folder().join(file);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        return fs::write(path, text).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    let differing = expected.lines().zip(text.lines()).position(|(a, b)| a != b);
+    assert!(
+        expected == text,
+        "{file} is not what is generated now, from line {} on; UPDATE_SNAPSHOTS=1 writes it anew",
+        differing.unwrap_or(expected.lines().count().min(text.lines().count())) + 1
+    );
+}
+
+/// What is generated for text in a file of its own.
+fn generate(name: &str, text: &str, config: &Config) -> Result<throughline_idl::Output, String> {
+    let folder = std::env::temp_dir().join(format!("throughline-generate-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    let result =
+        config.generate(&path).map_err(|it| it.to_string().replace(&folder.display().to_string(), ""));
+    fs::remove_file(path).unwrap();
+    result
+}
+
+#[test]
+fn snapshots() {
+    let mut files: Vec<_> = fs::read_dir(folder()).unwrap().map(|it| it.unwrap().path()).collect();
+    files.retain(|it| it.extension().is_some_and(|it| it == "idl"));
+    files.sort();
+    assert!(files.len() >= 7);
+    for file in files {
+        let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let output = Config::new().generate(&file).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(output.warnings, [], "{stem}");
+        expect(&format!("{stem}.rs"), &output.source);
+    }
+}
+
+#[test]
+fn the_same_text_each_time() {
+    let path = folder().join("names.idl");
+    let once = Config::new().generate(&path).unwrap();
+    assert_eq!(once, Config::new().generate(&path).unwrap());
+}
+
+const UNSUPPORTED: &str = "\
+module M {
+  interface Before { void go(); };
+  struct Holder { any what; long n; };
+  interface Uses { void use(in Holder h); };
+  interface Direct {
+    void ask(in any question);
+    TypeCode tell() context(\"a\");
+  };
+  valuetype V { public long x; };
+  native Opaque;
+  const fixed PRICE = 1.50d;
+  interface Derived : Direct {};
+  interface After { void go(); };
+};
+";
+
+#[test]
+fn unsupported_constructs_are_named_with_their_place() {
+    let text = UNSUPPORTED.replace("TypeCode tell", "void tell");
+    let error = generate("unsupported.idl", &text, &Config::new()).unwrap_err();
+    for part in [
+        "`any` in member `what` of struct `M::Holder` is not supported",
+        "unsupported.idl:3:",
+        "`any` in parameter `question` of operation `M::Direct::ask` is not supported",
+        "the `context` clause of operation `M::Direct::tell` is not supported",
+        "valuetype `M::V` is not supported",
+        "native type `M::Opaque` is not supported",
+        "`fixed` in constant `M::PRICE` is not supported",
+        "6 errors",
+    ] {
+        assert!(error.contains(part), "{part}\n\n{error}");
+    }
+}
+
+#[test]
+fn unsupported_constructs_can_be_skipped() {
+    let text = UNSUPPORTED.replace("TypeCode tell", "void tell");
+    let output = generate("skipped.idl", &text, Config::new().skip_unsupported(true)).unwrap();
+    for kept in ["trait Before", "trait After"] {
+        assert!(output.source.contains(kept), "{kept}\n\n{}", output.source);
+    }
+    for left_out in ["Holder", "trait Uses", "Direct", "Derived", "PRICE", "Opaque"] {
+        assert!(!output.source.contains(left_out), "{left_out}\n\n{}", output.source);
+    }
+    assert_eq!(output.warnings.len(), 6);
+}
+
+#[test]
+fn what_included_files_have_and_nothing_needs_is_left_out() {
+    let folder = std::env::temp_dir().join(format!("throughline-included-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let included = "struct Plain { long x; }; struct Odd { any x; }; interface Asks { any ask(); };";
+    fs::write(folder.join("included.idl"), included).unwrap();
+    let main = |text: &str| {
+        fs::write(folder.join("main.idl"), format!("#include \"included.idl\"\n{text}\n")).unwrap();
+        Config::new().generate(folder.join("main.idl")).map_err(|it| it.to_string())
+    };
+    let output = main("interface I { void f(in Plain p); };").unwrap();
+    assert!(output.source.contains("struct Plain") && !output.source.contains("Odd"));
+    assert_eq!(output.files.len(), 2);
+    let error = main("interface I : Asks { void f(in Plain p); };").unwrap_err();
+    assert!(error.contains("the result of operation `Asks::ask`"), "{error}");
+    assert!(error.contains("needed by interface `I`"), "{error}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn extern_paths_replace_modules_and_definitions() {
+    let text = "module A { module B { interface Far { long f(); }; struct S { any a; }; }; };
+                module C { struct Money { long n; }; };
+                interface Near : A::B::Far { A::B::S s(in C::Money m, in A::B::Far other); };";
+    let mut config = Config::new();
+    config.extern_path("::A::B", "::other::b").extern_path("C::Money", "crate::Money");
+    let output = generate("extern.idl", text, &config).unwrap();
+    for part in [
+        "pub trait Near: ::other::b::Far",
+        "::other::b::far_skeleton::f(&self.0, call)",
+        "crate::Money",
+        "Option<&::other::b::FarRef>",
+        "impl From<NearRef> for ::other::b::FarRef",
+    ] {
+        assert!(output.source.contains(part), "{part}\n\n{}", output.source);
+    }
+    assert!(!output.source.contains("pub mod a"), "{}", output.source);
+}
+
+#[test]
+fn a_path_that_is_none_is_refused() {
+    let mut config = Config::new();
+    config.extern_path("A", "not a path");
+    let error = generate("path.idl", "struct S { long x; };", &config).unwrap_err();
+    assert!(error.contains("`not a path`"), "{error}");
+}
+
+#[test]
+fn forward_interfaces_without_a_definition_are_refused() {
+    let text = "interface Later; interface I { void f(in Later l); };";
+    let error = generate("forward.idl", text, &Config::new()).unwrap_err();
+    assert!(error.contains("interface `Later` is declared but not defined"), "{error}");
+}
