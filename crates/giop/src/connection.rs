@@ -1,6 +1,11 @@
 //! The receiving side of a connection, without the socket: octets in, messages out.
+//!
+//! Octets are received into a chunk of memory. A whole message leaves as a [`Frame`], a counted view of the chunk, so
+//! that one thread can work on it while another receives what follows. As long as one message is worked on at a time,
+//! one chunk is used over and over, and nothing is allocated or copied.
 
-use std::ops::Range;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use thiserror::Error;
 use throughline_cdr::DecodeError;
@@ -8,14 +13,35 @@ use throughline_cdr::DecodeError;
 use crate::fragment::{Assembled, Assembler, FragmentError, FragmentLimits};
 use crate::header::{HEADER_LEN, HeaderError, MessageHeader, MessageType, Version};
 
-/// Octets kept for receiving when no message needs more.
-const INITIAL_LEN: usize = 16 * 1024;
+/// Octets in a chunk when no message needs more.
+const CHUNK_LEN: usize = 16 * 1024;
 /// Memory that a message gets before its octets arrive; beyond that, only as much again as has arrived.
-const ADVANCE: usize = 64 * 1024;
+const ADVANCE: usize = 256 * 1024;
 /// Memory that an idle connection may keep after a large message.
 const KEEP_LEN: usize = 512 * 1024;
-/// The least room to receive into when nothing is known of the next message.
-const LEAST_ROOM: usize = 1024;
+/// Chunks that one connection keeps for reuse.
+const SPARE_CHUNKS: usize = 2;
+
+type Chunk = Box<[u8]>;
+
+/// A whole message, header included: a view of the memory it was received into.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The message's header.
+    pub header: MessageHeader,
+    chunk: Arc<Chunk>,
+    start: usize,
+    end: usize,
+}
+
+impl Deref for Frame {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.chunk[self.start..self.end]
+    }
+}
 
 /// Cuts a stream of octets into messages, in place.
 ///
@@ -23,97 +49,123 @@ const LEAST_ROOM: usize = 1024;
 /// with [`next`](Self::next) until there are no more.
 #[derive(Debug)]
 pub struct FrameReader {
-    /// As long as it is initialised memory; what was received is `start..end`.
-    buffer: Vec<u8>,
+    chunk: Arc<Chunk>,
     start: usize,
     end: usize,
+    spare: Vec<Arc<Chunk>>,
     /// The most octets in a message, after its header.
     max_size: usize,
-}
-
-/// A message where it was received.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// Its header.
-    pub header: MessageHeader,
-    /// All of it, header included.
-    pub octets: &'a [u8],
 }
 
 impl FrameReader {
     /// A reader that refuses messages of more than `max_message` octets, header included.
     pub fn new(max_message: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, end: 0, max_size: max_message.saturating_sub(HEADER_LEN) }
+        let max_size = max_message.saturating_sub(HEADER_LEN);
+        Self { chunk: new_chunk(CHUNK_LEN), start: 0, end: 0, spare: Vec::new(), max_size }
     }
 
     /// Octets received, but not taken as messages yet.
     pub fn waiting(&self) -> &[u8] {
-        self.buffer.get(self.start..self.end).unwrap_or_default()
+        &self.chunk[self.start..self.end]
     }
 
+    #[inline]
     fn header(&self) -> Result<Option<MessageHeader>, HeaderError> {
         let octets = self.waiting().first_chunk();
         octets.map(|octets| MessageHeader::parse(octets, self.max_size)).transpose()
     }
 
-    /// How many more octets the message in progress needs: 0 if it is complete or wrong, and what its header lacks as
-    /// long as that is incomplete.
+    /// Whether a message, or something that is none, can be taken.
+    #[inline]
+    pub fn has_message(&self) -> bool {
+        match self.header() {
+            Ok(Some(header)) => self.end - self.start >= header.message_len(),
+            Ok(None) => false,
+            Err(_) => true,
+        }
+    }
+
+    /// How many more octets the message in progress needs; 0 if it is complete or wrong, or as long as its header,
+    /// which tells, is incomplete.
+    #[inline]
     pub fn missing(&self) -> usize {
         match self.header() {
             Ok(Some(header)) => header.message_len().saturating_sub(self.end - self.start),
-            Ok(None) => HEADER_LEN - (self.end - self.start),
-            Err(_) => 0,
+            _ => 0,
         }
     }
 
     /// Room to receive into, never empty. It holds the rest of the message in progress if that is not much more than
     /// what has been received of it: memory grows with what a peer sends, not with what it announces.
     pub fn space(&mut self) -> &mut [u8] {
+        self.make_room();
+        let end = self.end;
+        // make_room leaves a chunk that nobody else holds.
+        Arc::get_mut(&mut self.chunk).map_or(&mut [], |chunk| &mut chunk[end..])
+    }
+
+    fn make_room(&mut self) {
         let have = self.end - self.start;
         let missing = self.missing();
-        let wanted = missing.min(have.max(ADVANCE)).max(LEAST_ROOM);
+        let needed = have + missing.clamp(1, ADVANCE.max(have));
+        if have == 0 && self.chunk.len() > KEEP_LEN {
+            self.change_chunk(CHUNK_LEN);
+        }
+        let Some(chunk) = Arc::get_mut(&mut self.chunk) else { return self.change_chunk(needed) };
         if have == 0 {
             (self.start, self.end) = (0, 0);
-            if self.buffer.len() > KEEP_LEN {
-                self.buffer = Vec::new();
-            }
         }
         // Moving pays if there is no room, or if it aligns a message of which most is still to come.
-        let crowded = self.buffer.len() - self.end < wanted;
+        let crowded = chunk.len() - self.start < needed || self.end == chunk.len();
         let misaligned = !self.start.is_multiple_of(8) && have <= missing;
-        if self.start > 0 && (crowded || misaligned) {
-            self.buffer.copy_within(self.start..self.end, 0);
+        if chunk.len() < needed {
+            self.change_chunk(needed);
+        } else if crowded || misaligned {
+            chunk.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, have);
         }
-        if self.buffer.len() - self.end < wanted {
-            self.buffer.resize((self.end + wanted).max(INITIAL_LEN), 0);
+    }
+
+    /// Moves what waits to the front of another chunk with room for `needed` octets in all.
+    fn change_chunk(&mut self, needed: usize) {
+        let reusable = |chunk: &mut Arc<Chunk>| chunk.len() >= needed && Arc::get_mut(chunk).is_some();
+        let mut next = match self.spare.iter_mut().position(reusable) {
+            Some(index) => self.spare.swap_remove(index),
+            None => new_chunk(needed.max(CHUNK_LEN).next_power_of_two()),
+        };
+        let have = self.end - self.start;
+        if let Some(chunk) = Arc::get_mut(&mut next) {
+            chunk[..have].copy_from_slice(&self.chunk[self.start..self.end]);
         }
-        &mut self.buffer[self.end..]
+        let old = std::mem::replace(&mut self.chunk, next);
+        if self.spare.len() < SPARE_CHUNKS && old.len() <= KEEP_LEN {
+            self.spare.push(old);
+        }
+        (self.start, self.end) = (0, have);
     }
 
     /// Says that the first `count` octets of [`space`](Self::space) have been received.
     pub fn filled(&mut self, count: usize) {
-        debug_assert!(count <= self.buffer.len() - self.end);
-        self.end = (self.end + count).min(self.buffer.len());
+        debug_assert!(count <= self.chunk.len() - self.end);
+        self.end = (self.end + count).min(self.chunk.len());
     }
 
     /// Takes the next message, if all of it is there.
-    #[expect(clippy::should_implement_trait, reason = "messages borrow from the reader")]
-    pub fn next(&mut self) -> Result<Option<Frame<'_>>, HeaderError> {
-        let taken = self.take()?;
-        Ok(taken.map(|(header, range)| Frame { header, octets: &self.buffer[range] }))
-    }
-
+    #[expect(clippy::should_implement_trait, reason = "an error does not end what an iterator would")]
     #[inline]
-    fn take(&mut self) -> Result<Option<(MessageHeader, Range<usize>)>, HeaderError> {
+    pub fn next(&mut self) -> Result<Option<Frame>, HeaderError> {
         let Some(header) = self.header()? else { return Ok(None) };
-        let range = self.start..self.start + header.message_len();
-        if range.end > self.end {
+        let (start, end) = (self.start, self.start + header.message_len());
+        if end > self.end {
             return Ok(None);
         }
-        self.start = range.end;
-        Ok(Some((header, range)))
+        self.start = end;
+        Ok(Some(Frame { header, chunk: Arc::clone(&self.chunk), start, end }))
     }
+}
+
+fn new_chunk(len: usize) -> Arc<Chunk> {
+    Arc::new(vec![0; len].into_boxed_slice())
 }
 
 /// Which messages a peer may send.
@@ -187,19 +239,12 @@ pub struct Incoming {
     frames: FrameReader,
     assembler: Assembler,
     role: Role,
-    /// The last message that was put together from fragments.
-    assembled: Vec<u8>,
 }
 
 impl Incoming {
     /// The receiving side of a new connection. No message may be larger than `limits.max_message`.
     pub fn new(role: Role, limits: FragmentLimits) -> Self {
-        Self {
-            frames: FrameReader::new(limits.max_message),
-            assembler: Assembler::new(limits),
-            role,
-            assembled: Vec::new(),
-        }
+        Self { frames: FrameReader::new(limits.max_message), assembler: Assembler::new(limits), role }
     }
 
     /// Room to receive into; see [`FrameReader::space`].
@@ -213,8 +258,20 @@ impl Incoming {
     }
 
     /// How many more octets the message in progress needs; see [`FrameReader::missing`].
+    #[inline]
     pub fn missing(&self) -> usize {
         self.frames.missing()
+    }
+
+    /// Whether a whole message, or something that is none, has been received and not been taken.
+    #[inline]
+    pub fn has_message(&self) -> bool {
+        self.frames.has_message()
+    }
+
+    /// Whether a part of a message has been received, and the rest has not.
+    pub fn has_partial(&self) -> bool {
+        !self.frames.waiting().is_empty() || self.assembler.pending_octets() > 0
     }
 
     /// Drops a message that nobody waits for any more; see [`Assembler::discard`].
@@ -223,18 +280,20 @@ impl Incoming {
     }
 
     /// Takes the next message, if all of it is there. After an error, nothing more can be taken that makes sense.
-    #[expect(clippy::should_implement_trait, reason = "messages borrow from the reader")]
-    pub fn next(&mut self) -> Result<Option<Frame<'_>>, ProtocolError> {
-        while let Some((header, range)) = self.frames.take()? {
-            if !self.role.accepts(header.kind, header.version) {
-                return Err(ProtocolError::WrongSide(header.kind));
+    #[expect(clippy::should_implement_trait, reason = "an error does not end what an iterator would")]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Frame>, ProtocolError> {
+        while let Some(frame) = self.frames.next()? {
+            if !self.role.accepts(frame.header.kind, frame.header.version) {
+                return Err(ProtocolError::WrongSide(frame.header.kind));
             }
-            match self.assembler.accept(&header, &self.frames.buffer[range.clone()])? {
-                Assembled::Whole => return Ok(Some(Frame { header, octets: &self.frames.buffer[range] })),
+            match self.assembler.accept(&frame.header, &frame)? {
+                Assembled::Whole => return Ok(Some(frame)),
                 Assembled::Partial => {}
                 Assembled::Complete(header, octets) => {
-                    self.assembled = octets;
-                    return Ok(Some(Frame { header, octets: &self.assembled }));
+                    let (start, end) = (0, octets.len());
+                    let chunk = Arc::new(octets.into_boxed_slice());
+                    return Ok(Some(Frame { header, chunk, start, end }));
                 }
             }
         }

@@ -97,7 +97,6 @@ fn read_one<'a>(r: &mut Reader<'a>) -> Result<ServiceContext<'a>, DecodeError> {
     Ok(ServiceContext { id: r.read_u32()?, data: r.read_octets()? })
 }
 
-#[inline]
 pub(crate) fn write_all(w: &mut Writer<'_>, contexts: &[ServiceContext<'_>]) -> Result<(), EncodeError> {
     w.write_length(contexts.len())?;
     contexts.iter().try_for_each(|context| {

@@ -68,7 +68,7 @@ fn take_all(
         incoming.space()[..chunk.len()].copy_from_slice(chunk);
         incoming.filled(chunk.len());
         while let Some(frame) = incoming.next()? {
-            each(frame.header, frame.octets);
+            each(frame.header, &frame);
         }
     }
     Ok(())

@@ -209,6 +209,15 @@ fn locate_replies() {
 }
 
 #[test]
+fn locate_replies_are_not_padded() {
+    let forward = Ior { type_id: String::new(), profiles: vec![TaggedProfile { tag: 0, data: vec![] }] };
+    let mut buffer = vec![];
+    write_locate_reply(&mut buffer, V1_2, Big, 4, &Location::Forward(forward)).unwrap();
+    let body = b"\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0";
+    assert_eq!(buffer, [b"GIOP\x01\x02\0\x04\0\0\0\x1C\0\0\0\x04\0\0\0\x02".as_slice(), body].concat());
+}
+
+#[test]
 fn control_messages() {
     let mut buffer = vec![];
     write_cancel_request(&mut buffer, V1_0, Big, 0x0102_0304);

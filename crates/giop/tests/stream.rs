@@ -32,8 +32,8 @@ fn receive(
     let mut messages = vec![];
     for step in steps.iter().cycle() {
         while let Some(frame) = incoming.next()? {
-            assert_eq!(frame.header.message_len(), frame.octets.len());
-            messages.push(frame.octets.to_vec());
+            assert_eq!(frame.header.message_len(), frame.len());
+            messages.push(frame.to_vec());
         }
         if octets.is_empty() {
             break;
@@ -225,11 +225,11 @@ fn a_message_in_progress_moves_to_an_aligned_place() {
     let received = [&*odd, &next[..200]].concat();
     frames.space()[..received.len()].copy_from_slice(&received);
     frames.filled(received.len());
-    assert_eq!(frames.next().unwrap().unwrap().octets, odd);
+    assert_eq!(*frames.next().unwrap().unwrap(), *odd);
     let rest = &next[200..];
     frames.space()[..rest.len()].copy_from_slice(rest);
     frames.filled(rest.len());
     let frame = frames.next().unwrap().unwrap();
-    assert_eq!(frame.octets, next);
-    assert_eq!(frame.octets.as_ptr() as usize % 8, 0);
+    assert_eq!(*frame, *next);
+    assert_eq!(frame.as_ptr() as usize % 8, 0);
 }
