@@ -19,7 +19,8 @@ fn request(header: &MessageHeader, message: &[u8]) {
         let _ = CodeSetContext::from_octets(context.data).map(|chosen| chosen.code_sets(header.version));
     }
     let (Ok(key), Ok(operation)) = (read.target.object_key(), str::from_utf8(read.operation)) else { return };
-    if !operation.is_ascii() {
+    // No operation has such a name; it can be received, but not sent.
+    if !operation.is_ascii() || operation.contains('\0') {
         return;
     }
 
