@@ -1,0 +1,59 @@
+//! What an experiment is, and the list of all.
+
+use crate::{Options, Row, Sink, Table, experiments};
+
+/// An experiment: it takes its options, runs, and hands over rows as they come.
+pub trait Experiment: Sync {
+    /// The name by which it is asked for.
+    fn name(&self) -> &'static str;
+
+    /// What it finds out, in one line.
+    fn purpose(&self) -> &'static str;
+
+    /// The papers' claims that it covers.
+    fn claims(&self) -> &'static [&'static str];
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What kept it from going on. What the machine lacks for a part of it is a note, not an error.
+    fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError>;
+
+    /// Its rows as tables for people.
+    fn tables(&self, rows: &[Row]) -> Vec<Table>;
+}
+
+/// Why an experiment ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The ORB could not be started.
+    #[error(transparent)]
+    Orb(#[from] throughline::OrbError),
+    /// An object adapter refused.
+    #[error(transparent)]
+    Adapter(#[from] throughline::AdapterError),
+    /// A call failed.
+    #[error("a call failed: {0}")]
+    Call(#[from] throughline::SystemException),
+    /// The system refused something, or the output is closed.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// A process that takes part ended early or said something unexpected.
+    #[error("{who}: {what}")]
+    Child {
+        /// The process.
+        who: String,
+        /// What happened.
+        what: String,
+    },
+}
+
+/// All experiments.
+pub fn registry() -> &'static [&'static dyn Experiment] {
+    experiments::ALL
+}
+
+/// The experiment of that name.
+pub fn find(name: &str) -> Option<&'static dyn Experiment> {
+    registry().iter().copied().find(|e| e.name() == name)
+}

@@ -1,0 +1,6 @@
+//! One module per experiment.
+
+use crate::Experiment;
+
+/// All of them, in the order of the list.
+pub(crate) const ALL: &[&dyn Experiment] = &[];
