@@ -1,1 +1,38 @@
-fn main() {}
+//! The `throughline` command.
+#![forbid(unsafe_code)]
+
+mod failure;
+mod idl;
+mod ior;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// CORBA objects in Rust: from the wire to the method in one step.
+///
+/// Exit status: 0 when all went well, 1 when what was asked for failed, 2 when it was asked for wrongly.
+#[derive(Parser)]
+#[command(name = "throughline", version, arg_required_else_help = true, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Idl(idl::Arguments),
+    Ior(ior::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Idl(arguments) => idl::run(&arguments),
+        Command::Ior(arguments) => ior::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -22,6 +22,7 @@ mod transport;
 pub use adapter::{Adapter, AdapterConfig, AdapterError};
 pub use call_future::CallFuture;
 pub use exception::{Completion, Kind, SystemException, UserException};
+pub use object_key::KeyParts;
 pub use object_table::ActiveObject;
 pub use orb::{Orb, OrbConfig, OrbError};
 pub use reference::{ObjectRef, TypedReference};

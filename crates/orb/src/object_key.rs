@@ -9,7 +9,9 @@
 //! Numbers are in the byte order of the machine: nobody else reads them. The nonces are drawn at random when the
 //! object or the adapter is made, so that a key of an earlier run, or a forged one, is refused.
 
-use throughline_demux::{Handle, Slot};
+use throughline_demux::{Handle, Slot, Strategy};
+
+use crate::object_table::Tag;
 
 const ACTIVE: [u8; 4] = *b"TLa1";
 const INDEXED: [u8; 4] = *b"TLk1";
@@ -54,6 +56,50 @@ impl<'a> ObjectKey<'a> {
             Self::Active { tag, handle } => [&ACTIVE[..], &tag.to_ne_bytes(), &handle_bytes(handle)].concat(),
             Self::Indexed { adapter, id } => [&INDEXED[..], &handle_bytes(adapter), id].concat(),
             Self::Stable(key) => key.to_vec(),
+        }
+    }
+}
+
+/// What an object key made by this ORB says, for people and tools. It is taken at its word: whether there is such an
+/// object only the server knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyParts<'a> {
+    /// The key of an adapter that finds objects by `active`.
+    Active {
+        /// The adapter's slot.
+        adapter: u32,
+        /// How the adapter finds operations.
+        operations: Strategy,
+        /// The object's slot.
+        slot: u32,
+        /// Proves that the object is the one that was meant.
+        nonce: u64,
+    },
+    /// The key of an adapter that looks ids up.
+    Indexed {
+        /// The adapter's slot.
+        adapter: u32,
+        /// Proves that the adapter is the one that was meant.
+        nonce: u64,
+        /// The object's id in the adapter.
+        id: &'a [u8],
+    },
+}
+
+impl<'a> KeyParts<'a> {
+    /// Takes a key apart, if it has the form of one of this ORB's that carry handles; stable keys are plain text. Numbers
+    /// are read in the byte order of this machine.
+    pub fn of(key: &'a [u8]) -> Option<Self> {
+        match ObjectKey::parse(key) {
+            ObjectKey::Active { tag, handle } => {
+                let tag = Tag(tag);
+                let (adapter, operations) = (tag.adapter(), tag.operations());
+                Some(Self::Active { adapter, operations, slot: handle.slot.0, nonce: handle.nonce })
+            }
+            ObjectKey::Indexed { adapter, id } => {
+                Some(Self::Indexed { adapter: adapter.slot.0, nonce: adapter.nonce, id })
+            }
+            ObjectKey::Stable(_) => None,
         }
     }
 }

@@ -36,6 +36,11 @@ impl Tag {
         Self(adapter << STRATEGY_BITS | strategy)
     }
 
+    /// The slot of the object's adapter.
+    pub(crate) fn adapter(self) -> u32 {
+        self.0 >> STRATEGY_BITS
+    }
+
     /// How operations of the object are looked up.
     #[inline]
     pub(crate) fn operations(self) -> Strategy {

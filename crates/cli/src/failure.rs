@@ -1,0 +1,63 @@
+//! What a command ends with when it fails: what went wrong and where, why, and what to do next.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// A failure, told to a person.
+#[derive(Debug)]
+pub struct Failure {
+    what: String,
+    cause: Option<String>,
+    next: Option<String>,
+    status: u8,
+}
+
+impl Failure {
+    /// A failure of what was asked for: status 1.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), cause: None, next: None, status: 1 }
+    }
+
+    /// A request that makes no sense: status 2, as for options that clap refuses.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self { status: 2, ..Self::new(what) }
+    }
+
+    /// A failure that has been told already.
+    pub fn told() -> Self {
+        Self::new("")
+    }
+
+    /// Adds the reason.
+    #[must_use]
+    pub fn because(self, cause: impl fmt::Display) -> Self {
+        Self { cause: Some(cause.to_string()), ..self }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn next(self, next: impl Into<String>) -> Self {
+        Self { next: Some(next.into()), ..self }
+    }
+
+    /// Prints the failure to standard error.
+    pub fn report(self) -> ExitCode {
+        if !self.what.is_empty() {
+            eprint!("{self}");
+        }
+        ExitCode::from(self.status)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.what)?;
+        if let Some(cause) = &self.cause {
+            writeln!(f, "  cause: {}", cause.trim_end().replace('\n', "\n         "))?;
+        }
+        self.next.as_ref().map_or(Ok(()), |next| writeln!(f, "  next:  {next}"))
+    }
+}
+
+/// How commands end.
+pub type Result<T = ()> = std::result::Result<T, Failure>;

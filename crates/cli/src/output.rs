@@ -1,0 +1,58 @@
+//! Text for people, and rows for programs.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+/// Prints one JSON object in one line.
+pub fn json_line(value: &Value) {
+    line(&value.to_string());
+}
+
+/// Prints a line. A reader that has gone away, as `head` does, ends the process quietly.
+pub fn line(text: &str) {
+    if writeln!(io::stdout(), "{text}").is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Columns whose widths follow their contents.
+pub struct Table {
+    rows: Vec<Vec<String>>,
+    right: Vec<bool>,
+}
+
+impl Table {
+    /// A table with these headings. Those that start with `>` stand, with all below them, at the right.
+    pub fn new<const N: usize>(headings: [&str; N]) -> Self {
+        let right = headings.iter().map(|h| h.starts_with('>')).collect();
+        Self { rows: vec![headings.iter().map(|h| h.trim_start_matches('>').to_owned()).collect()], right }
+    }
+
+    /// Adds a row.
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(cells.to_vec());
+    }
+
+    /// Adds an empty line.
+    pub fn gap(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    /// Prints the table, indented by two columns.
+    pub fn print(&self) {
+        let width = |at: usize| {
+            self.rows.iter().filter_map(|r| r.get(at)).map(|c| c.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.right.len()).map(width).collect();
+        for row in &self.rows {
+            let mut text = String::new();
+            for ((cell, width), right) in row.iter().zip(&widths).zip(&self.right) {
+                let cell = if *right { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
+                text.push_str("  ");
+                text.push_str(&cell);
+            }
+            line(text.trim_end());
+        }
+    }
+}
