@@ -9,8 +9,9 @@ use super::words::ident;
 use crate::model::{DefId, Interface};
 
 /// Operations that every object has. The runtime answers them, and finds them at the end of the table in this order.
-pub(super) const IMPLICIT: [&str; 5] =
-    ["_is_a", "_non_existent", "_interface", "_component", "_repository_id"];
+/// The same as the runtime's `IMPLICIT_OPERATIONS`.
+pub(super) const IMPLICIT: [&str; 6] =
+    ["_is_a", "_non_existent", "_interface", "_component", "_repository_id", "_not_existent"];
 
 impl Scope<'_> {
     /// `pub static ACCOUNT: rt::Interface = ..;`
