@@ -222,7 +222,8 @@ impl Sink {
     pub fn finish(mut self, sources: &SourceMap) -> Diagnostics {
         let truncated = self.is_full();
         self.reports.sort_by_cached_key(|it| it.span.map(|span| sources.reading_order(span)));
-        self.reports.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+        // One error per place: the others are its consequences.
+        self.reports.dedup_by(|a, b| a.span.is_some() && a.span == b.span && a.severity == b.severity);
         let items = self.reports.iter().map(|it| render::diagnostic(it, sources)).collect();
         Diagnostics { items, truncated }
     }

@@ -31,6 +31,10 @@ pub(crate) enum TokenKind {
     String(String),
     WideString(Vec<u16>),
     Punctuator(&'static str),
+    /// A character that IDL does not use.
+    Stray(Rc<str>),
+    /// Something wrong that was reported.
+    Broken,
     End,
 }
 
@@ -69,10 +73,14 @@ const PUNCTUATORS: [&str; 24] = [
 pub(crate) fn lex(input: Preprocessed, sink: &mut Sink) -> Lexed {
     let mut out = Lexed { tokens: Vec::new(), events: Vec::new() };
     let mut joinable = false;
+    let mut annotation = Annotation::None;
     for piece in input.pieces {
         let index = out.tokens.len();
         match piece {
             Piece::Token(token) => {
+                if annotation.takes(&token, sink) {
+                    continue;
+                }
                 let is_string = token.kind == PpKind::String;
                 if let Some(token) = convert(token, sink) {
                     match out.tokens.last_mut().filter(|_| joinable && is_string) {
@@ -93,67 +101,92 @@ pub(crate) fn lex(input: Preprocessed, sink: &mut Sink) -> Lexed {
     out
 }
 
+/// Where in an annotation the input is; annotations are refused, and stepped over.
+enum Annotation {
+    None,
+    /// Behind `@`.
+    At,
+    /// Behind a part of its name.
+    Name,
+    /// In its parentheses, this deep.
+    Parameters(u32),
+}
+
+impl Annotation {
+    /// Whether a token belongs to an annotation.
+    fn takes(&mut self, token: &PpToken, sink: &mut Sink) -> bool {
+        *self = match *self {
+            Annotation::At if token.kind == PpKind::Identifier => Annotation::Name,
+            Annotation::Name if token.is("::") => Annotation::At,
+            Annotation::Name if token.is("(") => Annotation::Parameters(1),
+            Annotation::Parameters(depth) if token.is("(") => Annotation::Parameters(depth + 1),
+            Annotation::Parameters(1) if token.is(")") => {
+                *self = Annotation::None;
+                return true;
+            }
+            Annotation::Parameters(depth) if token.is(")") => Annotation::Parameters(depth - 1),
+            Annotation::Parameters(depth) if !token.is(";") => Annotation::Parameters(depth),
+            _ if token.is("@") => {
+                let report = Report::error(token.span, "annotations are not supported");
+                sink.push(report.help("they belong to IDL 4; this compiler reads CORBA's IDL 2 and 3"));
+                Annotation::At
+            }
+            _ => Annotation::None,
+        };
+        !matches!(self, Annotation::None)
+    }
+}
+
 fn convert(token: PpToken, sink: &mut Sink) -> Option<Token> {
     let text = &*token.text;
     let kind = match token.kind {
-        PpKind::Identifier => word(&token),
+        PpKind::Identifier => Ok(word(&token, sink)),
         PpKind::Number => literal::number(text),
         PpKind::Char if text.starts_with('L') => literal::wide_char(text).map(TokenKind::WideChar),
         PpKind::Char => literal::narrow_char(text).map(TokenKind::Char),
         PpKind::String if text.starts_with('L') => literal::wide_string(text).map(TokenKind::WideString),
         PpKind::String => literal::narrow_string(text).map(TokenKind::String),
+        PpKind::Broken => Ok(TokenKind::Broken),
         _ => match PUNCTUATORS.iter().find(|it| **it == text) {
             Some(found) => Ok(TokenKind::Punctuator(found)),
-            None => Err(stray(text)),
+            None => Ok(TokenKind::Stray(token.text.clone())),
         },
     };
     match kind {
         Ok(kind) => Some(Token { kind, span: token.span, doc: token.doc, macro_name: token.macro_name }),
         Err(problem) => {
-            let mut report = Report::error(token.span, problem);
-            if text == "@" {
-                report = report.help("annotations belong to IDL 4; this compiler reads CORBA's IDL 2 and 3");
-            }
-            sink.push(report);
-            // A broken literal still fills its place in the grammar.
-            let stand_in = match token.kind {
-                PpKind::Identifier => return None,
-                PpKind::Number => TokenKind::Integer(1),
-                PpKind::Char => TokenKind::Char('?'),
-                PpKind::String => TokenKind::String("?".to_owned()),
-                _ => return None,
-            };
-            Some(Token { kind: stand_in, span: token.span, doc: token.doc, macro_name: token.macro_name })
+            sink.push(Report::error(token.span, problem));
+            Some(Token {
+                kind: TokenKind::Broken,
+                span: token.span,
+                doc: token.doc,
+                macro_name: token.macro_name,
+            })
         }
-    }
-}
-
-fn stray(text: &str) -> String {
-    match text.chars().next() {
-        Some(c) if c.is_control() => format!("the character U+{:04X} has no place in IDL", u32::from(c)),
-        _ => format!("`{text}` has no place in IDL"),
     }
 }
 
 /// A keyword or an identifier.
-fn word(token: &PpToken) -> Result<TokenKind, String> {
+fn word(token: &PpToken, sink: &mut Sink) -> TokenKind {
     let text = &*token.text;
     if !text.is_ascii() {
-        return Err(format!("the identifier `{text}` has letters other than A to Z"));
+        let message = format!("the identifier `{text}` has letters other than A to Z");
+        sink.push(Report::error(token.span, message));
     }
     if let Some(name) = text.strip_prefix('_') {
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            return Err(format!("`{text}` is no identifier: a letter must follow the underscore"));
+            let message = format!("`{text}` is no identifier: a letter must follow the underscore");
+            sink.push(Report::error(token.span, message));
         }
-        return Ok(TokenKind::Identifier { name: name.into(), escaped: true, keyword: None });
+        return TokenKind::Identifier { name: name.into(), escaped: true, keyword: None };
     }
     match keyword::find(text) {
-        Some(keyword) if keyword == text => Ok(TokenKind::Keyword(keyword)),
+        Some(keyword) if keyword == text => TokenKind::Keyword(keyword),
         Some(keyword) => {
             // To use such a name is fine if it was defined in its escaped form; the parser and the resolver know.
-            Ok(TokenKind::Identifier { name: token.text.clone(), escaped: false, keyword: Some(keyword) })
+            TokenKind::Identifier { name: token.text.clone(), escaped: false, keyword: Some(keyword) }
         }
-        None => Ok(TokenKind::Identifier { name: token.text.clone(), escaped: false, keyword: None }),
+        None => TokenKind::Identifier { name: token.text.clone(), escaped: false, keyword: None },
     }
 }
 

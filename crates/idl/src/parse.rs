@@ -10,7 +10,7 @@ mod interface;
 mod types;
 mod value;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::{Report, Sink};
@@ -24,8 +24,10 @@ const MAX_DEPTH: usize = 100;
 /// The syntax tree of a translation unit.
 pub(crate) struct Parsed {
     pub items: Vec<Item>,
-    /// Identifiers in text that was skipped.
+    /// Identifiers in text that was skipped, in lower case.
     pub lost: HashSet<Rc<str>>,
+    /// Where definitions are, by name: for uses that come too early.
+    pub defined: HashMap<Rc<str>, Span>,
 }
 
 /// The construct is broken; a report was made.
@@ -38,10 +40,19 @@ type Parse<T> = Result<T, Broken>;
 pub(crate) fn parse(lexed: Lexed, sources: &SourceMap, sink: &mut Sink) -> Parsed {
     let events = lexed.events.into_iter().peekable();
     let lost = HashSet::new();
-    let mut parser =
-        Parser { tokens: lexed.tokens, at: 0, events, sources, sink, depth: 0, lost, last_broken: None };
+    let mut parser = Parser {
+        tokens: lexed.tokens,
+        at: 0,
+        events,
+        sources,
+        sink,
+        depth: 0,
+        lost,
+        last_broken: None,
+        defined: HashMap::new(),
+    };
     let items = parser.items(Place::File);
-    Parsed { items, lost: parser.lost }
+    Parsed { items, lost: parser.lost, defined: parser.defined }
 }
 
 /// What encloses a list of items.
@@ -61,6 +72,7 @@ struct Parser<'s> {
     sink: &'s mut Sink,
     depth: usize,
     lost: HashSet<Rc<str>>,
+    defined: HashMap<Rc<str>, Span>,
     /// The token at which the last report was made: one report per place is enough.
     last_broken: Option<usize>,
 }
@@ -96,7 +108,12 @@ impl Parser<'_> {
                 self.correct_case();
             }
             match self.nested(|it| it.item(place)) {
-                Ok(kind) => items.push(Item { doc, kind }),
+                Ok(kind) => {
+                    if let Some(name) = kind.name() {
+                        self.defined.entry(name.name.clone()).or_insert(name.span);
+                    }
+                    items.push(Item { doc, kind });
+                }
                 Err(Broken) => self.recover(start),
             }
         }
@@ -287,8 +304,12 @@ impl Parser<'_> {
 
     /// Reports what was expected here instead of what is.
     fn unexpected<T>(&mut self, expected: &str) -> Parse<T> {
-        let found = describe(&self.peek().kind);
         let token = self.peek();
+        if token.kind == TokenKind::Broken {
+            self.last_broken = Some(self.at);
+            return Err(Broken);
+        }
+        let found = describe(&token.kind);
         let mut report = Report::error(token.span, format!("expected {expected}, found {found}"));
         if let TokenKind::Identifier { keyword: Some(keyword), .. } = token.kind {
             report = report.help(format!("the keyword is written `{keyword}`"));
@@ -317,7 +338,10 @@ impl Parser<'_> {
             if let TokenKind::Keyword(word) = self.peek().kind {
                 let message = format!("expected {what}, found the keyword `{word}`");
                 let report = Report::error(self.span(), message);
-                return self.fail(report.help(format!("to use it as a name, write `_{word}`")));
+                return self.fail(match self.peek().macro_name {
+                    Some(origin) => report.note(origin, "it comes out of this macro"),
+                    None => report.help(format!("to use it as a name, write `_{word}`")),
+                });
             }
             return self.unexpected(what);
         };
@@ -378,6 +402,11 @@ fn describe(kind: &TokenKind) -> String {
         TokenKind::Char(_) | TokenKind::WideChar(_) => "a character literal".to_owned(),
         TokenKind::String(_) | TokenKind::WideString(_) => "a string literal".to_owned(),
         TokenKind::Punctuator(text) => format!("`{text}`"),
+        TokenKind::Stray(text) => match text.chars().next() {
+            Some(c) if c.is_control() => format!("the character U+{:04X}", u32::from(c)),
+            _ => format!("`{text}`"),
+        },
+        TokenKind::Broken => "something that is broken".to_owned(),
         TokenKind::End => "the end of the file".to_owned(),
     }
 }

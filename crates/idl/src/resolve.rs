@@ -17,7 +17,7 @@ mod suggest;
 mod types;
 mod value;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::{Report, Sink};
@@ -41,6 +41,7 @@ pub(crate) fn resolve(parsed: Parsed, incomplete: bool, sources: &SourceMap, sin
         scope: ScopeId::FILE,
         prefixes: Prefixes::default(),
         lost: parsed.lost,
+        defined: parsed.defined,
         incomplete,
     };
     resolver.predeclare();
@@ -59,6 +60,8 @@ struct Resolver<'a> {
     prefixes: Prefixes,
     /// Names in text that the parser had to skip, in lower case.
     lost: HashSet<Rc<str>>,
+    /// Where definitions are that may come later in the file.
+    defined: HashMap<Rc<str>, Span>,
     /// A file is missing: undefined names are no news.
     incomplete: bool,
 }
@@ -251,9 +254,16 @@ impl Resolver<'_> {
             self.check_announced_kind(id, name, kind);
             return;
         }
-        if let Some(id) = self.define(doc, name, Kind::ForwardInterface(kind)) {
-            self.drafts[id.index()].state = State::Forward;
+        if let Some(id) = self.define_forward(doc, name, Kind::ForwardInterface(kind)) {
             self.drafts[id.index()].local = kind == InterfaceKind::Local;
         }
+    }
+
+    /// Adds a forward declaration, unless its name is taken (reported).
+    fn define_forward(&mut self, doc: Option<&Rc<str>>, name: &Ident, kind: Kind) -> Option<DefId> {
+        let id = self.define(doc, name, kind)?;
+        let found = self.announced(name) == Some(id);
+        self.drafts[id.index()].state = if found { State::Forward } else { State::Broken };
+        Some(id)
     }
 }

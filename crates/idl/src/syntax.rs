@@ -64,6 +64,24 @@ pub(crate) enum ItemKind {
     TypePrefix { name: ScopedName, prefix: (Rc<str>, Span) },
 }
 
+impl ItemKind {
+    /// The name under which a definition is found; what belongs to an interface has none here.
+    pub fn name(&self) -> Option<&Ident> {
+        match self {
+            ItemKind::Interface(it) => Some(&it.name),
+            ItemKind::Value(it) => Some(&it.name),
+            ItemKind::Struct(it) | ItemKind::Exception(it) => Some(&it.name),
+            ItemKind::Union(it) => Some(&it.name),
+            ItemKind::Enum(it) => Some(&it.name),
+            ItemKind::Constant { name, .. } | ItemKind::ValueBox { name, .. } | ItemKind::Native(name) => {
+                Some(name)
+            }
+            ItemKind::Typedef { declarators, .. } => declarators.first().map(|it| &it.name),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct ModuleItem {
     pub name: Ident,
@@ -204,6 +222,8 @@ pub(crate) enum ExpressionKind {
     WideString(Rc<[u16]>),
     Boolean(bool),
     Name(ScopedName),
+    /// A literal that has no value (reported).
+    Broken,
     Unary(Unary, Box<Expression>),
     Binary(Binary, Box<Expression>, Box<Expression>),
 }

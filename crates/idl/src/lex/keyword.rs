@@ -53,7 +53,7 @@ const KEYWORDS: [&str; 48] = [
 ];
 
 /// Words that CORBA 3 reserves and older IDL uses as names: keywords only where the grammar expects them.
-const CORBA_3: [&str; 18] = [
+const CORBA_3: [&str; 16] = [
     "component",
     "consumes",
     "emits",
@@ -62,16 +62,14 @@ const CORBA_3: [&str; 18] = [
     "getraises",
     "home",
     "import",
-    "manages",
     "multiple",
-    "port",
-    "porttype",
     "primarykey",
     "provides",
     "publishes",
     "setraises",
     "typeid",
     "typeprefix",
+    "uses",
 ];
 
 /// The keyword that a word is, or would be if case did not matter.

@@ -74,6 +74,7 @@ impl Parser<'_> {
             TokenKind::WideChar(value) => ExpressionKind::WideChar(*value),
             TokenKind::String(value) => ExpressionKind::String(value.as_str().into()),
             TokenKind::WideString(value) => ExpressionKind::WideString(value.as_slice().into()),
+            TokenKind::Broken => ExpressionKind::Broken,
             TokenKind::Keyword("TRUE") => ExpressionKind::Boolean(true),
             TokenKind::Keyword("FALSE") => ExpressionKind::Boolean(false),
             TokenKind::Identifier { .. } | TokenKind::Punctuator("::") => {

@@ -37,8 +37,10 @@ impl Parser<'_> {
                 word @ ("module" | "interface" | "valuetype" | "local" | "abstract" | "custom"),
             ) => {
                 let noun = if matches!(word, "module" | "valuetype") { word } else { "interface" };
-                let report =
-                    Report::error(self.span(), format!("a {noun} cannot be defined inside an interface"));
+                let report = Report::error(
+                    self.span(),
+                    format!("{} cannot be defined inside an interface", with_article(noun)),
+                );
                 self.fail(report.help("is a `}` missing before it?"))
             }
             TokenKind::Keyword("public" | "private" | "factory") => {
@@ -150,4 +152,8 @@ impl Parser<'_> {
         self.expect(")", "after the exceptions")?;
         Ok(names)
     }
+}
+
+fn with_article(noun: &str) -> String {
+    format!("{} {noun}", if noun == "interface" { "an" } else { "a" })
 }

@@ -13,7 +13,7 @@ use crate::source::{SourceMap, Span};
 /// Tokens that expansion may produce in one run.
 const MAX_EXPANDED_TOKENS: usize = 1 << 20;
 /// Calls of macros within arguments of calls.
-const MAX_ARGUMENT_DEPTH: usize = 40;
+const MAX_ARGUMENT_DEPTH: usize = 200;
 /// Bytes of a token made by `#` or `##`.
 const MAX_MADE_TOKEN: usize = 1 << 16;
 
@@ -127,7 +127,7 @@ impl Macros {
     }
 
     /// What a macro's use turns into, its arguments taken off the input. `None` if it is no use of it: a function-like
-    /// macro without parentheses, or a broken call (reported).
+    /// macro without parentheses.
     fn replacement(
         &mut self,
         found: &Rc<Macro>,
@@ -145,12 +145,26 @@ impl Macros {
         if !input.last()?.is("(") {
             return None;
         }
-        let (arguments, close) = take_arguments(found, token, input, sink)?;
+        let Some((arguments, close)) = take_arguments(found, token, input, sink) else {
+            return Some(vec![PpToken {
+                kind: PpKind::Broken,
+                hide: token.hide.with(&found.name),
+                ..token.clone()
+            }]);
+        };
+        // Arguments of arguments are gone through once per level.
+        self.produced += arguments.iter().map(Vec::len).sum::<usize>();
+        if self.produced > MAX_EXPANDED_TOKENS {
+            return Some(Vec::new());
+        }
         let hide = token.hide.intersection(&close.hide).with(&found.name);
         let expanded: Vec<_> = arguments
             .iter()
             .map(|argument| self.expand_nested(argument.clone(), depth + 1, sources, sink))
             .collect();
+        if self.exhausted {
+            return Some(Vec::new());
+        }
         Some(self.substitute(found, token, &arguments, &expanded, hide, sink))
     }
 
@@ -326,7 +340,7 @@ fn paste(left: PpToken, right: PpToken, sink: &mut Sink) -> Vec<PpToken> {
     if !whole || text.len() > MAX_MADE_TOKEN || matches!(token.kind, PpKind::Newline | PpKind::Stray) {
         let message = format!("`{}` and `{}` joined by `##` are not one token", left.text, right.text);
         sink.push(Report::error(left.span, message));
-        return vec![left, right];
+        return vec![PpToken { kind: PpKind::Broken, ..left }];
     }
     vec![PpToken { kind: token.kind, text, ..left }]
 }

@@ -17,6 +17,8 @@ pub(crate) enum PpKind {
     Punctuator,
     /// A character that belongs to no token, such as a lone quote.
     Stray,
+    /// In place of a macro call that is broken (reported).
+    Broken,
     Newline,
     End,
 }
@@ -270,6 +272,11 @@ impl Scanner {
             self.at = after_quote;
             text.truncate(prefix);
             return PpKind::Stray;
+        }
+        // What ends the line likely ends the declaration, too.
+        if text.ends_with(';') && self.text[..self.at].ends_with(';') {
+            text.pop();
+            self.at -= 1;
         }
         let what = if quote == '"' { "string" } else { "character" };
         let message = format!("this {what} literal does not end on its line");

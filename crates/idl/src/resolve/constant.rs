@@ -166,7 +166,8 @@ impl Resolver<'_> {
             ExpressionKind::Name(name) => {
                 let (value, entry) = self.named_value(name, wanted)?;
                 if !fits(&value) {
-                    let message = format!("{wanted} is needed here, and `{name}` is {}", kind_of(&value));
+                    let message =
+                        format!("{wanted} is needed here, and `{name}` is {}", kind_of(&value, wanted));
                     self.sink.push(with_place(Report::error(name.span, message), &entry));
                     return None;
                 }
@@ -194,6 +195,7 @@ impl Resolver<'_> {
             ExpressionKind::WideString(_) => "a wide string",
             ExpressionKind::Boolean(_) => "a boolean",
             ExpressionKind::Name(_) => "a name",
+            ExpressionKind::Broken => return None,
             ExpressionKind::Unary(..) | ExpressionKind::Binary(..) => {
                 let message = format!("{wanted} is needed here, and this operator does not give one");
                 self.error(expression.span, message);
@@ -237,7 +239,8 @@ impl Resolver<'_> {
             ExpressionKind::Name(name) => match self.named_value(name, wanted)? {
                 (Value::Integer(value), _) => Some(value),
                 (other, entry) => {
-                    let message = format!("{wanted} is needed here, and `{name}` is {}", kind_of(&other));
+                    let message =
+                        format!("{wanted} is needed here, and `{name}` is {}", kind_of(&other, wanted));
                     self.sink.push(with_place(Report::error(name.span, message), &entry));
                     None
                 }
@@ -281,7 +284,8 @@ impl Resolver<'_> {
             ExpressionKind::Name(name) => match self.named_value(name, wanted)? {
                 (Value::Float(value), _) => value,
                 (other, entry) => {
-                    let message = format!("{wanted} is needed here, and `{name}` is {}", kind_of(&other));
+                    let message =
+                        format!("{wanted} is needed here, and `{name}` is {}", kind_of(&other, wanted));
                     self.sink.push(with_place(Report::error(name.span, message), &entry));
                     return None;
                 }
@@ -319,7 +323,8 @@ impl Resolver<'_> {
             ExpressionKind::Name(name) => match self.named_value(name, wanted)? {
                 (Value::Fixed(value), _) => Some(value),
                 (other, entry) => {
-                    let message = format!("{wanted} is needed here, and `{name}` is {}", kind_of(&other));
+                    let message =
+                        format!("{wanted} is needed here, and `{name}` is {}", kind_of(&other, wanted));
                     self.sink.push(with_place(Report::error(name.span, message), &entry));
                     None
                 }
@@ -362,7 +367,7 @@ fn with_place(report: Report, entry: &Entry) -> Report {
 }
 
 /// What sort of value it is, in a sentence.
-fn kind_of(value: &Value) -> &'static str {
+fn kind_of(value: &Value, wanted: &str) -> &'static str {
     match value {
         Value::Integer(_) => "an integer",
         Value::Float(_) => "a floating-point number",
@@ -371,7 +376,8 @@ fn kind_of(value: &Value) -> &'static str {
         Value::WChar(_) => "a wide character",
         Value::String(_) => "a string",
         Value::WString(_) => "a wide string",
-        Value::Enumerator { .. } => "an enumerator of another enum",
+        Value::Enumerator { .. } if wanted.starts_with("an enumerator") => "one of another enum",
+        Value::Enumerator { .. } => "an enumerator",
         Value::Fixed(_) => "a fixed-point number",
     }
 }

@@ -34,9 +34,7 @@ impl Resolver<'_> {
         if self.announced_as(name, &kind).is_some() {
             return;
         }
-        if let Some(id) = self.define(doc, name, kind) {
-            self.drafts[id.index()].state = State::Forward;
-        }
+        self.define_forward(doc, name, kind);
     }
 
     pub(super) fn structure(&mut self, doc: Option<&Rc<str>>, item: &StructItem) -> Option<DefId> {

@@ -35,7 +35,7 @@ pub(super) struct Draft {
     pub children: Vec<DefId>,
     /// Prefix and names, for the repository id.
     pub path: String,
-    /// Set by `typeprefix`.
+    /// The path that `typeprefix` gave it.
     pub type_prefix: Option<Rc<str>>,
     pub version: Option<(Rc<str>, Span)>,
     pub explicit_id: Option<(Rc<str>, Span)>,
@@ -89,7 +89,7 @@ impl Resolver<'_> {
                 continue;
             }
             let noun = draft.kind.noun();
-            let message = format!("{noun} `{}` is announced, but never defined", draft.name);
+            let message = format!("{noun} `{}` is declared, but never defined", draft.name);
             let report = match draft.kind {
                 Kind::Struct(_) | Kind::Union(_) => Report::error(draft.span, message),
                 // Fine as long as only references to it travel; still, a file may be missing.

@@ -112,9 +112,9 @@ impl Resolver<'_> {
         let path = self.prefixes.path(&name.name);
         let draft = &self.drafts[id.index()];
         if draft.path != path {
-            let message = format!("`{}` has another prefix here than where it is announced", name.name);
+            let message = format!("`{}` has another prefix here than where it is declared", name.name);
             let report = Report::error(name.span, message)
-                .note(draft.span, format!("announced here, as `IDL:{}`", draft.path))
+                .note(draft.span, format!("declared here, as `IDL:{}`", draft.path))
                 .help(format!("here it would be `IDL:{path}`; move the `#pragma prefix`"));
             self.sink.push(report);
         }
@@ -177,7 +177,7 @@ impl Resolver<'_> {
                     Kind::ForwardInterface(_) => {
                         let message = format!("`{name}` must be defined before it is inherited from");
                         let report = Report::error(name.span, message);
-                        self.sink.push(report.note(draft.span, "it is only announced here"));
+                        self.sink.push(report.note(draft.span, "it is only declared here"));
                         return None;
                     }
                     _ => {}
@@ -212,30 +212,25 @@ impl Resolver<'_> {
         if item.bases.len() < 2 {
             return;
         }
-        let mut seen: HashMap<String, (DefId, u32)> = HashMap::new();
-        let mut reports = Vec::new();
+        let mut seen: HashMap<String, DefId> = HashMap::new();
         for id in ancestors {
             let Kind::Interface(it) = &self.drafts[id.index()].kind else { continue };
-            for (index, feature) in (0..).zip(&it.features) {
-                let key = feature.name().to_ascii_lowercase();
-                let Some((first, _)) = seen.insert(key, (*id, index)) else { continue };
-                let (a, b) = (&self.drafts[first.index()], &self.drafts[id.index()]);
-                let message = format!(
-                    "`{}` inherits `{}` from both `{}` and `{}`",
-                    item.name.name,
-                    feature.name(),
-                    a.name,
-                    b.name
-                );
-                let report = Report::error(item.name.span, message)
-                    .note(a.span, format!("`{}` is defined here", a.name))
-                    .note(b.span, format!("`{}` is defined here", b.name))
-                    .help("operations and attributes that are inherited must have different names");
-                reports.push(report);
+            for feature in &it.features {
+                let name = feature.name();
+                let Some(first) = seen.insert(name.to_ascii_lowercase(), *id) else { continue };
+                let message = format!("`{}` inherits two different `{name}`", item.name.name);
+                let mut report = Report::error(item.name.span, message);
+                for owner in [first, *id] {
+                    let owner = &self.drafts[owner.index()];
+                    let entry = owner.scope.and_then(|scope| self.scopes[scope.index()].get(name));
+                    if let Some((entry, span)) = entry.and_then(|entry| Some((entry, entry.span?))) {
+                        let note = format!("one is {} of `{}`", a(entry.noun), owner.name);
+                        report = report.note(span, note);
+                    }
+                }
+                let help = "operations and attributes of all bases must have different names, case aside";
+                self.sink.push(report.help(help));
             }
-        }
-        for report in reports {
-            self.sink.push(report);
         }
     }
 

@@ -117,8 +117,9 @@ impl Resolver<'_> {
                     return Some(scope);
                 }
                 if draft.is_forward() && !self.is_forgiven(&part.name) {
-                    let message = format!("`{}` is only announced yet, so nothing is known in it", name.name);
-                    let report = Report::error(name.span, message).note(draft.span, "announced here");
+                    let message =
+                        format!("`{}` is only declared so far, and nothing is known in it", name.name);
+                    let report = Report::error(name.span, message).note(draft.span, "declared here");
                     self.sink.push(report);
                     return None;
                 }

@@ -99,11 +99,21 @@ impl Resolver<'_> {
             let message = format!("`{name}` is no scope, so it has no prefix");
             return self.error(name.span, message);
         }
-        self.drafts[id.index()].type_prefix = Some(prefix.0.clone());
-        let children = self.drafts[id.index()].children.clone();
-        for child in children {
-            let path = format!("{}/{}", prefix.0, self.drafts[child.index()].name);
-            self.set_path(child, path);
+        // Unlike a pragma's, this prefix keeps the names of all enclosing scopes: `omg.org/CORBA/Policy`.
+        let path = format!("{}/{}", prefix.0, self.full_path(id));
+        self.set_path(id, path.clone());
+        if self.drafts[id.index()].scope == Some(self.scope) {
+            self.prefixes.set(&path);
+        }
+        self.drafts[id.index()].type_prefix = Some(path.into());
+    }
+
+    /// Names from the outermost scope on, with slashes between.
+    fn full_path(&self, id: DefId) -> String {
+        let draft = &self.drafts[id.index()];
+        match draft.parent {
+            Some(parent) => format!("{}/{}", self.full_path(parent), draft.name),
+            None => draft.name.to_string(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! What somebody may have meant by an undefined name.
 
 use super::Resolver;
+use super::draft::Draft;
 use super::scope::{Entry, ScopeId, Target};
 use crate::diagnostic::Report;
+use crate::model::Kind;
 use crate::source::Span;
 
 /// Names longer than this are not compared.
@@ -16,6 +18,11 @@ impl Resolver<'_> {
         if let Some((path, span)) = self.elsewhere(name) {
             return report
                 .help(format!("it is defined in another scope: write `{path}`{}", self.place(span)));
+        }
+        if let Some(span) = self.defined.get(name) {
+            let (file, line) = self.sources.presumed(*span);
+            let help = format!("it is defined further down, at {file}:{line}; move its definition up");
+            return report.help(help);
         }
         let mut best: Option<(usize, &Entry)> = None;
         let mut at = Some(self.scope);
@@ -49,7 +56,8 @@ impl Resolver<'_> {
 
     /// A definition of exactly this name that is not in sight.
     fn elsewhere(&self, name: &str) -> Option<(String, Span)> {
-        let draft = self.drafts.iter().find(|it| &*it.name == name)?;
+        let is_it = |draft: &&Draft| &*draft.name == name || enumerator(draft, name);
+        let draft = self.drafts.iter().find(is_it)?;
         let mut path = name.to_owned();
         let mut parent = draft.parent;
         while let Some(id) = parent {
@@ -78,6 +86,11 @@ impl Resolver<'_> {
         }
         best
     }
+}
+
+/// Whether a definition is an enum with this enumerator.
+fn enumerator(draft: &Draft, name: &str) -> bool {
+    matches!(&draft.kind, Kind::Enum(it) if it.enumerators.iter().any(|it| it.name == name))
 }
 
 /// Letters to change, insert, remove or swap with their neighbour, case aside.

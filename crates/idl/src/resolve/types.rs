@@ -222,7 +222,7 @@ impl Resolver<'_> {
                 .help(format!("a `sequence<{name}>` can stand here"))
         } else {
             Report::error(span, format!("{noun} `{name}` is used before it is defined"))
-                .note(draft.span, "it is only announced here")
+                .note(draft.span, "it is only declared here")
                 .help("until then only a sequence of it can be named, with `typedef`")
         };
         self.sink.push(report);

@@ -15,9 +15,7 @@ impl Resolver<'_> {
             self.check_announced_value(id, name, is_abstract);
             return;
         }
-        if let Some(id) = self.define(doc, name, Kind::ForwardValueType { is_abstract }) {
-            self.drafts[id.index()].state = State::Forward;
-        }
+        self.define_forward(doc, name, Kind::ForwardValueType { is_abstract });
     }
 
     fn check_announced_value(&mut self, id: DefId, name: &Ident, is_abstract: bool) {
@@ -122,7 +120,7 @@ impl Resolver<'_> {
                 Kind::ForwardValueType { .. } => {
                     let message = format!("`{name}` must be defined before it is inherited from");
                     let report = Report::error(name.span, message);
-                    self.sink.push(report.note(draft.span, "it is only announced here"));
+                    self.sink.push(report.note(draft.span, "it is only declared here"));
                     return None;
                 }
                 _ => {}

@@ -1,0 +1,204 @@
+//! No input makes the compiler panic or hang.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use throughline_idl::{Memory, Options, compile_files_to_model, compile_text_to_model};
+
+/// Words and signs of the language and its preprocessor.
+const SOUP: [&str; 94] = [
+    "module",
+    "interface",
+    "struct",
+    "union",
+    "switch",
+    "case",
+    "default",
+    "enum",
+    "typedef",
+    "const",
+    "exception",
+    "attribute",
+    "readonly",
+    "oneway",
+    "void",
+    "in",
+    "out",
+    "inout",
+    "raises",
+    "context",
+    "long",
+    "short",
+    "unsigned",
+    "float",
+    "double",
+    "fixed",
+    "char",
+    "wchar",
+    "string",
+    "wstring",
+    "sequence",
+    "any",
+    "Object",
+    "octet",
+    "boolean",
+    "valuetype",
+    "abstract",
+    "custom",
+    "truncatable",
+    "supports",
+    "public",
+    "private",
+    "factory",
+    "local",
+    "native",
+    "TRUE",
+    "FALSE",
+    "ValueBase",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "<",
+    ">",
+    ">>",
+    "<<",
+    ";",
+    ",",
+    ":",
+    "::",
+    "=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "~",
+    "|",
+    "A",
+    "B",
+    "C",
+    "a",
+    "b",
+    "_any",
+    "M",
+    "0",
+    "1",
+    "0xff",
+    "1.5",
+    "2.5d",
+    "'c'",
+    "\"s\"",
+    "L\"w\"",
+    "\n#define A",
+    "\n#define F(x) x\n",
+    "F(",
+    "\n#if",
+    "\n#endif\n",
+    "\n#pragma prefix \"p\"\n",
+    "\n#pragma ID A \"IDL:A:1.0\"\n",
+    "typeid",
+    "component",
+];
+
+fn read(text: &str) {
+    let started = Instant::now();
+    let result = compile_text_to_model("soup.idl", text, &Options::default());
+    if let Err(diagnostics) = result {
+        assert!(!diagnostics.is_empty());
+        assert!(diagnostics.errors() > 0, "refused without an error");
+    }
+    assert!(started.elapsed() < Duration::from_secs(20), "too slow");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn token_soup(words in prop::collection::vec(prop::sample::select(&SOUP[..]), 0..120)) {
+        read(&words.join(" "));
+    }
+
+    #[test]
+    fn any_text(text in "\\PC{0,200}") {
+        read(&text);
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut files = Memory::default();
+        files.insert("b.idl", bytes);
+        let _ = compile_files_to_model("b.idl", &Options::default(), &files);
+    }
+
+    /// A good file with a piece cut out, doubled, or moved.
+    #[test]
+    fn damaged_files(file in 0usize..8, from in 0usize..2000, length in 0usize..60, to in 0usize..2000, how in 0..3) {
+        let files = super::files("good");
+        let text = std::fs::read_to_string(&files[file % files.len()]).unwrap();
+        let place = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let (start, end, to) = (place(from), place(from + length), place(to));
+        let piece = &text[start..end];
+        read(&match how {
+            0 => format!("{}{}", &text[..start], &text[end..]),
+            1 => format!("{}{piece}{piece}{}", &text[..start], &text[end..]),
+            _ => format!("{}{piece}{}", &text[..to], &text[to..]),
+        });
+    }
+}
+
+#[test]
+fn deep_nesting() {
+    const N: usize = 20_000;
+    let around =
+        |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(N), close.repeat(N));
+    read(&around("module M { ", "typedef long T;", "};"));
+    read(&format!("const long a = {};", around("(", "1", ")")));
+    read(&format!("const long a = {}1;", "-".repeat(N)));
+    read(&format!("const long a = {}1;", "1 + ".repeat(N)));
+    read(&format!("typedef {} T;", around("sequence<", "long", ">")));
+    read(&around("struct S { ", "long x;", " m; };"));
+    read(&format!("#if {}\n#endif", around("(", "1", ")")));
+    read(&format!("#if {}1\n#endif", "!".repeat(N)));
+    read(&around("#if 1\n", "", "#endif\n"));
+    read(&format!("#define F(x) x\nconst long a = {};", around("F(", "1", ")")));
+    read(&format!("typedef long T{};", "[2]".repeat(N)));
+    read(&"{".repeat(N));
+    read(&"@a(".repeat(N));
+    read(&"/*".repeat(N));
+    read(&"struct ".repeat(N));
+}
+
+#[test]
+fn explosions() {
+    let chain: String = (0..40).map(|i| format!("#define A{} A{i} A{i} A{i}\n", i + 1)).collect();
+    read(&format!("{chain}A40"));
+    let calls: String = (0..40).map(|i| format!("#define F{}(x) F{i}(x) F{i}(x) F{i}(x)\n", i + 1)).collect();
+    read(&format!("{calls}F40(a b c)"));
+    let long: String = (0..5000).map(|i| format!("#define B{} B{i}\n", i + 1)).collect();
+    read(&format!("{long}B5000"));
+    let strings: String = (0..30).map(|i| format!("#define S{}(x) S{i}(#x #x)\n", i + 1)).collect();
+    read(&format!("{strings}S30(a)"));
+    let mut files = Memory::default();
+    files.insert("main.idl", "#include \"main.idl\"\n#include \"main.idl\"\ntypedef long T;\n");
+    let started = Instant::now();
+    assert!(compile_files_to_model("main.idl", &Options::default(), &files).is_err());
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn many_definitions() {
+    let structs: String =
+        (1..4000).map(|i| format!("struct S{i} {{ S{} a; sequence<S{0}> b; }};\n", i - 1)).collect();
+    read(&format!("struct S0 {{ long x; }};\n{structs}"));
+    let aliases: String = (1..4000).map(|i| format!("typedef sequence<T{}> T{i};\n", i - 1)).collect();
+    read(&format!("typedef long T0;\n{aliases}"));
+    let bases: String =
+        (1..300).map(|i| format!("interface I{i} : I{} {{ void f{i}(); }};\n", i - 1)).collect();
+    read(&format!("interface I0 {{}};\n{bases}"));
+    let forward: String = (0..4000).map(|i| format!("struct F{i};\n")).collect();
+    let defined: String = (0..4000).map(|i| format!("struct F{i} {{ long x; }};\n")).collect();
+    read(&format!("{forward}{defined}"));
+}
