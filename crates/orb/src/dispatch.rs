@@ -165,6 +165,8 @@ impl Dispatcher {
         let object = self.table.find(key).ok_or_else(SystemException::object_not_exist)?;
         let predicted = session.predicted.load(Ordering::Relaxed);
         let found = object.find_operation(request.operation, predicted);
+        // What has moved may have operations that its stand-in knows nothing of.
+        let found = found.or_else(|| object.forward().map(|_| 0));
         let operation = found.ok_or_else(SystemException::bad_operation)?;
         if operation != predicted {
             session.predicted.store(operation, Ordering::Relaxed);

@@ -101,3 +101,20 @@ impl OperationTable {
         }
     }
 }
+
+/// `CORBA::Object`: the operations that every object has, and no others.
+pub(crate) fn object() -> &'static Interface {
+    static OBJECT: OnceLock<Interface> = OnceLock::new();
+    OBJECT.get_or_init(|| {
+        let built = throughline_demux::build_names(&IMPLICIT_OPERATIONS);
+        let built = built.expect("six names that differ have a perfect hash");
+        // Once per process: an interface lives as long as that.
+        let (displacements, slots) = (built.displacements.leak(), built.slots.leak());
+        let names = NameTable::new(&IMPLICIT_OPERATIONS, built.seed, displacements, slots);
+        Interface {
+            repository_id: crate::reference::OBJECT_ID,
+            ancestors: &[crate::reference::OBJECT_ID],
+            operations: OperationTable::new(names),
+        }
+    })
+}

@@ -39,11 +39,11 @@ pub(crate) fn call(
     let table = orb.table();
     let key = binding.local_key().unwrap_or_default();
     let object = table.find(key).ok_or_else(SystemException::object_not_exist)?;
-    let index = object.find_operation(operation.name.as_bytes(), operation.index);
-    let index = index.ok_or_else(SystemException::bad_operation)?;
     if let Some(to) = object.forward() {
         return Ok(Step::Forward(to.ior().clone()));
     }
+    let index = object.find_operation(operation.name.as_bytes(), operation.index);
+    let index = index.ok_or_else(SystemException::bad_operation)?;
     let context = orb.downgrade();
     let mut results = Vec::new();
     let reader = result_reader(arguments).with_context(&context);

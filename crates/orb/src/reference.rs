@@ -195,6 +195,23 @@ pub trait TypedReference: Clone + Send + Sync + 'static {
     fn as_object(&self) -> &ObjectRef;
 }
 
+/// A reference of no particular interface: IDL's `Object`.
+impl TypedReference for ObjectRef {
+    const REPOSITORY_ID: &'static str = OBJECT_ID;
+
+    fn interface() -> &'static Interface {
+        crate::interface::object()
+    }
+
+    fn from_object(object: ObjectRef) -> Self {
+        object
+    }
+
+    fn as_object(&self) -> &ObjectRef {
+        self
+    }
+}
+
 /// Writes a typed reference, or nil: the body of [`Nilable::encode_nilable`] in generated code.
 ///
 /// # Errors

@@ -204,6 +204,12 @@ fn forwards_are_followed() {
     let echo = seen_by(&client, &moved);
     assert_eq!(echo.shout("here").unwrap(), "HERE");
     assert_eq!(block_on(seen_by(&client, &moved).shout_async("there")).unwrap(), "THERE");
+    // Nothing need be known of the target's interface.
+    let moved = a.root().forward("anything", &target.0).unwrap();
+    let echo = EchoRef(client.string_to_object(&moved.to_string()).unwrap());
+    assert_eq!(echo.shout("untyped").unwrap(), "UNTYPED");
+    assert_eq!(EchoRef(moved.clone()).shout("local").unwrap(), "LOCAL");
+    assert!(moved.is_a(common::ID).unwrap() && !moved.is_a("IDL:Other:1.0").unwrap());
     // A circle ends.
     let circle = a.root().reference_for_id::<EchoRef>("circle").unwrap();
     a.root().forward("circle", &circle).unwrap();
