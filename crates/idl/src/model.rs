@@ -52,7 +52,7 @@ impl FileId {
 pub struct Origin {
     /// The file.
     pub file: FileId,
-    /// Line, from 1.
+    /// Line, from 1, in the file itself, whatever a `#line` says.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,

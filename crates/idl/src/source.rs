@@ -149,12 +149,13 @@ impl SourceMap {
         }
     }
 
-    /// Line (`#line` respected) and column, both from 1.
+    /// Line in the file itself, whatever `#line` says, and column; both from 1.
     pub fn origin(&self, span: Span) -> Origin {
         let file = self.file(span.file);
-        let line_start = file.line_starts[file.physical_line(span.start)] as usize;
+        let line = file.physical_line(span.start);
+        let line_start = file.line_starts[line] as usize;
         let column = file.text[line_start..span.start as usize].chars().count() as u32 + 1;
-        Origin { file: span.file, line: self.presumed(span).1, column }
+        Origin { file: span.file, line: line as u32 + 1, column }
     }
 
     /// The source between two offsets.

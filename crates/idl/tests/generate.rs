@@ -62,7 +62,7 @@ const UNSUPPORTED: &str = "\
 module M {
   interface Before { void go(); };
   struct Holder { any what; long n; };
-  interface Uses { void use(in Holder h); };
+  interface Keeps { void use(in Holder h); };
   interface Direct {
     void ask(in any question);
     TypeCode tell() context(\"a\");
@@ -100,7 +100,7 @@ fn unsupported_constructs_can_be_skipped() {
     for kept in ["trait Before", "trait After"] {
         assert!(output.source.contains(kept), "{kept}\n\n{}", output.source);
     }
-    for left_out in ["Holder", "trait Uses", "Direct", "Derived", "PRICE", "Opaque"] {
+    for left_out in ["Holder", "trait Keeps", "Direct", "Derived", "PRICE", "Opaque"] {
         assert!(!output.source.contains(left_out), "{left_out}\n\n{}", output.source);
     }
     assert_eq!(output.warnings.len(), 6);

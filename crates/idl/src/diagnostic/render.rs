@@ -32,9 +32,9 @@ pub(super) fn diagnostic(report: &Report, sources: &SourceMap) -> Diagnostic {
 /// The place with the width it has on its first line.
 fn location(span: Span, sources: &SourceMap) -> Location {
     let span = first_line(span, sources);
-    let origin = sources.origin(span);
+    let (file, line) = sources.presumed(span);
     let width = sources.text(span).chars().count().max(1) as u32;
-    Location { file: sources.presumed(span).0, line: origin.line, column: origin.column, width }
+    Location { file, line, column: sources.origin(span).column, width }
 }
 
 fn first_line(span: Span, sources: &SourceMap) -> Span {
