@@ -16,7 +16,7 @@ use crate::header::{HEADER_LEN, HeaderError, MessageHeader, MessageType, Version
 /// Octets in a chunk when no message needs more.
 const CHUNK_LEN: usize = 16 * 1024;
 /// Memory that a message gets before its octets arrive; beyond that, only as much again as has arrived.
-const ADVANCE: usize = 256 * 1024;
+const ADVANCE: usize = 96 * 1024;
 /// Memory that an idle connection may keep after a large message.
 const KEEP_LEN: usize = 512 * 1024;
 /// Chunks that one connection keeps for reuse.
@@ -131,7 +131,7 @@ impl FrameReader {
         let reusable = |chunk: &mut Arc<Chunk>| chunk.len() >= needed && Arc::get_mut(chunk).is_some();
         let mut next = match self.spare.iter_mut().position(reusable) {
             Some(index) => self.spare.swap_remove(index),
-            None => new_chunk(needed.max(CHUNK_LEN).next_power_of_two()),
+            None => new_chunk(needed.next_multiple_of(CHUNK_LEN)),
         };
         let have = self.end - self.start;
         if let Some(chunk) = Arc::get_mut(&mut next) {

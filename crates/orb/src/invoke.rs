@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use throughline_cdr::{ByteOrder, CodeSets, Decode, DecodeError, EncodeError, Reader, Writer};
+use throughline_giop::connection::Frame;
 use throughline_giop::exception::SystemException as OnTheWire;
 use throughline_giop::header::{MessageType, Version};
 use throughline_giop::reply::{ReplyHeader, ReplyStatus};
@@ -18,7 +19,7 @@ use crate::exception::{Completion, Kind, OperationError, SystemException, minor}
 use crate::interface::Operation;
 use crate::local;
 use crate::reference::ObjectRef;
-use crate::transport::calls::{CallFailure, ReplyMessage};
+use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
 
 /// How often one call follows a forward before it is taken for a circle.
@@ -211,7 +212,7 @@ impl<'r> OutgoingCall<'r> {
     }
 
     /// Sends the message once and waits for the reply, if there is to be one.
-    fn exchange(&mut self) -> Result<Option<ReplyMessage>, CallFailure> {
+    fn exchange(&mut self) -> Result<Option<Frame>, CallFailure> {
         let Way::Remote { connection, id, open, .. } = &self.way else { return Ok(None) };
         if let Err(too_large) = finish(&mut self.buffer.bytes, *open) {
             connection.cancel(*id);
@@ -328,7 +329,8 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) fn of((header, frame): ReplyMessage) -> Result<Self, SystemException> {
+    pub(crate) fn of(frame: Frame) -> Result<Self, SystemException> {
+        let header = frame.header;
         if header.kind != MessageType::Reply {
             return Err(failed(CallFailure::Malformed(format!("a {:?} to a request", header.kind))));
         }
@@ -337,7 +339,8 @@ impl Step {
             ReplyStatus::NoException | ReplyStatus::UserException => {
                 let user = reply.status == ReplyStatus::UserException;
                 let body = frame.len() - reply.body.remaining();
-                Self::Done(Outcome::Remote { message: (header, frame), body, user })
+                drop(reply);
+                Self::Done(Outcome::Remote { message: frame, body, user })
             }
             ReplyStatus::SystemException => {
                 let exception = OnTheWire::decode(&mut reply.body).map_err(broken)?;
@@ -358,7 +361,7 @@ pub(crate) enum Outcome {
     /// Nothing: the operation is a oneway.
     None,
     /// A reply message; the results, or the user exception, start at `body`.
-    Remote { message: ReplyMessage, body: usize, user: bool },
+    Remote { message: Frame, body: usize, user: bool },
     /// The results, or the user exception, of an object in this process.
     Local { results: Vec<u8>, user: bool },
 }
@@ -373,8 +376,9 @@ impl Outcome {
         let context = reference.orb().downgrade();
         match &self {
             Self::None => Err(SystemException::marshal().into()),
-            Self::Remote { message: (header, frame), body, user } => {
-                let mut reader = Reader::starting_at(frame, header.order, *body);
+            Self::Remote { message, body, user } => {
+                let header = message.header;
+                let mut reader = Reader::starting_at(message, header.order, *body);
                 let sets = reference.binding().route().map(|r| r.code_sets).unwrap_or_default();
                 reader.set_codesets(for_message(sets, header.version));
                 read_results(reader.with_context(&context), *user, decode)

@@ -7,16 +7,11 @@ use std::task::Waker;
 use std::thread::Thread;
 use std::time::Instant;
 
-use throughline_giop::header::MessageHeader;
-
-use crate::transport::inbox::Frame;
+use throughline_giop::connection::Frame;
 
 /// Places that a request id can number; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
-
-/// A reply as received.
-pub(crate) type ReplyMessage = (MessageHeader, Frame);
 
 /// Why a call got no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +39,7 @@ enum Slot {
     Waiting,
     Parked(Thread),
     Polled(Waker),
-    Done(Result<ReplyMessage, CallFailure>),
+    Done(Result<Frame, CallFailure>),
 }
 
 #[derive(Debug)]
@@ -150,7 +145,7 @@ impl Calls {
     }
 
     /// Gives a call its outcome.
-    pub(crate) fn deliver(&mut self, id: u32, outcome: Result<ReplyMessage, CallFailure>) -> Wake {
+    pub(crate) fn deliver(&mut self, id: u32, outcome: Result<Frame, CallFailure>) -> Wake {
         let Some(entry) = self.entry(id) else { return Wake::Nobody };
         if matches!(entry.slot, Slot::Done(_)) {
             return Wake::Nobody;
@@ -168,7 +163,7 @@ impl Calls {
     }
 
     /// The outcome of a call, if it is there; the call is over then.
-    pub(crate) fn take(&mut self, id: u32) -> Option<Result<ReplyMessage, CallFailure>> {
+    pub(crate) fn take(&mut self, id: u32) -> Option<Result<Frame, CallFailure>> {
         let entry = self.entry(id)?;
         if !matches!(entry.slot, Slot::Done(_)) {
             return None;

@@ -12,18 +12,17 @@ use std::time::{Duration, Instant};
 
 use throughline_cdr::{ByteOrder, CodeSets};
 use throughline_demux::Handle;
+use throughline_giop::connection::{Frame, Incoming, Role};
 use throughline_giop::control::write_cancel_request;
-use throughline_giop::fragment::Assembler;
 use throughline_giop::header::{MessageType, Version};
 use throughline_giop::locate::LocateReplyHeader;
 use throughline_giop::reply::ReplyHeader;
 
-use crate::transport::calls::{CallFailure, Caller, Calls, ReplyMessage, Wake};
-use crate::transport::inbox::Inbox;
+use crate::transport::calls::{CallFailure, Caller, Calls, Wake};
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
 use crate::transport::reactor::{Reactor, Source, Worker, lock};
-use crate::transport::server::{assemble, fragment_limits};
+use crate::transport::server::fragment_limits;
 use crate::transport::socket::{Socket, Wait};
 
 /// What clients allow their connections.
@@ -47,7 +46,7 @@ pub(crate) struct ClientConnection {
     socket: Socket,
     outbox: Outbox,
     calls: Mutex<Calls>,
-    read: Mutex<ReadSide>,
+    read: Mutex<Incoming>,
     reactor: Weak<Reactor>,
     /// Registration in the epoll set: made when the first future calls.
     handle: OnceLock<Handle>,
@@ -63,12 +62,6 @@ pub(crate) struct ClientConnection {
     used_at: AtomicU64,
 }
 
-#[derive(Debug)]
-struct ReadSide {
-    inbox: Inbox,
-    fragments: Assembler,
-}
-
 impl ClientConnection {
     pub(crate) fn new(
         socket: Socket,
@@ -76,8 +69,7 @@ impl ClientConnection {
         limits: Arc<ClientLimits>,
         code_sets: CodeSets,
     ) -> Arc<Self> {
-        let fragments = Assembler::new(fragment_limits(limits.max_message));
-        let read = ReadSide { inbox: Inbox::new(limits.max_message), fragments };
+        let read = Incoming::new(Role::Client, fragment_limits(limits.max_message));
         Arc::new(Self {
             socket,
             outbox: Outbox::default(),
@@ -174,7 +166,7 @@ impl ClientConnection {
     }
 
     /// Waits for the reply to request `id`.
-    pub(crate) fn wait(&self, id: u32, deadline: Option<Instant>) -> Result<ReplyMessage, CallFailure> {
+    pub(crate) fn wait(&self, id: u32, deadline: Option<Instant>) -> Result<Frame, CallFailure> {
         loop {
             {
                 let mut calls = lock(&self.calls);
@@ -197,7 +189,7 @@ impl ClientConnection {
     }
 
     /// The time is over: the reply is not waited for any more, and the server told so.
-    fn give_up(&self, id: u32) -> Result<ReplyMessage, CallFailure> {
+    fn give_up(&self, id: u32) -> Result<Frame, CallFailure> {
         match lock(&self.calls).take(id) {
             Some(outcome) => outcome,
             None => {
@@ -224,7 +216,7 @@ impl ClientConnection {
     }
 
     /// Receives, as the only reader, until the reply to `id` has come; then lets others receive.
-    fn read_until(&self, id: u32, deadline: Option<Instant>) -> Result<ReplyMessage, CallFailure> {
+    fn read_until(&self, id: u32, deadline: Option<Instant>) -> Result<Frame, CallFailure> {
         let mut read = lock(&self.read);
         let outcome = loop {
             if let Err(failure) = self.deliver_all(&mut read) {
@@ -238,7 +230,7 @@ impl ClientConnection {
                 self.cancel(id);
                 break Err(CallFailure::TimedOut);
             }
-            if let Err(failure) = self.receive(&mut read.inbox, self.limits.wait, timeout) {
+            if let Err(failure) = self.receive(&mut read, self.limits.wait, timeout) {
                 self.end(&failure);
             }
         };
@@ -266,7 +258,7 @@ impl ClientConnection {
     }
 
     /// Receives some bytes; a timeout is no failure.
-    fn receive(&self, inbox: &mut Inbox, wait: Wait, timeout: Option<Duration>) -> Result<(), CallFailure> {
+    fn receive(&self, inbox: &mut Incoming, wait: Wait, timeout: Option<Duration>) -> Result<(), CallFailure> {
         let missing = inbox.missing();
         let space = inbox.space();
         let received = if missing > 0 {
@@ -287,14 +279,11 @@ impl ClientConnection {
     }
 
     /// Hands every whole message that was received to its caller.
-    fn deliver_all(&self, read: &mut ReadSide) -> Result<(), CallFailure> {
+    fn deliver_all(&self, read: &mut Incoming) -> Result<(), CallFailure> {
         loop {
             let malformed = |e: &dyn std::fmt::Display| CallFailure::Malformed(e.to_string());
-            let Some((header, frame)) = read.inbox.next().map_err(|e| malformed(&e))? else {
-                return Ok(());
-            };
-            let whole = assemble(&mut read.fragments, header, frame).map_err(|e| malformed(&e))?;
-            let Some((header, frame)) = whole else { continue };
+            let Some(frame) = read.next().map_err(|e| malformed(&e))? else { return Ok(()) };
+            let header = frame.header;
             let id = match header.kind {
                 MessageType::Reply => ReplyHeader::read(&header, &frame).map(|r| r.request_id),
                 MessageType::LocateReply => LocateReplyHeader::read(&header, &frame).map(|r| r.request_id),
@@ -304,7 +293,7 @@ impl ClientConnection {
             }
             .map_err(|e| malformed(&e))?;
             self.announced.store(true, Ordering::Relaxed);
-            let wake = lock(&self.calls).deliver(id, Ok((header, frame)));
+            let wake = lock(&self.calls).deliver(id, Ok(frame));
             wake.wake();
         }
     }
@@ -362,7 +351,7 @@ impl ClientConnection {
         id: u32,
         fresh: bool,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<ReplyMessage, CallFailure>> {
+    ) -> Poll<Result<Frame, CallFailure>> {
         let (more_to_come, has_reader) = {
             let mut calls = lock(&self.calls);
             if let Some(outcome) = calls.take(id) {
@@ -409,19 +398,19 @@ impl ClientConnection {
     }
 
     /// Reads for the futures until none waits, or, after `linger` of silence, gives the connection back.
-    fn read_for_tasks(&self, mut read: MutexGuard<'_, ReadSide>, linger: bool) {
+    fn read_for_tasks(&self, mut read: MutexGuard<'_, Incoming>, linger: bool) {
         let mut wait = Duration::ZERO;
         loop {
             let before = lock(&self.calls).active();
             let result = match wait {
-                Duration::ZERO => self.try_receive(&mut read.inbox),
-                wait => self.receive(&mut read.inbox, Wait::Block, Some(wait)),
+                Duration::ZERO => self.try_receive(&mut read),
+                wait => self.receive(&mut read, Wait::Block, Some(wait)),
             };
             if let Err(failure) = result.and_then(|()| self.deliver_all(&mut read)) {
                 return self.end(&failure);
             }
             let calls = lock(&self.calls);
-            let silent = wait != Duration::ZERO && calls.active() >= before && !read.inbox.has_partial();
+            let silent = wait != Duration::ZERO && calls.active() >= before && !read.has_partial();
             if !linger || !calls.tasks_waiting() && !calls.more_to_come() || silent {
                 return;
             }
@@ -430,7 +419,7 @@ impl ClientConnection {
         }
     }
 
-    fn try_receive(&self, inbox: &mut Inbox) -> Result<(), CallFailure> {
+    fn try_receive(&self, inbox: &mut Incoming) -> Result<(), CallFailure> {
         match self.socket.try_receive(inbox.space()) {
             Ok(0) => Err(CallFailure::Lost("the server closed the connection".to_owned())),
             Ok(received) => {

@@ -1,7 +1,7 @@
 //! How messages travel: sockets, the threads that wait on them, and the two sides of IIOP.
 //!
 //! A request goes through [`poller`] (bytes are there), [`reactor`] (a worker adopts the connection),
-//! [`server`] (whole messages are cut from the [`inbox`]) to the dispatcher, and its reply through the
+//! [`server`] (whole messages are cut from what was received) to the dispatcher, and its reply through the
 //! [`outbox`] back. On the client's side [`endpoint`] finds the connection, [`client`] sends and receives, and
 //! [`calls`] knows who waits for which reply.
 
@@ -9,7 +9,6 @@ pub(crate) mod address;
 pub(crate) mod calls;
 pub(crate) mod client;
 pub(crate) mod endpoint;
-pub(crate) mod inbox;
 pub(crate) mod keeper;
 pub(crate) mod outbox;
 pub(crate) mod poller;

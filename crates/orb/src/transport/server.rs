@@ -7,11 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
 use throughline_demux::Handle;
-use throughline_giop::fragment::{Assembled, Assembler, FragmentError, FragmentLimits};
-use throughline_giop::header::MessageHeader;
+use throughline_giop::connection::{Frame, Incoming, Role};
+use throughline_giop::fragment::FragmentLimits;
 
 use crate::dispatch::{Dispatcher, Reaction, Session};
-use crate::transport::inbox::{Frame, Inbox};
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
 use crate::transport::reactor::{Reactor, Source, Worker, lock};
@@ -161,8 +160,7 @@ pub(crate) struct ServerConnection {
 /// while a servant runs.
 #[derive(Debug)]
 struct ReadSide {
-    inbox: Inbox,
-    fragments: Assembler,
+    inbox: Incoming,
     /// The worker that has adopted the connection, 0 when none has. Only that worker receives.
     owner: u64,
 }
@@ -179,8 +177,8 @@ impl ServerConnection {
     ) -> io::Result<()> {
         connections.fetch_add(1, Ordering::Relaxed);
         let read = ReadSide {
-            inbox: Inbox::new(limits.max_message),
-            fragments: Assembler::new(fragment_limits(limits.max_message)),
+            // A request is for servers; a reply here is a protocol error.
+            inbox: Incoming::new(Role::Server, fragment_limits(limits.max_message)),
             owner: 0,
         };
         let connection = Arc::new(Self {
@@ -267,7 +265,7 @@ impl ServerConnection {
         None
     }
 
-    fn receive(&self, inbox: &mut Inbox, stay: bool) -> io::Result<usize> {
+    fn receive(&self, inbox: &mut Incoming, stay: bool) -> io::Result<usize> {
         let missing = inbox.missing();
         let space = inbox.space();
         let received = if !stay {
@@ -286,18 +284,9 @@ impl ServerConnection {
     /// Handles every whole message that was received, then sends what is to be sent.
     fn handle_messages<'c>(&'c self, mut read: Reading<'c>, worker: &mut Worker) -> Option<Reading<'c>> {
         loop {
-            let (header, frame) = match read.inbox.next() {
-                Ok(Some(message)) => message,
+            let frame = match read.inbox.next() {
+                Ok(Some(frame)) => frame,
                 Ok(None) => return Some(read),
-                Err(error) => {
-                    drop(read);
-                    self.refuse(&error.to_string());
-                    return None;
-                }
-            };
-            let (header, frame) = match assemble(&mut read.fragments, header, frame) {
-                Ok(Some(message)) => message,
-                Ok(None) => continue,
                 Err(error) => {
                     drop(read);
                     self.refuse(&error.to_string());
@@ -306,7 +295,7 @@ impl ServerConnection {
             };
             let more = read.inbox.has_message();
             drop(read);
-            let goes_on = self.handle_message(&header, &frame, more, worker);
+            let goes_on = self.handle_message(&frame, more, worker);
             // The frame's memory is free again before the next bytes are received.
             drop(frame);
             if !goes_on {
@@ -320,10 +309,10 @@ impl ServerConnection {
     }
 
     /// Runs one message; false when the connection is at its end.
-    fn handle_message(&self, header: &MessageHeader, frame: &[u8], more: bool, worker: &mut Worker) -> bool {
+    fn handle_message(&self, frame: &Frame, more: bool, worker: &mut Worker) -> bool {
         worker.out.clear();
         worker.activity.advance();
-        let reaction = self.dispatcher.handle(header, frame, &self.session, &mut worker.out);
+        let reaction = self.dispatcher.handle(&frame.header, frame, &self.session, &mut worker.out);
         worker.activity.advance();
         match reaction {
             Reaction::Continue if worker.out.is_empty() => self.flush_before_waiting(more),
@@ -421,20 +410,6 @@ impl ServerConnection {
 /// What one connection may keep of messages in fragments: two of the largest at a time.
 pub(crate) fn fragment_limits(max_message: usize) -> FragmentLimits {
     FragmentLimits { max_message, max_total: max_message.saturating_mul(2), max_messages: 16 }
-}
-
-/// Puts fragments together; a message that is whole passes through.
-#[inline]
-pub(crate) fn assemble(
-    fragments: &mut Assembler,
-    header: MessageHeader,
-    frame: Frame,
-) -> Result<Option<(MessageHeader, Frame)>, FragmentError> {
-    Ok(match fragments.accept(&header, &frame)? {
-        Assembled::Whole => Some((header, frame)),
-        Assembled::Partial => None,
-        Assembled::Complete(header, message) => Some((header, Frame::from_vec(message))),
-    })
 }
 
 impl Source for ServerConnection {
