@@ -13,10 +13,10 @@ const FREE: u32 = u32::MAX;
 /// How many displacements are tried for one bucket, per place.
 const TRIES_PER_PLACE: u64 = 64;
 
-/// The bucket of `hash`.
+/// The bucket of `hash`; their number is a power of two.
 #[inline(always)]
 pub(crate) const fn bucket(hash: u64, buckets: usize) -> usize {
-    scale(hash as u32, buckets)
+    hash as usize & (buckets - 1)
 }
 
 /// The place of `hash` under its bucket's displacement.

@@ -58,7 +58,7 @@ pub fn build_names(names: &[&str]) -> Result<BuiltNames, BuildNamesError> {
     (0..SEEDS).map(spread).find_map(attempt).ok_or(BuildNamesError::NoPerfectHash)
 }
 
-/// Numbers of buckets and of places for so many names.
+/// Numbers of buckets and of places for so many names, powers of two.
 fn table_sizes(names: usize) -> (usize, usize) {
-    (names.div_ceil(3), names + names / 16)
+    ((names / 4 + 1).next_power_of_two(), names.next_power_of_two())
 }

@@ -66,7 +66,7 @@ impl Perfect {
 impl Frozen {
     fn build(collected: &Collected, seed: u64) -> Option<Self> {
         let keys: Vec<(&[u8], Slot)> = collected.slots.iter().map(|(key, slot)| (&**key, *slot)).collect();
-        let buckets = keys.len() / 3 + 1;
+        let buckets = (keys.len() / 4 + 1).next_power_of_two();
         let places = keys.len() + keys.len() / 32 + 1;
         (0..SEEDS).find_map(|attempt| {
             let hash = KeyedHash::new(seed.wrapping_add(attempt));

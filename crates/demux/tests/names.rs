@@ -16,8 +16,8 @@ fn table(names: &[String]) -> NameTable {
 
 fn check(names: &[String], others: &[String]) {
     let table = table(names);
-    let linear = LinearNames::new(table.names);
-    let hashed = HashedNames::new(table.names, 7);
+    let linear = LinearNames::new(table.names());
+    let hashed = HashedNames::new(table.names(), 7);
     for (index, name) in names.iter().enumerate() {
         let index = index as u32;
         assert_eq!(table.find(name.as_bytes()), Some(index), "{name}");
@@ -62,6 +62,15 @@ fn sizes_at_the_edges() {
     check(&[String::new()], &["a".into()]);
     let all_lengths: Vec<String> = (0..100).map(|n| "a".repeat(n)).collect();
     check(&all_lengths, &["a".repeat(100), "b".into()]);
+}
+
+/// Names that differ in one letter of few, where a weak hash has the same upper half for both.
+#[test]
+fn close_short_names() {
+    for length in 1..=8 {
+        let names = (0..26u8).map(|i| char::from(b'a' + i).to_string() + &"_".repeat(length - 1));
+        check(&names.collect::<Vec<_>>(), &["_".repeat(length)]);
+    }
 }
 
 #[test]

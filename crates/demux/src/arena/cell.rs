@@ -21,20 +21,30 @@ pub(super) struct Cell<R> {
     /// [`LIVE`] and the number of references. Readers that will be refused may add to it for a moment, in any
     /// state; nothing depends on the count of a vacant cell.
     pub(super) state: AtomicU32,
-    /// Which of the arena's users the record belongs to.
-    pub(super) tag: AtomicU32,
+    /// Which of the arena's users the record belongs to. Written and read under the same rules as the record.
+    pub(super) tag: UnsafeCell<u32>,
     /// Initialised while `state` has [`LIVE`].
     pub(super) record: UnsafeCell<MaybeUninit<R>>,
 }
 
 impl<R> Cell<R> {
+    /// The record's tag.
+    ///
+    /// # Safety
+    /// The caller holds a counted reference to the cell's record.
+    #[inline(always)]
+    pub(super) unsafe fn owner(&self) -> u32 {
+        // SAFETY: written before the record was published, and not again while it has references.
+        self.tag.with(|tag| unsafe { *tag })
+    }
+
     /// A cell like those in zeroed memory; loom's atomics can't be made of zeroes.
     #[cfg(loom)]
     pub(super) fn vacant() -> Self {
         Self {
             nonce: AtomicU64::new(0),
             state: AtomicU32::new(0),
-            tag: AtomicU32::new(0),
+            tag: UnsafeCell::new(0),
             record: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }

@@ -1,0 +1,97 @@
+//! Lookups in a loop, to be counted by callgrind: `instructions WHAT:N ITERATIONS`.
+//!
+//! `tests/instructions.rs` runs it at two lengths and takes the difference, which leaves what one iteration
+//! costs; that of the loop itself (`no-object`, `no-name`) is then subtracted.
+
+use std::{hint::black_box, mem};
+
+use throughline_demux::{Arena, Handle, HashedNames, LinearNames, NameTable, Ref, build_names};
+
+/// A fat pointer, like a servant behind its skeleton.
+type Record = Box<dyn Fn() -> u32 + Send + Sync>;
+
+const TAG: u32 = 7;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let what = arguments.next().unwrap_or_default();
+    let iterations: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(1_000);
+    let known = match what.split_once(':') {
+        Some((what, n)) => {
+            n.parse().is_ok_and(|n| objects(what, n, iterations) || names(what, n, iterations))
+        }
+        None => false,
+    };
+    if !known {
+        eprintln!("usage: instructions (no-object|get|get-first|get-slot|release|stale):OBJECTS ITERATIONS");
+        eprintln!("       instructions (no-name|perfect|predicted|hashed|linear):LENGTH ITERATIONS");
+        std::process::exit(2);
+    }
+}
+
+/// Looks up one of `n` objects, the last unless told otherwise.
+fn objects(what: &str, n: usize, iterations: usize) -> bool {
+    let arena = Arena::<Record>::new(u32::MAX);
+    let handles: Vec<Handle> =
+        (0..n).map(|_| arena.insert(TAG, Box::new(|| 1)).expect("room for records")).collect();
+    let [first, .., last] = handles[..] else { return false };
+    match what {
+        "no-object" => each(iterations, |_| black_box(black_box(last).slot)),
+        "get" => each(iterations, |_| keep(arena.get(black_box(last), TAG))),
+        "get-first" => each(iterations, |_| keep(arena.get(black_box(first), TAG))),
+        "get-slot" => each(iterations, |_| keep(arena.get_slot(black_box(last).slot))),
+        "release" => each(iterations, |_| drop(black_box_record(arena.get(black_box(last), TAG)))),
+        "stale" => {
+            drop(arena.remove(last));
+            each(iterations, |_| assert!(arena.get(black_box(last), TAG).is_none()));
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Stops where the record's address is known; giving the reference back is another matter.
+#[inline(always)]
+fn keep(record: Option<Ref<'_, Record>>) {
+    mem::forget(black_box_record(record));
+}
+
+#[inline(always)]
+fn black_box_record(record: Option<Ref<'_, Record>>) -> Ref<'_, Record> {
+    let record = record.expect("an open record");
+    black_box(&raw const *record);
+    record
+}
+
+/// Looks up names of `length` bytes in an interface that has 256 of them.
+fn names(what: &str, length: usize, iterations: usize) -> bool {
+    let names: Vec<&'static str> = (0..256).map(|i| &*name(i, length).leak()).collect();
+    let names: &'static [&'static str] = names.leak();
+    let built = build_names(names).expect("a perfect hash");
+    let table = NameTable::new(names, built.seed, built.displacements.leak(), built.slots.leak());
+    let hashed = HashedNames::new(names, 1);
+    let linear = LinearNames::new(names);
+    let asked: Vec<String> = (0..64).map(|i| name(i * 4, length)).collect();
+    let asked = |i: usize| black_box(asked[i % 64].as_bytes());
+    match what {
+        "no-name" => each(iterations, asked),
+        "perfect" => each(iterations, |i| black_box(table.find(asked(i)))),
+        "predicted" => each(iterations, |i| black_box(table.is(i as u32 % 64 * 4, asked(i)))),
+        "hashed" => each(iterations, |i| black_box(hashed.find(asked(i)))),
+        "linear" => each(iterations, |i| black_box(linear.find(asked(i)))),
+        _ => return false,
+    }
+    true
+}
+
+/// Distinct names of a given length, if that is at least 2.
+fn name(i: usize, length: usize) -> String {
+    format!("{i:x>length$x}")
+}
+
+#[inline(always)]
+fn each<O>(iterations: usize, mut lookup: impl FnMut(usize) -> O) {
+    for i in 0..iterations {
+        lookup(i);
+    }
+}
