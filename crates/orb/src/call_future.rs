@@ -191,7 +191,9 @@ impl<E, D> CallFuture<E, D> {
                     self.state = State::Sent { connection, id, fresh: false };
                     Poll::Pending
                 }
-                Poll::Ready(Ok(message)) => Poll::Ready(Step::of(message).map(Some)),
+                Poll::Ready(Ok(reply)) => {
+                    Poll::Ready(Step::of(reply, connection.code_sets()).map(Some))
+                }
                 Poll::Ready(Err(failure)) => Poll::Ready(self.again(failure)),
             },
             State::Failed(exception) => Poll::Ready(Err(exception)),

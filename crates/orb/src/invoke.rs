@@ -205,9 +205,9 @@ impl<'r> OutgoingCall<'r> {
             let orb = self.reference.orb();
             return Ok(local::call(orb, &self.binding, self.operation, arguments, self.response)?);
         }
-        match self.exchange().map_err(Failure::Call)? {
-            None => Ok(Step::Done(Outcome::None)),
-            Some(message) => Ok(Step::of(message)?),
+        match (self.exchange().map_err(Failure::Call)?, &self.way) {
+            (Some(reply), Way::Remote { connection, .. }) => Ok(Step::of(reply, connection.code_sets())?),
+            _ => Ok(Step::Done(Outcome::None)),
         }
     }
 
@@ -329,7 +329,8 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) fn of(frame: Frame) -> Result<Self, SystemException> {
+    /// `code_sets`: those of the connection.
+    pub(crate) fn of(frame: Frame, code_sets: CodeSets) -> Result<Self, SystemException> {
         let header = frame.header;
         if header.kind != MessageType::Reply {
             return Err(failed(CallFailure::Malformed(format!("a {:?} to a request", header.kind))));
@@ -340,7 +341,7 @@ impl Step {
                 let user = reply.status == ReplyStatus::UserException;
                 let body = frame.len() - reply.body.remaining();
                 drop(reply);
-                Self::Done(Outcome::Remote { message: frame, body, user })
+                Self::Done(Outcome::Remote { message: frame, body, user, code_sets })
             }
             ReplyStatus::SystemException => {
                 let exception = OnTheWire::decode(&mut reply.body).map_err(broken)?;
@@ -361,7 +362,7 @@ pub(crate) enum Outcome {
     /// Nothing: the operation is a oneway.
     None,
     /// A reply message; the results, or the user exception, start at `body`.
-    Remote { message: Frame, body: usize, user: bool },
+    Remote { message: Frame, body: usize, user: bool, code_sets: CodeSets },
     /// The results, or the user exception, of an object in this process.
     Local { results: Vec<u8>, user: bool },
 }
@@ -376,11 +377,10 @@ impl Outcome {
         let context = reference.orb().downgrade();
         match &self {
             Self::None => Err(SystemException::marshal().into()),
-            Self::Remote { message, body, user } => {
+            Self::Remote { message, body, user, code_sets } => {
                 let header = message.header;
                 let mut reader = Reader::starting_at(message, header.order, *body);
-                let sets = reference.binding().route().map(|r| r.code_sets).unwrap_or_default();
-                reader.set_codesets(for_message(sets, header.version));
+                reader.set_codesets(for_message(*code_sets, header.version));
                 read_results(reader.with_context(&context), *user, decode)
             }
             Self::Local { results, user } => {
