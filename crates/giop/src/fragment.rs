@@ -1,8 +1,12 @@
 //! Messages in several pieces (section 9.4.9): splitting and reassembly.
 //!
 //! In GIOP 1.2, fragments carry a request id and may interleave, and every piece but the last is a multiple of 8 long,
-//! so that alignment is the same in the pieces as in the whole. GIOP 1.1 has neither. There, some ORBs align to the
-//! whole, others to each piece's own header; pieces cut at 4 more than a multiple of 8 mean the same to both.
+//! so that alignment is the same in the pieces as in the whole.
+//!
+//! GIOP 1.1 has neither, and the standard leaves open what alignment counts from after the first piece. We take it to
+//! count from the start of the whole message; omniORB counts from each piece's own header. Pieces that we write are cut
+//! at 4 more than a multiple of 8, where both mean the same. In pieces that omniORB writes, what needs an alignment of
+//! 8 is misread after the first piece; offering GIOP 1.2 in references avoids that.
 
 use thiserror::Error;
 

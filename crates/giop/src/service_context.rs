@@ -1,4 +1,4 @@
-//! Service contexts: what services add to requests and replies (section 9.7).
+//! Service contexts: what services add to requests and replies (section 7.7).
 
 use throughline_cdr::{ByteOrder, DecodeError, EncodeError, Reader, Writer};
 
@@ -8,7 +8,7 @@ pub const TRANSACTION_SERVICE: u32 = 0;
 pub const CODE_SETS: u32 = 1;
 /// The addresses at which a client serves requests over the same connection.
 pub const BI_DIR_IIOP: u32 = 5;
-/// An object reference that the sender keeps in the clear, for logging.
+/// Policies that go along with a request.
 pub const INVOCATION_POLICIES: u32 = 7;
 /// Details of an unknown exception.
 pub const UNKNOWN_EXCEPTION_INFO: u32 = 9;
