@@ -23,9 +23,11 @@ mod children;
 mod experiment;
 mod experiments;
 mod options;
+mod random;
 mod row;
 mod sink;
 mod table;
+mod timing;
 
 pub use allocator::CountingAllocator;
 pub use children::child;

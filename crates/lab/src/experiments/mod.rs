@@ -1,6 +1,8 @@
 //! One module per experiment.
 
+mod dispatch;
+
 use crate::Experiment;
 
 /// All of them, in the order of the list.
-pub(crate) const ALL: &[&dyn Experiment] = &[];
+pub(crate) const ALL: &[&dyn Experiment] = &[&dispatch::Dispatch];
