@@ -200,10 +200,9 @@ impl<R: Send + Sync> Arena<R> {
         Some(Ref { arena: self, cell })
     }
 
-    /// The handle of the record that is in a slot now.
+    /// The handle of the record that is in a slot now, with the same caveat as [`get_slot`](Self::get_slot).
     pub fn handle_at(&self, slot: Slot) -> Option<Handle> {
-        let nonce = self.segments.cell(slot)?.nonce.load(Ordering::Acquire);
-        (nonce != 0 && !self.is_vacant_nonce(nonce)).then_some(Handle { slot, nonce })
+        self.segments.with_cell(slot, |cell| Some(Handle { slot, nonce: self.open_nonce(cell)? }))
     }
 
     /// Shows every record that is there throughout; records inserted or removed meanwhile may be missed.

@@ -87,8 +87,9 @@ fn tags_nonces_and_slots_are_checked() {
             }
             assert!(arena.remove(Handle { slot: Slot(slot), nonce }).is_none());
         }
-        assert!(arena.get_slot(Slot(slot)).is_none());
+        assert!(arena.get_slot(Slot(slot)).is_none() && arena.handle_at(Slot(slot)).is_none());
     }
+    assert_eq!(arena.handle_at(handle.slot), Some(handle));
     let record = arena.get(handle, 7).unwrap();
     assert_eq!((record.slot(), record.tag()), (handle.slot, 7));
 }
