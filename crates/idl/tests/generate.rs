@@ -158,4 +158,7 @@ fn forward_interfaces_without_a_definition_are_refused() {
     let text = "interface Later; interface I { void f(in Later l); };";
     let error = generate("forward.idl", text, &Config::new()).unwrap_err();
     assert!(error.contains("interface `Later` is declared but not defined"), "{error}");
+    let unneeded =
+        generate("unneeded.idl", "interface Later; struct S { long x; };", &Config::new()).unwrap();
+    assert!(!unneeded.source.contains("Later"));
 }

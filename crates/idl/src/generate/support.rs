@@ -43,10 +43,15 @@ pub(super) fn examine(g: &Generator<'_>) -> Findings {
     let left_out = spread(&entries);
     let mut told = BTreeSet::new();
     let mut unsupported = Vec::new();
-    for id in left_out.iter().filter(|id| g.model.get(**id).is_in_main_file()) {
+    for id in left_out.iter().filter(|id| is_wanted(g.model.get(**id))) {
         report(g, &entries, &left_out, *id, &mut told, &mut unsupported);
     }
     Findings { left_out, unsupported }
+}
+
+/// Whether the user expects code for a definition: it stands in the main file, and is more than an announcement.
+fn is_wanted(definition: &Definition) -> bool {
+    definition.is_in_main_file() && !matches!(definition.kind, Kind::ForwardInterface(_))
 }
 
 /// Everything with an obstacle, and everything that needs such a thing.
