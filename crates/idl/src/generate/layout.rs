@@ -34,7 +34,7 @@ fn indentation(line: &str) -> usize {
 }
 
 fn ends_an_item(line: &str) -> bool {
-    line.ends_with('}') || line.ends_with(';')
+    (line.ends_with('}') || line.ends_with(';')) && !line.trim_start().starts_with("//")
 }
 
 fn starts_an_item(line: &str) -> bool {
@@ -45,6 +45,12 @@ fn starts_an_item(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn documentation_stays_with_its_item() {
+        let text = "/// Like C;\n#[a]\npub fn f();\n";
+        assert_eq!(set_apart(text), text);
+    }
 
     #[test]
     fn items_are_set_apart_and_statements_are_not() {
