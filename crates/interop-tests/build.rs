@@ -1,0 +1,10 @@
+//! Compiles the IDL that the peers of other ORBs are built from as well.
+
+use throughline_idl::CompileError;
+
+fn main() -> Result<(), CompileError> {
+    for file in ["interop", "hundred", "awkward", "bench"] {
+        throughline_idl::compile(format!("../../interop/idl/{file}.idl"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Serves `Interop::Suite`, as omniORB's program of the same name does.
+//!
+//!     interop_server [--listen ADDRESS]... [--max-version 1.N] [--objects STRATEGY] [--operations STRATEGY]
+//!
+//! Prints the suite's reference on one line; it is also served under the plain key `suite`, and a `Bench::Target` under
+//! `bench`. Ends when standard input does. ADDRESS is such as `127.0.0.1:0` (the default), `[::1]:0` or `unix:/path`.
+
+use std::error::Error;
+use std::io::{self, Read as _, Write as _};
+use std::time::Duration;
+
+use throughline::{AdapterConfig, Orb, OrbConfig, Strategy, Version};
+use throughline_interop_tests::bench::TargetSkeleton;
+use throughline_interop_tests::bench_target::Bench;
+use throughline_interop_tests::suite::SuiteServant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (config, objects) = configuration(std::env::args().skip(1))?;
+    let orb = Orb::start(config)?;
+    let suite = SuiteServant::activate(&orb, objects)?;
+    orb.root().activate_with_id("bench", TargetSkeleton(Bench::default()))?;
+    writeln!(io::stdout(), "{}", throughline::ObjectRef::from(suite))?;
+    io::stdout().flush()?;
+
+    io::stdin().read_to_end(&mut Vec::new())?;
+    orb.shutdown(Duration::from_secs(2));
+    Ok(())
+}
+
+fn configuration(
+    mut words: impl Iterator<Item = String>,
+) -> Result<(OrbConfig, AdapterConfig), Box<dyn Error>> {
+    let mut config = OrbConfig::default();
+    let mut objects = AdapterConfig::default();
+    while let Some(option) = words.next() {
+        let value = words.next().ok_or_else(|| format!("{option} has no value"))?;
+        match option.as_str() {
+            "--listen" => config.listen.push(value.parse()?),
+            "--max-version" => config.max_version = version(&value)?,
+            "--objects" => objects.objects = value.parse::<Strategy>()?,
+            "--operations" => {
+                objects.operations = value.parse::<Strategy>()?;
+                config.root.operations = objects.operations;
+            }
+            _ => return Err(format!("{option} is no option").into()),
+        }
+    }
+    if config.listen.is_empty() {
+        config.listen.push("127.0.0.1:0".parse()?);
+    }
+    Ok((config, objects))
+}
+
+fn version(text: &str) -> Result<Version, String> {
+    match text {
+        "1.0" => Ok(Version::V1_0),
+        "1.1" => Ok(Version::V1_1),
+        "1.2" => Ok(Version::V1_2),
+        _ => Err(format!("{text} is no version of GIOP")),
+    }
+}
