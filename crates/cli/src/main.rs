@@ -4,7 +4,9 @@
 mod failure;
 mod idl;
 mod ior;
+mod names;
 mod output;
+mod signals;
 
 use std::process::ExitCode;
 
@@ -24,12 +26,14 @@ struct Arguments {
 enum Command {
     Idl(idl::Arguments),
     Ior(ior::Arguments),
+    Names(names::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Idl(arguments) => idl::run(&arguments),
         Command::Ior(arguments) => ior::run(&arguments),
+        Command::Names(arguments) => names::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,350 @@
+//! The client side of `throughline names`, for any CosNaming server.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::json;
+use throughline::{Kind, ObjectRef, Orb, OrbConfig, SystemException};
+use throughline_naming::client;
+use throughline_naming::cos_naming::naming_context::{CannotProceed, NotFound, NotFoundReason};
+use throughline_naming::cos_naming::{
+    Binding, BindingType, Name, NamingContextBindContextError, NamingContextBindError,
+    NamingContextBindNewContextError, NamingContextDestroyError, NamingContextRebindContextError,
+    NamingContextRebindError, NamingContextRef, NamingContextResolveError, NamingContextUnbindError,
+};
+
+use crate::failure::{Failure, Result};
+use crate::output;
+
+/// Where to ask.
+#[derive(clap::Args)]
+struct Service {
+    /// The name service, as a reference
+    #[arg(long, value_name = "REF", default_value = "corbaloc::localhost:2809/NameService")]
+    service: String,
+    /// Seconds to wait for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    timeout: u64,
+}
+
+impl Service {
+    fn root(&self) -> Result<(Orb, NamingContextRef)> {
+        let call_timeout = Some(Duration::from_secs(self.timeout));
+        let config = OrbConfig { call_timeout, ..OrbConfig::default() };
+        let orb = Orb::start(config).map_err(|e| Failure::new("cannot start an ORB").because(e))?;
+        let object = orb
+            .string_to_object(&self.service)
+            .map_err(|e| Failure::usage(format!("`{}` leads to no name service", self.service)).because(e))?;
+        let root = object.narrow().map_err(|e| self.silent(&e))?;
+        let root = root.ok_or_else(|| Failure::new(format!("`{}` is no naming context", self.service)))?;
+        Ok((orb, root))
+    }
+
+    fn silent(&self, exception: &SystemException) -> Failure {
+        Failure::new(format!("the name service at {} does not answer", self.service))
+            .because(exception)
+            .next("start one with `throughline names serve`, or say with --service where it is")
+    }
+}
+
+/// List the bindings of a context; contexts end with a `/`
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  throughline names list\n  throughline names list --json bank")]
+pub struct List {
+    /// The context; the root if not given
+    #[arg(default_value = "")]
+    path: String,
+    /// One JSON object per binding
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    service: Service,
+}
+
+/// Print the reference that a name is bound to
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  throughline names resolve bank/teller.object")]
+pub struct Resolve {
+    /// The name
+    path: String,
+    #[command(flatten)]
+    service: Service,
+}
+
+/// Bind a name that is free
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  throughline names bind bank/teller.object IOR:0100...")]
+pub struct Bind {
+    #[command(flatten)]
+    binding: NewBinding,
+}
+
+/// Bind a name, whether it is free or not
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example:\n  throughline names rebind bank/teller.object corbaloc::localhost:4000/teller"
+)]
+pub struct Rebind {
+    #[command(flatten)]
+    binding: NewBinding,
+}
+
+#[derive(clap::Args)]
+struct NewBinding {
+    /// The name
+    path: String,
+    /// The object, in any textual form
+    #[arg(value_name = "REF")]
+    object: String,
+    /// The object is a naming context through which names are to lead
+    #[arg(long)]
+    context: bool,
+    #[command(flatten)]
+    service: Service,
+}
+
+/// Remove a binding; what it was bound to stays as it is
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  throughline names unbind bank/teller.object")]
+pub struct Unbind {
+    /// The name
+    path: String,
+    #[command(flatten)]
+    service: Service,
+}
+
+/// Make a context and bind it to a name
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  throughline names new-context --parents bank/branches/17")]
+pub struct NewContext {
+    /// The name
+    path: String,
+    /// Make missing contexts on the way, and accept one that is there
+    #[arg(short, long)]
+    parents: bool,
+    #[command(flatten)]
+    service: Service,
+}
+
+/// Destroy an empty context and remove its binding
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  throughline names destroy bank/branches")]
+pub struct Destroy {
+    /// The name
+    path: String,
+    #[command(flatten)]
+    service: Service,
+}
+
+fn name(path: &str) -> Result<Name> {
+    client::parse_name(path).map_err(|e| {
+        let next =
+            "write components divided by `/`, and `\\` before a `/`, `.` or `\\` that is part of a name";
+        Failure::usage(format!("`{path}` is not a name")).because(e).next(next)
+    })
+}
+
+/// The context of a path; the root's is empty.
+fn context(root: NamingContextRef, path: &str) -> Result<NamingContextRef> {
+    if path.is_empty() {
+        return Ok(root);
+    }
+    let failed =
+        |e: &dyn fmt::Display| Failure::new(format!("`{path}` cannot be used as a context")).because(e);
+    let found = root.resolve(&name(path)?).map_err(|e| failed(&Told::from(e)))?;
+    let found = found.ok_or_else(|| failed(&"it is bound to nil"))?;
+    found
+        .narrow()
+        .map_err(|e| failed(&e))?
+        .ok_or_else(|| failed(&"it is bound to an object that is no context"))
+}
+
+/// Lists.
+pub fn list(arguments: &List) -> Result {
+    let (_orb, root) = arguments.service.root()?;
+    let context = context(root, &arguments.path)?;
+    let failed = |e: SystemException| Failure::new("the listing broke off").because(e);
+    for binding in client::list(&context).map_err(failed)? {
+        print(&binding.map_err(failed)?, arguments.json);
+    }
+    Ok(())
+}
+
+fn print(binding: &Binding, json: bool) {
+    let text = client::name_to_string(&binding.binding_name);
+    let is_context = binding.binding_type == BindingType::Ncontext;
+    if !json {
+        return output::line(&format!("{text}{}", if is_context { "/" } else { "" }));
+    }
+    let (id, kind) = binding.binding_name.first().map_or(("", ""), |c| (&c.id, &c.kind));
+    output::json_line(&json!({"name": text, "id": id, "kind": kind, "context": is_context}));
+}
+
+/// Resolves.
+pub fn resolve(arguments: &Resolve) -> Result {
+    let (_orb, root) = arguments.service.root()?;
+    let found = root.resolve(&name(&arguments.path)?);
+    let found = found.map_err(|e| not("resolved", &arguments.path, e))?;
+    output::line(&found.map_or("nil".to_owned(), |object| object.to_string()));
+    Ok(())
+}
+
+impl NewBinding {
+    fn prepare(&self) -> Result<(NamingContextRef, Name, ObjectRef)> {
+        let (orb, root) = self.service.root()?;
+        let object = orb.string_to_object(&self.object).map_err(|e| {
+            Failure::usage("the object to be bound is none")
+                .because(e)
+                .next("pass an IOR:, corbaloc: or corbaname:")
+        })?;
+        Ok((root, name(&self.path)?, object))
+    }
+
+    /// The object as a context: its own word is not needed, the name service will find out.
+    fn as_context(object: ObjectRef) -> NamingContextRef {
+        throughline::TypedReference::from_object(object)
+    }
+}
+
+/// Binds.
+pub fn bind(Bind { binding }: &Bind) -> Result {
+    let (root, name, object) = binding.prepare()?;
+    if binding.context {
+        let bound = root.bind_context(&name, Some(&NewBinding::as_context(object)));
+        return bound.map_err(|e| not("bound", &binding.path, e));
+    }
+    root.bind(&name, Some(&object)).map_err(|e| not("bound", &binding.path, e))
+}
+
+/// Binds in any case.
+pub fn rebind(Rebind { binding }: &Rebind) -> Result {
+    let (root, name, object) = binding.prepare()?;
+    if binding.context {
+        let bound = root.rebind_context(&name, Some(&NewBinding::as_context(object)));
+        return bound.map_err(|e| not("bound", &binding.path, e));
+    }
+    root.rebind(&name, Some(&object)).map_err(|e| not("bound", &binding.path, e))
+}
+
+/// Unbinds.
+pub fn unbind(arguments: &Unbind) -> Result {
+    let (_orb, root) = arguments.service.root()?;
+    root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
+}
+
+/// Makes a context.
+pub fn new_context(arguments: &NewContext) -> Result {
+    let (_orb, root) = arguments.service.root()?;
+    let name = name(&arguments.path)?;
+    let failed = |e: Told| not("made", &arguments.path, e);
+    if arguments.parents {
+        client::make_path(&root, &name).map_err(|e| failed(e.into()))?;
+    } else {
+        root.bind_new_context(&name).map_err(|e| failed(e.into()))?;
+    }
+    Ok(())
+}
+
+/// Destroys a context.
+pub fn destroy(arguments: &Destroy) -> Result {
+    let (_orb, root) = arguments.service.root()?;
+    let found = context(root.clone(), &arguments.path)?;
+    found.destroy().map_err(|e| not("destroyed", &arguments.path, e))?;
+    root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
+}
+
+fn not(done: &str, path: &str, error: impl Into<Told>) -> Failure {
+    let Told { cause, next } = error.into();
+    let failure = Failure::new(format!("`{path}` was not {done}")).because(cause);
+    match next {
+        Some(next) => failure.next(next),
+        None => failure,
+    }
+}
+
+/// What a name service answered, in words.
+struct Told {
+    cause: String,
+    next: Option<&'static str>,
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.cause)
+    }
+}
+
+impl Told {
+    fn plain(cause: &str, next: &'static str) -> Self {
+        Self { cause: cause.to_owned(), next: Some(next) }
+    }
+
+    fn not_found(e: &NotFound) -> Self {
+        let rest = client::name_to_string(&e.rest_of_name);
+        let (cause, next) = match e.why {
+            NotFoundReason::MissingNode => {
+                ("nothing is bound there", "see what there is: throughline names list")
+            }
+            NotFoundReason::NotContext => ("a context is needed there", "names lead through contexts only"),
+            NotFoundReason::NotObject => {
+                ("a context is bound there", "rebind it with --context, or unbind it")
+            }
+        };
+        Self { cause: format!("not found, from `{rest}` on: {cause}"), next: Some(next) }
+    }
+
+    fn cannot_proceed(e: &CannotProceed) -> Self {
+        let rest = client::name_to_string(&e.rest_of_name);
+        Self::plain(
+            &format!("the name service cannot reach the context in which `{rest}` is"),
+            "check that the server of that context runs",
+        )
+    }
+
+    fn system(e: &SystemException) -> Self {
+        let next = match e.kind {
+            Kind::Transient | Kind::CommFailure => Some("check that the name service runs"),
+            Kind::Timeout => Some("try again with a longer --timeout"),
+            _ => None,
+        };
+        Self { cause: e.to_string(), next }
+    }
+}
+
+/// The errors of the operations, each with its own selection of exceptions.
+macro_rules! told {
+    ($($error:ident $(: $exception:ident $cause:literal $next:literal)?;)*) => {$(
+        impl From<$error> for Told {
+            fn from(error: $error) -> Self {
+                match error {
+                    $error::NotFound(e) => Self::not_found(&e),
+                    $error::CannotProceed(e) => Self::cannot_proceed(&e),
+                    $error::InvalidName(_) => Self::plain("it is not a valid name", "write components divided by `/`"),
+                    $($error::$exception(_) => Self::plain($cause, $next),)?
+                    $error::System(e) => Self::system(&e),
+                }
+            }
+        }
+    )*};
+}
+
+told! {
+    NamingContextBindError: AlreadyBound "the name is taken" "use rebind to replace it";
+    NamingContextBindContextError: AlreadyBound "the name is taken" "use rebind to replace it";
+    NamingContextBindNewContextError: AlreadyBound "the name is taken" "use --parents to accept a context that is there";
+    NamingContextRebindError;
+    NamingContextRebindContextError;
+    NamingContextResolveError;
+    NamingContextUnbindError;
+}
+
+impl From<NamingContextDestroyError> for Told {
+    fn from(error: NamingContextDestroyError) -> Self {
+        match error {
+            NamingContextDestroyError::NotEmpty(_) => {
+                Self::plain("the context is not empty", "unbind what is in it")
+            }
+            NamingContextDestroyError::System(e) => Self::system(&e),
+        }
+    }
+}

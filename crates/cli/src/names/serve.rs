@@ -1,0 +1,69 @@
+//! `throughline names serve`.
+
+use std::path::PathBuf;
+
+use throughline::{Address, Orb, OrbConfig, OrbError, TypedReference};
+use throughline_naming::{NameServer, NamingConfig, NamingError, ROOT_KEY};
+
+use crate::failure::{Failure, Result};
+use crate::output;
+use crate::signals;
+
+/// Serve names until ctrl-c
+///
+/// Any CORBA client can use it. Without --store, names last as long as the process; with it they are on the disk before
+/// a client is told that they are bound.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  throughline names serve
+  throughline names serve --listen 0.0.0.0:2809 --publish names.example.org --store /var/lib/names.redb")]
+pub struct Arguments {
+    /// Where to listen: host:port, [ipv6]:port or unix:/path; may be repeated
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:2809")]
+    listen: Vec<Address>,
+    /// The host name or address that references give
+    #[arg(long, value_name = "HOST")]
+    publish: Option<String>,
+    /// The file that keeps the names; made if it is not there
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result {
+    let config = OrbConfig {
+        listen: arguments.listen.clone(),
+        publish_host: arguments.publish.clone(),
+        // Names and references are small.
+        max_message: 4 * 1024 * 1024,
+        ..OrbConfig::default()
+    };
+    let orb = Orb::start(config).map_err(not_started)?;
+    let config = NamingConfig { store: arguments.store.clone(), ..NamingConfig::default() };
+    let server = NameServer::start(&orb, config).map_err(no_names)?;
+    for address in orb.addresses() {
+        output::line(&match address {
+            Address::Tcp { host, port } if host.contains(':') => {
+                format!("corbaloc::1.2@[{host}]:{port}/{ROOT_KEY}")
+            }
+            Address::Tcp { host, port } => format!("corbaloc::1.2@{host}:{port}/{ROOT_KEY}"),
+            Address::Unix(path) => format!("corbaloc:omniunix:{}:/{ROOT_KEY}", path.display()),
+        });
+    }
+    output::line(&server.root().as_object().to_string());
+    signals::serve_until_told(&orb)
+}
+
+fn not_started(error: OrbError) -> Failure {
+    let next = match &error {
+        OrbError::Listen { .. } => "choose another address with --listen, or stop what uses this one",
+        _ => "see what the system says",
+    };
+    Failure::new("the name service cannot be started").because(error).next(next)
+}
+
+fn no_names(error: NamingError) -> Failure {
+    Failure::new("the name service cannot be started")
+        .because(error)
+        .next("check that the file is a store of this program, writable, and not in use by another process")
+}

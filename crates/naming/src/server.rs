@@ -1,0 +1,205 @@
+//! The service: contexts as objects of an ORB.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use throughline::{
+    Adapter, AdapterConfig, AdapterError, Address, Ior, ObjectRef, Orb, Strategy, SystemException,
+    TypedReference,
+};
+use throughline_giop::component::Address as Published;
+
+use crate::context::Context;
+use crate::cos_naming::{NamingContextExtRef, NamingContextExtSkeleton};
+use crate::iterator::{IteratorLimits, Iterators};
+use crate::store::{Store, StoreError, key_text, parse_key_text};
+use crate::tree::{ContextId, Limits, ROOT, Tree};
+
+/// The object key of the root context: `corbaloc::host/NameService`.
+pub const ROOT_KEY: &str = "NameService";
+
+/// How a name service is run.
+#[derive(Clone, Debug)]
+pub struct NamingConfig {
+    /// The file that keeps contexts and bindings; without one they last as long as the process.
+    pub store: Option<PathBuf>,
+    /// Contexts at a time.
+    pub max_contexts: usize,
+    /// Bindings at a time, in all contexts together.
+    pub max_bindings: usize,
+    /// Binding iterators at a time. A new one ends the one that was unused for longest.
+    pub max_iterators: usize,
+    /// An iterator that is not used for so long may be ended.
+    pub iterator_idle: Duration,
+    /// Bindings in one answer to `list` or `next_n`.
+    pub max_batch: usize,
+    /// How long a context of another server may take for its part of a name.
+    pub foreign_timeout: Duration,
+    /// Calls to contexts of other servers at a time. Clients get `CannotProceed` beyond, and may go on themselves.
+    pub max_foreign_calls: usize,
+}
+
+impl Default for NamingConfig {
+    fn default() -> Self {
+        Self {
+            store: None,
+            max_contexts: 100_000,
+            max_bindings: 1_000_000,
+            max_iterators: 1_000,
+            iterator_idle: Duration::from_secs(300),
+            max_batch: 10_000,
+            foreign_timeout: Duration::from_secs(10),
+            max_foreign_calls: 32,
+        }
+    }
+}
+
+/// Why a name service cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum NamingError {
+    /// The store cannot be opened or read.
+    #[error("cannot use the store {}: {error}", path.display())]
+    Store {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: StoreError,
+    },
+    /// The ORB's root adapter does not allow it: it needs stable keys.
+    #[error("cannot make the contexts: {0}")]
+    Adapter(#[from] AdapterError),
+}
+
+/// A running name service: its contexts answer as long as the ORB does.
+#[derive(Clone, Debug)]
+pub struct NameServer(Arc<Inner>);
+
+/// What all contexts share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) orb: Orb,
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) iterators: Arc<Iterators>,
+    pub(crate) config: NamingConfig,
+    contexts: Adapter,
+    root: NamingContextExtRef,
+    foreign_calls: AtomicUsize,
+}
+
+impl NameServer {
+    /// Serves contexts from now on: the root under the key [`ROOT_KEY`], the others below it, and the root as this ORB's
+    /// initial reference `NameService`.
+    ///
+    /// # Errors
+    /// [`NamingError`].
+    pub fn start(orb: &Orb, config: NamingConfig) -> Result<Self, NamingError> {
+        let path = config.store.clone().unwrap_or_default();
+        let failed = |error| NamingError::Store { path: path.clone(), error };
+        let store = Store::open(config.store.as_deref()).map_err(failed)?;
+        let limits = Limits { contexts: config.max_contexts.max(1), bindings: config.max_bindings };
+        let tree = Tree::load(store, limits).map_err(failed)?;
+        let stable =
+            AdapterConfig { objects: Strategy::DynamicHash, operations: Strategy::Active, stable_keys: true };
+        let contexts = orb.root().create_child(ROOT_KEY, stable)?;
+        let iterators = contexts.create_child("iterators", AdapterConfig::default())?;
+        let limits = IteratorLimits {
+            count: config.max_iterators,
+            idle: config.iterator_idle,
+            batch: config.max_batch.max(1),
+        };
+        let inner = Arc::new(Inner {
+            orb: orb.clone(),
+            tree: Arc::new(tree),
+            iterators: Arc::new(Iterators::new(iterators, limits)),
+            config,
+            root: orb.root().reference_for_id(ROOT_KEY)?,
+            contexts,
+            foreign_calls: AtomicUsize::new(0),
+        });
+        for context in inner.tree.contexts() {
+            inner.activate(context)?;
+        }
+        orb.register_initial_reference("NameService", inner.root.as_object());
+        Ok(Self(inner))
+    }
+
+    /// The root context.
+    pub fn root(&self) -> NamingContextExtRef {
+        self.0.root.clone()
+    }
+}
+
+impl Inner {
+    /// Makes a context of the tree an object.
+    pub(crate) fn activate(
+        self: &Arc<Self>,
+        context: ContextId,
+    ) -> Result<NamingContextExtRef, AdapterError> {
+        let skeleton = NamingContextExtSkeleton(Context::new(Arc::clone(self), context));
+        match context {
+            ROOT => self.orb.root().activate_with_id(ROOT_KEY, skeleton),
+            _ => self.contexts.activate_with_id(&key_text(context), skeleton),
+        }
+    }
+
+    pub(crate) fn deactivate(&self, context: ContextId) -> Result<(), SystemException> {
+        Ok(self.contexts.deactivate(&self.reference(context)?)?)
+    }
+
+    /// The reference to one of the contexts here.
+    pub(crate) fn reference(&self, context: ContextId) -> Result<NamingContextExtRef, SystemException> {
+        match context {
+            ROOT => Ok(self.root.clone()),
+            _ => Ok(self.contexts.reference_for_id(&key_text(context))?),
+        }
+    }
+
+    /// Which of the contexts here a reference leads to, if to any.
+    pub(crate) fn own_context(&self, reference: &ObjectRef) -> Option<ContextId> {
+        let ours: Vec<_> = self.orb.addresses();
+        let profile = reference.ior().iiop_profiles().find_map(Result::ok)?;
+        let here = profile.addresses().iter().any(|address| ours.iter().any(|own| same(own, address)));
+        let context = context_of_key(&profile.object_key)?;
+        (here && self.tree.has(context)).then_some(context)
+    }
+
+    /// A reference to whatever a binding holds.
+    pub(crate) fn object(&self, ior: &Ior) -> Option<ObjectRef> {
+        (!ior.is_nil()).then(|| self.orb.reference(ior.clone()))
+    }
+
+    /// Leave to call another server; none when too many such calls are under way.
+    pub(crate) fn go_abroad(self: &Arc<Self>) -> Option<Abroad> {
+        let before = self.foreign_calls.fetch_add(1, Ordering::Relaxed);
+        let leave = Abroad(Arc::clone(self));
+        (before < self.config.max_foreign_calls).then_some(leave)
+    }
+}
+
+/// Counts as a call to another server as long as it lives.
+pub(crate) struct Abroad(Arc<Inner>);
+
+impl Drop for Abroad {
+    fn drop(&mut self) {
+        self.0.foreign_calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn same(own: &Address, published: &Published) -> bool {
+    match (own, published) {
+        (Address::Tcp { host, port }, Published::Tcp { host: other, port: theirs }) => {
+            host == other && port == theirs
+        }
+        (Address::Unix(path), Published::Unix { path: other, .. }) => path.as_os_str() == other.as_str(),
+        _ => false,
+    }
+}
+
+fn context_of_key(key: &[u8]) -> Option<ContextId> {
+    match std::str::from_utf8(key).ok()?.strip_prefix(ROOT_KEY)? {
+        "" => Some(ROOT),
+        rest => parse_key_text(rest.strip_prefix('/')?),
+    }
+}

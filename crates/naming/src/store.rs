@@ -1,0 +1,149 @@
+//! Where bindings survive: a file of the embedded database `redb`, or nowhere.
+
+use std::path::Path;
+
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
+use throughline::Ior;
+
+use crate::label::Label;
+use crate::tree::{Change, ContextId, Target};
+
+const CONTEXTS: TableDefinition<'_, u64, ()> = TableDefinition::new("contexts");
+/// By context, identifier and kind: the type of the binding, and an IOR as text or a context's number.
+const BINDINGS: TableDefinition<'_, (u64, &str, &str), (u8, &str)> = TableDefinition::new("bindings");
+const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
+/// The layout of the tables above.
+const FORMAT: u64 = 1;
+
+const OBJECT: u8 = 0;
+const FOREIGN: u8 = 1;
+const OWN: u8 = 2;
+
+/// Why bindings cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database refused.
+    #[error("{0}")]
+    Database(Box<redb::Error>),
+    /// The file is of a later version of this program.
+    #[error("the file has format {0}, this program knows format {FORMAT} only")]
+    Format(u64),
+    /// A binding that cannot be read.
+    #[error("the binding of `{id}` (kind `{kind}`) is damaged")]
+    Damaged {
+        /// The name's identifier.
+        id: String,
+        /// The name's kind.
+        kind: String,
+    },
+}
+
+impl<E: Into<redb::Error>> From<E> for StoreError {
+    fn from(error: E) -> Self {
+        Self::Database(Box::new(error.into()))
+    }
+}
+
+/// Where changes are recorded before they are made.
+#[derive(Debug)]
+pub(crate) enum Store {
+    /// Nothing survives.
+    Memory,
+    File(Database),
+}
+
+impl Store {
+    /// Opens the file, or makes it.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, StoreError> {
+        let Some(path) = path else { return Ok(Self::Memory) };
+        let database = Database::create(path)?;
+        let transaction = database.begin_write()?;
+        prepare(&transaction)?;
+        transaction.commit()?;
+        Ok(Self::File(database))
+    }
+
+    /// Hands over everything that is there.
+    pub(crate) fn load(&self, mut each: impl FnMut(Change<'_>)) -> Result<(), StoreError> {
+        let Self::File(database) = self else { return Ok(()) };
+        let transaction = database.begin_read()?;
+        for entry in transaction.open_table(CONTEXTS)?.iter()? {
+            each(Change::Create(entry?.0.value()));
+        }
+        for entry in transaction.open_table(BINDINGS)?.iter()? {
+            let (key, value) = entry?;
+            let ((context, id, kind), (tag, text)) = (key.value(), value.value());
+            let label = Label { id: id.to_owned(), kind: kind.to_owned() };
+            let damaged = || StoreError::Damaged { id: id.to_owned(), kind: kind.to_owned() };
+            let target = read_target(tag, text).ok_or_else(damaged)?;
+            each(Change::Bind(context, &label, &target));
+        }
+        Ok(())
+    }
+
+    /// Makes changes together, and returns when they are on the disk.
+    pub(crate) fn record(&mut self, changes: &[Change<'_>]) -> Result<(), StoreError> {
+        let Self::File(database) = self else { return Ok(()) };
+        let transaction = database.begin_write()?;
+        changes.iter().try_for_each(|change| write(&transaction, change))?;
+        Ok(transaction.commit()?)
+    }
+}
+
+fn prepare(transaction: &WriteTransaction) -> Result<(), StoreError> {
+    let mut meta = transaction.open_table(META)?;
+    let format = meta.get("format")?.map(|format| format.value());
+    match format {
+        Some(FORMAT) => return Ok(()),
+        Some(other) => return Err(StoreError::Format(other)),
+        None => meta.insert("format", FORMAT)?,
+    };
+    transaction.open_table(CONTEXTS)?;
+    transaction.open_table(BINDINGS)?;
+    Ok(())
+}
+
+fn write(transaction: &WriteTransaction, change: &Change<'_>) -> Result<(), StoreError> {
+    match change {
+        Change::Create(context) => {
+            transaction.open_table(CONTEXTS)?.insert(context, ())?;
+        }
+        Change::Destroy(context) => {
+            transaction.open_table(CONTEXTS)?.remove(context)?;
+        }
+        Change::Bind(context, label, target) => {
+            let (tag, text) = match target {
+                Target::Object(ior) => (OBJECT, ior.to_string()),
+                Target::Foreign(ior) => (FOREIGN, ior.to_string()),
+                Target::Own(id) => (OWN, key_text(*id)),
+            };
+            let key = (*context, label.id.as_str(), label.kind.as_str());
+            transaction.open_table(BINDINGS)?.insert(key, (tag, text.as_str()))?;
+        }
+        Change::Unbind(context, label) => {
+            let key = (*context, label.id.as_str(), label.kind.as_str());
+            transaction.open_table(BINDINGS)?.remove(key)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_target(tag: u8, text: &str) -> Option<Target> {
+    match tag {
+        OBJECT => text.parse::<Ior>().ok().map(Target::Object),
+        FOREIGN => text.parse::<Ior>().ok().map(Target::Foreign),
+        OWN => parse_key_text(text).map(Target::Own),
+        _ => None,
+    }
+}
+
+/// A context's number as it stands in object keys.
+pub(crate) fn key_text(context: ContextId) -> String {
+    format!("{context:016x}")
+}
+
+/// Undoes [`key_text`]; none for anything that it does not make.
+pub(crate) fn parse_key_text(text: &str) -> Option<ContextId> {
+    let id = ContextId::from_str_radix(text, 16).ok()?;
+    (key_text(id) == text).then_some(id)
+}
