@@ -193,6 +193,10 @@ fn slices_are_borrowed_where_they_can_be() {
     let mut r = Reader::new(&octets.0, ByteOrder::NATIVE);
     assert!(matches!(r.read_slice::<u64>(), Ok(Cow::Borrowed(&[5, 6]))));
 
+    let foreign = ByteOrder::from_flag(ByteOrder::NATIVE == Big);
+    let mut r = Reader::starting_at(&octets.0, foreign, 8);
+    assert_eq!(u64::read_many(&mut r, 2).unwrap(), [5_u64.swap_bytes(), 6_u64.swap_bytes()].as_slice());
+
     let mut moved = vec![0];
     moved.extend_from_slice(&octets.0);
     let mut r = Reader::new(&moved[1..], ByteOrder::NATIVE);

@@ -19,6 +19,8 @@ const CHUNK_LEN: usize = 16 * 1024;
 const ADVANCE: usize = 96 * 1024;
 /// Memory that an idle connection may keep after a large message.
 const KEEP_LEN: usize = 512 * 1024;
+/// The least room to receive into when nothing is known of the next message.
+const LEAST_ROOM: usize = 1024;
 /// Chunks that one connection keeps for reuse.
 const SPARE_CHUNKS: usize = 2;
 
@@ -107,7 +109,10 @@ impl FrameReader {
     fn make_room(&mut self) {
         let have = self.end - self.start;
         let missing = self.missing();
-        let needed = have + missing.clamp(1, ADVANCE.max(have));
+        // As long as the next message is unknown, there should be room for a small one: a receive call each for the last
+        // few octets of a chunk and for what comes after them would cost more than moving what waits.
+        let wanted = if missing == 0 { LEAST_ROOM } else { missing.min(ADVANCE.max(have)) };
+        let needed = have + wanted;
         if have == 0 && self.chunk.len() > KEEP_LEN {
             self.change_chunk(CHUNK_LEN);
         }

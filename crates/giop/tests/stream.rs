@@ -135,6 +135,25 @@ fn a_discarded_message_is_swallowed_to_its_end() {
 }
 
 #[test]
+fn what_is_complete_or_cancelled_no_longer_counts() {
+    let mut assembler = Assembler::default();
+    let mut accept = |piece: &[u8]| {
+        let _ = assembler.accept(&MessageHeader::of(piece, usize::MAX).unwrap(), piece).unwrap();
+        assembler.pending_octets()
+    };
+    let pieces = pieces(&request(Version::V1_2, 1, &[1; 80]), 64);
+    assert_eq!(pieces.len(), 3);
+    assert_eq!(accept(&pieces[0]), 64);
+    assert_eq!(accept(&pieces[1]), 64 + 48);
+    assert_eq!(accept(&pieces[2]), 0);
+
+    let mut cancel = vec![];
+    write_cancel_request(&mut cancel, Version::V1_2, ByteOrder::Big, 1);
+    assert_eq!(accept(&pieces[0]), 64);
+    assert_eq!(accept(&cancel), 0);
+}
+
+#[test]
 fn fragments_that_fit_nothing() {
     let fail = |stream: &[u8]| match receive(&mut server(), stream, &[usize::MAX]) {
         Err(ProtocolError::Fragment(error)) => error,
@@ -215,6 +234,34 @@ fn the_rest_of_a_message_fits_one_receive_call() {
     assert_eq!(missing, message.len() - 100);
     assert!(incoming.space().len() >= missing);
     assert!(incoming.next().unwrap().is_none());
+}
+
+#[test]
+fn there_is_room_for_a_small_message_after_the_start_of_its_header() {
+    let mut frames = FrameReader::new(1 << 20);
+    let room = frames.space().len();
+    let header_len = request(Version::V1_2, 1, &[]).len();
+    let large = request(Version::V1_2, 1, &vec![1; room - 8 - header_len]);
+    let received = [&*large, b"GIOP\x01"].concat();
+    assert_eq!(received.len(), room - 3);
+    frames.space()[..received.len()].copy_from_slice(&received);
+    frames.filled(received.len());
+    assert_eq!(*frames.next().unwrap().unwrap(), *large);
+    assert!(frames.space().len() >= 1024);
+    assert_eq!(frames.waiting(), b"GIOP\x01");
+}
+
+#[test]
+fn messages_are_not_overwritten_while_they_are_held() {
+    let mut frames = FrameReader::new(1 << 20);
+    let messages: Vec<_> = (0..1000).map(|id| request(Version::V1_2, id, &[1; 59])).collect();
+    let mut held = vec![];
+    for message in &messages {
+        frames.space()[..message.len()].copy_from_slice(message);
+        frames.filled(message.len());
+        held.push(frames.next().unwrap().unwrap());
+    }
+    assert!(held.iter().zip(&messages).all(|(frame, message)| **frame == **message));
 }
 
 #[test]
