@@ -31,11 +31,14 @@ pub(crate) struct Binding {
     disposition: AtomicUsize,
 }
 
+/// A reference from a stranger may have as many addresses as its message holds; nobody needs more than this.
+const MAX_ROUTES: usize = 32;
+
 /// One address of the object, with what a request to it needs.
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) endpoint: Arc<Endpoint>,
-    pub(crate) key: Box<[u8]>,
+    pub(crate) key: Arc<[u8]>,
     pub(crate) version: Version,
     pub(crate) code_sets: CodeSets,
     /// The service context that announces the code sets; empty in GIOP 1.0, which has none.
@@ -53,7 +56,7 @@ impl Binding {
             .collect();
         let local = profiles.iter().find(|(_, p)| p.addresses().iter().any(|a| orb.listens_at(a)));
         let local_key = local.map(|(_, p)| p.object_key.clone().into_boxed_slice());
-        let routes = profiles.iter().flat_map(|(index, p)| routes(orb, *index, p)).collect();
+        let routes = profiles.iter().flat_map(|(index, p)| routes(orb, *index, p)).take(MAX_ROUTES).collect();
         Self {
             routes,
             current: AtomicUsize::new(0),
@@ -160,11 +163,13 @@ fn routes(orb: &Orb, index: u32, profile: &IiopProfile) -> Vec<Route> {
         // A server that says nothing of code sets gets what every ORB understands.
         _ => (for_version(CodeSets::DEFAULT.narrow, None, version), Vec::new()),
     };
+    let key: Arc<[u8]> = profile.object_key.as_slice().into();
     addresses(profile)
         .iter()
+        .take(MAX_ROUTES)
         .map(|address| Route {
             endpoint: orb.endpoints().at(address, code_sets),
-            key: profile.object_key.clone().into_boxed_slice(),
+            key: Arc::clone(&key),
             version,
             code_sets,
             announcement: announcement.clone().into_boxed_slice(),

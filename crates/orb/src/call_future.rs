@@ -43,7 +43,7 @@ impl ObjectRef {
         E: OperationError,
         D: FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     {
-        let deadline = self.timeout().map(|t| Instant::now() + t);
+        let deadline = self.timeout().and_then(|t| Instant::now().checked_add(t));
         let binding = self.binding();
         let code_sets = binding.code_sets();
         let mut arguments = Vec::new();
@@ -105,19 +105,47 @@ enum State {
 
 /// What a worker brings back to a future.
 #[derive(Default)]
-struct Handover(Mutex<(Option<Brought>, Option<Waker>)>);
+struct Handover(Mutex<HandoverState>);
+
+#[derive(Default)]
+struct HandoverState {
+    brought: Option<Brought>,
+    waker: Option<Waker>,
+    done: bool,
+}
 
 enum Brought {
     Connected(Result<Arc<ClientConnection>, (Address, io::Error)>),
     Local(Result<Step, SystemException>),
+    /// The ORB was shut down before a worker came to it.
+    Nothing,
+}
+
+/// A worker's end of a [`Handover`]: brings nothing if the work is never done.
+struct Bringer(Arc<Handover>);
+
+impl Bringer {
+    fn bring(self, what: Brought) {
+        self.0.put(what);
+    }
+}
+
+impl Drop for Bringer {
+    fn drop(&mut self) {
+        self.0.put(Brought::Nothing);
+    }
 }
 
 impl Handover {
     fn put(&self, what: Brought) {
         let waker = {
             let mut inner = lock(&self.0);
-            inner.0 = Some(what);
-            inner.1.take()
+            if inner.done {
+                return;
+            }
+            inner.done = true;
+            inner.brought = Some(what);
+            inner.waker.take()
         };
         if let Some(waker) = waker {
             waker.wake();
@@ -126,10 +154,10 @@ impl Handover {
 
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Brought> {
         let mut inner = lock(&self.0);
-        match inner.0.take() {
+        match inner.brought.take() {
             Some(what) => Poll::Ready(what),
             None => {
-                inner.1 = Some(cx.waker().clone());
+                inner.waker = Some(cx.waker().clone());
                 Poll::Pending
             }
         }
@@ -181,6 +209,7 @@ impl<E, D> CallFuture<E, D> {
                     Poll::Pending
                 }
                 Poll::Ready(Brought::Local(result)) => Poll::Ready(result.map(Some)),
+                Poll::Ready(Brought::Nothing) => Poll::Ready(Err(SystemException::shut_down())),
                 Poll::Ready(Brought::Connected(Err((address, e)))) => {
                     Poll::Ready(self.other_way(not_connected(&address, &e)))
                 }
@@ -191,9 +220,7 @@ impl<E, D> CallFuture<E, D> {
                     self.state = State::Sent { connection, id, fresh: false };
                     Poll::Pending
                 }
-                Poll::Ready(Ok(reply)) => {
-                    Poll::Ready(Step::of(reply, connection.code_sets()).map(Some))
-                }
+                Poll::Ready(Ok(reply)) => Poll::Ready(Step::of(reply, connection.code_sets()).map(Some)),
                 Poll::Ready(Err(failure)) => Poll::Ready(self.again(failure)),
             },
             State::Failed(exception) => Poll::Ready(Err(exception)),
@@ -273,11 +300,11 @@ impl Call {
 
     fn connect(&self) -> State {
         let handover = Arc::new(Handover::default());
-        let (result, binding) = (Arc::clone(&handover), Arc::clone(&self.binding));
+        let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
         let timeout = remaining(self.deadline).unwrap_or(CONNECT_TIMEOUT);
         self.reference.orb().reactor().spawn(Box::new(move |_| {
             let connected = binding.connect(timeout, |e, t| e.connect_shared(t)).map(|(_, c)| c);
-            result.put(Brought::Connected(connected));
+            result.bring(Brought::Connected(connected));
         }));
         State::AtWorker(handover)
     }
@@ -285,12 +312,12 @@ impl Call {
     /// A local object's servant may block: it runs on a worker, not on the thread that polls.
     fn run_local(&mut self) -> State {
         let handover = Arc::new(Handover::default());
-        let (result, binding) = (Arc::clone(&handover), Arc::clone(&self.binding));
+        let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
         let (orb, operation, arguments) =
             (self.reference.orb().clone(), self.operation, self.arguments.clone());
         self.reference.orb().reactor().spawn(Box::new(move |_| {
             let outcome = local::call(&orb, &binding, operation, &arguments, Response::Target);
-            result.put(Brought::Local(outcome));
+            result.bring(Brought::Local(outcome));
         }));
         State::AtWorker(handover)
     }

@@ -12,7 +12,7 @@ use throughline_giop::reply::{NewReply, ReplyStatus, begin_reply, write_system_e
 use throughline_giop::request::RequestHeader;
 use throughline_giop::{Open, finish, service_context};
 
-use crate::exception::{Completion, SystemException};
+use crate::exception::{Completion, Kind, SystemException, minor};
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::orb::WeakOrb;
 use crate::servant::{Outcome, ServerCall};
@@ -34,24 +34,33 @@ impl Session {
         self.ordered.load(Ordering::Relaxed)
     }
 
-    fn code_sets(&self, request: &RequestHeader<'_>, version: Version) -> CodeSets {
+    fn code_sets(&self, request: &RequestHeader<'_>, version: Version) -> Result<CodeSets, SystemException> {
         let mut packed = self.code_sets.load(Ordering::Relaxed);
         if packed == 0
             && !request.service_contexts.is_empty()
             && let Some(data) = request.service_contexts.find(service_context::CODE_SETS)
             && let Ok(chosen) = throughline_giop::codeset::CodeSetContext::from_octets(data)
         {
-            packed = pack(CharSet::from_id(chosen.char_data), WideCharSet::from_id(chosen.wchar_data));
+            packed = pack(chosen.char_data, WideCharSet::from_id(chosen.wchar_data));
             self.code_sets.store(packed, Ordering::Relaxed);
         }
-        unpack(packed, version)
+        if packed & UNKNOWN != 0 {
+            // Text would be taken for what it is not, and nobody would notice.
+            return Err(SystemException::new(Kind::CodesetIncompatible, minor::UNKNOWN_CODE_SET));
+        }
+        Ok(unpack(packed, version))
     }
 }
 
-/// Bit 0: known; bit 1: UTF-8 rather than ISO 8859-1; bit 2: UTF-16 agreed upon for wide text.
-fn pack(narrow: Option<CharSet>, wide: Option<WideCharSet>) -> u32 {
-    1 | u32::from(narrow == Some(CharSet::Utf8)) << 1 | u32::from(wide.is_some()) << 2
+/// Bit 0: known; bit 1: UTF-8 rather than ISO 8859-1; bit 2: UTF-16 agreed upon for wide text; bit 3: [`UNKNOWN`]. A
+/// client that names no narrow code set at all uses the default.
+fn pack(narrow: u32, wide: Option<WideCharSet>) -> u32 {
+    let unknown = if narrow != 0 && CharSet::from_id(narrow).is_none() { UNKNOWN } else { 0 };
+    1 | u32::from(narrow == CharSet::Utf8.id()) << 1 | u32::from(wide.is_some()) << 2 | unknown
 }
+
+/// The client chose a narrow code set that is none of ours.
+const UNKNOWN: u32 = 8;
 
 #[inline]
 fn unpack(packed: u32, version: Version) -> CodeSets {
@@ -182,7 +191,7 @@ impl Dispatcher {
         };
         let open = begin_reply(out, header.version, ByteOrder::NATIVE, &reply)?;
         let mut arguments = request.body.clone();
-        arguments.set_codesets(session.code_sets(request, header.version));
+        arguments.set_codesets(session.code_sets(request, header.version)?);
         let mut call = ServerCall::new(arguments.with_context(&self.orb), out, open.start, expected);
         upcall(&object, operation, &mut call)?;
         let outcome = call.outcome();

@@ -50,6 +50,8 @@ pub mod minor {
     pub const NO_USABLE_PROFILE: u32 = THROUGHLINE | 1;
     /// INV_OBJREF: a nil reference was called or narrowed.
     pub const NIL: u32 = THROUGHLINE | 2;
+    /// CODESET_INCOMPATIBLE: the client chose a code set that was not offered (standard code 2).
+    pub const UNKNOWN_CODE_SET: u32 = OMG | 2;
     /// BAD_INV_ORDER: the ORB has shut down (standard code 4).
     pub const SHUT_DOWN: u32 = OMG | 4;
 }
@@ -110,6 +112,10 @@ impl SystemException {
 
     pub(crate) fn bad_param() -> Self {
         Self::new(Kind::BadParam, minor::THROUGHLINE)
+    }
+
+    pub(crate) fn shut_down() -> Self {
+        Self::new(Kind::BadInvOrder, minor::SHUT_DOWN).detail("the ORB has been shut down")
     }
 
     pub(crate) fn unknown() -> Self {

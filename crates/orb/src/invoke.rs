@@ -106,7 +106,7 @@ impl<'r> OutgoingCall<'r> {
         response: Response,
     ) -> Result<Self, SystemException> {
         reference.orb().check_up()?;
-        let deadline = reference.timeout().map(|t| Instant::now() + t);
+        let deadline = reference.timeout().and_then(|t| Instant::now().checked_add(t));
         let binding = reference.binding();
         let mut call = Self {
             reference,
@@ -453,8 +453,10 @@ pub(crate) fn failed(failure: CallFailure) -> SystemException {
         CallFailure::Malformed(why) => {
             comm_failure(minor::PEER_TALKS_NONSENSE).completed(Completion::Maybe).detail(why)
         }
+        // It does not say which message: this one, or another on the same connection.
         CallFailure::Refused => comm_failure(minor::PEER_REFUSED_MESSAGE)
-            .detail("the server answered that it could not read the request"),
+            .completed(Completion::Maybe)
+            .detail("the server answered that it could not read a message"),
         CallFailure::TimedOut => SystemException::new(Kind::Timeout, minor::REPLY_TIMEOUT)
             .completed(Completion::Maybe)
             .detail("no reply within the time that the call may take"),

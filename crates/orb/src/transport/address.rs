@@ -4,8 +4,9 @@ use std::fmt;
 use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -41,7 +42,7 @@ impl Address {
     /// The last error of the operating system; `TimedOut` when the time is over.
     pub fn connect(&self, timeout: Duration) -> io::Result<OwnedFd> {
         match self {
-            Self::Unix(path) => Ok(UnixStream::connect(path)?.into()),
+            Self::Unix(path) => connect_unix(path, timeout),
             Self::Tcp { host, port } => connect_tcp(host, *port, timeout),
         }
     }
@@ -54,18 +55,50 @@ impl Address {
         match self {
             Self::Tcp { host, port } => {
                 let listener = TcpListener::bind((host.as_str(), *port))?;
+                rustix::net::listen(&listener, BACKLOG)?;
                 let port = listener.local_addr()?.port();
                 listener.set_nonblocking(true)?;
                 Ok((listener.into(), Self::Tcp { host: host.clone(), port }))
             }
             Self::Unix(path) => {
-                if UnixStream::connect(path).is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused) {
+                if is_left_over(path) {
                     std::fs::remove_file(path)?;
                 }
                 let listener = UnixListener::bind(path)?;
+                rustix::net::listen(&listener, BACKLOG)?;
                 listener.set_nonblocking(true)?;
                 Ok((listener.into(), self.clone()))
             }
+        }
+    }
+}
+
+/// Connections that may wait to be accepted; the system has a limit of its own.
+const BACKLOG: i32 = 4096;
+
+/// Whether a socket is at `path`, and nobody listens there. Connecting to another kind of file is refused too.
+fn is_left_over(path: &Path) -> bool {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
+    is_socket
+        && connect_unix(path, Duration::ZERO).is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// The kernel lets a connecting thread wait for ever while too many others wait to be accepted: asks it not to wait, and
+/// comes back.
+fn connect_unix(path: &Path, timeout: Duration) -> io::Result<OwnedFd> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    let (address, started) = (SocketAddrUnix::new(path)?, Instant::now());
+    loop {
+        match connect(&fd, &address) {
+            Ok(()) => return Ok(fd),
+            Err(rustix::io::Errno::AGAIN) if started.elapsed() >= timeout => {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            Err(rustix::io::Errno::AGAIN) => std::thread::sleep(Duration::from_millis(2)),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
         }
     }
 }
