@@ -47,6 +47,7 @@ pub(crate) fn parse(lexed: Lexed, sources: &SourceMap, sink: &mut Sink) -> Parse
         sources,
         sink,
         depth: 0,
+        operators: 0,
         lost,
         last_broken: None,
         defined: HashMap::new(),
@@ -71,6 +72,8 @@ struct Parser<'s> {
     sources: &'s SourceMap,
     sink: &'s mut Sink,
     depth: usize,
+    /// Operators so far in the current expression.
+    operators: usize,
     lost: HashSet<Rc<str>>,
     defined: HashMap<Rc<str>, Span>,
     /// The token at which the last report was made: one report per place is enough.

@@ -18,22 +18,24 @@ const BINARY: [(&str, u8, Binary); 10] = [
     ("%", 6, Binary::Remainder),
 ];
 
-/// More operands than this are refused: the tree leans left, and its depth is bounded.
-const MAX_OPERANDS: usize = 256;
+/// Operators of one expression: each may make the tree deeper.
+const MAX_OPERATORS: usize = 400;
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parse<Expression> {
+        self.operators = 0;
         self.nested(|it| it.binary(0, true))
     }
 
     /// An expression within angle brackets, where `>>` closes two of them.
     pub(super) fn bound_expression(&mut self) -> Parse<Expression> {
+        self.operators = 0;
         self.nested(|it| it.binary(0, false))
     }
 
     fn binary(&mut self, least: u8, shift_right: bool) -> Parse<Expression> {
         let mut left = self.nested(Self::unary)?;
-        for _ in 0..MAX_OPERANDS {
+        while self.operators < MAX_OPERATORS {
             let TokenKind::Punctuator(text) = self.peek().kind else { return Ok(left) };
             let Some((_, strength, operator)) = BINARY.iter().find(|(it, ..)| *it == text) else {
                 return Ok(left);
@@ -42,6 +44,7 @@ impl Parser<'_> {
                 return Ok(left);
             }
             self.bump();
+            self.operators += 1;
             let right = self.nested(|it| it.binary(*strength, shift_right))?;
             let span = left.span.to(right.span);
             left =
@@ -84,7 +87,7 @@ impl Parser<'_> {
             }
             TokenKind::Punctuator("(") => {
                 self.bump();
-                let inner = self.expression()?;
+                let inner = self.nested(|it| it.binary(0, true))?;
                 let close = self.expect(")", "to close the parenthesis")?;
                 return Ok(Expression { span: span.to(close), ..inner });
             }

@@ -17,7 +17,17 @@ enum Found {
 impl Resolver<'_> {
     /// The meaning of a name. `None` if it has none or several, which is reported.
     pub(super) fn lookup(&mut self, name: &ScopedName) -> Option<Entry> {
-        let mut entry = self.first_part(name)?;
+        let (entry, found_in) = self.lookup_only(name)?;
+        if !name.absolute {
+            self.note_use(&name.parts[0], found_in);
+        }
+        Some(entry)
+    }
+
+    /// The same for a `raises` clause, which leaves the name free for other uses in the interface. Also the scope that
+    /// defines the first part.
+    pub(super) fn lookup_only(&mut self, name: &ScopedName) -> Option<(Entry, ScopeId)> {
+        let (mut entry, found_in) = self.first_part(name)?;
         for (index, part) in name.parts.iter().enumerate().skip(1) {
             let scope = self.scope_behind(&entry, &name.parts[index - 1], part)?;
             let found = self.find_in(scope, &part.name);
@@ -28,20 +38,17 @@ impl Resolver<'_> {
             self.check_case(part, &found);
             entry = found;
         }
-        Some(entry)
+        Some((entry, found_in))
     }
 
-    fn first_part(&mut self, name: &ScopedName) -> Option<Entry> {
+    fn first_part(&mut self, name: &ScopedName) -> Option<(Entry, ScopeId)> {
         let part = &name.parts[0];
         let mut at = if name.absolute { Some(ScopeId::FILE) } else { Some(self.scope) };
         while let Some(scope) = at {
             let found = self.find_in(scope, &part.name);
             if let Some((entry, _)) = self.only(found, part)? {
                 self.check_case(part, &entry);
-                if !name.absolute {
-                    self.note_use(part, scope);
-                }
-                return Some(entry);
+                return Some((entry, scope));
             }
             at = self.scopes[scope.index()].parent;
         }

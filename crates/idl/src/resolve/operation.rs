@@ -88,7 +88,7 @@ impl Resolver<'_> {
     }
 
     fn exception_named(&mut self, name: &ScopedName) -> Option<DefId> {
-        let entry = self.lookup(name)?;
+        let (entry, _) = self.lookup_only(name)?;
         if let Target::Definition(id) = entry.target {
             let draft = &self.drafts[id.index()];
             if matches!(draft.kind, Kind::Exception(_)) {
