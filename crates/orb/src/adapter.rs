@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use throughline_demux::{
-    AnyLocator, Arena, FreezeError, Handle, InsertError, Locator, LocatorConfig, Slot, Strategy,
+    AnyLocator, Arena, FreezeError, Handle, InsertError, Locator, LocatorConfig, Ref, Slot, Strategy,
 };
 
 use crate::exception::SystemException;
-use crate::interface::Interface;
 use crate::object_key::ObjectKey;
 use crate::object_table::{ActiveObject, ObjectTable, Record, Tag};
-use crate::orb::Orb;
+use crate::orb::{Orb, WeakOrb};
 use crate::reference::{ObjectRef, TypedReference};
 use crate::servant::{Forwarder, Skeleton, TypedSkeleton};
 
@@ -139,10 +138,22 @@ impl AdapterState {
 ///
 /// Objects are activated, deactivated and called from any number of threads at once; calls under way finish on
 /// the object they found.
-#[derive(Clone)]
 pub struct Adapter {
-    orb: Orb,
+    orb: Link,
     state: Arc<AdapterState>,
+}
+
+/// An adapter that a user holds keeps its ORB alive; one in the tree, which the ORB holds, does not.
+enum Link {
+    Held(Orb),
+    InTree(WeakOrb),
+}
+
+impl Clone for Adapter {
+    fn clone(&self) -> Self {
+        let orb = self.orb().map_or_else(|_| Link::InTree(WeakOrb::default()), Link::Held);
+        Self { orb, state: Arc::clone(&self.state) }
+    }
 }
 
 impl std::fmt::Debug for Adapter {
@@ -192,7 +203,24 @@ impl Adapter {
         if config.stable_keys {
             table.stable.insert(state.path.as_bytes(), handle.slot)?;
         }
-        Ok(Self { orb: orb.clone(), state })
+        Ok(Self { orb: Link::Held(orb.clone()), state })
+    }
+
+    /// The adapter as the tree keeps it.
+    pub(crate) fn in_tree(&self) -> Self {
+        let orb = match &self.orb {
+            Link::Held(orb) => orb.downgrade(),
+            Link::InTree(orb) => orb.clone(),
+        };
+        Self { orb: Link::InTree(orb), state: Arc::clone(&self.state) }
+    }
+
+    fn orb(&self) -> Result<Orb, AdapterError> {
+        match &self.orb {
+            Link::Held(orb) => Ok(orb.clone()),
+            // Reached through the ORB or an adapter that is held, so it is there.
+            Link::InTree(orb) => orb.upgrade().ok_or(AdapterError::Destroyed),
+        }
     }
 
     /// Makes an adapter below this one.
@@ -208,8 +236,8 @@ impl Adapter {
         if children.iter().any(|c| c.name() == name) {
             return Err(AdapterError::AdapterExists(name.to_owned()));
         }
-        let child = Self::make(&self.orb, Some(self), name, config)?;
-        children.push(child.clone());
+        let child = Self::make(&self.orb()?, Some(self), name, config)?;
+        children.push(child.in_tree());
         Ok(child)
     }
 
@@ -296,17 +324,19 @@ impl Adapter {
             return Err(AdapterError::Destroyed);
         }
         let tag = self.state.tag();
-        let table = self.orb.table();
+        let orb = self.orb()?;
+        let table = orb.table();
         let handle = table.objects.insert(tag.0, skeleton).map_err(|_| AdapterError::Full)?;
         if let Some(locator) = &self.state.locator
             && let Err(e) = locator.insert(id, handle.slot)
         {
+            drop(count);
             table.remove(handle);
             return Err(e.into());
         }
         *count += 1;
         drop(count);
-        Ok(self.reference(&self.key(tag, handle, id), interface))
+        Ok(orb.reference_to_own(&self.key(tag, handle, id), interface.repository_id))
     }
 
     fn key(&self, tag: Tag, handle: Handle, id: &[u8]) -> Vec<u8> {
@@ -321,10 +351,6 @@ impl Adapter {
         ObjectKey::Indexed { adapter, id }.to_bytes()
     }
 
-    fn reference(&self, key: &[u8], interface: &'static Interface) -> ObjectRef {
-        self.orb.reference_to_own(key, interface.repository_id)
-    }
-
     /// Takes the object of a reference out of service. Calls under way finish on it; later ones get
     /// `OBJECT_NOT_EXIST`.
     ///
@@ -333,22 +359,25 @@ impl Adapter {
     /// [`AdapterError::Frozen`] for a frozen adapter.
     pub fn deactivate(&self, reference: &impl TypedReference) -> Result<(), AdapterError> {
         let key = reference.as_object().object_key().to_vec();
+        let orb = self.orb()?;
         let mut count = self.state.writer();
-        match ObjectKey::parse(&key) {
+        let removed = match ObjectKey::parse(&key) {
             ObjectKey::Active { handle, tag } if tag == self.state.tag().0 => {
-                if !self.orb.table().remove(handle) {
-                    return Err(AdapterError::NotActive);
-                }
+                Some(orb.table().remove(handle).ok_or(AdapterError::NotActive)?)
             }
             ObjectKey::Indexed { adapter, id } if Some(&adapter) == self.state.handle.get() => {
-                self.remove_by_id(id)?;
+                self.remove_by_id(orb.table(), id)?
             }
             ObjectKey::Stable(key) => {
-                self.remove_by_id(self.id_of_stable(key).ok_or(AdapterError::NotActive)?)?;
+                let id = self.id_of_stable(key).ok_or(AdapterError::NotActive)?;
+                self.remove_by_id(orb.table(), id)?
             }
             _ => return Err(AdapterError::NotActive),
-        }
+        };
         *count -= 1;
+        drop(count);
+        // The servant may be dropped now, and may use the adapter one last time.
+        drop(removed);
         Ok(())
     }
 
@@ -360,12 +389,15 @@ impl Adapter {
         }
     }
 
-    fn remove_by_id(&self, id: &[u8]) -> Result<(), AdapterError> {
+    fn remove_by_id<'t>(
+        &self,
+        table: &'t ObjectTable,
+        id: &[u8],
+    ) -> Result<Option<Ref<'t, Record>>, AdapterError> {
         let locator = self.state.locator.as_ref().ok_or(AdapterError::NotActive)?;
         // First from the locator, then from the arena: see `Locator::find_with`.
         let slot = locator.remove(id).ok_or(AdapterError::NotActive)?;
-        self.orb.table().remove_slot(slot);
-        Ok(())
+        Ok(table.remove_slot(slot))
     }
 
     /// `perfect-hash`: computes the hash over the objects activated so far. From now on they can be called, and
@@ -390,7 +422,7 @@ impl Adapter {
         self.check_id(id)?;
         let unused = Handle { slot: Slot(0), nonce: 0 };
         let key = self.key(self.state.tag(), unused, id.as_bytes());
-        Ok(R::from_object(self.orb.reference_to_own(&key, R::REPOSITORY_ID)))
+        Ok(R::from_object(self.orb()?.reference_to_own(&key, R::REPOSITORY_ID)))
     }
 
     /// Deactivates every object of this adapter and of those below it, and removes them from the tree.
@@ -398,7 +430,8 @@ impl Adapter {
         self.state.destroyed.store(true, Ordering::Release);
         let children = std::mem::take(&mut *self.state.children());
         children.iter().for_each(Self::destroy);
-        let table = self.orb.table();
+        let Ok(orb) = self.orb() else { return };
+        let table = orb.table();
         let mut count = self.state.writer();
         if self.state.config.stable_keys {
             let _ = table.stable.remove(self.state.path.as_bytes());
@@ -406,9 +439,10 @@ impl Adapter {
         if let Some(handle) = self.state.handle.get() {
             table.adapters.remove(*handle);
         }
-        table.remove_tagged(self.state.tag());
+        let removed = table.remove_tagged(self.state.tag());
         *count = 0;
         drop(count);
+        drop(removed);
         if let Some(parent) = self.state.parent.and_then(|p| table.adapters.get(p, 0)) {
             parent.children().retain(|c| !Arc::ptr_eq(&c.state, &self.state));
         }

@@ -142,22 +142,20 @@ impl ObjectTable {
         adapter.find(self, id)
     }
 
-    /// Takes an object out; calls under way finish on it.
-    pub(crate) fn remove(&self, handle: Handle) -> bool {
-        self.objects.remove(handle).is_some()
+    /// Takes an object out; calls under way finish on it. The servant is dropped with what is returned, or after.
+    pub(crate) fn remove(&self, handle: Handle) -> Option<Ref<'_, Record>> {
+        self.objects.remove(handle)
     }
 
     /// Takes out the object in a slot.
-    pub(crate) fn remove_slot(&self, slot: Slot) {
-        if let Some(handle) = self.objects.handle_at(slot) {
-            drop(self.objects.remove(handle));
-        }
+    pub(crate) fn remove_slot(&self, slot: Slot) -> Option<Ref<'_, Record>> {
+        self.objects.handle_at(slot).and_then(|handle| self.objects.remove(handle))
     }
 
     /// Takes out all objects of one adapter.
-    pub(crate) fn remove_tagged(&self, tag: Tag) {
+    pub(crate) fn remove_tagged(&self, tag: Tag) -> Vec<Ref<'_, Record>> {
         let mut handles = Vec::new();
         self.objects.visit(|handle, owner, _| handles.extend((owner == tag.0).then_some(handle)));
-        handles.into_iter().for_each(|handle| drop(self.objects.remove(handle)));
+        handles.into_iter().filter_map(|handle| self.objects.remove(handle)).collect()
     }
 }

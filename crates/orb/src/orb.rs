@@ -14,7 +14,7 @@ use throughline_giop::{Ior, Version};
 
 use crate::adapter::{Adapter, AdapterConfig, AdapterError};
 use crate::dispatch::{Dispatcher, Session};
-use crate::exception::{Kind, SystemException, minor};
+use crate::exception::SystemException;
 use crate::initial::InitialReferences;
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::reference::ObjectRef;
@@ -181,7 +181,7 @@ impl Orb {
         let mut bound = Vec::new();
         for address in &config.listen {
             let error = |error| OrbError::Listen { address: address.clone(), error };
-            bound.push(address.listen().map_err(error)?);
+            bound.push(address.listen().map_err(error).inspect_err(|_| unlink(&bound))?);
         }
         let addresses: Vec<Address> = bound.iter().map(|(_, address)| address.clone()).collect();
         let limits = ClientLimits {
@@ -216,7 +216,7 @@ impl Orb {
         }));
         let dispatcher = Arc::new(Dispatcher::new(table, orb.downgrade()));
         let _ = orb.0.dispatcher.set(Arc::clone(&dispatcher));
-        let _ = orb.0.root.set(Adapter::root(&orb, orb.0.config.root)?);
+        let _ = orb.0.root.set(Adapter::root(&orb, orb.0.config.root)?.in_tree());
         orb.listen(bound, &dispatcher)?;
         Ok(orb)
     }
@@ -312,28 +312,43 @@ impl Orb {
             if end.over {
                 return std::task::Poll::Ready(());
             }
-            end.wakers.push(cx.waker().clone());
+            if !end.wakers.iter().any(|w| w.will_wake(cx.waker())) {
+                end.wakers.push(cx.waker().clone());
+            }
             std::task::Poll::Pending
         })
     }
 
     /// Shuts down in order: no new connections, requests under way are finished (within `grace`), clients are told
-    /// that nothing more will be answered, connections close, threads end, objects are dropped.
+    /// that nothing more will be answered, connections close, threads end, objects are dropped. A thread whose servant
+    /// takes longer than that is left to itself.
+    ///
+    /// Waits for the end; but not within a servant, whose own reply is among what is to be finished: there it returns
+    /// at once, and the rest happens on another thread.
     pub fn shutdown(&self, grace: Duration) {
-        if self.0.down.swap(true, Ordering::AcqRel) {
-            return self.run();
+        let is_first = !self.0.down.swap(true, Ordering::AcqRel);
+        if crate::transport::server::in_worker() {
+            let orb = self.clone();
+            let end = move || orb.end(grace);
+            if is_first && let Err(e) = std::thread::Builder::new().spawn(end) {
+                tracing::error!(error = %e, "no thread to shut down on");
+                self.0.down.store(false, Ordering::Release);
+            }
+        } else if is_first {
+            self.end(grace);
+        } else {
+            self.run();
         }
+    }
+
+    fn end(&self, grace: Duration) {
         let inner = &self.0;
         for listener in lock(&inner.listeners).drain(..) {
             crate::transport::reactor::Source::close(&*listener);
         }
-        let deadline = Instant::now() + grace;
-        let own_upcall = usize::from(crate::transport::server::in_worker());
-        while inner.reactor.upcalls() > own_upcall && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        inner.reactor.drain(Instant::now().checked_add(grace));
         inner.endpoints.close();
-        inner.reactor.stop();
+        inner.reactor.stop(PATIENCE);
         inner.clean_up();
         self.root().destroy();
         let (end, changed) = &inner.ended;
@@ -415,8 +430,7 @@ impl Orb {
     /// `BAD_INV_ORDER` once the ORB has been shut down.
     pub(crate) fn check_up(&self) -> Result<(), SystemException> {
         if self.0.down.load(Ordering::Acquire) {
-            let exception = SystemException::new(Kind::BadInvOrder, minor::SHUT_DOWN);
-            return Err(exception.detail("the ORB has been shut down"));
+            return Err(SystemException::shut_down());
         }
         Ok(())
     }
@@ -434,6 +448,9 @@ impl std::fmt::Debug for Orb {
     }
 }
 
+/// How long threads may take to end that have nothing to do any more.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 impl Inner {
     fn clean_up(&self) {
         for path in &self.unix_paths {
@@ -445,8 +462,9 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if !*self.down.get_mut() {
+            self.reactor.drain(Some(Instant::now() + PATIENCE));
             self.endpoints.close();
-            self.reactor.stop();
+            self.reactor.stop(PATIENCE);
             self.clean_up();
         }
     }
@@ -484,6 +502,13 @@ fn published(address: &Address, host: Option<&str>) -> Published {
         Address::Unix(path) => {
             Published::Unix { host: host_name(), path: path.to_string_lossy().into_owned() }
         }
+    }
+}
+
+/// Takes back what was bound when the rest could not be.
+fn unlink(bound: &[(std::os::fd::OwnedFd, Address)]) {
+    for path in bound.iter().filter_map(|(_, address)| unix_path(address)) {
+        let _ = std::fs::remove_file(path);
     }
 }
 

@@ -103,15 +103,31 @@ impl ClientConnection {
         if self.dead.load(Ordering::Acquire) {
             return false;
         }
-        let idle = self.epoch.elapsed().as_millis() as u64 - self.used_at.load(Ordering::Relaxed);
+        let now = self.epoch.elapsed().as_millis() as u64;
+        let idle = now.saturating_sub(self.used_at.load(Ordering::Relaxed));
         if idle > SUSPECT_AFTER.as_millis() as u64 && lock(&self.calls).active() == 0 {
-            self.used_at.fetch_add(idle, Ordering::Relaxed);
-            if self.socket.is_closed_by_peer() {
-                self.end(&CallFailure::NotStarted);
-                return false;
-            }
+            self.used_at.store(now, Ordering::Relaxed);
+            self.look();
         }
-        true
+        !self.dead.load(Ordering::Acquire)
+    }
+
+    /// Receives what waits on a connection without calls: replies that come too late, or the server's farewell.
+    fn look(&self) {
+        {
+            let mut calls = lock(&self.calls);
+            if calls.has_reader || calls.active() > 0 {
+                return;
+            }
+            calls.has_reader = true;
+        }
+        let mut read = lock(&self.read);
+        let result = self.try_receive(&mut read).and_then(|()| self.deliver_all(&mut read));
+        drop(read);
+        if let Err(failure) = result {
+            self.end(&failure);
+        }
+        self.stop_reading();
     }
 
     /// A number for a new request of a blocking caller. Each is ended by `wait` or `cancel`.
@@ -194,6 +210,8 @@ impl ClientConnection {
             Some(outcome) => outcome,
             None => {
                 self.cancel(id);
+                // Whoever stopped receiving may have asked this caller to go on.
+                self.find_reader();
                 Err(CallFailure::TimedOut)
             }
         }
@@ -243,10 +261,15 @@ impl ClientConnection {
     fn stop_reading(&self) {
         let now = self.epoch.elapsed().as_millis() as u64;
         self.used_at.store(now, Ordering::Relaxed);
+        lock(&self.calls).has_reader = false;
+        self.find_reader();
+    }
+
+    /// Sees to it that somebody receives as long as calls are under way.
+    fn find_reader(&self) {
         let successor = {
-            let mut calls = lock(&self.calls);
-            calls.has_reader = false;
-            if calls.active() == 0 {
+            let calls = lock(&self.calls);
+            if calls.has_reader || calls.active() == 0 {
                 return;
             }
             calls.successor()
@@ -258,7 +281,12 @@ impl ClientConnection {
     }
 
     /// Receives some bytes; a timeout is no failure.
-    fn receive(&self, inbox: &mut Incoming, wait: Wait, timeout: Option<Duration>) -> Result<(), CallFailure> {
+    fn receive(
+        &self,
+        inbox: &mut Incoming,
+        wait: Wait,
+        timeout: Option<Duration>,
+    ) -> Result<(), CallFailure> {
         let missing = inbox.missing();
         let space = inbox.space();
         let received = if missing > 0 {
@@ -304,6 +332,8 @@ impl ClientConnection {
         self.socket.shutdown();
         let wakes = lock(&self.calls).end(failure);
         wakes.into_iter().for_each(Wake::wake);
+        // Registering, if it is under way, ends before; or it begins after and sees that the connection is dead.
+        let _one_at_a_time = lock(&self.registering);
         if let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) {
             reactor.remove(&self.socket, *handle);
         }
@@ -335,7 +365,7 @@ impl ClientConnection {
     pub(crate) fn register(self: &Arc<Self>) -> io::Result<()> {
         if self.handle.get().is_none() {
             let _one_at_a_time = lock(&self.registering);
-            if self.handle.get().is_none() {
+            if self.handle.get().is_none() && !self.dead.load(Ordering::Acquire) {
                 let reactor = self.reactor.upgrade().ok_or(io::ErrorKind::ConnectionAborted)?;
                 let handle = reactor.register(&self.socket, Arc::clone(self) as Arc<dyn Source>)?;
                 let _ = self.handle.set(handle);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -21,8 +21,8 @@ pub(crate) struct Endpoint {
     address: Address,
     code_sets: CodeSets,
     connections: Box<[ArcSwapOption<ClientConnection>]>,
-    /// Held while connecting, so that callers who come at once share what one of them makes.
-    connecting: Mutex<()>,
+    /// Whether somebody connects: callers who come at once share what one of them makes.
+    connecting: (Mutex<bool>, Condvar),
     reactor: Weak<Reactor>,
     limits: Arc<ClientLimits>,
 }
@@ -70,7 +70,7 @@ impl Endpoint {
             return Ok(connection);
         }
         let started = Instant::now();
-        let _one_at_a_time = lock(&self.connecting);
+        let _one_at_a_time = self.turn(timeout)?;
         if let Some(connection) = self.usable(index) {
             return Ok(connection);
         }
@@ -80,7 +80,21 @@ impl Endpoint {
         tracing::debug!(address = %self.address, "connected");
         let connection = ClientConnection::new(socket, &reactor, Arc::clone(&self.limits), self.code_sets);
         self.connections[index].store(Some(Arc::clone(&connection)));
+        reactor.keeper.watch_age(Arc::downgrade(&connection));
         Ok(connection)
+    }
+
+    /// The caller's turn to connect. Its own time counts, not that of whoever connects before.
+    fn turn(&self, timeout: Duration) -> io::Result<Turn<'_>> {
+        let (connecting, changed) = &self.connecting;
+        let (mut connecting, _) = changed
+            .wait_timeout_while(lock(connecting), timeout, |connecting| *connecting)
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if *connecting {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        *connecting = true;
+        Ok(Turn(self))
     }
 
     /// Ends connections that have been idle for too long; false when none is left.
@@ -97,6 +111,17 @@ impl Endpoint {
     }
 }
 
+/// Ends when the connection is made, or cannot be made.
+struct Turn<'e>(&'e Endpoint);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let (connecting, changed) = &self.0.connecting;
+        *lock(connecting) = false;
+        changed.notify_one();
+    }
+}
+
 /// A small number for the calling thread, the same throughout its life.
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -110,11 +135,31 @@ fn thread_number() -> usize {
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     /// Kept although no reference leads there any more: the next one finds the connection open.
-    known: Mutex<HashMap<(Address, CodeSets), Arc<Endpoint>>>,
+    known: Mutex<Known>,
     reactor: Weak<Reactor>,
     limits: Arc<ClientLimits>,
     /// Connections to each server: one keeps all calls in order, several serve many blocking threads better.
     connections: usize,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    endpoints: HashMap<(Address, CodeSets), Arc<Endpoint>>,
+    /// With this many the unused ones are looked for: rarely enough that a stranger who sends many references
+    /// does not pay for each with a look at all.
+    prune_at: usize,
+}
+
+/// Endpoints known before unused ones are looked for.
+const FEW_ENDPOINTS: usize = 16;
+
+impl Known {
+    fn prune(&mut self) {
+        if self.endpoints.len() >= self.prune_at {
+            self.endpoints.retain(|_, endpoint| Arc::strong_count(endpoint) > 1 || endpoint.close_idle());
+            self.prune_at = (2 * self.endpoints.len()).max(FEW_ENDPOINTS);
+        }
+    }
 }
 
 impl Endpoints {
@@ -131,25 +176,25 @@ impl Endpoints {
     pub(crate) fn at(&self, address: &Address, code_sets: CodeSets) -> Arc<Endpoint> {
         let mut known = lock(&self.known);
         let key = (address.clone(), code_sets);
-        if let Some(endpoint) = known.get(&key) {
+        if let Some(endpoint) = known.endpoints.get(&key) {
             return Arc::clone(endpoint);
         }
-        known.retain(|_, endpoint| Arc::strong_count(endpoint) > 1 || endpoint.close_idle());
+        known.prune();
         let endpoint = Arc::new(Endpoint {
             address: address.clone(),
             code_sets,
             connections: (0..self.connections).map(|_| ArcSwapOption::empty()).collect(),
-            connecting: Mutex::default(),
+            connecting: Default::default(),
             reactor: self.reactor.clone(),
             limits: Arc::clone(&self.limits),
         });
-        known.insert(key, Arc::clone(&endpoint));
+        known.endpoints.insert(key, Arc::clone(&endpoint));
         endpoint
     }
 
     /// Ends every connection to every server.
     pub(crate) fn close(&self) {
-        let all: Vec<_> = lock(&self.known).drain().map(|(_, endpoint)| endpoint).collect();
+        let all: Vec<_> = lock(&self.known).endpoints.drain().map(|(_, endpoint)| endpoint).collect();
         all.iter().for_each(|endpoint| endpoint.close());
     }
 }

@@ -34,6 +34,8 @@ struct State {
     unflushed: Vec<Weak<ClientConnection>>,
     /// Client connections with futures whose calls have a deadline.
     watched: Vec<Weak<ClientConnection>>,
+    /// Client connections to be closed when they have been idle for long.
+    aging: Vec<Weak<ClientConnection>>,
 }
 
 impl Keeper {
@@ -84,6 +86,20 @@ impl Keeper {
         if state.asleep {
             self.wake.notify_one();
         }
+    }
+
+    /// Closes the connection when it has been idle for long. Without a keeper's thread, in a client of blocking
+    /// calls alone, that happens when many other endpoints are made.
+    pub(crate) fn watch_age(&self, connection: Weak<ClientConnection>) {
+        let aging = &mut lock(&self.state).aging;
+        aging.retain(|c| c.strong_count() > 0);
+        aging.push(connection);
+    }
+
+    fn close_idle(&self) {
+        let mut aging = std::mem::take(&mut lock(&self.state).aging);
+        aging.retain(|c| c.upgrade().is_some_and(|c| !c.close_if_idle()));
+        lock(&self.state).aging.append(&mut aging);
     }
 
     fn expire(&self) {
@@ -142,6 +158,7 @@ fn run(reactor: &Weak<Reactor>) {
         relieve_slow_workers(&reactor, &mut seen);
         if last_slow.elapsed() >= SLOW_TICK {
             last_slow = Instant::now();
+            reactor.keeper.close_idle();
             for source in reactor.sources() {
                 source.tick(&reactor);
             }
@@ -155,10 +172,10 @@ fn relieve_slow_workers(reactor: &Arc<Reactor>, seen: &mut Vec<(Weak<Activity>, 
     for activity in &activities {
         let now = activity.sequence();
         let before = seen.iter().find(|(a, _)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(activity)));
-        if now % 2 == 1 && before.is_some_and(|(_, sequence)| *sequence == now) {
+        if activity.in_servant() && before.is_some_and(|(_, sequence)| *sequence == now) {
             let connection = lock(&activity.connection).clone();
             if let Some(connection) = connection {
-                connection.relieve(reactor);
+                connection.relieve(reactor, activity.worker);
             }
         }
     }

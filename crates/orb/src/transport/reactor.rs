@@ -8,10 +8,11 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use throughline_demux::{Arena, Handle, Slot};
 
@@ -29,7 +30,15 @@ pub(crate) trait Source: Send + Sync + std::fmt::Debug {
     /// Called about every second, and every tick while some connection is adopted.
     fn tick(self: Arc<Self>, _reactor: &Arc<Reactor>) {}
 
-    /// The ORB shuts down: say farewell and close.
+    /// The ORB shuts down: begin nothing new, finish what is under way.
+    fn drain(&self) {}
+
+    /// Whether nothing is under way any more.
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
+    /// The ORB has shut down: say farewell and close.
     fn close(&self);
 }
 
@@ -58,6 +67,7 @@ pub(crate) struct Worker {
 /// What the keeper sees of a worker: whether it has been in one servant for long.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
+    pub(crate) worker: u64,
     /// Odd while a servant runs; each change adds one. Relaxed: the keeper only compares two readings.
     sequence: AtomicU64,
     /// The connection that the worker has adopted.
@@ -75,6 +85,11 @@ impl Activity {
     pub(crate) fn sequence(&self) -> u64 {
         self.sequence.load(Ordering::Relaxed)
     }
+
+    /// Whether a servant runs.
+    pub(crate) fn in_servant(&self) -> bool {
+        self.sequence() % 2 == 1
+    }
 }
 
 /// The epoll set, its sources and its workers.
@@ -90,6 +105,7 @@ pub(crate) struct Reactor {
     /// Workers that stay with a connection.
     lingering: AtomicUsize,
     next_worker: AtomicU64,
+    draining: AtomicBool,
     stopping: AtomicBool,
     pub(crate) activities: Mutex<Vec<Weak<Activity>>>,
     handles: Mutex<Vec<JoinHandle<()>>>,
@@ -97,11 +113,15 @@ pub(crate) struct Reactor {
 }
 
 #[derive(Default)]
-struct JobQueue(VecDeque<Job>);
+struct JobQueue {
+    waiting: VecDeque<Job>,
+    /// Nobody runs jobs any more: they are dropped.
+    closed: bool,
+}
 
 impl std::fmt::Debug for JobQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} jobs", self.0.len())
+        write!(f, "{} jobs", self.waiting.len())
     }
 }
 
@@ -117,6 +137,7 @@ impl Reactor {
             idle: AtomicUsize::new(0),
             lingering: AtomicUsize::new(0),
             next_worker: AtomicU64::new(1),
+            draining: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             activities: Mutex::default(),
             handles: Mutex::default(),
@@ -152,9 +173,15 @@ impl Reactor {
         self.sources.remove(handle);
     }
 
-    /// Runs `job` on a worker.
+    /// Runs `job` on a worker; drops it when there will be no workers any more.
     pub(crate) fn spawn(self: &Arc<Self>, job: Job) {
-        lock(&self.jobs).0.push_back(job);
+        let mut jobs = lock(&self.jobs);
+        if jobs.closed {
+            drop(jobs);
+            return drop(job);
+        }
+        jobs.waiting.push_back(job);
+        drop(jobs);
         self.poller.wake();
         self.ensure_worker();
     }
@@ -218,13 +245,29 @@ impl Reactor {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// How many workers run a servant at this moment.
-    pub(crate) fn upcalls(&self) -> usize {
-        lock(&self.activities).iter().filter_map(Weak::upgrade).filter(|a| a.sequence() % 2 == 1).count()
+    /// Whether no request is to be begun any more. Connections look at it with the lock held under which they
+    /// take the next message, so that whoever takes that lock later knows that nothing more begins.
+    #[inline]
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
-    /// Ends every worker and waits for those that are not the calling thread.
-    pub(crate) fn stop(&self) {
+    /// Lets requests under way finish, until `deadline`, and no other begin.
+    pub(crate) fn drain(&self, deadline: Option<Instant>) {
+        self.draining.store(true, Ordering::SeqCst);
+        let mut sources = self.sources();
+        sources.iter().for_each(|source| source.drain());
+        loop {
+            sources.retain(|source| !source.is_quiet());
+            if sources.is_empty() || deadline.is_some_and(|d| Instant::now() >= d) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Ends every worker and waits for those that are not the calling thread, for as long as `patience`.
+    pub(crate) fn stop(&self, patience: Duration) {
         self.stopping.store(true, Ordering::Release);
         for source in self.sources() {
             source.close();
@@ -233,22 +276,40 @@ impl Reactor {
             self.poller.wake();
         }
         self.keeper.stop();
-        let handles = std::mem::take(&mut *lock(&self.handles));
-        let me = std::thread::current().id();
-        for handle in handles.into_iter().filter(|h| h.thread().id() != me) {
-            let _ = handle.join();
-        }
-        // A job that waited may hold the ORB itself.
-        lock(&self.jobs).0.clear();
+        self.join(patience);
+        // A job that waited may hold the ORB itself, or somebody who waits for it.
+        let jobs = {
+            let mut jobs = lock(&self.jobs);
+            jobs.closed = true;
+            std::mem::take(&mut jobs.waiting)
+        };
+        drop(jobs);
         let mut left = Vec::new();
         self.sources.visit(|handle, _, _| left.push(handle));
         left.into_iter().for_each(|handle| drop(self.sources.remove(handle)));
+    }
+
+    fn join(&self, patience: Duration) {
+        let me = std::thread::current().id();
+        let mut handles = std::mem::take(&mut *lock(&self.handles));
+        handles.retain(|h| h.thread().id() != me);
+        let started = Instant::now();
+        while handles.iter().any(|h| !h.is_finished()) && started.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        for handle in handles {
+            if handle.is_finished() {
+                let _ = handle.join();
+            } else {
+                tracing::warn!(thread = ?handle.thread().name(), "a servant still runs: its thread is left to itself");
+            }
+        }
     }
 }
 
 impl Worker {
     fn new(id: u64, reactor: Arc<Reactor>) -> Self {
-        let activity = Arc::new(Activity::default());
+        let activity = Arc::new(Activity { worker: id, ..Activity::default() });
         let mut all = lock(&reactor.activities);
         all.retain(|a| a.strong_count() > 0);
         all.push(Arc::downgrade(&activity));
@@ -263,7 +324,7 @@ impl Worker {
             let event = reactor.poller.wait(Some(IDLE_WORKER));
             reactor.idle.fetch_sub(1, Ordering::Relaxed);
             match event {
-                Ok(Some(event)) => self.handle(event),
+                Ok(Some(event)) => self.survive(event),
                 // Silence: one worker stays to wait for the next event.
                 Ok(None) if reactor.idle.load(Ordering::Relaxed) > 0 => break,
                 Ok(None) => {}
@@ -276,11 +337,21 @@ impl Worker {
         reactor.threads.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Handles an event, and outlives panics of code that is not ours: of a waker, or of a servant's `drop`.
+    fn survive(&mut self, event: Event) {
+        if catch_unwind(AssertUnwindSafe(|| self.handle(event))).is_err() {
+            tracing::error!("a worker panicked");
+            if self.activity.in_servant() {
+                self.activity.advance();
+            }
+        }
+    }
+
     fn handle(&mut self, event: Event) {
         self.reactor.ensure_worker();
         if event.token == WAKE {
             if self.reactor.poller.take_wake() {
-                let job = lock(&self.reactor.jobs).0.pop_front();
+                let job = lock(&self.reactor.jobs).waiting.pop_front();
                 if let Some(job) = job {
                     job(self);
                 }

@@ -13,7 +13,7 @@ use throughline_giop::fragment::FragmentLimits;
 use crate::dispatch::{Dispatcher, Reaction, Session};
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
-use crate::transport::reactor::{Reactor, Source, Worker, lock};
+use crate::transport::reactor::{Activity, Reactor, Source, Worker, lock};
 use crate::transport::socket::{Socket, Wait};
 
 /// What a server allows each connection.
@@ -148,7 +148,12 @@ pub(crate) struct ServerConnection {
     limits: Arc<ServerLimits>,
     connections: Arc<AtomicUsize>,
     session: Session,
-    read: Mutex<ReadSide>,
+    read: Mutex<Incoming>,
+    /// The worker that has adopted the connection, 0 when none has. Only that worker receives. Written with `read`
+    /// locked; read without the lock too, since a worker that receives may hold it for long.
+    owner: AtomicU64,
+    /// Servants at work for this connection while another worker may read from it.
+    detached: AtomicUsize,
     closing: AtomicBool,
     removed: AtomicBool,
     epoch: Instant,
@@ -156,16 +161,8 @@ pub(crate) struct ServerConnection {
     parked_at: AtomicU64,
 }
 
-/// What the worker that reads from the connection works with. It holds the lock while it receives, and not
-/// while a servant runs.
-#[derive(Debug)]
-struct ReadSide {
-    inbox: Incoming,
-    /// The worker that has adopted the connection, 0 when none has. Only that worker receives.
-    owner: u64,
-}
-
-type Reading<'c> = MutexGuard<'c, ReadSide>;
+/// The right to read from a connection. Its owner holds it while it receives, and not while a servant runs.
+type Reading<'c> = MutexGuard<'c, Incoming>;
 
 impl ServerConnection {
     fn start(
@@ -176,11 +173,8 @@ impl ServerConnection {
         connections: Arc<AtomicUsize>,
     ) -> io::Result<()> {
         connections.fetch_add(1, Ordering::Relaxed);
-        let read = ReadSide {
-            // A request is for servers; a reply here is a protocol error.
-            inbox: Incoming::new(Role::Server, fragment_limits(limits.max_message)),
-            owner: 0,
-        };
+        // A request is for servers; a reply here is a protocol error.
+        let read = Incoming::new(Role::Server, fragment_limits(limits.max_message));
         let connection = Arc::new(Self {
             socket,
             outbox: Outbox::default(),
@@ -191,13 +185,19 @@ impl ServerConnection {
             connections,
             session: Session::default(),
             read: Mutex::new(read),
+            owner: AtomicU64::new(0),
+            detached: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
             removed: AtomicBool::new(false),
             epoch: Instant::now(),
             parked_at: AtomicU64::new(0),
         });
-        let handle = reactor.register(&connection.socket, Arc::clone(&connection) as Arc<dyn Source>)?;
+        // A connection that breaks at once raises an event at once: it must not be removed before its handle is known.
+        let read = lock(&connection.read);
+        let registered = reactor.register(&connection.socket, Arc::clone(&connection) as Arc<dyn Source>);
+        let handle = registered.inspect_err(|_| connection.remove())?;
         let _ = connection.handle.set(handle);
+        drop(read);
         connection.arm(reactor, false);
         Ok(())
     }
@@ -211,31 +211,23 @@ impl ServerConnection {
 
     /// Takes the right to read; none when another worker has it.
     fn adopt(&self, worker: &Worker) -> Option<Reading<'_>> {
-        let mut read = lock(&self.read);
-        if read.owner != 0 || self.removed.load(Ordering::Acquire) {
+        let read = lock(&self.read);
+        let taken = self.owner.load(Ordering::Relaxed) != 0;
+        if taken || self.removed.load(Ordering::Acquire) || worker.reactor.is_draining() {
             return None;
         }
-        read.owner = worker.id;
+        self.owner.store(worker.id, Ordering::Relaxed);
         Some(read)
     }
 
     /// Stays with the connection as long as messages come, then gives it back.
     fn serve(self: &Arc<Self>, worker: &mut Worker) {
         let Some(read) = self.adopt(worker) else { return };
-        let reactor = Arc::clone(&worker.reactor);
-        let linger = reactor.try_linger();
-        reactor.keeper.work();
-        *lock(&worker.activity.connection) = Some(Arc::clone(self));
-        CURRENT.set(Some((Arc::clone(self), worker.id)));
-        if let Some(read) = self.converse(read, worker, linger) {
-            self.park(read, &reactor);
+        let stay = Stay::begin(self, worker);
+        if let Some(read) = self.converse(read, worker, stay.lingers) {
+            self.park(read, &stay.reactor);
         }
-        CURRENT.set(None);
-        *lock(&worker.activity.connection) = None;
-        reactor.keeper.rest();
-        if linger {
-            reactor.leave();
-        }
+        drop(stay);
         worker.out.shrink_to(KEEP_REPLY);
     }
 
@@ -247,7 +239,13 @@ impl ServerConnection {
         // The event, or the other worker, says that something is there: look before waiting.
         let mut stay = false;
         loop {
-            match self.receive(&mut read.inbox, stay) {
+            let others_wait = turns > TURN && worker.reactor.is_saturated();
+            if others_wait || self.outbox.waiting() > 0 || worker.reactor.is_draining() {
+                return Some(read);
+            }
+            match self.receive(&mut read, stay) {
+                // No end of the stream, but the end of receiving from it: see `drain`.
+                Ok(0) if worker.reactor.is_draining() => return Some(read),
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Some(read),
@@ -255,10 +253,7 @@ impl ServerConnection {
             }
             read = self.handle_messages(read, worker)?;
             turns += 1;
-            stay = linger && !(turns > TURN && worker.reactor.is_saturated());
-            if self.outbox.waiting() > 0 {
-                return Some(read);
-            }
+            stay = linger;
         }
         drop(read);
         self.remove();
@@ -281,10 +276,14 @@ impl ServerConnection {
         Ok(received)
     }
 
-    /// Handles every whole message that was received, then sends what is to be sent.
+    /// Handles every whole message that was received, then sends what is to be sent. Stops early when the client
+    /// does not take its replies, and when the ORB shuts down.
     fn handle_messages<'c>(&'c self, mut read: Reading<'c>, worker: &mut Worker) -> Option<Reading<'c>> {
         loop {
-            let frame = match read.inbox.next() {
+            if self.outbox.waiting() > BATCH || worker.reactor.is_draining() {
+                return Some(read);
+            }
+            let frame = match read.next() {
                 Ok(Some(frame)) => frame,
                 Ok(None) => return Some(read),
                 Err(error) => {
@@ -293,7 +292,7 @@ impl ServerConnection {
                     return None;
                 }
             };
-            let more = read.inbox.has_message();
+            let more = read.has_message();
             drop(read);
             let goes_on = self.handle_message(&frame, more, worker);
             // The frame's memory is free again before the next bytes are received.
@@ -301,11 +300,42 @@ impl ServerConnection {
             if !goes_on {
                 return None;
             }
-            read = lock(&self.read);
-            if read.owner != worker.id {
-                return None;
+            read = self.take_back(worker)?;
+        }
+    }
+
+    /// The right to read, if the worker still has it after its servant.
+    fn take_back(&self, worker: &Worker) -> Option<Reading<'_>> {
+        if self.owner.load(Ordering::Relaxed) == worker.id {
+            let read = lock(&self.read);
+            if self.owner.load(Ordering::Relaxed) == worker.id {
+                return Some(read);
             }
         }
+        self.step_back(&worker.reactor);
+        None
+    }
+
+    /// Others read now: sees to it that the reply leaves all the same.
+    fn step_back(&self, reactor: &Reactor) {
+        let mut sent = self.outbox.flush(&self.socket);
+        if matches!(sent, Ok(Sent::Waiting)) {
+            let _read = lock(&self.read);
+            // An owner looks itself. With the lock held, nobody parks the connection with another interest meanwhile.
+            if self.owner.load(Ordering::Relaxed) == 0 {
+                sent = self.outbox.flush(&self.socket);
+                self.arm(reactor, matches!(sent, Ok(Sent::Waiting)));
+            }
+        }
+        self.sent(sent);
+        self.touch();
+        self.detached.fetch_sub(1, Ordering::Release);
+    }
+
+    /// The time of silence begins now.
+    fn touch(&self) {
+        let now = self.epoch.elapsed().as_millis() as u64;
+        self.parked_at.store(now, Ordering::Relaxed);
     }
 
     /// Runs one message; false when the connection is at its end.
@@ -314,9 +344,11 @@ impl ServerConnection {
         worker.activity.advance();
         let reaction = self.dispatcher.handle(&frame.header, frame, &self.session, &mut worker.out);
         worker.activity.advance();
+        // A worker that others have relieved does not come to the next message.
+        let more = more && self.owner.load(Ordering::Relaxed) == worker.id;
         match reaction {
             Reaction::Continue if worker.out.is_empty() => self.flush_before_waiting(more),
-            Reaction::Continue if more && self.outbox.waiting() < BATCH => {
+            Reaction::Continue if more && self.outbox.waiting() + worker.out.len() < BATCH => {
                 self.outbox.push(&worker.out);
                 true
             }
@@ -349,24 +381,38 @@ impl ServerConnection {
     }
 
     /// Gives the connection back to the epoll set.
-    fn park(&self, mut read: Reading<'_>, reactor: &Arc<Reactor>) {
-        let now = self.epoch.elapsed().as_millis() as u64;
-        self.parked_at.store(now, Ordering::Relaxed);
-        read.owner = 0;
+    fn park(self: &Arc<Self>, read: Reading<'_>, reactor: &Arc<Reactor>) {
+        self.touch();
+        self.owner.store(0, Ordering::Relaxed);
+        let has_output = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting));
+        let draining = reactor.is_draining();
+        if has_output || !draining {
+            self.arm(reactor, has_output);
+        }
+        // What waits has been received already, so no event will tell of it.
+        let waits = !has_output && !draining && read.has_message();
         drop(read);
-        let waiting = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting));
-        self.arm(reactor, waiting);
+        if waits {
+            let connection = Arc::clone(self);
+            reactor.spawn(Box::new(move |worker| connection.serve(worker)));
+        }
     }
 
-    /// The worker that reads here is kept by its servant: lets another one read on.
-    pub(crate) fn relieve(self: &Arc<Self>, reactor: &Arc<Reactor>) {
+    /// `worker`, which reads here, is kept by its servant: lets another one read on.
+    pub(crate) fn relieve(self: &Arc<Self>, reactor: &Arc<Reactor>, worker: u64) {
+        if self.owner.load(Ordering::Relaxed) != worker {
+            return;
+        }
         let read = match self.read.try_lock() {
             Ok(read) => read,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             // Somebody is receiving, so nobody is kept.
             Err(TryLockError::WouldBlock) => return,
         };
-        if read.owner != 0 && !self.session.is_ordered() {
+        if self.owner.load(Ordering::Relaxed) != worker {
+            return;
+        }
+        if !self.session.is_ordered() {
             self.hand_over(read, reactor);
         } else {
             // Replies of earlier requests need not wait for this one.
@@ -376,14 +422,16 @@ impl ServerConnection {
     }
 
     fn hand_over(self: &Arc<Self>, read: Reading<'_>, reactor: &Arc<Reactor>) {
-        let waits = read.inbox.has_message();
+        self.detached.fetch_add(1, Ordering::Relaxed);
         self.park(read, reactor);
-        if waits {
-            // What waits has been received already, so no event will tell of it.
-            let connection = Arc::clone(self);
-            reactor.spawn(Box::new(move |worker| connection.serve(worker)));
-        }
         reactor.ensure_worker();
+    }
+
+    /// Whether nobody reads, no servant runs and no reply waits. Certain only with `read` locked.
+    fn is_unused(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) == 0
+            && self.detached.load(Ordering::Acquire) == 0
+            && self.outbox.waiting() == 0
     }
 
     /// Ends the connection, once.
@@ -398,7 +446,8 @@ impl ServerConnection {
         }
     }
 
-    /// Tells the client that no request under way will be answered but those whose replies it has, and ends.
+    /// Tells the client that no request will be carried out but those whose replies it has, and ends. The caller has
+    /// `read` locked, so that no request begins, and has seen that none is under way.
     fn say_farewell(&self) {
         if !self.closing.swap(true, Ordering::AcqRel) {
             let _ = self.outbox.send(&self.socket, &self.dispatcher.close_connection());
@@ -430,23 +479,70 @@ impl Source for ServerConnection {
             return self.remove();
         }
         let Ok(read) = self.read.try_lock() else { return };
-        if read.owner != 0 {
+        // While replies wait, nothing is received: that the rest of a message is missing is not the client's fault.
+        if self.owner.load(Ordering::Relaxed) != 0 || self.outbox.waiting() > 0 {
             return;
         }
         let now = self.epoch.elapsed();
         let silent = now.saturating_sub(Duration::from_millis(self.parked_at.load(Ordering::Relaxed)));
-        if read.inbox.has_partial() && silent > self.limits.stall_timeout {
+        if read.has_partial() && silent > self.limits.stall_timeout {
             tracing::debug!("connection closed: the rest of a message did not come");
-            drop(read);
             self.remove();
-        } else if self.limits.idle_timeout.is_some_and(|t| silent > t) {
-            drop(read);
+        } else if self.is_unused() && self.limits.idle_timeout.is_some_and(|t| silent > t) {
             self.say_farewell();
         }
     }
 
+    fn drain(&self) {
+        // Wakes a worker that waits for the next request; the client notices nothing.
+        self.socket.stop_receiving();
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.removed.load(Ordering::Acquire) || self.read.try_lock().is_ok() && self.is_unused()
+    }
+
     fn close(&self) {
-        self.say_farewell();
+        let read = self.read.try_lock();
+        if read.is_ok() && self.is_unused() {
+            self.say_farewell();
+        } else {
+            // A servant still runs: that its request was not carried out would be a lie.
+            self.remove();
+        }
+    }
+}
+
+/// A worker's stay with a connection. It ends in order even if a panic ends it.
+struct Stay {
+    connection: Arc<ServerConnection>,
+    reactor: Arc<Reactor>,
+    activity: Arc<Activity>,
+    lingers: bool,
+}
+
+impl Stay {
+    fn begin(connection: &Arc<ServerConnection>, worker: &Worker) -> Self {
+        let reactor = Arc::clone(&worker.reactor);
+        let lingers = reactor.try_linger();
+        reactor.keeper.work();
+        *lock(&worker.activity.connection) = Some(Arc::clone(connection));
+        CURRENT.set(Some((Arc::clone(connection), worker.id)));
+        Self { connection: Arc::clone(connection), reactor, activity: Arc::clone(&worker.activity), lingers }
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.connection.remove();
+        }
+        CURRENT.set(None);
+        *lock(&self.activity.connection) = None;
+        self.reactor.keeper.rest();
+        if self.lingers {
+            self.reactor.leave();
+        }
     }
 }
 
@@ -459,9 +555,13 @@ thread_local! {
 /// the connection which this thread reads from, nobody else would read it: let others read.
 pub(crate) fn before_waiting() {
     let Some((connection, worker)) = CURRENT.with_borrow(Clone::clone) else { return };
+    if connection.owner.load(Ordering::Relaxed) != worker {
+        // Others read already, and may hold the lock for long.
+        return;
+    }
     let Some(reactor) = connection.reactor.upgrade() else { return };
     let read = lock(&connection.read);
-    if read.owner == worker {
+    if connection.owner.load(Ordering::Relaxed) == worker {
         connection.hand_over(read, &reactor);
     }
 }

@@ -126,13 +126,9 @@ impl Socket {
         }
     }
 
-    /// Whether the peer has closed the connection, or broken it, while it was idle. Leaves waiting bytes alone.
-    pub(crate) fn is_closed_by_peer(&self) -> bool {
-        let mut byte = [0_u8; 1];
-        match rustix::net::recv(&self.fd, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
-            Ok((_, received)) => received == 0,
-            Err(e) => e != rustix::io::Errno::AGAIN && e != rustix::io::Errno::INTR,
-        }
+    /// Receives nothing more; every thread waiting for bytes returns. The peer is not told.
+    pub(crate) fn stop_receiving(&self) {
+        let _ = rustix::net::shutdown(&self.fd, Shutdown::Read);
     }
 
     /// Ends both directions; every thread waiting on the socket returns.

@@ -1,0 +1,217 @@
+//! Ends in good order: what is under way is finished, everybody else is told, nothing is left.
+#![allow(missing_docs)]
+
+#[path = "common/raw.rs"]
+mod raw;
+
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use raw::{GRACE, LONG, Probe, Scene, block_on, number, ping, port_of, within};
+use throughline::{Completion, Kind, Orb};
+use throughline_giop::header::MessageType;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn calls_under_way_are_finished_and_idle_clients_told() {
+    let scene = Scene::new();
+    let (mut idle, mut slow, mut behind) = (scene.wire(), scene.wire(), scene.wire());
+    for wire in [&mut idle, &mut slow, &mut behind] {
+        wire.send(&ping(&scene.key, 7));
+        wire.reply().unwrap();
+    }
+    slow.send(&number(&scene.key, "sleep", 1, 700));
+    // A quick call after a slow one on the same connection.
+    behind.send(&[number(&scene.key, "sleep", 1, 700), ping(&scene.key, 2)].concat());
+    let (blocking, future) = (scene.probe.clone(), scene.probe.clone());
+    let blocking = std::thread::spawn(move || blocking.sleep(700));
+    let future = std::thread::spawn(move || block_on(future.sleep_async(700)));
+    raw::eventually("all four calls", || scene.servant.runs() == 4);
+    std::thread::sleep(Duration::from_millis(100));
+    let (server, closed) = (scene.server.clone(), scene.server.closed());
+    let runs = std::thread::spawn(move || server.run());
+    let started = Instant::now();
+    scene.server.shutdown(3 * SECOND);
+    assert!(started.elapsed() < 2 * SECOND, "{:?}", started.elapsed());
+    within(SECOND, move || runs.join().unwrap());
+    block_on(closed);
+
+    blocking.join().unwrap().unwrap();
+    future.join().unwrap().unwrap();
+    assert_eq!(slow.reply().unwrap().id, 1);
+    assert_eq!(behind.reply().unwrap().id, 2);
+    assert_eq!(behind.reply().unwrap().id, 1);
+    for wire in [&mut idle, &mut slow, &mut behind] {
+        assert_eq!(wire.other().unwrap().0.kind, MessageType::CloseConnection);
+        wire.expect_closed();
+    }
+    assert_eq!(scene.servant.runs(), 4);
+    assert!(TcpStream::connect(("127.0.0.1", port_of(&scene.server))).is_err());
+}
+
+#[test]
+fn under_load_every_call_is_carried_out_once_or_not_at_all() {
+    for round in 0..10 {
+        let scene = Scene::new();
+        let executed = Arc::clone(&scene.servant.0);
+        let calls: Vec<_> = (0..6)
+            .map(|_| {
+                let probe = scene.probe.clone();
+                std::thread::spawn(move || {
+                    let mut done = 0;
+                    loop {
+                        match probe.run() {
+                            Ok(()) => done += 1,
+                            Err(e) => {
+                                assert_eq!((e.kind, e.completed), (Kind::Transient, Completion::No), "{e}");
+                                return done;
+                            }
+                        }
+                    }
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(30 + round * 7));
+        scene.server.shutdown(GRACE);
+        let done: usize = within(LONG, || calls.into_iter().map(|c| c.join().unwrap()).sum());
+        assert_eq!(done, executed.runs.load(Ordering::SeqCst), "round {round}");
+    }
+}
+
+#[test]
+fn a_servant_may_shut_its_server_down() {
+    let orb = Arc::new(OnceLock::<Orb>::new());
+    let inside = Arc::clone(&orb);
+    let servant = Probe::running(move || inside.get().unwrap().shutdown(2 * SECOND));
+    let scene = Scene::of(servant, |_| {});
+    orb.set(scene.server.clone()).unwrap();
+    let slow = scene.probe.clone();
+    let slow = std::thread::spawn(move || slow.sleep(500));
+    raw::eventually("the slow call", || scene.servant.runs() == 1);
+    let (probe, server) = (scene.probe.clone(), scene.server.clone());
+    // The call that ends the server gets its reply, as does the one beside it.
+    within(LONG, move || probe.run()).unwrap();
+    within(LONG, move || server.run());
+    slow.join().unwrap().unwrap();
+    assert_eq!(scene.servant.runs(), 2);
+}
+
+#[test]
+fn a_servant_and_another_thread_may_shut_down_at_once() {
+    let orb = Arc::new(OnceLock::<Orb>::new());
+    let inside = Arc::clone(&orb);
+    let servant = Probe::running(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        inside.get().unwrap().shutdown(SECOND);
+    });
+    let scene = Scene::of(servant, |_| {});
+    orb.set(scene.server.clone()).unwrap();
+    let probe = scene.probe.clone();
+    let call = std::thread::spawn(move || probe.run());
+    raw::eventually("the call", || scene.servant.runs() == 1);
+    let server = scene.server.clone();
+    within(LONG, move || server.shutdown(SECOND));
+    call.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_servant_that_does_not_end_does_not_keep_the_server() {
+    let free = Arc::new(AtomicBool::new(false));
+    let waits = Arc::clone(&free);
+    let servant = Probe::running(move || {
+        while !waits.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let scene = Scene::of(servant, |_| {});
+    let probe = scene.probe.clone();
+    let call = std::thread::spawn(move || probe.run());
+    raw::eventually("the call", || scene.servant.runs() == 1);
+    let (server, started) = (scene.server.clone(), Instant::now());
+    within(LONG, move || server.shutdown(SECOND / 2));
+    assert!(started.elapsed() < 3 * SECOND, "{:?}", started.elapsed());
+    // Whether it completes is not known; that it would not be carried out is a lie.
+    let e = call.join().unwrap().unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+    assert_eq!(scene.servant.runs(), 1);
+    free.store(true, Ordering::SeqCst);
+}
+
+#[test]
+fn callers_of_an_orb_that_shuts_down_are_told() {
+    let (scene, client) = (Scene::new(), raw::client());
+    let probe = raw::seen_by(&client, &scene.own);
+    probe.ping().unwrap();
+    let (blocking, future) = (probe.clone(), probe.clone());
+    let blocking = std::thread::spawn(move || blocking.sleep(3000));
+    let future = std::thread::spawn(move || block_on(future.sleep_async(3000)));
+    raw::eventually("both calls", || scene.servant.runs() == 2);
+    let started = Instant::now();
+    client.shutdown(GRACE);
+    for call in [blocking, future] {
+        let e = call.join().unwrap().unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+    }
+    assert!(started.elapsed() < SECOND);
+    assert_eq!(probe.ping().unwrap_err().kind, Kind::BadInvOrder);
+    assert_eq!(block_on(probe.ping_async()).unwrap_err().kind, Kind::BadInvOrder);
+}
+
+#[test]
+fn futures_of_an_orb_that_is_down_do_not_hang() {
+    let (scene, client) = (Scene::new(), raw::client());
+    let probe = raw::seen_by(&client, &scene.own);
+    // Made while the ORB was up, awaited when it is down; with a worker to ask for, and without.
+    let (remote, local) = (probe.ping_async(), scene.own.ping_async());
+    client.shutdown(GRACE);
+    scene.server.shutdown(GRACE);
+    assert!(block_on(remote).is_err());
+    assert!(block_on(local).is_err());
+}
+
+#[test]
+fn futures_that_wait_for_a_worker_end_with_the_orb() {
+    // Both workers are kept, so the call of a local object waits for one.
+    let scene = Scene::with(|c| c.max_threads = 2);
+    let keep: Vec<_> = (0..2)
+        .map(|_| {
+            let mut wire = scene.wire();
+            wire.send(&number(&scene.key, "sleep", 1, 1500));
+            wire
+        })
+        .collect();
+    raw::eventually("both servants", || scene.servant.runs() == 2);
+    let own = scene.own.clone();
+    let waits = std::thread::spawn(move || block_on(own.ping_async()));
+    std::thread::sleep(Duration::from_millis(100));
+    scene.server.shutdown(Duration::from_millis(100));
+    assert!(waits.join().unwrap().is_err());
+    drop(keep);
+}
+
+#[test]
+fn shutting_down_twice_is_the_same_as_once() {
+    let scene = Scene::new();
+    scene.probe.ping().unwrap();
+    let (a, b) = (scene.server.clone(), scene.server.clone());
+    let a = std::thread::spawn(move || a.shutdown(GRACE));
+    let b = std::thread::spawn(move || b.shutdown(GRACE));
+    within(LONG, move || {
+        a.join().unwrap();
+        b.join().unwrap();
+    });
+    scene.server.shutdown(GRACE);
+    scene.server.run();
+}
+
+#[test]
+fn the_file_of_a_unix_socket_goes_with_the_server() {
+    let path = std::env::temp_dir().join(format!("throughline-life-{}.sock", std::process::id()));
+    let server = raw::server_with(|c| c.listen = vec![throughline::Address::Unix(path.clone())]);
+    assert!(path.exists());
+    server.shutdown(GRACE);
+    assert!(!path.exists());
+}
