@@ -212,13 +212,13 @@ impl ProbeRef {
         self.0.call_async(Operation::new("ping", 0), nothing, |_| Ok(()))
     }
     pub fn text(&self, text: &str) -> Called<String> {
-        self.0.call(Operation::new("text", 1), |w| text.encode(w), Decode::decode)
+        self.0.call(Operation::new("text", 1), |w| text.encode(w), |r| Decode::decode(r))
     }
     pub fn text_async(&self, text: &str) -> impl Future<Output = Called<String>> + Send + Unpin + use<> {
         self.0.call_async(Operation::new("text", 1), |w| text.encode(w), |r| Decode::decode(r))
     }
     pub fn blob(&self, n: u32) -> Called<Vec<u8>> {
-        self.0.call(Operation::new("blob", 3), |w| n.encode(w), Decode::decode)
+        self.0.call(Operation::new("blob", 3), |w| n.encode(w), |r| Decode::decode(r))
     }
     pub fn blob_async(&self, n: u32) -> impl Future<Output = Called<Vec<u8>>> + Send + Unpin + use<> {
         self.0.call_async(Operation::new("blob", 3), |w| n.encode(w), |r| Decode::decode(r))
@@ -236,7 +236,7 @@ impl ProbeRef {
         })
     }
     pub fn posted(&self) -> Called<Vec<u32>> {
-        self.0.call(Operation::new("posted", 7), nothing, Decode::decode)
+        self.0.call(Operation::new("posted", 7), nothing, |r| Decode::decode(r))
     }
     pub fn panic(&self) -> Called<()> {
         self.0.call(Operation::new("panic", 8), nothing, |_| Ok(()))
@@ -248,7 +248,7 @@ impl ProbeRef {
         self.0.call(Operation::new("run", 10), nothing, |_| Ok(()))
     }
     pub fn take(&self, data: &[u8]) -> Called<u32> {
-        self.0.call(Operation::new("take", 12), |w| data.encode(w), Decode::decode)
+        self.0.call(Operation::new("take", 12), |w| data.encode(w), |r| Decode::decode(r))
     }
     pub fn within(&self, limit: Duration) -> Self {
         Self(self.0.with_timeout(limit))
