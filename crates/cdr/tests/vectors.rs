@@ -255,6 +255,16 @@ fn encapsulations_have_their_own_order_and_alignment() {
     assert_eq!(inner.read_encapsulation().unwrap().rest(), [8]);
     assert_eq!(r.read_u16(), Ok(9));
 
+    // Aligned to 8 in the encapsulation, not outside.
+    let mut octets = vec![];
+    let write = |w: &mut Writer<'_>| {
+        w.write_u64(7);
+        Ok(())
+    };
+    Writer::new(&mut octets, Big).write_encapsulation(write).unwrap();
+    assert_eq!(octets, [&[0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0][..], &7_u64.to_be_bytes()].concat());
+    assert_eq!(Reader::new(&octets, Big).read_encapsulation().unwrap().read_u64(), Ok(7));
+
     // Big-endian inside little-endian.
     let mut r = Reader::new(&[8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7], Little);
     assert_eq!(r.read_encapsulation().unwrap().read_u32(), Ok(7));

@@ -225,6 +225,22 @@ fn memory_follows_what_arrives() {
 }
 
 #[test]
+fn a_large_message_does_not_keep_its_memory() {
+    let mut frames = FrameReader::new(1 << 30);
+    let message = request(Version::V1_2, 1, &vec![1; 2 << 20]);
+    let mut rest = &*message;
+    while !rest.is_empty() {
+        let space = frames.space();
+        let (now, later) = rest.split_at(rest.len().min(space.len()));
+        space[..now.len()].copy_from_slice(now);
+        frames.filled(now.len());
+        rest = later;
+    }
+    assert_eq!(*frames.next().unwrap().unwrap(), *message);
+    assert!(frames.space().len() <= 512 << 10);
+}
+
+#[test]
 fn the_rest_of_a_message_fits_one_receive_call() {
     let mut incoming = server();
     let message = request(Version::V1_2, 1, &[1; 60_000]);
