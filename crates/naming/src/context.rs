@@ -59,11 +59,7 @@ impl Context {
                 Ok(Target::Object(_)) => {
                     return Err(Failure::not_found(NotFoundReason::NotContext, rest));
                 }
-                // A context on the way was destroyed but is still bound.
-                Err(Refused::NoContext) if context != self.id => {
-                    return Err(Failure::cannot_proceed(&self.server.reference(context)?.into(), rest));
-                }
-                Err(refused) => return Err(Failure::refused(refused, rest, true)),
+                Err(refused) => return Err(self.refused(refused, context, rest, true)),
             }
             rest = others;
         }
@@ -87,13 +83,24 @@ impl Context {
     ) -> Result<T, E> {
         match self.walk(name)? {
             Place::Here { context, last, rest } => {
-                here(context, &last).map_err(|refused| Failure::refused(refused, rest, wants_context).into())
+                here(context, &last).map_err(|r| self.refused(r, context, rest, wants_context).into())
             }
             Place::Abroad { context, rest } => {
                 let cannot = || E::from(Failure::cannot_proceed(&context, rest));
                 let _leave = self.server.go_abroad().ok_or_else(cannot)?;
                 abroad(&context, rest).map_err(|error| if error.is_system() { cannot() } else { error })
             }
+        }
+    }
+
+    /// What to tell the client when `context`, which it came to on its way, refused the rest.
+    fn refused(&self, refused: Refused, context: ContextId, rest: &[NameComponent], wants: bool) -> Failure {
+        match (refused, self.server.reference(context)) {
+            // It was destroyed, but is still bound.
+            (Refused::NoContext, Ok(gone)) if context != self.id => {
+                Failure::cannot_proceed(&gone.into(), rest)
+            }
+            (refused, _) => Failure::refused(refused, rest, wants),
         }
     }
 

@@ -62,8 +62,11 @@ pub(crate) fn string_to_object(orb: &Orb, text: &str) -> Result<ObjectRef, Syste
         }
         Some("corbaname") => {
             let name: Corbaname = text.parse().map_err(|e| bad_param(format!("{e}")))?;
-            let components = parse_name(&name.name).map_err(|e| bad_param(format!("{e}")))?;
-            resolve(&locate(orb, &name.context)?, &components)
+            let context = locate(orb, &name.context)?;
+            if name.name.is_empty() {
+                return Ok(context);
+            }
+            resolve(&context, &parse_name(&name.name).map_err(|e| bad_param(format!("{e}")))?)
         }
         _ => Err(bad_param(format!(
             "`{text}` is no reference: it begins with none of IOR:, corbaloc:, corbaname:"
@@ -86,9 +89,6 @@ fn locate(orb: &Orb, location: &Corbaloc) -> Result<ObjectRef, SystemException> 
 
 /// Asks a naming context (`CosNaming::NamingContext::resolve`) for a name.
 fn resolve(context: &ObjectRef, name: &[NameComponent]) -> Result<ObjectRef, SystemException> {
-    if name.is_empty() {
-        return Ok(context.clone());
-    }
     let encode = |w: &mut Writer<'_>| {
         w.write_length(name.len())?;
         name.iter().try_for_each(|component| {

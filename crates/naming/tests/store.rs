@@ -1,0 +1,76 @@
+//! Bindings and contexts survive a restart.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{Service, name, orb, thing};
+use throughline::{Address, Orb, TypedReference};
+use throughline_naming::cos_naming::NamingContextExtRef;
+use throughline_naming::{NameServer, NamingConfig, NamingError};
+
+struct File(PathBuf);
+
+impl File {
+    fn new(what: &str) -> Self {
+        let file = format!("throughline-naming-{what}-{}.redb", std::process::id());
+        Self(std::env::temp_dir().join(file))
+    }
+
+    fn config(&self) -> NamingConfig {
+        NamingConfig { store: Some(self.0.clone()), ..NamingConfig::default() }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn everything_is_there_again() {
+    let file = File::new("again");
+    let client = orb();
+    let one = thing(&client, "one");
+    let first = Service::start(file.config());
+    let (root, port) = (first.root(&client), first.port);
+    let a = root.bind_new_context(&name("a")).unwrap().unwrap();
+    root.bind_new_context(&name("a/b.c")).unwrap();
+    root.bind(&name("a/b.c/x"), Some(&one)).unwrap();
+    root.bind(&name("a/nil"), None).unwrap();
+    root.bind(&name("gone"), Some(&one)).unwrap();
+    root.unbind(&name("gone")).unwrap();
+    let unbound = root.new_context().unwrap().unwrap();
+    let destroyed = root.new_context().unwrap().unwrap();
+    destroyed.destroy().unwrap();
+    drop(first);
+
+    let second = Service::start_at(port, file.config());
+    assert_eq!(root.resolve(&name("a/b.c/x")).unwrap().unwrap().ior(), one.ior());
+    assert_eq!(root.resolve(&name("a/nil")).unwrap(), None);
+    root.resolve(&name("gone")).unwrap_err();
+    // References that clients kept are good.
+    assert_eq!(a.resolve(&name("b.c/x")).unwrap().unwrap().ior(), one.ior());
+    unbound.bind(&name("x"), Some(&one)).unwrap();
+    assert!(destroyed.as_object().non_existent().unwrap());
+    drop(second);
+
+    // At another address, contexts are found there.
+    let third = Service::start(file.config());
+    let root = third.root(&client);
+    let a: NamingContextExtRef = root.resolve(&name("a")).unwrap().unwrap().narrow().unwrap().unwrap();
+    assert_eq!(a.resolve(&name("b.c/x")).unwrap().unwrap().ior(), one.ior());
+}
+
+#[test]
+fn a_store_in_use_or_no_store_is_refused() {
+    let file = File::new("refused");
+    let _first = Service::start(file.config());
+    let orb = Orb::listening_at(&[Address::tcp("127.0.0.1", 0)]).unwrap();
+    let error = NameServer::start(&orb, file.config()).unwrap_err();
+    assert!(matches!(error, NamingError::Store { .. }), "{error}");
+    let other = File::new("text");
+    std::fs::write(&other.0, "not a database").unwrap();
+    assert!(NameServer::start(&orb, other.config()).is_err());
+}
