@@ -100,7 +100,7 @@ pub(crate) struct Reactor {
     jobs: Mutex<JobQueue>,
     limits: ReactorLimits,
     threads: AtomicUsize,
-    /// Workers waiting in the epoll set.
+    /// Workers waiting in the epoll set, and those about to for the first time.
     idle: AtomicUsize,
     /// Workers that stay with a connection.
     lingering: AtomicUsize,
@@ -203,6 +203,8 @@ impl Reactor {
         if self.threads.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             return;
         }
+        // Counted from now on, lest more are started while this one gets going.
+        self.idle.fetch_add(1, Ordering::Relaxed);
         let reactor = Arc::clone(self);
         let id = self.next_worker.fetch_add(1, Ordering::Relaxed);
         let started = std::thread::Builder::new()
@@ -217,6 +219,7 @@ impl Reactor {
             Err(e) => {
                 tracing::error!(error = %e, "cannot start a worker thread");
                 self.threads.fetch_sub(1, Ordering::Relaxed);
+                self.idle.fetch_sub(1, Ordering::Relaxed);
             }
         }
     }
@@ -319,8 +322,8 @@ impl Worker {
 
     fn run(mut self) {
         let reactor = Arc::clone(&self.reactor);
+        // Whoever started this worker has counted it as idle.
         while !reactor.is_stopping() {
-            reactor.idle.fetch_add(1, Ordering::Relaxed);
             let event = reactor.poller.wait(Some(IDLE_WORKER));
             reactor.idle.fetch_sub(1, Ordering::Relaxed);
             match event {
@@ -333,6 +336,7 @@ impl Worker {
                     std::thread::sleep(Duration::from_millis(10));
                 }
             }
+            reactor.idle.fetch_add(1, Ordering::Relaxed);
         }
         reactor.threads.fetch_sub(1, Ordering::Relaxed);
     }
