@@ -162,3 +162,27 @@ fn forward_interfaces_without_a_definition_are_refused() {
         generate("unneeded.idl", "interface Later; struct S { long x; };", &Config::new()).unwrap();
     assert!(!unneeded.source.contains("Later"));
 }
+
+#[test]
+fn build_scripts_get_a_file_or_readable_errors() {
+    let folder = std::env::temp_dir().join(format!("throughline-build-{}", std::process::id()));
+    let source = folder.join("idl/two.parts.idl");
+    fs::create_dir_all(source.parent().unwrap()).unwrap();
+    fs::write(&source, "struct S { long x; };").unwrap();
+    let mut config = Config::new();
+    config.out_dir(folder.join("out"));
+    config.compile(&source).unwrap();
+    let target = folder.join("out/two.parts.rs");
+    assert!(fs::read_to_string(&target).unwrap().contains("pub struct S"));
+
+    // What has not changed is not written again.
+    let written = fs::metadata(&target).unwrap().modified().unwrap();
+    config.compile(&source).unwrap();
+    assert_eq!(fs::metadata(&target).unwrap().modified().unwrap(), written);
+
+    // `main` of a build script prints errors with `Debug`.
+    fs::write(&source, "struct S { lung x; };").unwrap();
+    let shown = format!("{:?}", config.compile(&source).unwrap_err());
+    assert!(shown.contains("two.parts.idl:1:12") && shown.contains("1 error"), "{shown}");
+    fs::remove_dir_all(folder).unwrap();
+}

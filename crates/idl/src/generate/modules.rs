@@ -24,8 +24,15 @@ impl Scope<'_> {
     fn outermost(&self, id: DefId) -> TokenStream {
         let items = self.definition(id);
         let Ok(mut file) = syn::parse2::<syn::File>(items.clone()) else { return items };
-        for attributes in file.items.iter_mut().filter_map(attributes) {
-            attributes.push(syn::parse_quote!(#[allow(dead_code)]));
+        for item in &mut file.items {
+            // The user may well include `bank.rs`, which has the module `bank`, in a module of that name.
+            let lints = match item {
+                syn::Item::Mod(_) => quote!(dead_code, clippy::module_inception),
+                _ => quote!(dead_code),
+            };
+            if let Some(attributes) = attributes(item) {
+                attributes.push(syn::parse_quote!(#[allow(#lints)]));
+            }
         }
         quote!(#file)
     }

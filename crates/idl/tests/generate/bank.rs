@@ -1,7 +1,7 @@
 // Generated from bank.idl by Throughline's IDL compiler. Changes here will be lost.
 
 /// The example of the documentation.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod bank {
     use ::throughline::rt;
 

@@ -1,7 +1,7 @@
 // Generated from inheritance.idl by Throughline's IDL compiler. Changes here will be lost.
 
 /// `module Zoo`
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod zoo {
     use ::throughline::rt;
 
@@ -2871,7 +2871,7 @@ pub mod zoo {
 }
 
 /// Opened again, with a base that was defined in between.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod farm {
     use ::throughline::rt;
 

@@ -1,7 +1,7 @@
 // Generated from names.idl by Throughline's IDL compiler. Changes here will be lost.
 
 /// Names that get in the way: keywords, names of the prelude, names that case conversion makes one.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod names {
     use ::throughline::rt;
 

@@ -1,7 +1,7 @@
 // Generated from naming.idl by Throughline's IDL compiler. Changes here will be lost.
 
 /// `module CosNaming`
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod cos_naming {
     use ::throughline::rt;
 

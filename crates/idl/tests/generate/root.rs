@@ -373,7 +373,7 @@ impl<S: Plotter> ::throughline::rt::TypedSkeleton for PlotterSkeleton<S> {
 }
 
 /// Skeletons of the operations of `Plotter`.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod plotter_skeleton {
     use ::throughline::rt;
 
@@ -613,7 +613,7 @@ impl ::throughline::rt::Nilable for PlotterRef {
 }
 
 /// What is defined inside `Plotter`.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod plotter {
     use ::throughline::rt;
 

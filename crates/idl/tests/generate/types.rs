@@ -1,7 +1,7 @@
 // Generated from types.idl by Throughline's IDL compiler. Changes here will be lost.
 
 /// Every type of the dialect, alone and inside of others.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod types {
     use ::throughline::rt;
 

@@ -1,7 +1,7 @@
 // Generated from unions.idl by Throughline's IDL compiler. Changes here will be lost.
 
 /// Unions over every sort of discriminator and label.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::module_inception)]
 pub mod unions {
     use ::throughline::rt;
 
