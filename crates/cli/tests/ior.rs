@@ -1,0 +1,70 @@
+//! `throughline ior`.
+
+mod common;
+
+use common::{failure_of, stdout_of};
+
+/// Made by omniORB: interface Bench::Target, host 127.0.0.1, port 9, key "one".
+const OMNIORB: &str = "IOR:010000001500000049444c3a42656e63682f5461726765743a312e300000000001000000000000005400000001010200\
+0a0000003132372e302e302e31000900030000006f6e65000200000000000000080000000100000000545441010000001c00\
+000001000000010001000100000001000105090101000100000009010100";
+
+#[test]
+fn a_foreign_reference() {
+    let text = stdout_of(&["ior", OMNIORB]);
+    for part in [
+        "interface  IDL:Bench/Target:1.0",
+        "IIOP 1.2",
+        "address  127.0.0.1:9",
+        "key      one",
+        "key hex  6f6e65",
+        "TAG_ORB_TYPE  omniORB",
+        "char ISO 8859-1, also UTF-8; wchar UTF-16",
+        "corbaloc   corbaloc:iiop:1.2@127.0.0.1:9/one",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+}
+
+#[test]
+fn for_programs() {
+    let json: serde_json::Value = serde_json::from_str(&stdout_of(&["ior", "--json", OMNIORB])).unwrap();
+    assert_eq!(json["type_id"], "IDL:Bench/Target:1.0");
+    let profile = &json["profiles"][0];
+    assert_eq!((&profile["version"], &profile["key_text"]), (&"1.2".into(), &"one".into()));
+    assert_eq!(profile["addresses"][0]["port"], 9);
+    assert_eq!(profile["components"][1]["name"], "TAG_CODE_SETS");
+}
+
+#[test]
+fn our_own_keys_are_taken_apart() {
+    let key = "%54%4c%61%31%1c%00%00%00%05%00%00%00%88%77%66%55%44%33%22%11";
+    let text = stdout_of(&["ior", &format!("corbaloc::localhost:1/{key}")]);
+    assert!(
+        text.contains("active: slot 5, nonce "),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_form() {
+    let unix = stdout_of(&["ior", "corbaloc:omniunix:/run/bank.sock:/key"]);
+    assert!(unix.contains("unix:/run/bank.sock"), "{unix}");
+    let several = stdout_of(&["ior", "corbaloc::a:1,iiop:1.2@[::1]:2/key"]);
+    assert!(several.contains("profile 2") && several.contains("[::1]:2"), "{several}");
+    assert!(stdout_of(&["ior", "corbaname::host#a/b.c"]).contains("a/b.c"));
+    assert!(stdout_of(&["ior", "corbaloc:rir:/NameService"]).contains("NameService"));
+    assert!(stdout_of(&["ior", "IOR:00000000000000010000000000000000"]).contains("nil"));
+}
+
+#[test]
+fn what_is_no_reference() {
+    for bad in ["", "nonsense", "IOR:0g", "IOR:00", "corbaloc:", "corbaloc:ftp:x/y", "corbaname::h#a//b"] {
+        let (status, message) = failure_of(&["ior", bad]);
+        assert_eq!(status, 2, "{bad}");
+        assert!(message.contains("is not a reference") && message.contains("cause:"), "{bad}: {message}");
+    }
+    let (status, message) = failure_of(&["ior", "--ping", "corbaloc::127.0.0.1:1/x"]);
+    assert_eq!(status, 1);
+    assert!(message.contains("does not answer"), "{message}");
+}

@@ -1,0 +1,156 @@
+//! `throughline names`: against itself, and judged by omniORB's tools.
+
+mod common;
+
+use std::process::Command;
+
+use common::{Folder, Server, checkout, failure_of, has, run, stdout_of};
+
+fn serve(more: &[&str]) -> Server {
+    Server::start(&[&["names", "serve", "--listen", "127.0.0.1:0"], more].concat())
+}
+
+/// A reference to nothing.
+const OBJECT: &str = "corbaloc::127.0.0.1:9/object";
+
+#[test]
+fn a_session() {
+    let server = serve(&[]);
+    let ask = |arguments: &[&str]| stdout_of(&[&["names"], arguments, &["--service", &server.line]].concat());
+    let fail =
+        |arguments: &[&str]| failure_of(&[&["names"], arguments, &["--service", &server.line]].concat());
+    assert_eq!(ask(&["list"]), "");
+    ask(&["new-context", "bank"]);
+    ask(&["new-context", "--parents", "bank/a/b"]);
+    ask(&["bind", "bank/a/b/x.kind", OBJECT]);
+    assert_eq!(ask(&["list", "bank/a/b"]), "x.kind\n");
+    assert_eq!(ask(&["list"]), "bank/\n");
+    let json = ask(&["list", "bank/a/b", "--json"]);
+    assert_eq!(json.trim(), r#"{"name":"x.kind","id":"x","kind":"kind","context":false}"#);
+    assert!(ask(&["resolve", "bank/a/b/x.kind"]).starts_with("IOR:"));
+    let context = ask(&["resolve", "bank/a"]);
+    ask(&["bind", "--context", "shortcut", context.trim()]);
+    ask(&["rebind", "shortcut/b/x.kind", OBJECT]);
+    for (arguments, cause) in [
+        (&["bind", "bank/a/b/x.kind", OBJECT][..], "the name is taken"),
+        (&["resolve", "bank/none/x"], "from `none/x` on: nothing is bound there"),
+        (&["rebind", "bank", OBJECT], "a context is bound there"),
+        (&["destroy", "bank"], "not empty"),
+        (&["list", "bank/a/b/x.kind"], "cannot be used as a context"),
+    ] {
+        let (status, message) = fail(arguments);
+        assert_eq!(status, 1, "{arguments:?}");
+        assert!(message.contains(cause), "{arguments:?}: {message}");
+    }
+    assert_eq!(fail(&["resolve", "a//b"]).0, 2);
+    ask(&["unbind", "bank/a/b/x.kind"]);
+    ask(&["destroy", "bank/a/b"]);
+    assert_eq!(ask(&["list", "bank/a"]), "");
+}
+
+#[test]
+fn nobody_there() {
+    let (status, message) = failure_of(&["names", "list", "--service", "corbaloc::127.0.0.1:1/NameService"]);
+    assert_eq!(status, 1);
+    for part in ["does not answer", "cause:", "next:", "throughline names serve"] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(run(&["names", "serve", "--listen", "nonsense"]).status.code(), Some(2));
+}
+
+#[test]
+fn names_survive_a_kill() {
+    let folder = Folder::new("kill");
+    let store = folder.file("names.redb");
+    let mut server = serve(&["--store", &store]);
+    for n in 0..20 {
+        let path = format!("n{n}");
+        stdout_of(&["names", "bind", &path, OBJECT, "--service", &server.line]);
+    }
+    stdout_of(&["names", "new-context", "context", "--service", &server.line]);
+    server.kill();
+    let again = serve(&["--store", &store]);
+    let listed = stdout_of(&["names", "list", "--service", &again.line]);
+    assert_eq!(listed.lines().count(), 21);
+    stdout_of(&["names", "bind", "context/x", OBJECT, "--service", &again.line]);
+}
+
+#[test]
+fn nameclt_is_content() {
+    if !has("nameclt") || !has("genior") {
+        return;
+    }
+    let folder = Folder::new("nameclt");
+    for store in [None, Some(folder.file("names.redb"))] {
+        let more: Vec<&str> = store.iter().flat_map(|file| ["--store", file.as_str()]).collect();
+        let server = serve(&more);
+        for url in [server.line.clone(), server.line.replace("1.2@", "")] {
+            let session =
+                Command::new(checkout().join("interop/nameclt-session.sh")).arg(&url).output().unwrap();
+            let out = String::from_utf8_lossy(&session.stdout);
+            let failed: Vec<_> = out.lines().filter(|line| !line.starts_with("ok ")).collect();
+            assert!(session.status.success() && failed.is_empty(), "{url}: {failed:#?}");
+            assert!(out.lines().count() > 50);
+        }
+    }
+}
+
+#[test]
+fn corbaname_from_omniorb_and_to_omninames() {
+    if !has("nameclt") {
+        return;
+    }
+    let server = serve(&[]);
+    stdout_of(&["names", "new-context", "-p", "bank/branch.office", "--service", &server.line]);
+    stdout_of(&["names", "bind", "bank/branch.office/x", OBJECT, "--service", &server.line]);
+    // omniORB resolves the name itself and takes the result for its name service.
+    let corbaname = server.line.replace("corbaloc:", "corbaname:") + "#bank/branch.office";
+    let listing = Command::new("nameclt")
+        .args(["-ORBInitRef", &format!("NameService={corbaname}"), "list"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&listing.stdout), "x\n", "{listing:?}");
+    assert_eq!(stdout_of(&["names", "list", "--service", &corbaname]), "x\n");
+}
+
+#[test]
+fn our_client_and_omninames() {
+    if !has("omniNames") {
+        return;
+    }
+    let folder = Folder::new("omninames");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let data = folder.0.to_str().unwrap();
+    let mut child = Command::new("omniNames")
+        .args(["-start", &port.to_string(), "-datadir", data, "-always", "-errlog", &folder.file("log")])
+        .args(["-ORBendPoint", &format!("giop:tcp:127.0.0.1:{port}")])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let service = format!("corbaloc::127.0.0.1:{port}/NameService");
+    let ready = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        run(&["names", "list", "--service", &service]).status.success()
+    });
+    let session = std::panic::catch_unwind(|| {
+        assert!(ready);
+        let ask = |arguments: &[&str]| stdout_of(&[&["names"], arguments, &["--service", &service]].concat());
+        ask(&["new-context", "-p", "bank/a"]);
+        ask(&["bind", "bank/a/x.kind", OBJECT]);
+        assert_eq!(ask(&["list", "bank"]), "a/\n");
+        let at = format!("corbaname::127.0.0.1:{port}#bank/a/x.kind");
+        assert!(stdout_of(&["ior", "--resolve", &at]).contains("key      object"));
+        // Through a context of omniNames in a path of ours.
+        let ours = serve(&[]);
+        stdout_of(&["names", "bind", "--context", "omni", &service, "--service", &ours.line]);
+        let found = stdout_of(&["names", "resolve", "omni/bank/a/x.kind", "--service", &ours.line]);
+        assert!(found.starts_with("IOR:"));
+        let (_, message) = failure_of(&["names", "resolve", "omni/bank/none", "--service", &ours.line]);
+        assert!(message.contains("nothing is bound there"), "{message}");
+        ask(&["unbind", "bank/a/x.kind"]);
+        ask(&["destroy", "bank/a"]);
+    });
+    let _ = child.kill();
+    let _ = child.wait();
+    session.unwrap();
+}
