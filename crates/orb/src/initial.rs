@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use throughline_cdr::{Decode, Encode, Writer};
+use throughline_cdr::{Encode, Nilable, Writer};
 use throughline_giop::Ior;
 use throughline_giop::corbaloc::Corbaloc;
 use throughline_giop::corbaname::{Corbaname, NameComponent, parse_name};
@@ -97,7 +97,7 @@ fn resolve(context: &ObjectRef, name: &[NameComponent]) -> Result<ObjectRef, Sys
         })
     };
     let found: Result<Option<ObjectRef>, Unresolved> =
-        context.call(Operation::new("resolve", u32::MAX), encode, |r| Decode::decode(r));
+        context.call(Operation::new("resolve", u32::MAX), encode, ObjectRef::decode_nilable);
     match found {
         Ok(Some(object)) => Ok(object),
         Ok(None) => Err(SystemException::inv_objref(minor::NIL).detail("the name is bound to nil")),

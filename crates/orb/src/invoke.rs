@@ -340,7 +340,6 @@ impl Step {
             ReplyStatus::NoException | ReplyStatus::UserException => {
                 let user = reply.status == ReplyStatus::UserException;
                 let body = frame.len() - reply.body.remaining();
-                drop(reply);
                 Self::Done(Outcome::Remote { message: frame, body, user, code_sets })
             }
             ReplyStatus::SystemException => {

@@ -98,7 +98,7 @@ impl ObjectRef {
         if self.type_id() == repository_id || repository_id == OBJECT_ID {
             return Ok(true);
         }
-        self.call(Operation::new("_is_a", u32::MAX), |w| repository_id.encode(w), |r| Decode::decode(r))
+        self.call(Operation::new("_is_a", u32::MAX), |w| repository_id.encode(w), read_bool)
     }
 
     /// Asks the server whether the object is gone for good.
@@ -107,7 +107,7 @@ impl ObjectRef {
     /// What the call fails with, `OBJECT_NOT_EXIST` aside.
     pub fn non_existent(&self) -> Result<bool, SystemException> {
         let operation = Operation::new("_non_existent", u32::MAX);
-        match self.call(operation, |_| Ok(()), |r| bool::decode(r)) {
+        match self.call(operation, |_| Ok(()), read_bool) {
             Err(SystemException { kind: Kind::ObjectNotExist, .. }) => Ok(true),
             other => other,
         }
@@ -131,6 +131,11 @@ impl ObjectRef {
     }
 }
 
+/// A function of any lifetime, which the method is not.
+fn read_bool(r: &mut Reader<'_>) -> Result<bool, DecodeError> {
+    r.read_bool()
+}
+
 impl PartialEq for ObjectRef {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.ior == other.0.ior
@@ -141,7 +146,12 @@ impl Eq for ObjectRef {}
 
 impl std::hash::Hash for ObjectRef {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.0.binding.load().key().hash(state);
+        // As equality: by contents, not by where the reference leads at present.
+        let ior = &self.0.ior;
+        ior.type_id.hash(state);
+        for profile in &ior.profiles {
+            (profile.tag, &profile.data).hash(state);
+        }
     }
 }
 
