@@ -206,7 +206,8 @@ impl ClientConnection {
 
     /// The time is over: the reply is not waited for any more, and the server told so.
     fn give_up(&self, id: u32) -> Result<Frame, CallFailure> {
-        match lock(&self.calls).take(id) {
+        let arrived = lock(&self.calls).take(id);
+        match arrived {
             Some(outcome) => outcome,
             None => {
                 self.cancel(id);
