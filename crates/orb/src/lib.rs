@@ -1,4 +1,47 @@
 //! CORBA objects in Rust: served to any client, called from any thread, found in one step.
+//!
+//! Interfaces are written in OMG IDL and compiled by `throughline-idl` from a build script. What it generates uses this
+//! crate through [`rt`]; what an application uses is here:
+//!
+//! - [`Orb`]: starts listening, makes references from text, shuts down in order. Everything that can be configured is in
+//!   [`OrbConfig`].
+//! - [`Adapter`]: activates servants as objects. Its [`AdapterConfig`] says by which [`Strategy`] objects and operations
+//!   are found, and whether object keys are stable text.
+//! - [`ObjectRef`] and the typed references around it: call objects, blocking or async, here or elsewhere.
+//! - [`SystemException`]: what any call can fail with, with a minor code ([`exception::minor`]) and a text for people.
+//!
+//! ```
+//! use throughline::{Adapter, AdapterConfig, Orb, Strategy};
+//!
+//! let orb = Orb::listening_at(&["127.0.0.1:0".parse()?])?;
+//! // Objects that are found in one step, whatever their number; keys carry a handle.
+//! let accounts = orb.root().create_child("accounts", AdapterConfig::default())?;
+//! // Objects with readable keys that stay the same after a restart: `tellers/17`.
+//! let config = AdapterConfig { objects: Strategy::DynamicHash, stable_keys: true, ..AdapterConfig::default() };
+//! let tellers = orb.root().create_child("tellers", config)?;
+//! # let _ = (accounts, tellers);
+//! // let account: AccountRef = accounts.activate(AccountSkeleton(MyAccount::default()))?;
+//! orb.shutdown(std::time::Duration::from_secs(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Which strategy
+//!
+//! | objects found by | cost of a call | keys | take it when |
+//! |---|---|---|---|
+//! | `active` | the same for any number of objects | opaque, void after a restart | always, unless keys must be stable |
+//! | `dynamic-hash` | a hash of the object id, then a short chain | may be stable text | references are stored, or typed by hand |
+//! | `perfect-hash` | a hash of the object id, no chain | may be stable text | the objects are known at the start and never change |
+//! | `linear` | grows with the number of objects | may be stable text | for a handful of objects, and to see the difference |
+//!
+//! Operations are found by the same four. `active`, the default, compares the name with that of the last operation called
+//! over the same connection, and asks the perfect hash when that guess was wrong.
+//!
+//! # Threads
+//!
+//! Servants are called from the ORB's worker threads, several at a time: an object is `Send + Sync` and locks what it must.
+//! Requests of one connection are carried out one after another as long as servants are quick (a tick of 10 ms), slow ones
+//! beside each other. Oneways are always carried out in the order sent.
 #![forbid(unsafe_code)]
 
 pub mod adapter;
