@@ -3,6 +3,8 @@
 mod describe;
 mod names;
 
+pub use describe::corbaloc;
+
 use serde_json::{Value, json};
 use throughline::{Ior, Orb, OrbConfig};
 use throughline_giop::corbaloc::Corbaloc;

@@ -1,6 +1,7 @@
 //! The `throughline` command.
 #![forbid(unsafe_code)]
 
+mod demo;
 mod failure;
 mod idl;
 mod ior;
@@ -24,6 +25,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(demo::Arguments),
+    #[command(hide = true)]
+    DemoServer(demo::serve::Arguments),
     Idl(idl::Arguments),
     Ior(ior::Arguments),
     Names(names::Arguments),
@@ -31,6 +35,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::DemoServer(arguments) => demo::serve::run(&arguments),
         Command::Idl(arguments) => idl::run(&arguments),
         Command::Ior(arguments) => ior::run(&arguments),
         Command::Names(arguments) => names::run(&arguments),

@@ -40,10 +40,7 @@ fn for_programs() {
 fn our_own_keys_are_taken_apart() {
     let key = "%54%4c%61%31%1c%00%00%00%05%00%00%00%88%77%66%55%44%33%22%11";
     let text = stdout_of(&["ior", &format!("corbaloc::localhost:1/{key}")]);
-    assert!(
-        text.contains("active: slot 5, nonce "),
-        "{text}"
-    );
+    assert!(text.contains("active: slot 5, nonce "), "{text}");
 }
 
 #[test]
