@@ -172,6 +172,22 @@ impl<R: Send + Sync> Arena<R> {
         })
     }
 
+    /// The record with that nonce at `slot`, whoever owns it: the nonce proves that the bearer was given the handle.
+    /// The record's [tag](Ref::tag) can be had from what is returned.
+    ///
+    /// As [`get`](Self::get) otherwise; `nonce` is asked for when it is needed, to be read where it is compared.
+    #[inline(always)]
+    pub fn get_any(&self, slot: Slot, nonce: impl FnOnce() -> u64) -> Option<Ref<'_, R>> {
+        self.segments.with_cell(slot, |cell| {
+            let nonce = nonce();
+            // SYNC POINT: record publication (with `insert`).
+            if cell.nonce.load(Ordering::Acquire) != nonce {
+                return None;
+            }
+            self.hold(cell, nonce, |_| true)
+        })
+    }
+
     /// The record now at `slot`, whoever owns it: for slots that a locator found, not for those a peer sent.
     ///
     /// Between a locator's answer and this call the slot may have got another record; a locator's

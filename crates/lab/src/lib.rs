@@ -19,6 +19,7 @@
 //! The fourth is [`CountingAllocator`] as global allocator; without it, heap memory is not measured.
 
 mod allocator;
+mod callgrind;
 mod children;
 mod experiment;
 mod experiments;

@@ -122,7 +122,7 @@ impl AdapterState {
     /// Finds an object by its id.
     pub(crate) fn find<'t>(&self, table: &'t ObjectTable, id: &[u8]) -> Option<ActiveObject<'t>> {
         let record = self.locator.as_ref()?.locate(id, &table.objects)?;
-        Some(ActiveObject::new(record, self.tag()))
+        Some(ActiveObject::new(record))
     }
 
     fn writer(&self) -> MutexGuard<'_, usize> {
@@ -331,7 +331,7 @@ impl Adapter {
             && let Err(e) = locator.insert(id, handle.slot)
         {
             drop(count);
-            table.remove(handle);
+            table.remove(handle, tag);
             return Err(e.into());
         }
         *count += 1;
@@ -363,7 +363,7 @@ impl Adapter {
         let mut count = self.state.writer();
         let removed = match ObjectKey::parse(&key) {
             ObjectKey::Active { handle, tag } if tag == self.state.tag().0 => {
-                Some(orb.table().remove(handle).ok_or(AdapterError::NotActive)?)
+                Some(orb.table().remove(handle, self.state.tag()).ok_or(AdapterError::NotActive)?)
             }
             ObjectKey::Indexed { adapter, id } if Some(&adapter) == self.state.handle.get() => {
                 self.remove_by_id(orb.table(), id)?

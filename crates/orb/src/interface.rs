@@ -91,13 +91,21 @@ impl OperationTable {
     ///
     /// `predicted` is the index found by the last call that came the same way. Under [`Strategy::Active`] it is
     /// verified with one comparison of the name; only a wrong prediction costs the perfect hash.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, strategy: Strategy, name: &[u8], predicted: u32) -> Option<u32> {
         match strategy {
             Strategy::Active if self.perfect.is(predicted, name) => Some(predicted),
             Strategy::Active | Strategy::PerfectHash => self.perfect.find(name),
+            Strategy::DynamicHash | Strategy::Linear => self.find_slowly(strategy, name),
+        }
+    }
+
+    /// The strategies that are there to be compared with.
+    #[inline(never)]
+    fn find_slowly(&self, strategy: Strategy, name: &[u8]) -> Option<u32> {
+        match strategy {
             Strategy::DynamicHash => self.hashed().find(name),
-            Strategy::Linear => LinearNames::new(self.perfect.names()).find(name),
+            _ => LinearNames::new(self.perfect.names()).find(name),
         }
     }
 }

@@ -7,7 +7,9 @@
 //! | stable | any text: `NameService`, `bank/account-17` | adapters with stable keys |
 //!
 //! Numbers are in the byte order of the machine: nobody else reads them. The nonces are drawn at random when the
-//! object or the adapter is made, so that a key of an earlier run, or a forged one, is refused.
+//! object or the adapter is made, so that a key of an earlier run, or a forged one, is refused. In an active key the
+//! nonce is combined (exclusive or) with the eight bytes before the slot: one comparison with the object's nonce then
+//! refuses a key in which any of them was changed.
 
 use throughline_demux::{Handle, Slot, Strategy};
 
@@ -37,10 +39,7 @@ impl<'a> ObjectKey<'a> {
         if let Ok(key) = <&[u8; ACTIVE_LEN]>::try_from(key)
             && key[..4] == ACTIVE
         {
-            return Self::Active {
-                tag: u32::from_ne_bytes([key[4], key[5], key[6], key[7]]),
-                handle: handle(&key[8..]),
-            };
+            return Self::Active { tag: u32_at(key, 4), handle: ActiveKey(key).handle() };
         }
         match key.strip_prefix(&INDEXED) {
             Some(rest) if key.len() >= INDEXED_LEN => {
@@ -53,7 +52,13 @@ impl<'a> ObjectKey<'a> {
     /// The bytes of the key.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         match self {
-            Self::Active { tag, handle } => [&ACTIVE[..], &tag.to_ne_bytes(), &handle_bytes(handle)].concat(),
+            Self::Active { tag, handle } => {
+                let [a, b, c, d] = ACTIVE;
+                let [e, f, g, h] = tag.to_ne_bytes();
+                let head = [a, b, c, d, e, f, g, h];
+                let masked = Handle { nonce: handle.nonce ^ u64::from_ne_bytes(head), ..handle };
+                [&head[..], &handle_bytes(masked)].concat()
+            }
             Self::Indexed { adapter, id } => [&INDEXED[..], &handle_bytes(adapter), id].concat(),
             Self::Stable(key) => key.to_vec(),
         }
@@ -104,6 +109,44 @@ impl<'a> KeyParts<'a> {
     }
 }
 
+/// A key as long as an active one: its handle is tried before anything else is known of it. The nonce in a key of
+/// another form, or in none of ours, is nobody's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ActiveKey<'a>(&'a [u8; ACTIVE_LEN]);
+
+impl<'a> ActiveKey<'a> {
+    #[inline(always)]
+    pub(crate) fn of(key: &'a [u8]) -> Option<Self> {
+        key.try_into().ok().map(Self)
+    }
+
+    #[inline(always)]
+    pub(crate) fn slot(self) -> Slot {
+        Slot(u32_at(self.0, 8))
+    }
+
+    #[inline(always)]
+    pub(crate) fn nonce(self) -> u64 {
+        u64_at(self.0, 12) ^ u64_at(self.0, 0)
+    }
+
+    fn handle(self) -> Handle {
+        Handle { slot: self.slot(), nonce: self.nonce() }
+    }
+}
+
+#[inline(always)]
+fn u32_at(key: &[u8; ACTIVE_LEN], at: usize) -> u32 {
+    u32::from_ne_bytes([key[at], key[at + 1], key[at + 2], key[at + 3]])
+}
+
+#[inline(always)]
+fn u64_at(key: &[u8; ACTIVE_LEN], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&key[at..at + 8]);
+    u64::from_ne_bytes(word)
+}
+
 #[inline]
 fn handle(bytes: &[u8]) -> Handle {
     let slot = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -133,6 +176,19 @@ mod tests {
             ObjectKey::Stable(b"NameService"),
         ] {
             assert_eq!(ObjectKey::parse(&key.to_bytes()), key);
+        }
+    }
+
+    #[test]
+    fn no_changed_byte_leaves_the_handle_as_it_was() {
+        let handle = Handle { slot: Slot(7), nonce: 0x0123_4567_89ab_cdef };
+        let key = ObjectKey::Active { tag: 3, handle }.to_bytes();
+        let read = |key: &[u8]| ActiveKey::of(key).map(ActiveKey::handle);
+        assert_eq!(read(&key), Some(handle));
+        for at in 0..key.len() {
+            let mut changed = key.clone();
+            changed[at] ^= 0x10;
+            assert_ne!(read(&changed), Some(handle), "byte {at}");
         }
     }
 

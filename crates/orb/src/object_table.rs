@@ -10,7 +10,7 @@ use std::sync::Arc;
 use throughline_demux::{AnyLocator, Arena, Handle, Locator, Ref, Slot, Strategy};
 
 use crate::adapter::AdapterState;
-use crate::object_key::ObjectKey;
+use crate::object_key::{ActiveKey, ObjectKey};
 use crate::servant::Skeleton;
 
 /// What the arena keeps for an object: 16 bytes, with the arena's own 16 half a cache line.
@@ -56,12 +56,12 @@ impl Tag {
 /// An object found by its key. As long as this lives, so does the servant, even if it is deactivated meanwhile.
 pub struct ActiveObject<'a> {
     record: Ref<'a, Record>,
-    operations: Strategy,
 }
 
 impl<'a> ActiveObject<'a> {
-    pub(crate) fn new(record: Ref<'a, Record>, tag: Tag) -> Self {
-        Self { record, operations: tag.operations() }
+    #[inline(always)]
+    pub(crate) fn new(record: Ref<'a, Record>) -> Self {
+        Self { record }
     }
 }
 
@@ -69,14 +69,14 @@ impl ActiveObject<'_> {
     /// How the object's adapter looks operations up.
     #[inline]
     pub fn operation_strategy(&self) -> Strategy {
-        self.operations
+        Tag(self.record.tag()).operations()
     }
 
     /// Finds an operation by its name on the wire as the adapter's strategy says; `predicted` as in
     /// [`OperationTable::find`](crate::interface::OperationTable::find).
-    #[inline]
+    #[inline(always)]
     pub fn find_operation(&self, name: &[u8], predicted: u32) -> Option<u32> {
-        self.record.interface().operations.find(self.operations, name, predicted)
+        self.record.interface().operations.find(self.operation_strategy(), name, predicted)
     }
 }
 
@@ -111,20 +111,19 @@ impl std::fmt::Debug for ObjectTable {
 
 impl ObjectTable {
     /// The object of a key, if the key is one that this ORB gave out and the object is still active.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&self, key: &[u8]) -> Option<ActiveObject<'_>> {
-        match ObjectKey::parse(key) {
-            ObjectKey::Active { tag, handle } => {
-                let record = self.objects.get(handle, tag)?;
-                Some(ActiveObject::new(record, Tag(tag)))
-            }
-            other => self.find_slowly(other),
+        match ActiveKey::of(key).and_then(|key| self.objects.get_any(key.slot(), || key.nonce())) {
+            Some(record) => Some(ActiveObject::new(record)),
+            None => self.find_slowly(key),
         }
     }
 
     /// The forms of key that are looked up in a locator.
-    fn find_slowly(&self, key: ObjectKey<'_>) -> Option<ActiveObject<'_>> {
-        match key {
+    #[cold]
+    #[inline(never)]
+    fn find_slowly(&self, key: &[u8]) -> Option<ActiveObject<'_>> {
+        match ObjectKey::parse(key) {
             ObjectKey::Active { .. } => None,
             ObjectKey::Indexed { adapter, id } => {
                 let adapter = self.adapters.get(adapter, 0)?;
@@ -142,9 +141,10 @@ impl ObjectTable {
         adapter.find(self, id)
     }
 
-    /// Takes an object out; calls under way finish on it. The servant is dropped with what is returned, or after.
-    pub(crate) fn remove(&self, handle: Handle) -> Option<Ref<'_, Record>> {
-        self.objects.remove(handle)
+    /// Takes an object out, if it belongs to the adapter of that tag (a key could have been made to look as if it did);
+    /// calls under way finish on it. The servant is dropped with what is returned, or after.
+    pub(crate) fn remove(&self, handle: Handle, tag: Tag) -> Option<Ref<'_, Record>> {
+        self.objects.get(handle, tag.0).and_then(|_| self.objects.remove(handle))
     }
 
     /// Takes out the object in a slot.

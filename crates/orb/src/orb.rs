@@ -271,7 +271,7 @@ impl Orb {
     }
 
     /// Finds an active object by its object key: the first half of every dispatch.
-    #[inline]
+    #[inline(always)]
     pub fn find_object(&self, object_key: &[u8]) -> Option<ActiveObject<'_>> {
         self.0.table.find(object_key)
     }

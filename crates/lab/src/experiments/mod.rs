@@ -1,6 +1,6 @@
 //! One module per experiment.
 
-mod dispatch;
+pub(crate) mod dispatch;
 
 use crate::Experiment;
 

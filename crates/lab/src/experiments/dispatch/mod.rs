@@ -2,6 +2,7 @@
 
 mod bytes;
 mod paper;
+pub(crate) mod probe;
 mod report;
 pub(crate) mod shapes;
 mod steps;
