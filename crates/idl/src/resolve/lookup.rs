@@ -46,9 +46,9 @@ impl Resolver<'_> {
         let mut at = if name.absolute { Some(ScopeId::FILE) } else { Some(self.scope) };
         while let Some(scope) = at {
             let found = self.find_in(scope, &part.name);
-            if let Some((entry, _)) = self.only(found, part)? {
+            if let Some((entry, found_in)) = self.only(found, part)? {
                 self.check_case(part, &entry);
-                return Some((entry, scope));
+                return Some((entry, found_in));
             }
             at = self.scopes[scope.index()].parent;
         }
