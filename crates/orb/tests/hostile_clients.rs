@@ -161,23 +161,24 @@ fn a_flood_on_one_connection_leaves_room_for_others_when_threads_are_few() {
         let mut reading = Wire::of(flood.0.try_clone().unwrap());
         let (key, stop_flood) = (&scene.key, &stop);
         s.spawn(move || {
-            let batch: Vec<u8> = (0..100).flat_map(|id| ping(key, id)).collect();
+            // More work than the server can ever do.
+            let batch: Vec<u8> = (0..1000).flat_map(|id| number(key, "sleep", id, 1)).collect();
             while !stop_flood.load(Ordering::Relaxed) {
                 flood.send(&batch);
             }
-            flood.hush();
+            let _ = flood.0.shutdown(std::net::Shutdown::Both);
         });
         s.spawn(move || while let Said::Reply(_) = reading.next() {});
         std::thread::sleep(Duration::from_millis(200));
         let mut other = scene.wire();
         let started = Instant::now();
-        for id in 0..20 {
+        for id in 0..5 {
             other.send(&ping(&scene.key, id));
             assert_eq!(other.reply().unwrap().id, id);
         }
         let took = started.elapsed();
         stop.store(true, Ordering::Relaxed);
-        assert!(took < SECOND, "20 calls took {took:?} beside the flood");
+        assert!(took < SECOND, "5 calls took {took:?} beside the flood");
     });
 }
 

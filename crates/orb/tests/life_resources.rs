@@ -97,25 +97,14 @@ fn shutting_down_ends_every_thread_and_socket() {
 #[test]
 fn a_client_of_blocking_calls_has_no_threads() {
     let _alone = alone();
-    let scene = Scene::new();
-    scene.probe.ping().unwrap();
-    let with_server = workers();
-    scene.server.shutdown(GRACE);
-    eventually("the server's threads are gone", || workers() == 0);
-    assert!(with_server > 0);
-    let second = server();
-    let own = second.root().activate(Probe::default()).unwrap();
-    let servers = || workers();
-    let one = client();
-    let before = servers();
-    let probe = seen_by(&one, &own);
+    let (server, client) = (server(), client());
+    let probe = seen_by(&client, &server.root().activate(Probe::default()).unwrap());
     probe.ping().unwrap();
-    // The server may have started a worker or two for the connection; the client none, which only its names tell: both
-    // are the same. So the server is shut down, and what is left is the client's.
-    second.shutdown(GRACE);
+    // The names of threads do not tell whose they are. What is left without the server is the client's.
+    server.shutdown(GRACE);
     eventually("no thread is the client's", || workers() == 0);
-    assert!(before > 0);
-    one.shutdown(GRACE);
+    assert!(probe.ping().is_err());
+    client.shutdown(GRACE);
 }
 
 #[test]

@@ -62,6 +62,8 @@ pub(crate) struct Worker {
     pub(crate) activity: Arc<Activity>,
     /// Where replies are marshaled; reused from call to call.
     pub(crate) out: Vec<u8>,
+    /// Messages handled since it adopted the connection.
+    pub(crate) turn: usize,
 }
 
 /// What the keeper sees of a worker: whether it has been in one servant for long.
@@ -317,7 +319,7 @@ impl Worker {
         all.retain(|a| a.strong_count() > 0);
         all.push(Arc::downgrade(&activity));
         drop(all);
-        Self { id, reactor, activity, out: Vec::new() }
+        Self { id, reactor, activity, out: Vec::new(), turn: 0 }
     }
 
     fn run(mut self) {

@@ -234,13 +234,12 @@ impl ServerConnection {
     /// Receives and handles messages. Returns the right to read when the connection falls silent; none when it
     /// was lost to another worker or the connection has ended.
     fn converse<'c>(&'c self, read: Reading<'c>, worker: &mut Worker, linger: bool) -> Option<Reading<'c>> {
+        worker.turn = 0;
         let mut read = self.handle_messages(read, worker)?;
-        let mut turns = 0;
         // The event, or the other worker, says that something is there: look before waiting.
         let mut stay = false;
         loop {
-            let others_wait = turns > TURN && worker.reactor.is_saturated();
-            if others_wait || self.outbox.waiting() > 0 || worker.reactor.is_draining() {
+            if self.outbox.waiting() > 0 || self.must_rest(worker) {
                 return Some(read);
             }
             match self.receive(&mut read, stay) {
@@ -252,7 +251,6 @@ impl ServerConnection {
                 Err(_) => break,
             }
             read = self.handle_messages(read, worker)?;
-            turns += 1;
             stay = linger;
         }
         drop(read);
@@ -276,11 +274,19 @@ impl ServerConnection {
         Ok(received)
     }
 
-    /// Handles every whole message that was received, then sends what is to be sent. Stops early when the client
-    /// does not take its replies, and when the ORB shuts down.
+    /// Whether no further message is to be handled now: the client does not take its replies, the ORB shuts down, or
+    /// other connections wait for a worker.
+    #[inline]
+    fn must_rest(&self, worker: &Worker) -> bool {
+        self.outbox.waiting() > BATCH
+            || worker.reactor.is_draining()
+            || worker.turn >= TURN && worker.reactor.is_saturated()
+    }
+
+    /// Handles every whole message that was received, until it must rest, then sends what is to be sent.
     fn handle_messages<'c>(&'c self, mut read: Reading<'c>, worker: &mut Worker) -> Option<Reading<'c>> {
         loop {
-            if self.outbox.waiting() > BATCH || worker.reactor.is_draining() {
+            if self.must_rest(worker) {
                 return Some(read);
             }
             let frame = match read.next() {
@@ -295,6 +301,7 @@ impl ServerConnection {
             let more = read.has_message();
             drop(read);
             let goes_on = self.handle_message(&frame, more, worker);
+            worker.turn += 1;
             // The frame's memory is free again before the next bytes are received.
             drop(frame);
             if !goes_on {

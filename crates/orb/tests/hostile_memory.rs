@@ -1,0 +1,284 @@
+//! What strangers can make a process allocate: in proportion to what they send, up to limits. Every allocation of the
+//! process is counted, so there is one test at a time.
+#![allow(missing_docs)]
+
+#[path = "common/raw.rs"]
+mod raw;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use raw::{Asked, BadServer, Scene, Wire, block_on, client_with};
+use throughline_cdr::{ByteOrder, Encode};
+use throughline_giop::Ior;
+use throughline_giop::profile::IiopProfile;
+
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn grown(by: usize) {
+    let live = LIVE.fetch_add(by, Ordering::Relaxed) + by;
+    PEAK.fetch_max(live, Ordering::Relaxed);
+}
+
+// SAFETY: everything is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grown(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        grown(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        grown(new_size);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(ptr, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+/// Counts from now on what is allocated beyond what was.
+struct Count(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>, usize);
+
+impl Count {
+    fn start() -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut count = Self(alone, 0);
+        count.restart();
+        count
+    }
+    fn restart(&mut self) {
+        self.1 = LIVE.load(Ordering::Relaxed);
+        PEAK.store(self.1, Ordering::Relaxed);
+    }
+    fn peak(&self) -> usize {
+        PEAK.load(Ordering::Relaxed).saturating_sub(self.1)
+    }
+    fn now(&self) -> usize {
+        LIVE.load(Ordering::Relaxed).saturating_sub(self.1)
+    }
+}
+
+#[test]
+fn announcements_cost_nothing() {
+    let mut count = Count::start();
+    let scene = Scene::new();
+    scene.assert_alive();
+    count.restart();
+    // As much as a message may have, and never a byte of it.
+    let header = raw::message((1, 2), 0, 0, 64 << 20, &[]);
+    let header = [&header[..8], &((64_u32 << 20) - 12).to_be_bytes()].concat();
+    let mut wires: Vec<Wire> = (0..50).map(|_| scene.wire()).collect();
+    wires.iter_mut().for_each(|wire| wire.send(&header));
+    raw::eventually("all of them", || scene.server.connection_count() >= 51);
+    std::thread::sleep(Duration::from_millis(200));
+    scene.assert_alive();
+    let each = count.peak() / wires.len();
+    assert!(each < MIB, "{each} bytes for a header of 12");
+    // 4 GiB are refused at once.
+    count.restart();
+    for _ in 0..50 {
+        let mut wire = scene.wire();
+        wire.send(&raw::message((1, 2), 0, 0, u32::MAX, &[0; 100]));
+        wire.expect_message_error();
+    }
+    assert!(count.peak() < 4 * MIB, "{}", count.peak());
+}
+
+#[test]
+fn idle_connections_are_cheap() {
+    let mut count = Count::start();
+    let scene = Scene::new();
+    scene.assert_alive();
+    count.restart();
+    let mut wires: Vec<Wire> = (0..500).map(|_| scene.wire()).collect();
+    for wire in &mut wires {
+        wire.send(&raw::ping(&scene.key, 1));
+        wire.reply().unwrap();
+    }
+    let each = count.now() / wires.len();
+    assert!(each < 24 * KIB, "{each} bytes for an idle connection");
+    // After a message of a megabyte, it is not kept for long.
+    count.restart();
+    let large = Asked::new(&scene.key, "take", 1).bytes(|w| vec![1_u8; MIB].encode(w).unwrap());
+    for wire in wires.iter_mut().take(50) {
+        wire.send(&large);
+        wire.reply().unwrap();
+        wire.send(&raw::ping(&scene.key, 1));
+        wire.reply().unwrap();
+    }
+    let each = count.now() / 50;
+    assert!(each < 600 * KIB, "{each} bytes kept after a message of {MIB}");
+}
+
+#[test]
+fn lengths_that_lie_cost_nothing() {
+    let mut count = Count::start();
+    let scene = Scene::new();
+    scene.assert_alive();
+    let mut wire = scene.wire();
+    count.restart();
+    for operation in ["text", "take", "nest", "wide"] {
+        for length in [1 << 20, 1 << 28, u32::MAX] {
+            wire.send(&raw::number(&scene.key, operation, 1, length));
+            wire.reply().unwrap().exception();
+        }
+    }
+    assert!(count.peak() < MIB, "{}", count.peak());
+}
+
+#[test]
+fn a_message_costs_little_more_than_itself() {
+    let mut count = Count::start();
+    let scene = Scene::new();
+    scene.assert_alive();
+    let large = Asked::new(&scene.key, "take", 1).bytes(|w| vec![1_u8; 32 * MIB].encode(w).unwrap());
+    let mut wire = scene.wire();
+    count.restart();
+    wire.send(&large);
+    wire.reply().unwrap();
+    // The message, its buffer while it grows, and the servant's copy of its argument.
+    assert!(count.peak() < 4 * 32 * MIB, "{} MiB", count.peak() / MIB);
+    wire.send(&raw::ping(&scene.key, 1));
+    wire.reply().unwrap();
+    raw::eventually("it is given back", || count.now() < 2 * MIB);
+}
+
+#[test]
+fn fragments_are_kept_within_limits() {
+    let mut count = Count::start();
+    let scene = Scene::with(|c| c.max_message = MIB);
+    scene.assert_alive();
+    count.restart();
+    let native = ByteOrder::NATIVE.flag();
+    let mut wires: Vec<Wire> = (0..10).map(|_| scene.wire()).collect();
+    for wire in &mut wires {
+        for id in 0..16_u32 {
+            wire.send(&raw::message((1, 2), native | 2, 0, 8, &[id.to_ne_bytes(), [0; 4]].concat()));
+            let piece = [&id.to_ne_bytes()[..], &[0; 100 * KIB]].concat();
+            wire.send(&raw::message((1, 2), native | 2, 7, piece.len() as u32, &piece));
+        }
+    }
+    scene.assert_alive();
+    std::thread::sleep(Duration::from_millis(200));
+    let each = count.peak() / wires.len();
+    // Two of the largest, vectors that have grown by doubling, and the receive buffer.
+    assert!(each < 6 * MIB, "{each}");
+    drop(wires);
+    raw::eventually("it is given back", || count.now() < 4 * MIB);
+}
+
+#[test]
+fn replies_that_nobody_reads_are_few() {
+    let mut count = Count::start();
+    let scene = Scene::new();
+    scene.assert_alive();
+    count.restart();
+    let mut wires: Vec<Wire> = (0..5).map(|_| scene.wire()).collect();
+    for wire in &mut wires {
+        let requests: Vec<u8> =
+            (0..200).flat_map(|id| raw::number(&scene.key, "blob", id, 2 << 20)).collect();
+        wire.send(&requests);
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    let each = count.peak() / wires.len();
+    assert!(each < 16 * MIB, "{each} bytes for a client that does not read");
+    scene.assert_alive();
+}
+
+/// A reference with many addresses, each of them another.
+fn reference(profiles: u32, first: u32) -> Ior {
+    let profile = |n: u32| {
+        let n = first + n;
+        let profile = IiopProfile {
+            version: throughline::Version::V1_2,
+            host: format!("10.{}.{}.{}", n >> 16 & 255, n >> 8 & 255, n & 255),
+            port: 1,
+            object_key: vec![1; 16],
+            components: Vec::new(),
+        };
+        Ior::of_iiop("IDL:X:1.0", &profile).unwrap().profiles.remove(0)
+    };
+    Ior { type_id: "IDL:X:1.0".to_owned(), profiles: (0..profiles).map(profile).collect() }
+}
+
+#[test]
+fn references_from_strangers_cost_little() {
+    let mut count = Count::start();
+    let scene = Scene::new();
+    scene.assert_alive();
+    // As a client would get it in a result, or a servant as an argument.
+    let ior = reference(50_000, 0);
+    let size = ior.to_octets(ByteOrder::NATIVE).unwrap().len();
+    count.restart();
+    let started = Instant::now();
+    drop(scene.client.reference(ior.clone()));
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(count.peak() < 6 * size + 4 * MIB, "{} for a reference of {size}", count.peak());
+    drop(ior);
+    // Many references at a time, each to a place of its own, kept and dropped.
+    let started = Instant::now();
+    let many: Vec<_> = (0..20_000).map(|n| scene.client.reference(reference(1, n))).collect();
+    drop(many);
+    for n in 0..20_000 {
+        drop(scene.client.reference(reference(1, n)));
+    }
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    count.restart();
+    for n in 0..20_000 {
+        drop(scene.client.reference(reference(1, n)));
+    }
+    assert!(count.peak() < 4 * MIB, "{}", count.peak());
+}
+
+#[test]
+fn a_server_cannot_fill_its_client() {
+    let mut count = Count::start();
+    for future in [false, true] {
+        let client = client_with(|c| c.max_message = MIB);
+        let bad = BadServer::new(|n, mut wire| {
+            let Some(heard) = wire.request() else { return };
+            let native = ByteOrder::NATIVE.flag();
+            if n == 0 {
+                // Fragments without end, of several replies.
+                for id in 0..16_u32 {
+                    let start = [id.to_ne_bytes(), [0; 4], [0; 4]].concat();
+                    wire.send(&raw::message((1, 2), native | 2, 1, 12, &start));
+                    let piece = [&id.to_ne_bytes()[..], &[0; 500 * KIB]].concat();
+                    wire.send(&raw::message((1, 2), native | 2, 7, piece.len() as u32, &piece));
+                }
+            } else {
+                wire.send(&raw::message((1, 2), native, 1, u32::MAX.to_be(), &heard.id.to_ne_bytes()));
+            }
+        });
+        let probe = bad.reference(&client).within(Duration::from_secs(5));
+        count.restart();
+        for _ in 0..2 {
+            let e = if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap_err();
+            assert_eq!(e.kind, throughline::Kind::CommFailure, "{e}");
+        }
+        assert!(count.peak() < 12 * MIB, "{}", count.peak());
+        client.shutdown(raw::GRACE);
+    }
+}
