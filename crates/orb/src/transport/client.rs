@@ -296,15 +296,7 @@ impl ClientConnection {
         } else {
             self.socket.receive(space, wait, timeout)
         };
-        match received {
-            Ok(0) => Err(CallFailure::Lost("the server closed the connection".to_owned())),
-            Ok(received) => {
-                inbox.filled(received);
-                Ok(())
-            }
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(e) => Err(CallFailure::Lost(e.to_string())),
-        }
+        note_received(inbox, received)
     }
 
     /// Hands every whole message that was received to its caller.
@@ -451,15 +443,20 @@ impl ClientConnection {
     }
 
     fn try_receive(&self, inbox: &mut Incoming) -> Result<(), CallFailure> {
-        match self.socket.try_receive(inbox.space()) {
-            Ok(0) => Err(CallFailure::Lost("the server closed the connection".to_owned())),
-            Ok(received) => {
-                inbox.filled(received);
-                Ok(())
-            }
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(e) => Err(CallFailure::Lost(e.to_string())),
+        let received = self.socket.try_receive(inbox.space());
+        note_received(inbox, received)
+    }
+}
+
+fn note_received(inbox: &mut Incoming, received: io::Result<usize>) -> Result<(), CallFailure> {
+    match received {
+        Ok(0) => Err(CallFailure::Lost("the server closed the connection".to_owned())),
+        Ok(received) => {
+            inbox.filled(received);
+            Ok(())
         }
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(e) => Err(CallFailure::Lost(e.to_string())),
     }
 }
 
