@@ -30,7 +30,7 @@ fn both_ways(
     for blocking in [true, false] {
         let client = client_with(|c| c.max_message = 1 << 20);
         let serve = serve.clone();
-        let bad = BadServer::new(move |n, wire| serve(n, wire));
+        let bad = BadServer::new(serve);
         let probe = bad.reference(&client).within(LONG);
         let started = Instant::now();
         check(if blocking {
@@ -346,9 +346,14 @@ fn many_calls_on_a_connection_that_closes_in_order_are_all_made_anew() {
 #[test]
 fn a_farewell_while_nobody_calls_is_noticed() {
     let client = client();
-    let bad = BadServer::new(|n, mut wire| {
+    let (posted, posts) = mpsc::channel();
+    let bad = BadServer::new(move |n, mut wire| {
         let Some(heard) = wire.request() else { return };
-        wire.send(&heard.answer());
+        if !heard.expected {
+            let _ = posted.send(n);
+        } else {
+            wire.send(&heard.answer());
+        }
         if n == 0 {
             wire.send(&raw::close_connection());
             // Whoever still sends here is not read.
@@ -364,7 +369,9 @@ fn a_farewell_while_nobody_calls_is_noticed() {
     let probe = bad.reference(&client).within(LONG);
     probe.ping().unwrap();
     std::thread::sleep(Duration::from_millis(200));
+    // Nobody tells the client of a oneway that was not read.
     probe.post(1, 0).unwrap();
+    assert_eq!(posts.recv_timeout(LONG).unwrap(), 1);
     probe.ping().unwrap();
     assert_eq!(bad.connections(), 2);
     client.shutdown(GRACE);

@@ -221,6 +221,11 @@ impl Calls {
             .unwrap_or(Wake::Nobody)
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_parked(&mut self, id: u32) -> Option<bool> {
+        self.entry(id).map(|e| matches!(e.slot, Slot::Parked(_)))
+    }
+
     /// Ends every call with `failure`, and the table with it.
     pub(crate) fn end(&mut self, failure: &CallFailure) -> Vec<Wake> {
         self.ended.get_or_insert_with(|| failure.clone());

@@ -494,3 +494,72 @@ impl Drop for ClientConnection {
         self.socket.shutdown();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::reactor::ReactorLimits;
+
+    fn pair() -> (Arc<Reactor>, Arc<ClientConnection>, std::os::unix::net::UnixStream) {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let reactor = Reactor::new(ReactorLimits { threads: 2, lingering: 1, sources: 8 }).unwrap();
+        let limits = ClientLimits {
+            max_message: 1 << 16,
+            max_calls: 8,
+            wait: Wait::Block,
+            idle_timeout: None,
+            linger: Duration::from_millis(1),
+        };
+        let socket = Socket::new(ours.into()).unwrap();
+        let connection = ClientConnection::new(socket, &reactor, Arc::new(limits), CodeSets::DEFAULT);
+        (reactor, connection, theirs)
+    }
+
+    fn reply(id: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let new = throughline_giop::reply::NewReply {
+            request_id: id,
+            status: throughline_giop::reply::ReplyStatus::NoException,
+            service_contexts: &[],
+        };
+        let open =
+            throughline_giop::reply::begin_reply(&mut bytes, Version::V1_2, ByteOrder::NATIVE, &new).unwrap();
+        throughline_giop::finish(&mut bytes, open).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn an_heir_that_gives_up_passes_the_reading_on() {
+        let (_reactor, connection, mut server) = pair();
+        let (hasty, patient) = (connection.reserve().unwrap(), connection.reserve().unwrap());
+        // Somebody receives; the hasty caller is parked before the patient one, and is the heir.
+        lock(&connection.calls).has_reader = true;
+        lock(&connection.calls).park(hasty, std::thread::current());
+        let waits = {
+            let connection = Arc::clone(&connection);
+            std::thread::spawn(move || connection.wait(patient, None).map(|_| ()))
+        };
+        while !matches!(lock(&connection.calls).is_parked(patient), Some(true)) {
+            std::thread::yield_now();
+        }
+        connection.stop_reading();
+        // Before it takes over, its time is over.
+        assert!(matches!(connection.give_up(hasty), Err(CallFailure::TimedOut)));
+        std::io::Write::write_all(&mut server, &reply(patient)).unwrap();
+        let started = Instant::now();
+        while !waits.is_finished() {
+            assert!(started.elapsed() < Duration::from_secs(10), "nobody receives");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        waits.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_connection_that_died_is_not_registered() {
+        let (reactor, connection, _server) = pair();
+        connection.end(&CallFailure::NotStarted);
+        connection.register().unwrap();
+        assert!(connection.handle.get().is_none());
+        assert!(reactor.sources().is_empty());
+    }
+}
