@@ -6,6 +6,7 @@ mod failure;
 mod idl;
 mod ior;
 mod names;
+mod new;
 mod output;
 mod signals;
 
@@ -31,6 +32,7 @@ enum Command {
     Idl(idl::Arguments),
     Ior(ior::Arguments),
     Names(names::Arguments),
+    New(new::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Command::DemoServer(arguments) => demo::serve::run(&arguments),
         Command::Idl(arguments) => idl::run(&arguments),
         Command::Ior(arguments) => ior::run(&arguments),
+        Command::New(arguments) => new::run(&arguments),
         Command::Names(arguments) => names::run(&arguments),
     };
     match result {

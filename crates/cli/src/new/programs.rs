@@ -1,0 +1,204 @@
+//! The server and the client of a new project.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use heck::{ToSnakeCase, ToUpperCamelCase};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::imports::{Imports, ident};
+use super::interfaces::{Generated, Served, Trait};
+
+/// An interface as the programs speak of it.
+struct Names {
+    /// `Account`, or `BankAccount` where there are several of that name.
+    camel: String,
+    /// `account`: the object's id, and the variable.
+    snake: String,
+    /// `bank::Account`, for people.
+    scoped: String,
+}
+
+fn names(generated: &Generated, served: &Served) -> Names {
+    let last = |path: &[String]| path.last().map(|name| name.trim_start_matches("r#").to_owned());
+    let name = last(&served.servant).unwrap_or_default();
+    let alike = generated.served.iter().filter(|other| last(&other.servant).as_ref() == Some(&name)).count();
+    let full = served.servant.join("_");
+    let camel = if alike > 1 { full.to_upper_camel_case() } else { name };
+    Names { snake: camel.to_snake_case(), scoped: served.servant.join("::"), camel }
+}
+
+/// Where servers listen and clients look unless told otherwise.
+pub const ADDRESS: &str = "127.0.0.1:4567";
+
+/// The id of the first object, under which a `corbaloc:` finds it.
+pub fn first_object(generated: &Generated) -> Option<String> {
+    generated.served.first().map(|served| names(generated, served).snake)
+}
+
+/// The source of the server: a servant for each interface, none of whose operations does anything yet.
+pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
+    let mut imports = Imports::new(generated, krate);
+    let (mut servants, mut activations) = (TokenStream::new(), TokenStream::new());
+    for served in &generated.served {
+        let Names { camel, snake, scoped } = names(generated, served);
+        let servant = format_ident!("{camel}Servant");
+        let doc = format!(" Implements `{scoped}`.");
+        let implementations = generated.lineage(&served.servant);
+        let implementations: TokenStream =
+            implementations.into_iter().map(|of| implementation(&mut imports, of, &servant)).collect();
+        servants.extend(quote! {
+            #[doc = #doc]
+            struct #servant;
+            #implementations
+        });
+        let skeleton = imports.own(&served.skeleton);
+        let text = format!("{snake} {{}}");
+        activations.extend(quote! {
+            let reference = orb.root().activate_with_id(#snake, #skeleton(#servant))?;
+            println!(#text, reference.as_object());
+        });
+    }
+    let exception = imports.runtime("SystemException");
+    ["Address", "Kind", "Orb", "TypedReference"].map(|name| imports.runtime(name));
+    let uses = imports.items();
+    let doc = " Serves the objects; prints the reference of each.";
+    let tokens = quote! {
+        #![doc = #doc]
+        #![allow(unused_variables)]
+
+        #uses
+
+        fn main() -> Result<(), Box<dyn std::error::Error>> {
+            let listen = std::env::args().nth(1);
+            let listen: Address = listen.as_deref().unwrap_or(#ADDRESS).parse()?;
+            let orb = Orb::listening_at(&[listen])?;
+            #activations
+            orb.run();
+            Ok(())
+        }
+
+        #[doc = " What every operation answers until it is written."]
+        fn not_implemented<E: From<#exception>>() -> E {
+            #exception::from(Kind::NoImplement).into()
+        }
+
+        #servants
+    };
+    printed(tokens)
+}
+
+fn implementation(imports: &mut Imports<'_>, of: &Trait, servant: &proc_macro2::Ident) -> TokenStream {
+    let module = &of.path[..of.path.len() - 1];
+    let name = imports.own(&of.path);
+    let methods = of.item.items.iter().filter_map(|item| match item {
+        syn::TraitItem::Fn(method) => Some(&method.sig),
+        _ => None,
+    });
+    let methods: Vec<_> = methods
+        .map(|signature| {
+            let mut signature = signature.clone();
+            imports.rewrite(&mut signature, module);
+            // Only oneways return nothing: there is nobody to tell.
+            let body = match signature.output {
+                syn::ReturnType::Default => quote! {},
+                syn::ReturnType::Type(..) => quote! { Err(not_implemented()) },
+            };
+            quote! { #signature { #body } }
+        })
+        .collect();
+    quote! { impl #name for #servant { #(#methods)* } }
+}
+
+/// The source of the client: it finds an object, says of which interface it is, and is ready to call it.
+pub fn client(generated: &Generated, krate: &str) -> syn::Result<String> {
+    let mut imports = Imports::new(generated, krate);
+    let mut narrowing = TokenStream::new();
+    // The most derived interfaces come last in IDL; they are asked for first.
+    for served in generated.served.iter().rev() {
+        let Names { snake, scoped, .. } = names(generated, served);
+        let reference = imports.own(&served.reference);
+        let variable = ident(&if snake_is_keyword(&snake) { format!("{snake}_") } else { snake });
+        let text = format!("it is a {scoped}: {{}}");
+        narrowing.extend(quote! {
+            if let Some(#variable) = object.narrow::<#reference>()? {
+                println!(#text, #variable.as_object().type_id());
+                return Ok(());
+            }
+        });
+    }
+    ["Orb", "TypedReference"].map(|name| imports.runtime(name));
+    let uses = imports.items();
+    let object = first_object(generated).unwrap_or_default();
+    let default = format!("corbaloc::1.2@{ADDRESS}/{object}");
+    let doc = " Calls an object: the one whose reference is given, or the first of a server on this machine.";
+    let tokens = quote! {
+        #![doc = #doc]
+
+        #uses
+
+        fn main() -> Result<(), Box<dyn std::error::Error>> {
+            let reference = std::env::args().nth(1);
+            let orb = Orb::client()?;
+            let object = orb.string_to_object(reference.as_deref().unwrap_or(#default))?;
+            if object.non_existent()? {
+                return Err("the server has no such object".into());
+            }
+            println!("the object is there");
+            #narrowing
+            Err("the object is of no interface that this client knows".into())
+        }
+    };
+    printed(tokens)
+}
+
+fn snake_is_keyword(name: &str) -> bool {
+    syn::parse_str::<syn::Ident>(name).is_err() || ["orb", "object", "reference"].contains(&name)
+}
+
+/// Formats a file as rustfmt would, and by rustfmt if it is there.
+fn printed(tokens: TokenStream) -> syn::Result<String> {
+    let source = prettyplease::unparse(&syn::parse2(tokens)?);
+    let mut text = String::new();
+    let mut before = "";
+    for line in source.lines() {
+        if parts(before, line) {
+            text.push('\n');
+        }
+        text.push_str(line);
+        text.push('\n');
+        before = line;
+    }
+    Ok(by_rustfmt(&text).unwrap_or(text))
+}
+
+/// Whether an empty line belongs between two lines.
+fn parts(before: &str, line: &str) -> bool {
+    match line {
+        _ if before.is_empty() => false,
+        _ if before.starts_with("//!") || before.starts_with("#!") => !line.starts_with("#!"),
+        _ if line.starts_with("    fn ") => before == "    }",
+        _ if line.starts_with("use ") => false,
+        _ => {
+            before == "}"
+                || before.starts_with("use ")
+                || line.starts_with("///")
+                || line.starts_with("impl ")
+        }
+    }
+}
+
+fn by_rustfmt(source: &str) -> Option<String> {
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024", "--emit", "stdout"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    // rustfmt reads everything before it writes anything.
+    child.stdin.take()?.write_all(source.as_bytes()).ok()?;
+    let output = child.wait_with_output().ok()?;
+    output.status.success().then(|| String::from_utf8(output.stdout).ok()).flatten()
+}

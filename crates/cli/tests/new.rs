@@ -1,0 +1,104 @@
+//! `throughline new`: the project that it makes builds and runs.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use common::{Folder, checkout, failure_of, stdout_of};
+
+const IDL: &str = r#"
+#include "base.idl"
+module Shop {
+  exception SoldOut { string what; };
+  struct Item { string name; long price; };
+  interface Till : Base::Named {
+    attribute boolean open;
+    long sell(in Item what, inout long stock, out string receipt) raises (SoldOut);
+    oneway void ring(in string who);
+    Till other(in Till mine);
+  };
+};
+interface Type { void match(in long self); };
+"#;
+const BASE: &str = "#ifndef BASE\n#define BASE\nmodule Base { interface Named { readonly attribute string name; }; };\n#endif\n";
+
+/// A build without a warning, in the workspace's own target folder, with its lock file and profile: what is there need
+/// not be built again.
+fn build(project: &str) {
+    let target = Path::new(env!("CARGO_BIN_EXE_throughline")).parent().unwrap().parent().unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--offline"])
+        .current_dir(project)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !messages.contains("warning:"), "{messages}");
+}
+
+#[test]
+fn a_project_builds_and_runs() {
+    let folder = Folder::new("new");
+    std::fs::create_dir(folder.file("inc")).unwrap();
+    std::fs::write(folder.file("shop.idl"), IDL).unwrap();
+    std::fs::write(folder.file("inc/base.idl"), BASE).unwrap();
+    let (project, root) = (folder.file("corner-shop"), checkout().to_str().unwrap());
+    let made = stdout_of(&[
+        "new",
+        &project,
+        "--idl",
+        &folder.file("shop.idl"),
+        "-I",
+        &folder.file("inc"),
+        "--path",
+        root,
+    ]);
+    assert!(made.contains("3 interfaces"), "{made}");
+    for file in ["README.md", "build.rs", "idl/shop.idl", "idl/include/base.idl", ".gitignore"] {
+        assert!(Path::new(&project).join(file).is_file(), "{file}");
+    }
+    std::fs::copy(checkout().join("Cargo.lock"), Path::new(&project).join("Cargo.lock")).unwrap();
+    build(&project);
+
+    let bin = Path::new(env!("CARGO_BIN_EXE_throughline")).parent().unwrap();
+    let mut server =
+        Command::new(bin.join("server")).arg("127.0.0.1:0").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let references: Vec<String> = lines.by_ref().take(3).collect();
+    let mut outputs = Vec::new();
+    for line in &references {
+        let (_, reference) = line.split_once(' ').unwrap();
+        outputs.push(Command::new(bin.join("client")).arg(reference).output().unwrap());
+    }
+    let gone = outputs[0].status.success();
+    let answers: String = outputs.iter().map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).collect();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(gone, "{outputs:?}");
+    for (name, id) in [("base::Named", "Base/Named"), ("shop::Till", "Shop/Till"), ("Type", "Type")] {
+        assert!(answers.contains(&format!("it is a {name}: IDL:{id}:1.0")), "{answers}");
+    }
+}
+
+#[test]
+fn what_cannot_be_made() {
+    let folder = Folder::new("not-new");
+    std::fs::write(folder.file("good.idl"), "interface A { void f(); };").unwrap();
+    std::fs::write(folder.file("bad.idl"), "interface A { void f() };").unwrap();
+    std::fs::write(folder.file("empty.idl"), "struct S { long x; };").unwrap();
+    let new = |name: &str, idl: &str| failure_of(&["new", &folder.file(name), "--idl", &folder.file(idl)]);
+    let (status, message) = new("bad-idl", "bad.idl");
+    assert_eq!(status, 1);
+    assert!(message.contains("bad.idl:1:"), "{message}");
+    assert!(new("none", "none.idl").1.contains("none.idl"));
+    assert!(new("empty", "empty.idl").1.contains("no interface"));
+    assert_eq!(new("not a name", "good.idl").0, 2);
+    assert_eq!(new("fn", "good.idl").0, 2);
+    std::fs::create_dir(folder.file("there")).unwrap();
+    assert!(new("there", "good.idl").1.contains("cannot make"));
+    assert!(!Path::new(&folder.file("bad-idl")).exists());
+}
