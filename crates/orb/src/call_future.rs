@@ -329,7 +329,7 @@ impl Call {
             let address = route.endpoint.address();
             Refused::Exception(not_connected(address, &e))
         })?;
-        let id = connection.reserve_task(self.deadline).map_err(Refused::Call)?;
+        let id = connection.reserve_task(route.version, self.deadline).map_err(Refused::Call)?;
         let announce = connection.must_announce();
         let start = RequestStart { binding: &self.binding, route, operation: self.operation, id, announce };
         let mut message = crate::invoke::Buffer::take();
@@ -338,7 +338,7 @@ impl Call {
             finish(&mut message.bytes, open).map_err(|_| SystemException::marshal())
         });
         if let Err(exception) = written {
-            connection.cancel(id);
+            connection.forget(id);
             return Err(Refused::Exception(exception));
         }
         connection.push(&message.bytes);

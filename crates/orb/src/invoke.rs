@@ -130,7 +130,7 @@ impl<'r> OutgoingCall<'r> {
             let (route, connection) = self.connection(&binding)?;
             let id = match self.response {
                 Response::None => u32::MAX,
-                _ => match connection.reserve() {
+                _ => match connection.reserve(route.version) {
                     Ok(id) => id,
                     // It ended between the look and the reservation.
                     Err(CallFailure::NotStarted) if tries < MAX_RETRIES => {
@@ -144,7 +144,7 @@ impl<'r> OutgoingCall<'r> {
             let request = RequestStart { binding: &binding, route, operation: self.operation, id, announce };
             let version = route.version;
             let opened = request.write(&mut self.buffer.bytes, self.response);
-            let open = opened.inspect_err(|_| connection.cancel(id))?;
+            let open = opened.inspect_err(|_| connection.forget(id))?;
             self.way = Way::Remote { connection, id, open, version };
             return Ok(());
         }
@@ -215,11 +215,11 @@ impl<'r> OutgoingCall<'r> {
     fn exchange(&mut self) -> Result<Option<Frame>, CallFailure> {
         let Way::Remote { connection, id, open, .. } = &self.way else { return Ok(None) };
         if let Err(too_large) = finish(&mut self.buffer.bytes, *open) {
-            connection.cancel(*id);
+            connection.forget(*id);
             return Err(CallFailure::Malformed(too_large.to_string()));
         }
         if let Err(failure) = connection.send(&self.buffer.bytes, self.deadline) {
-            connection.cancel(*id);
+            connection.forget(*id);
             return Err(failure);
         }
         if self.response == Response::None {
@@ -281,9 +281,9 @@ impl From<SystemException> for Failure {
 
 impl Drop for OutgoingCall<'_> {
     fn drop(&mut self) {
-        // An argument that could not be encoded, or a panic: nobody will wait for the reply.
+        // An argument that could not be encoded, or a panic: nothing was sent.
         if let Way::Remote { connection, id, .. } = &self.way {
-            connection.cancel(*id);
+            connection.forget(*id);
         }
     }
 }

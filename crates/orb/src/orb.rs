@@ -65,6 +65,9 @@ pub struct OrbConfig {
     pub connections_per_server: usize,
     /// Calls under way at a time on one connection.
     pub max_outstanding: usize,
+    /// Whether servers are told (by `CancelRequest`) that a call was given up, because its time was over or its future
+    /// dropped. Most servers do nothing with it, and omniORB 4.2 ceases to serve once it has got one: so not by default.
+    pub cancel_requests: bool,
     /// Well-known references: a name, and a reference in any textual form.
     pub initial_references: Vec<(String, String)>,
 }
@@ -92,6 +95,7 @@ impl Default for OrbConfig {
             max_objects: u32::MAX,
             connections_per_server: 1,
             max_outstanding: 65_536,
+            cancel_requests: false,
             initial_references: Vec::new(),
         }
     }
@@ -190,6 +194,7 @@ impl Orb {
             wait: config.wait,
             idle_timeout: config.idle_timeout,
             linger: config.linger,
+            cancel_requests: config.cancel_requests,
         };
         let table = Arc::new(ObjectTable {
             objects: crate::random::arena(config.max_objects),

@@ -477,13 +477,13 @@ fn a_reply_in_crumbs_and_in_the_other_byte_order() {
 
 #[test]
 fn a_call_that_is_given_up_is_cancelled() {
-    for future in [false, true] {
+    for (future, version) in [(false, Version::V1_2), (true, Version::V1_2), (false, Version::V1_0)] {
         let (told, cancelled) = mpsc::channel();
-        let client = client();
+        let client = client_with(|c| (c.cancel_requests, c.max_version) = (true, version));
         let bad = BadServer::new(move |_, mut wire| {
             let Some(heard) = wire.request() else { return };
             if let Some((header, message)) = wire.other() {
-                assert_eq!(header.kind, MessageType::CancelRequest);
+                assert_eq!((header.kind, header.version), (MessageType::CancelRequest, version));
                 let id = throughline_giop::control::read_cancel_request(&header, &message).unwrap();
                 let _ = told.send(id == heard.id);
             }

@@ -5,7 +5,7 @@
 //! for by a worker of the ORB as long as no blocking caller does it.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -35,6 +35,8 @@ pub(crate) struct ClientLimits {
     pub(crate) idle_timeout: Option<Duration>,
     /// How long a worker that reads for futures stays with a silent connection.
     pub(crate) linger: Duration,
+    /// Whether servers are told of calls that were given up.
+    pub(crate) cancel_requests: bool,
 }
 
 /// A connection unused for this long is looked at before a request is entrusted to it.
@@ -56,6 +58,8 @@ pub(crate) struct ClientConnection {
     code_sets: CodeSets,
     /// A reply has come, so the server has seen the announcement.
     announced: AtomicBool,
+    /// The minor version of GIOP of the last request: one that the server understands.
+    minor_version: AtomicU8,
     dead: AtomicBool,
     epoch: Instant,
     /// Milliseconds after `epoch` at which the last call ended.
@@ -81,6 +85,7 @@ impl ClientConnection {
             limits,
             code_sets,
             announced: AtomicBool::new(false),
+            minor_version: AtomicU8::new(0),
             dead: AtomicBool::new(false),
             epoch: Instant::now(),
             used_at: AtomicU64::new(0),
@@ -130,13 +135,19 @@ impl ClientConnection {
         self.stop_reading();
     }
 
-    /// A number for a new request of a blocking caller. Each is ended by `wait` or `cancel`.
-    pub(crate) fn reserve(&self) -> Result<u32, CallFailure> {
+    /// A number for a new request of a blocking caller. Each is ended by `wait`, `forget` or `cancel`.
+    pub(crate) fn reserve(&self, version: Version) -> Result<u32, CallFailure> {
+        self.minor_version.store(version.minor(), Ordering::Relaxed);
         lock(&self.calls).add(Caller::Thread, self.limits.max_calls)
     }
 
-    /// A number for a new request of a future. Each is ended by `poll` or `cancel`.
-    pub(crate) fn reserve_task(self: &Arc<Self>, deadline: Option<Instant>) -> Result<u32, CallFailure> {
+    /// A number for a new request of a future. Each is ended by `poll`, `forget` or `cancel`.
+    pub(crate) fn reserve_task(
+        self: &Arc<Self>,
+        version: Version,
+        deadline: Option<Instant>,
+    ) -> Result<u32, CallFailure> {
+        self.minor_version.store(version.minor(), Ordering::Relaxed);
         let id = lock(&self.calls).add(Caller::Task(deadline), self.limits.max_calls)?;
         if deadline.is_some()
             && let Some(reactor) = self.reactor.upgrade()
@@ -218,6 +229,11 @@ impl ClientConnection {
         }
     }
 
+    /// Ends a call whose request was not sent.
+    pub(crate) fn forget(&self, id: u32) {
+        lock(&self.calls).forget(id);
+    }
+
     /// Ends a call whose reply nobody wants any more.
     pub(crate) fn cancel(&self, id: u32) {
         if lock(&self.calls).forget(id) {
@@ -226,9 +242,14 @@ impl ClientConnection {
     }
 
     fn send_cancel(&self, id: u32) {
-        if !self.dead.load(Ordering::Acquire) {
+        if self.limits.cancel_requests && !self.dead.load(Ordering::Acquire) {
             let mut message = Vec::new();
-            write_cancel_request(&mut message, Version::V1_2, ByteOrder::NATIVE, id);
+            let version = match self.minor_version.load(Ordering::Relaxed) {
+                0 => Version::V1_0,
+                1 => Version::V1_1,
+                _ => Version::V1_2,
+            };
+            write_cancel_request(&mut message, version, ByteOrder::NATIVE, id);
             // Best effort: if it cannot be sent, whoever reads next learns why.
             let _ = self.outbox.send(&self.socket, &message);
         }
