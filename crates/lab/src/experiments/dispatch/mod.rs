@@ -1,6 +1,7 @@
 //! How an incoming request finds its object and its operation: the TAO paper's strategies, sections 3 and 4.
 
 mod bytes;
+mod instructions;
 mod paper;
 pub(crate) mod probe;
 mod report;
@@ -38,7 +39,8 @@ impl Experiment for Dispatch {
         for row in paper::beside(&times) {
             sink.row(row)?;
         }
-        bytes::measure(options, sink)
+        bytes::measure(options, sink)?;
+        if options.instructions { instructions::measure(options, sink) } else { Ok(()) }
     }
 
     fn tables(&self, rows: &[Row]) -> Vec<Table> {

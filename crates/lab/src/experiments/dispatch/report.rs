@@ -10,8 +10,9 @@ pub(crate) fn tables(rows: &[Row]) -> Vec<Table> {
     tables.push(steps(rows));
     tables.extend(beside_the_paper(rows));
     tables.push(memory(rows));
+    tables.extend(counted(rows));
     tables.push(targets(rows, |row| {
-        let about = ["metric", "strategy", "step", "objects", "invocation", "source"];
+        let about = ["metric", "strategy", "step", "objects", "invocation", "source", "name_length"];
         let about = about.iter().filter_map(|key| row.get(key)).map(plain);
         about.collect::<Vec<_>>().join(" ")
     }));
@@ -111,4 +112,33 @@ fn beside(rows: &[Row], claim: &str) -> Table {
 fn memory(rows: &[Row]) -> Table {
     let bytes = select(rows, &[("metric", "bytes_per_object".into())]);
     Table::pivot("Bytes per active object besides the servant", bytes, ("strategy", "source"))
+}
+
+/// Instructions per step and invocation, by number of objects; the way to the skeleton; names by length.
+fn counted(rows: &[Row]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for step in ["find-object", "find-operation", "to-skeleton", "to-skeleton-by-name", "message"] {
+        for invocation in ["first", "worst-case", "random"] {
+            let wanted = [
+                ("metric", "instructions".into()),
+                ("step", step.into()),
+                ("invocation", invocation.into()),
+                ("operations", 100.into()),
+            ];
+            let title = format!("Instructions, {step}, 100 operations, {invocation}: by number of objects");
+            tables.push(Table::pivot(title, select(rows, &wanted), ("strategy", "objects")));
+        }
+    }
+    let names =
+        [("metric", "instructions".into()), ("invocation", "each name".into()), ("operations", 136.into())];
+    let title = "Instructions of finding an operation by its name, by the name's length";
+    tables.push(Table::pivot(title, select(rows, &names), ("name_length", "strategy")));
+    let lines =
+        [("metric", "cache_lines".into()), ("invocation", "random".into()), ("operations", 100.into())];
+    for counted in ["first lookup", "each further lookup"] {
+        let lines = select(rows, &lines).into_iter().filter(|row| row.text("counted") == counted);
+        let title = format!("Data cache lines touched to find an object, {counted}: by number of objects");
+        tables.push(Table::pivot(title, lines, ("strategy", "objects")));
+    }
+    tables
 }

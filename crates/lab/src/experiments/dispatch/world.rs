@@ -124,10 +124,8 @@ fn range_in(all: &[u8], part: &[u8]) -> Range<usize> {
 /// An ORB with one adapter of so many objects of one interface.
 pub(crate) struct World {
     pub(crate) orb: Orb,
-    pub(crate) adapter: Adapter,
     pub(crate) shape: &'static Shape,
     pub(crate) strategies: Strategies,
-    pub(crate) objects: u32,
     random: Requests,
     worst_case: Requests,
     first: Requests,
@@ -189,7 +187,7 @@ impl World {
         };
         let worst_case = requests(&[(objects - 1, shape.operations - 1)]);
         let (random, first) = (requests(&chosen), requests(&[(0, 0)]));
-        Ok(Self { orb, adapter, shape, strategies, objects, random, worst_case, first })
+        Ok(Self { orb, shape, strategies, random, worst_case, first })
     }
 
     /// The requests of one kind.
