@@ -3,7 +3,7 @@
 //! Names are short, so everything is arranged by classes of length: within a class a name is a fixed number of
 //! (overlapping) words, loaded once for the hash and compared with the one candidate's words, without a loop.
 
-use crate::displace::{bucket, place};
+use crate::displace::place;
 
 /// Names and the perfect hash over them, written out by a code generator; see [`build_names`](crate::build_names).
 ///
@@ -15,6 +15,8 @@ pub struct NameTable {
     seed: u64,
     /// By bucket: the factor that takes its names to their places. The number of buckets is a power of two.
     displacements: &'static [u32],
+    /// The bits of a hash that select a bucket.
+    bucket_mask: usize,
     /// By place: the index of the name there, or `u16::MAX`. The number of places is a power of two.
     slots: &'static [u16],
 }
@@ -33,7 +35,8 @@ impl NameTable {
     ) -> Self {
         assert!(displacements.len().is_power_of_two() && slots.len().is_power_of_two());
         assert!(slots.len() <= 1 << 16);
-        Self { names, seed, displacements, slots }
+        let bucket_mask = displacements.len() - 1;
+        Self { names, seed, displacements, bucket_mask, slots }
     }
 
     /// The names, in the order of their indices.
@@ -79,9 +82,8 @@ impl NameTable {
     /// The only name that can have this hash, and its index.
     #[inline(always)]
     fn candidate(&self, hash: u64) -> Option<(u32, &'static [u8])> {
-        // SAFETY: `new` saw to it that there is a power of two of displacements, not zero, so a bucket is below it.
-        let displacement =
-            unsafe { *self.displacements.get_unchecked(bucket(hash, self.displacements.len())) };
+        // SAFETY: the mask is one less than the number of displacements.
+        let displacement = unsafe { *self.displacements.get_unchecked(hash as usize & self.bucket_mask) };
         // SAFETY: a place is below the number of slots, which `new` saw is not zero.
         let index = unsafe { *self.slots.get_unchecked(place(hash, displacement, self.slots.len())) };
         let name = self.names.get(usize::from(index))?;
