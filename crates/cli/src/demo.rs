@@ -77,10 +77,12 @@ pub fn run(arguments: &Arguments) -> Result {
     let tasks = trade::tasks(&peer, TASKS, moment)?;
     progress.finish_and_clear();
     show_bank(arguments, &peer, &blocking, &tasks)?;
-    if !arguments.json {
-        show_references(&peer);
+    show_references(arguments, &peer);
+    if !arguments.serve {
+        return Ok(());
     }
-    if arguments.serve { stay(&peer) } else { Ok(()) }
+    eprintln!("Serving until ctrl-c.");
+    crate::signals::serve_until_told(&peer.orb)
 }
 
 fn introduce(peer: &Peer) {
@@ -215,8 +217,14 @@ fn show_bank(arguments: &Arguments, peer: &Peer, blocking: &Traded, tasks: &Trad
     if balanced { Ok(()) } else { Err(Failure::new("the bank's books do not balance")) }
 }
 
-fn show_references(peer: &Peer) {
+fn show_references(arguments: &Arguments, peer: &Peer) {
     let object = peer.office.as_object();
+    if arguments.json {
+        let value = object.to_string();
+        return output::json_line(
+            &json!({"experiment": "demo", "metric": "office", "unit": "reference", "value": value}),
+        );
+    }
     line("");
     line("Any CORBA client can call the bank's office (throughline demo --idl prints its IDL) by one of");
     if let Some(corbaloc) = crate::ior::corbaloc(object.ior()) {
@@ -225,10 +233,4 @@ fn show_references(peer: &Peer) {
         line(&format!("  {name_service}#bank/office.object"));
     }
     line(&format!("  {object}"));
-}
-
-fn stay(peer: &Peer) -> Result {
-    line("");
-    line("Serving until ctrl-c.");
-    crate::signals::serve_until_told(&peer.orb)
 }

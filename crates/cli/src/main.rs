@@ -5,6 +5,7 @@ mod demo;
 mod failure;
 mod idl;
 mod ior;
+mod lab;
 mod names;
 mod new;
 mod output;
@@ -31,17 +32,27 @@ enum Command {
     DemoServer(demo::serve::Arguments),
     Idl(idl::Arguments),
     Ior(ior::Arguments),
+    Lab(lab::Arguments),
     Names(names::Arguments),
     New(new::Arguments),
 }
 
+/// Counts what each thread allocates: experiments tell how much memory objects take.
+#[global_allocator]
+static ALLOCATOR: throughline_lab::CountingAllocator = throughline_lab::CountingAllocator;
+
 fn main() -> ExitCode {
+    // Experiments start this program again for parts of themselves.
+    if let Some(status) = throughline_lab::child() {
+        return ExitCode::from(u8::try_from(status).unwrap_or(1));
+    }
     let result = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoServer(arguments) => demo::serve::run(&arguments),
         Command::Idl(arguments) => idl::run(&arguments),
         Command::Ior(arguments) => ior::run(&arguments),
         Command::New(arguments) => new::run(&arguments),
+        Command::Lab(arguments) => lab::run(&arguments),
         Command::Names(arguments) => names::run(&arguments),
     };
     match result {

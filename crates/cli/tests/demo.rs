@@ -39,10 +39,11 @@ fn it_stays_for_others() {
             corbaname = line.to_owned();
         } else if line.starts_with("IOR:") {
             ior = line.to_owned();
-        } else if line.starts_with("Serving") {
             break;
         }
     }
+    // It waits for the end only after it has printed that.
+    std::thread::sleep(std::time::Duration::from_millis(500));
     assert!(stdout_of(&["ior", "--resolve", "--ping", &corbaname]).contains("the object exists"));
     assert!(stdout_of(&["ior", &ior]).contains("IDL:Bank/Office:1.0"));
     let told = Command::new("kill").arg(child.id().to_string()).status().unwrap();

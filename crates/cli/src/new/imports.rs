@@ -9,9 +9,25 @@ use syn::visit_mut::{self, VisitMut};
 use super::interfaces::{Generated, Path};
 
 /// Names that mean something else in every Rust file, or in the programs that are made here.
-const TAKEN: [&str; 17] = [
-    "Result", "Option", "Some", "None", "Ok", "Err", "Vec", "String", "Box", "Send", "Sync", "Clone", "Into",
-    "From", "Orb", "Address", "Kind",
+const TAKEN: [&str; 18] = [
+    "Result",
+    "Option",
+    "Some",
+    "None",
+    "Ok",
+    "Err",
+    "Vec",
+    "String",
+    "Box",
+    "Send",
+    "Sync",
+    "Clone",
+    "Into",
+    "From",
+    "Orb",
+    "Address",
+    "TypedReference",
+    "Kind",
 ];
 
 /// Names of the generated crate in use, each with its place.
@@ -46,6 +62,11 @@ impl<'g> Imports<'g> {
             self.runtime.push(name.to_owned());
         }
         path_of(&[name.to_owned()])
+    }
+
+    /// Adds names of the runtime, which must be free.
+    pub fn need(&mut self, names: &[&str]) {
+        self.runtime.extend(names.iter().map(|name| (*name).to_owned()));
     }
 
     /// Rewrites the types of a signature that was written in `module` to what they are called here.

@@ -61,7 +61,7 @@ pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
         });
     }
     let exception = imports.runtime("SystemException");
-    ["Address", "Kind", "Orb", "TypedReference"].map(|name| imports.runtime(name));
+    imports.need(&["Address", "Kind", "Orb", "TypedReference"]);
     let uses = imports.items();
     let doc = " Serves the objects; prints the reference of each.";
     let tokens = quote! {
@@ -128,7 +128,7 @@ pub fn client(generated: &Generated, krate: &str) -> syn::Result<String> {
             }
         });
     }
-    ["Orb", "TypedReference"].map(|name| imports.runtime(name));
+    imports.need(&["Orb", "TypedReference"]);
     let uses = imports.items();
     let object = first_object(generated).unwrap_or_default();
     let default = format!("corbaloc::1.2@{ADDRESS}/{object}");
