@@ -18,7 +18,7 @@ use crate::failure::{Failure, Raised};
 use crate::iterator::to_bindings;
 use crate::label::{self, Label};
 use crate::server::Inner;
-use crate::tree::{ContextId, Mode, ROOT, Refused, Target};
+use crate::tree::{ContextId, Mode, ROOT, Refused, Target, size_of_reference};
 
 /// The largest reference that is kept, in bytes of its profiles.
 const MAX_REFERENCE: usize = 16 * 1024;
@@ -135,8 +135,7 @@ fn nil(what: &str) -> SystemException {
 /// A reference as data, unless it is too large to be kept.
 fn kept(object: Option<&ObjectRef>) -> Result<Ior, SystemException> {
     let ior = object.map_or(Ior::NIL, |object| object.ior().clone());
-    let size = ior.type_id.len() + ior.profiles.iter().map(|p| p.data.len() + 8).sum::<usize>();
-    if size > MAX_REFERENCE {
+    if size_of_reference(&ior) > MAX_REFERENCE {
         let what = format!("references of more than {MAX_REFERENCE} bytes are not kept");
         return Err(SystemException::from(Kind::ImpLimit).detail(what));
     }

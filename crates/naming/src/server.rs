@@ -29,6 +29,8 @@ pub struct NamingConfig {
     pub max_contexts: usize,
     /// Bindings at a time, in all contexts together.
     pub max_bindings: usize,
+    /// Bytes that all names and references together may take.
+    pub max_bytes: usize,
     /// Binding iterators at a time. A new one ends the one that was unused for longest.
     pub max_iterators: usize,
     /// An iterator that is not used for so long may be ended.
@@ -47,6 +49,7 @@ impl Default for NamingConfig {
             store: None,
             max_contexts: 100_000,
             max_bindings: 1_000_000,
+            max_bytes: 1024 * 1024 * 1024,
             max_iterators: 1_000,
             iterator_idle: Duration::from_secs(300),
             max_batch: 10_000,
@@ -98,7 +101,11 @@ impl NameServer {
         let path = config.store.clone().unwrap_or_default();
         let failed = |error| NamingError::Store { path: path.clone(), error };
         let store = Store::open(config.store.as_deref()).map_err(failed)?;
-        let limits = Limits { contexts: config.max_contexts.max(1), bindings: config.max_bindings };
+        let limits = Limits {
+            contexts: config.max_contexts.max(1),
+            bindings: config.max_bindings,
+            bytes: config.max_bytes,
+        };
         let tree = Tree::load(store, limits).map_err(failed)?;
         let stable =
             AdapterConfig { objects: Strategy::DynamicHash, operations: Strategy::Active, stable_keys: true };

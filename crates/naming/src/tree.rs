@@ -32,6 +32,23 @@ impl Target {
     pub(crate) fn is_context(&self) -> bool {
         !matches!(self, Self::Object(_))
     }
+
+    /// Bytes of what a stranger chose the size of.
+    fn size(&self) -> usize {
+        match self {
+            Self::Own(_) => 0,
+            Self::Object(ior) | Self::Foreign(ior) => size_of_reference(ior),
+        }
+    }
+}
+
+/// Bytes that a reference takes, nearly.
+pub(crate) fn size_of_reference(ior: &Ior) -> usize {
+    ior.type_id.len() + ior.profiles.iter().map(|profile| profile.data.len() + 32).sum::<usize>()
+}
+
+fn size_of_binding(label: &Label, target: &Target) -> usize {
+    label.id.len() + label.kind.len() + target.size()
 }
 
 /// A change, as the store records it.
@@ -76,6 +93,8 @@ type Bindings = BTreeMap<Label, Target>;
 struct Contents {
     contexts: HashMap<ContextId, Bindings>,
     bindings: usize,
+    /// Of all bindings together.
+    bytes: usize,
 }
 
 /// How much is kept at most.
@@ -83,6 +102,7 @@ struct Contents {
 pub(crate) struct Limits {
     pub(crate) contexts: usize,
     pub(crate) bindings: usize,
+    pub(crate) bytes: usize,
 }
 
 /// All contexts.
@@ -146,9 +166,13 @@ impl Tree {
         {
             let contents = self.contents();
             let bindings = contents.contexts.get(&context).ok_or(Refused::NoContext)?;
-            match bindings.get(label) {
+            let old = bindings.get(label);
+            let freed = old.map_or(0, |old| size_of_binding(label, old));
+            let bytes = contents.bytes - freed + size_of_binding(label, target);
+            match old {
                 Some(_) if mode == Mode::New => return Err(Refused::Bound),
                 Some(old) if old.is_context() != target.is_context() => return Err(Refused::OtherType),
+                _ if bytes > self.limits.bytes => return Err(Refused::Full),
                 Some(_) => {}
                 None if contents.bindings >= self.limits.bindings => return Err(Refused::Full),
                 None => {}
@@ -217,10 +241,13 @@ impl Contents {
                 let bindings = self.contexts.entry(*context).or_default();
                 let old = bindings.insert((*label).clone(), (*target).clone());
                 self.bindings += usize::from(old.is_none());
+                self.bytes -= old.map_or(0, |old| size_of_binding(label, &old));
+                self.bytes += size_of_binding(label, target);
             }
             Change::Unbind(context, label) => {
                 let old = self.contexts.get_mut(context).and_then(|bindings| bindings.remove(label));
                 self.bindings -= usize::from(old.is_some());
+                self.bytes -= old.map_or(0, |old| size_of_binding(label, &old));
             }
         }
     }

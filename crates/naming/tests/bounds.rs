@@ -124,6 +124,24 @@ fn there_is_only_so_much_room() {
 }
 
 #[test]
+fn large_bindings_fill_it_sooner() {
+    let service = Service::start(NamingConfig { max_bytes: 20_000, ..NamingConfig::default() });
+    let client = orb();
+    let root = service.root(&client);
+    let large = thing(&client, &"k".repeat(8_000));
+    root.bind(&name("a"), Some(&large)).unwrap();
+    root.bind(&name("b"), Some(&large)).unwrap();
+    root.bind(&name("c"), Some(&large)).unwrap_err();
+    // Replacing and removing make up for what they free.
+    root.rebind(&name("b"), Some(&large)).unwrap();
+    root.rebind(&name("b"), Some(&thing(&client, "small"))).unwrap();
+    root.bind(&name("c"), Some(&large)).unwrap();
+    root.unbind(&name("a")).unwrap();
+    root.bind(&name("d"), Some(&large)).unwrap();
+    root.rebind(&name("b"), Some(&large)).unwrap_err();
+}
+
+#[test]
 fn many_clients_at_once() {
     let (service, client, root) = start();
     let object = thing(&client, "x");
