@@ -105,6 +105,22 @@ fn a_slow_reader_gets_everything() {
 }
 
 #[test]
+fn requests_may_wait_for_as_long_as_a_reply_takes_to_be_read() {
+    let scene = Scene::with(|c| c.stall_timeout = SECOND);
+    let mut wire = scene.wire();
+    wire.send(&[blob(&scene.key, 1, 16 << 20, 0), ping(&scene.key, 2)].concat());
+    let whole = raw::reply(1, |w| w.write_u32(0)).len() + (16 << 20) + raw::reply(2, |_| {}).len();
+    let mut received = vec![0; whole];
+    // The second request is not late: the server has it, and waits for the client to read.
+    for slice in received.chunks_mut(1 << 20) {
+        std::thread::sleep(Duration::from_millis(200));
+        std::io::Read::read_exact(&mut wire.0, slice).unwrap();
+    }
+    wire.send(&ping(&scene.key, 3));
+    collect(&mut wire, [3]);
+}
+
+#[test]
 fn half_a_message_is_not_waited_for_for_ever() {
     let scene = Scene::with(|c| c.stall_timeout = SECOND);
     let whole = ping(&scene.key, 1);

@@ -257,7 +257,7 @@ fn references_from_strangers_cost_little() {
     let size = alternatives.to_octets(ByteOrder::NATIVE).unwrap().len();
     count.restart();
     drop(scene.client.reference(alternatives));
-    assert!(count.peak() < 8 * size + 4 * MIB, "{} for a reference of {size}", count.peak());
+    assert!(count.peak() < 5 * size + MIB, "{} for a reference of {size}", count.peak());
     // Many references at a time, each to a place of its own, kept and dropped.
     let started = Instant::now();
     let many: Vec<_> = (0..80_000).map(|n| scene.client.reference(reference(1, n))).collect();

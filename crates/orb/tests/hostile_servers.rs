@@ -355,6 +355,8 @@ fn a_farewell_while_nobody_calls_is_noticed() {
             wire.send(&heard.answer());
         }
         if n == 0 {
+            // Not together with the reply, which somebody still waits for.
+            std::thread::sleep(Duration::from_millis(50));
             wire.send(&raw::close_connection());
             // Whoever still sends here is not read.
             std::thread::sleep(SECOND / 2);
