@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{LabError, experiments};
+use crate::{LabError, experiments, peers};
 
 /// Set in a process that is to play a part: its name. The arguments are the part's own.
 const PART: &str = "THROUGHLINE_LAB_PART";
@@ -12,7 +12,13 @@ const PART: &str = "THROUGHLINE_LAB_PART";
 /// A part: takes its arguments, speaks through standard input and output.
 type Part = fn(&[String]) -> Result<(), LabError>;
 
-const PARTS: &[(&str, Part)] = &[("dispatch-probe", experiments::dispatch::probe::play)];
+const PARTS: &[(&str, Part)] = &[
+    ("dispatch-probe", experiments::dispatch::probe::play),
+    ("bench-server", peers::bench::serve),
+    ("bench-client", peers::bench::call),
+    ("floor-server", peers::floor::serve),
+    ("floor-client", peers::floor::call),
+];
 
 /// To be called first in `main`: when this process was started to play a part in an experiment, plays it and returns
 /// the status to exit with.

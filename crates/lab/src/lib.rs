@@ -24,6 +24,7 @@ mod children;
 mod experiment;
 mod experiments;
 mod options;
+mod peers;
 mod random;
 mod row;
 mod sink;

@@ -1,8 +1,10 @@
 //! One module per experiment.
 
 pub(crate) mod dispatch;
+mod hot_object;
+mod iiop;
 
 use crate::Experiment;
 
 /// All of them, in the order of the list.
-pub(crate) const ALL: &[&dyn Experiment] = &[&dispatch::Dispatch];
+pub(crate) const ALL: &[&dyn Experiment] = &[&dispatch::Dispatch, &hot_object::HotObject, &iiop::Iiop];

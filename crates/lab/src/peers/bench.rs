@@ -1,0 +1,166 @@
+//! Our side of the comparisons: a server and a client of `interop/idl/bench.idl`.
+
+use std::io::{BufRead, Write};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use throughline::{Address, Orb, OrbConfig, SystemException, TypedReference, Wait};
+
+use super::{failure, outstanding};
+use crate::LabError;
+
+#[allow(missing_docs)]
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/bench.rs"));
+}
+use generated::bench;
+
+/// Longer than any pause within a measurement.
+const SPIN: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Default)]
+struct Target {
+    posted: AtomicU32,
+}
+
+impl bench::Target for Target {
+    fn ping(&self) -> Result<(), SystemException> {
+        Ok(())
+    }
+    fn move_data(&self, _data: &mut Vec<u32>) -> Result<(), SystemException> {
+        Ok(())
+    }
+    fn post(&self, n: u32) {
+        self.posted.fetch_add(n, Ordering::Relaxed);
+    }
+    fn posted(&self) -> Result<u32, SystemException> {
+        Ok(self.posted.load(Ordering::Relaxed))
+    }
+}
+
+fn wait(name: &str) -> Wait {
+    if name == "spin" { Wait::Spin(SPIN) } else { Wait::Block }
+}
+
+/// The server part: `OBJECTS block|spin`. Prints the reference of the last object.
+///
+/// # Errors
+/// When the ORB cannot be started or is out of room.
+pub(crate) fn serve(arguments: &[String]) -> Result<(), LabError> {
+    let [objects, waiting] = arguments else { return Err(failure("bench-server", "bad arguments")) };
+    let objects: u32 = objects.parse().map_err(|_| failure("bench-server", "bad number of objects"))?;
+    let listen = vec![Address::tcp("127.0.0.1", 0)];
+    let orb = Orb::start(OrbConfig { listen, wait: wait(waiting), ..OrbConfig::default() })?;
+    let adapter = orb.root().create_child("bench", throughline::AdapterConfig::default())?;
+    let mut last = None;
+    for _ in 0..objects {
+        last = Some(adapter.activate(bench::TargetSkeleton(Target::default()))?);
+    }
+    println!("{}", last.ok_or_else(|| failure("bench-server", "no objects"))?.as_object());
+    std::io::stdin().lock().lines().for_each(drop);
+    orb.shutdown(Duration::from_secs(1));
+    Ok(())
+}
+
+/// The client part: `REFERENCE CONNECTIONS block|spin`, and rounds on standard input.
+///
+/// # Errors
+/// When a call fails or a round is malformed.
+pub(crate) fn call(arguments: &[String]) -> Result<(), LabError> {
+    let [reference, connections, waiting] = arguments else {
+        return Err(failure("bench-client", "bad arguments"));
+    };
+    let connections_per_server =
+        connections.parse().map_err(|_| failure("bench-client", "bad number of connections"))?;
+    let config = OrbConfig { connections_per_server, wait: wait(waiting), ..OrbConfig::default() };
+    let orb = Orb::start(config)?;
+    let target = bench::TargetRef::from_object(orb.string_to_object(reference)?);
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let answer = round(&target, &line)?;
+        println!("{answer}");
+        std::io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+fn round(target: &bench::TargetRef, line: &str) -> Result<String, LabError> {
+    let bad = || failure("bench-client", "expected OP BYTES COUNT WARMUP THREADS");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [op, numbers @ ..] = &words[..] else { return Err(bad()) };
+    let numbers: Vec<usize> =
+        numbers.iter().map(|n| n.parse()).collect::<Result<_, _>>().map_err(|_| bad())?;
+    let [bytes, count, warmup, threads] = numbers[..] else { return Err(bad()) };
+    let (times, wall) = match *op {
+        "ping-async" => {
+            outstanding::run(|| target.ping_async(), warmup, threads)?;
+            outstanding::run(|| target.ping_async(), count, threads)?
+        }
+        "ping" => threaded((count, warmup, threads), || |target: &bench::TargetRef| target.ping(), target)?,
+        "move" => {
+            let words: Vec<u32> = (0..bytes as u32 / 4).collect();
+            let call = || {
+                let mut words = words.clone();
+                move |target: &bench::TargetRef| target.move_data(&mut words)
+            };
+            threaded((count, warmup, threads), call, target)?
+        }
+        _ => return Err(bad()),
+    };
+    Ok(report(times, wall))
+}
+
+/// Divides the calls among threads; each call is timed by itself, as `bench_client` does.
+fn threaded<C>(
+    (count, warmup, threads): (usize, usize, usize),
+    make: impl Fn() -> C + Sync,
+    target: &bench::TargetRef,
+) -> Result<(Vec<u64>, Duration), LabError>
+where
+    C: FnMut(&bench::TargetRef) -> Result<(), SystemException>,
+{
+    let (gate, started) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
+    let share = |n: usize| (n + 1) * count / threads - n * count / threads;
+    let work = |calls: usize| {
+        let mut call = make();
+        let warm = (0..warmup).try_for_each(|_| call(target));
+        gate.wait();
+        started.wait();
+        warm?;
+        let mut times = Vec::with_capacity(calls);
+        for _ in 0..calls {
+            let start = Instant::now();
+            call(target)?;
+            times.push(start.elapsed().as_nanos() as u64);
+        }
+        Ok::<_, SystemException>(times)
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (1..threads).map(|n| scope.spawn(move_share(&work, share(n)))).collect();
+        let opener = scope.spawn(|| {
+            gate.wait();
+            let start = Instant::now();
+            started.wait();
+            start
+        });
+        let mut times = work(share(0))?;
+        for worker in workers {
+            times.extend(worker.join().map_err(|_| failure("bench-client", "a thread panicked"))??);
+        }
+        let start = opener.join().map_err(|_| failure("bench-client", "a thread panicked"))?;
+        Ok((times, start.elapsed()))
+    })
+}
+
+fn move_share<T>(work: &(impl Fn(usize) -> T + Sync), calls: usize) -> impl FnOnce() -> T {
+    move || work(calls)
+}
+
+/// The line that answers a round.
+pub(super) fn report(mut times: Vec<u64>, wall: Duration) -> String {
+    times.sort_unstable();
+    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0);
+    let rate = times.len() as f64 / wall.as_secs_f64();
+    format!(r#"{{"median_ns":{},"p99_ns":{},"rate_per_s":{rate:.1}}}"#, at(50), at(99))
+}

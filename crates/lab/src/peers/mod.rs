@@ -1,0 +1,124 @@
+//! Servers and clients in processes of their own, ours and omniORB's, behind one line protocol.
+//!
+//! A server prints its reference and ends with its standard input. A client takes lines
+//! `OP BYTES COUNT [WARMUP [THREADS]]` and answers each with one JSON object (see `interop/README.md`).
+
+pub(crate) mod bench;
+pub(crate) mod floor;
+mod outstanding;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::{LabError, Value};
+
+/// Which processors a process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cores {
+    /// All that this process may use.
+    Any,
+    /// This one.
+    Only(usize),
+}
+
+/// A process that ends with its standard input, and with this value at the latest.
+pub(crate) struct Peer {
+    name: String,
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Starts a process on the processors given.
+    pub(crate) fn start(name: &str, mut command: Command, cores: Cores) -> Result<Self, LabError> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = on(cores, || command.spawn())??;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let output = BufReader::new(output.ok_or_else(|| failure(name, "it has no standard output"))?);
+        Ok(Self { name: name.to_owned(), child, input, output })
+    }
+
+    /// The next line of its output.
+    pub(crate) fn line(&mut self) -> Result<String, LabError> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            return Err(failure(&self.name, "it ended early"));
+        }
+        Ok(line.trim_end().to_owned())
+    }
+
+    /// Has a client make calls.
+    pub(crate) fn round(&mut self, round: &Round) -> Result<Times, LabError> {
+        let Round { op, bytes, count, warmup, threads } = round;
+        let input = self.input.as_mut().ok_or_else(|| failure(&self.name, "its input is closed"))?;
+        writeln!(input, "{op} {bytes} {count} {warmup} {threads}")?;
+        input.flush()?;
+        let line = self.line()?;
+        let answer: Value = serde_json::from_str(&line).map_err(|_| failure(&self.name, &line))?;
+        let number = |key: &str| answer[key].as_f64().ok_or_else(|| failure(&self.name, &line));
+        Ok(Times {
+            median_ns: number("median_ns")?,
+            p99_ns: number("p99_ns")?,
+            rate_per_s: number("rate_per_s")?,
+        })
+    }
+
+    /// Ends the process in order.
+    pub(crate) fn end(mut self) -> Result<(), LabError> {
+        drop(self.input.take());
+        let status = self.child.wait()?;
+        if status.success() { Ok(()) } else { Err(failure(&self.name, &status.to_string())) }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a client is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    /// `ping`, `move`; `ping-async` for ours, `floor` for the floor.
+    pub(crate) op: &'static str,
+    pub(crate) bytes: u32,
+    pub(crate) count: u32,
+    pub(crate) warmup: u32,
+    /// Threads, or futures of one thread.
+    pub(crate) threads: u32,
+}
+
+/// What a client answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) median_ns: f64,
+    pub(crate) p99_ns: f64,
+    pub(crate) rate_per_s: f64,
+}
+
+pub(crate) fn failure(who: &str, what: &str) -> LabError {
+    LabError::Child { who: who.to_owned(), what: what.to_owned() }
+}
+
+/// Processors that this process may use.
+pub(crate) fn available() -> Result<Vec<usize>, LabError> {
+    let own = sched_getaffinity(None).map_err(std::io::Error::from)?;
+    Ok((0..CpuSet::MAX_CPU).filter(|core| own.is_set(*core)).collect())
+}
+
+/// Does `start` with the thread on those processors: processes and threads started meanwhile stay there.
+fn on<T>(cores: Cores, start: impl FnOnce() -> T) -> Result<T, LabError> {
+    let Cores::Only(core) = cores else { return Ok(start()) };
+    let before = sched_getaffinity(None).map_err(std::io::Error::from)?;
+    let mut only = CpuSet::new();
+    only.set(core);
+    sched_setaffinity(None, &only).map_err(std::io::Error::from)?;
+    let started = start();
+    sched_setaffinity(None, &before).map_err(std::io::Error::from)?;
+    Ok(started)
+}
