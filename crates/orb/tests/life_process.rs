@@ -116,6 +116,14 @@ fn killed_while_nobody_calls() {
     client.shutdown(GRACE);
 }
 
+/// Whether no thread of the process runs: the signal reaches one after another.
+fn is_stopped(pid: u32) -> bool {
+    std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().all(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+    })
+}
+
 #[test]
 fn stopped_for_a_while() {
     let server = Server::start(0);
@@ -124,6 +132,7 @@ fn stopped_for_a_while() {
     probe.ping().unwrap();
     let pid = rustix::process::Pid::from_child(&server.child);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    eventually("every thread has stopped", || is_stopped(server.child.id()));
     for future in [false, true] {
         let (hasty, started) = (probe.within(Duration::from_millis(200)), Instant::now());
         let e = if future { block_on(hasty.ping_async()) } else { hasty.ping() }.unwrap_err();
