@@ -2,6 +2,7 @@
 
 mod ask;
 mod serve;
+mod told;
 
 use clap::Subcommand;
 

@@ -4,15 +4,11 @@ use std::fmt;
 use std::time::Duration;
 
 use serde_json::json;
-use throughline::{Kind, ObjectRef, Orb, OrbConfig, SystemException};
+use throughline::{ObjectRef, Orb, OrbConfig, SystemException};
 use throughline_naming::client;
-use throughline_naming::cos_naming::naming_context::{CannotProceed, NotFound, NotFoundReason};
-use throughline_naming::cos_naming::{
-    Binding, BindingType, Name, NamingContextBindContextError, NamingContextBindError,
-    NamingContextBindNewContextError, NamingContextDestroyError, NamingContextRebindContextError,
-    NamingContextRebindError, NamingContextRef, NamingContextResolveError, NamingContextUnbindError,
-};
+use throughline_naming::cos_naming::{Binding, BindingType, Name, NamingContextRef};
 
+use super::told::{Told, not};
 use crate::failure::{Failure, Result};
 use crate::output;
 
@@ -251,100 +247,4 @@ pub fn destroy(arguments: &Destroy) -> Result {
     let found = context(root.clone(), &arguments.path)?;
     found.destroy().map_err(|e| not("destroyed", &arguments.path, e))?;
     root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
-}
-
-fn not(done: &str, path: &str, error: impl Into<Told>) -> Failure {
-    let Told { cause, next } = error.into();
-    let failure = Failure::new(format!("`{path}` was not {done}")).because(cause);
-    match next {
-        Some(next) => failure.next(next),
-        None => failure,
-    }
-}
-
-/// What a name service answered, in words.
-struct Told {
-    cause: String,
-    next: Option<&'static str>,
-}
-
-impl fmt::Display for Told {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.cause)
-    }
-}
-
-impl Told {
-    fn plain(cause: &str, next: &'static str) -> Self {
-        Self { cause: cause.to_owned(), next: Some(next) }
-    }
-
-    fn not_found(e: &NotFound) -> Self {
-        let rest = client::name_to_string(&e.rest_of_name);
-        let (cause, next) = match e.why {
-            NotFoundReason::MissingNode => {
-                ("nothing is bound there", "see what there is: throughline names list")
-            }
-            NotFoundReason::NotContext => ("a context is needed there", "names lead through contexts only"),
-            NotFoundReason::NotObject => {
-                ("a context is bound there", "rebind it with --context, or unbind it")
-            }
-        };
-        Self { cause: format!("not found, from `{rest}` on: {cause}"), next: Some(next) }
-    }
-
-    fn cannot_proceed(e: &CannotProceed) -> Self {
-        let rest = client::name_to_string(&e.rest_of_name);
-        Self::plain(
-            &format!("the name service cannot reach the context in which `{rest}` is"),
-            "check that the server of that context runs",
-        )
-    }
-
-    fn system(e: &SystemException) -> Self {
-        let next = match e.kind {
-            Kind::Transient | Kind::CommFailure => Some("check that the name service runs"),
-            Kind::Timeout => Some("try again with a longer --timeout"),
-            _ => None,
-        };
-        Self { cause: e.to_string(), next }
-    }
-}
-
-/// The errors of the operations, each with its own selection of exceptions.
-macro_rules! told {
-    ($($error:ident $(: $exception:ident $cause:literal $next:literal)?;)*) => {$(
-        impl From<$error> for Told {
-            fn from(error: $error) -> Self {
-                match error {
-                    $error::NotFound(e) => Self::not_found(&e),
-                    $error::CannotProceed(e) => Self::cannot_proceed(&e),
-                    $error::InvalidName(_) => Self::plain("it is not a valid name", "write components divided by `/`"),
-                    $($error::$exception(_) => Self::plain($cause, $next),)?
-                    $error::System(e) => Self::system(&e),
-                }
-            }
-        }
-    )*};
-}
-
-told! {
-    NamingContextBindError: AlreadyBound "the name is taken" "use rebind to replace it";
-    NamingContextBindContextError: AlreadyBound "the name is taken" "use rebind to replace it";
-    NamingContextBindNewContextError: AlreadyBound "the name is taken" "use --parents to accept a context that is there";
-    NamingContextRebindError;
-    NamingContextRebindContextError;
-    NamingContextResolveError;
-    NamingContextUnbindError;
-}
-
-impl From<NamingContextDestroyError> for Told {
-    fn from(error: NamingContextDestroyError) -> Self {
-        match error {
-            NamingContextDestroyError::NotEmpty(_) => {
-                Self::plain("the context is not empty", "unbind what is in it")
-            }
-            NamingContextDestroyError::System(e) => Self::system(&e),
-        }
-    }
 }
