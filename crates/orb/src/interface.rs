@@ -91,18 +91,31 @@ impl OperationTable {
     ///
     /// `predicted` is the index found by the last call that came the same way. Under [`Strategy::Active`] it is
     /// verified with one comparison of the name; only a wrong prediction costs the perfect hash.
-    #[inline(always)]
+    #[inline]
     pub fn find(&self, strategy: Strategy, name: &[u8], predicted: u32) -> Option<u32> {
         match strategy {
-            Strategy::Active if self.perfect.is(predicted, name) => Some(predicted),
-            Strategy::Active | Strategy::PerfectHash => self.perfect.find(name),
+            Strategy::Active => self.find_predicted(name, predicted),
+            Strategy::PerfectHash => self.perfect.find(name),
             Strategy::DynamicHash | Strategy::Linear => self.find_slowly(strategy, name),
         }
     }
 
+    /// As [`find`](Self::find) by [`Strategy::Active`].
+    #[inline(always)]
+    pub(crate) fn find_predicted(&self, name: &[u8], predicted: u32) -> Option<u32> {
+        if self.perfect.is(predicted, name) { Some(predicted) } else { self.perfect.find(name) }
+    }
+
+    /// As [`find`](Self::find) by [`Strategy::PerfectHash`].
+    #[inline(always)]
+    pub(crate) fn find_perfectly(&self, name: &[u8]) -> Option<u32> {
+        self.perfect.find(name)
+    }
+
     /// The strategies that are there to be compared with.
+    #[cold]
     #[inline(never)]
-    fn find_slowly(&self, strategy: Strategy, name: &[u8]) -> Option<u32> {
+    pub(crate) fn find_slowly(&self, strategy: Strategy, name: &[u8]) -> Option<u32> {
         match strategy {
             Strategy::DynamicHash => self.hashed().find(name),
             _ => LinearNames::new(self.perfect.names()).find(name),

@@ -26,12 +26,17 @@ impl Tag {
     /// Adapter slots that fit beside the strategy.
     pub(crate) const MAX_ADAPTERS: u32 = 1 << (32 - STRATEGY_BITS);
 
+    /// Names are compared, or hashed at run time: [`Strategy::Linear`], [`Strategy::DynamicHash`].
+    const COMPARES: u32 = 2;
+    /// Without [`COMPARES`](Self::COMPARES): [`Strategy::PerfectHash`].
+    const NOT_PREDICTED: u32 = 1;
+
     pub(crate) fn new(adapter: u32, operations: Strategy) -> Self {
         let strategy = match operations {
             Strategy::Active => 0,
-            Strategy::PerfectHash => 1,
-            Strategy::DynamicHash => 2,
-            Strategy::Linear => 3,
+            Strategy::PerfectHash => Self::NOT_PREDICTED,
+            Strategy::DynamicHash => Self::COMPARES,
+            Strategy::Linear => Self::COMPARES | 1,
         };
         Self(adapter << STRATEGY_BITS | strategy)
     }
@@ -76,7 +81,16 @@ impl ActiveObject<'_> {
     /// [`OperationTable::find`](crate::interface::OperationTable::find).
     #[inline(always)]
     pub fn find_operation(&self, name: &[u8], predicted: u32) -> Option<u32> {
-        self.record.interface().operations.find(self.operation_strategy(), name, predicted)
+        let operations = &self.record.interface().operations;
+        // Bit by bit: a `match` over the four would cost a jump table.
+        let tag = Tag(self.record.tag());
+        if tag.0 & Tag::COMPARES != 0 {
+            return operations.find_slowly(tag.operations(), name);
+        }
+        if tag.0 & Tag::NOT_PREDICTED == 0 {
+            return operations.find_predicted(name, predicted);
+        }
+        operations.find_perfectly(name)
     }
 }
 
