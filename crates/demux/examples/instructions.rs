@@ -31,7 +31,7 @@ fn main() {
 
 /// Looks up one of `n` objects, the last unless told otherwise.
 fn objects(what: &str, n: usize, iterations: usize) -> bool {
-    let arena = Arena::<Record>::new(u32::MAX);
+    let arena = Arena::<Record>::new(n as u32);
     let handles: Vec<Handle> =
         (0..n).map(|_| arena.insert(TAG, Box::new(|| 1)).expect("room for records")).collect();
     let [first, .., last] = handles[..] else { return false };

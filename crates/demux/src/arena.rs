@@ -1,8 +1,8 @@
 //! The arena: records at stable slots, reached by unforgeable handles.
 //!
-//! Readers are wait-free: a bounds check, the comparison of nonce and tag by plain loads (so that a forger writes
-//! nothing), one `fetch_add` that keeps the record alive, and a second look at the nonce. Writers take a lock,
-//! except that [`Arena::remove`] and the return of a slot are lock-free.
+//! Readers are wait-free: a bounds check, one `fetch_add` that keeps the record alive, and the comparison of the nonce;
+//! whoever presents another nonce takes the addition back. Writers take a lock, except that [`Arena::remove`] and the
+//! return of a slot are lock-free.
 //!
 //! # Why a reference is never dangling
 //!
@@ -14,14 +14,14 @@
 //! been reused meanwhile, another nonce, and withdraws.
 
 mod cell;
-mod segments;
+mod cells;
 
 use alloc::boxed::Box;
 use core::{fmt, marker::PhantomData, ops::Deref};
 
 use self::{
     cell::{Cell, LIVE},
-    segments::{MAX_SLOTS, Segments},
+    cells::Cells,
 };
 use crate::{
     nonce::NonceSource,
@@ -46,7 +46,7 @@ pub struct Handle {
 #[error("no free slot: the arena's capacity limit is reached")]
 pub struct Full;
 
-/// The end of the free list.
+/// The end of the free list; no slot, since an arena of 2^32 - 1 cells ends before it.
 const NO_SLOT: u32 = u32::MAX;
 
 /// Records of one type, found by [`Handle`] or [`Slot`], inserted and removed while others read.
@@ -54,7 +54,7 @@ const NO_SLOT: u32 = u32::MAX;
 /// A record takes [`Arena::bytes_per_record`]: 16 bytes and the record itself; with a fat pointer 32, two to a
 /// cache line.
 pub struct Arena<R> {
-    segments: Segments<R>,
+    cells: Cells<R>,
     /// Head of the list of free slots. Anyone pushes; only the holder of `writer` pops, so a popped head can't
     /// have gone and come back in between.
     free: AtomicU32,
@@ -75,17 +75,21 @@ unsafe impl<R: Send + Sync> Sync for Arena<R> {}
 unsafe impl<R: Send> Send for Arena<R> {}
 
 impl<R> Arena<R> {
-    /// An empty arena for at most `max` records at a time (in any case less than 2^32 - 64).
+    /// An empty arena for at most `max` records at a time.
+    ///
+    /// Address space for all of them is reserved at once, [`bytes_per_record`](Self::bytes_per_record) each, so that a
+    /// slot is a plain index for ever. Systems with virtual memory back it only as far as records have been inserted.
+    /// As with any collection, the process ends when there is not that much address space.
     ///
     /// `nonces` must be unguessable when strangers present handles: see [`NonceSource`].
     pub fn with_capacity_limit(max: u32, nonces: impl NonceSource + 'static) -> Self {
         let mut nonces = Box::new(nonces);
         Self {
-            segments: Segments::new(),
+            cells: Cells::new(max),
             free: AtomicU32::new(NO_SLOT),
             used: AtomicU32::new(0),
             open: AtomicU32::new(0),
-            limit: max.min(MAX_SLOTS),
+            limit: max,
             secret: nonces.next_nonce(),
             writer: Lock::new(nonces),
             owns: PhantomData,
@@ -123,10 +127,9 @@ impl<R> Arena<R> {
         self.used.load(Ordering::Relaxed) as usize * Self::bytes_per_record()
     }
 
-    /// Bytes reserved from the allocator: at most about twice [`bytes_used`](Self::bytes_used), since segments
-    /// double; the unused part of a large segment usually has no memory behind it yet.
+    /// Bytes of address space taken from the allocator; most of it has no memory behind it before it is used.
     pub fn bytes_reserved(&self) -> usize {
-        self.segments.bytes()
+        self.cells.bytes()
     }
 }
 
@@ -142,7 +145,7 @@ impl<R: Send + Sync> Arena<R> {
         let nonce = self.draw(&mut **nonces);
         let slot = self.vacant_slot()?;
         drop(nonces);
-        let cell = self.segments.cell(slot).expect("a vacant slot has a cell");
+        let cell = self.cell(slot).expect("a vacant slot has a cell");
         // SAFETY: the cell is vacant and off the free list, so it is ours; readers that still add to `state` for
         // a moment see no `LIVE` or not their nonce, and don't touch the record.
         cell.record.with_mut(|place| unsafe { (*place).write(record) });
@@ -159,17 +162,11 @@ impl<R: Send + Sync> Arena<R> {
 
     /// The record of `handle`, if the handle is genuine and current and the record carries `tag`.
     ///
-    /// 18 instructions on x86-64, and nothing is written for a nonce that isn't the record's.
+    /// A stranger's guess costs the record's cell two additions that cancel out, and nothing else.
     #[inline(always)]
     pub fn get(&self, handle: Handle, tag: u32) -> Option<Ref<'_, R>> {
-        self.segments.with_cell(handle.slot, |cell| {
-            // SYNC POINT: record publication (with `insert`).
-            if cell.nonce.load(Ordering::Acquire) != handle.nonce {
-                return None;
-            }
-            // The tag is compared under the reference, when nobody writes it.
-            self.hold(cell, handle.nonce, |owner| owner == tag)
-        })
+        // The tag is compared under the reference, when nobody writes it.
+        self.with_cell(handle.slot, |cell| self.hold(cell, || handle.nonce, |owner| owner == tag))
     }
 
     /// The record with that nonce at `slot`, whoever owns it: the nonce proves that the bearer was given the handle.
@@ -178,14 +175,7 @@ impl<R: Send + Sync> Arena<R> {
     /// As [`get`](Self::get) otherwise; `nonce` is asked for when it is needed, to be read where it is compared.
     #[inline(always)]
     pub fn get_any(&self, slot: Slot, nonce: impl FnOnce() -> u64) -> Option<Ref<'_, R>> {
-        self.segments.with_cell(slot, |cell| {
-            let nonce = nonce();
-            // SYNC POINT: record publication (with `insert`).
-            if cell.nonce.load(Ordering::Acquire) != nonce {
-                return None;
-            }
-            self.hold(cell, nonce, |_| true)
-        })
+        self.with_cell(slot, |cell| self.hold(cell, nonce, |_| true))
     }
 
     /// The record now at `slot`, whoever owns it: for slots that a locator found, not for those a peer sent.
@@ -194,9 +184,9 @@ impl<R: Send + Sync> Arena<R> {
     /// `find_with` closes that gap.
     #[inline]
     pub fn get_slot(&self, slot: Slot) -> Option<Ref<'_, R>> {
-        self.segments.with_cell(slot, |cell| {
+        self.with_cell(slot, |cell| {
             let nonce = self.open_nonce(cell)?;
-            self.hold(cell, nonce, |_| true)
+            self.hold(cell, || nonce, |_| true)
         })
     }
 
@@ -205,7 +195,7 @@ impl<R: Send + Sync> Arena<R> {
     ///
     /// `None` when the handle is not genuine or already stale.
     pub fn remove(&self, handle: Handle) -> Option<Ref<'_, R>> {
-        let cell = self.segments.cell(handle.slot)?;
+        let cell = self.cell(handle.slot)?;
         if handle.nonce == 0 || self.is_vacant_nonce(handle.nonce) {
             return None;
         }
@@ -218,15 +208,15 @@ impl<R: Send + Sync> Arena<R> {
 
     /// The handle of the record that is in a slot now, with the same caveat as [`get_slot`](Self::get_slot).
     pub fn handle_at(&self, slot: Slot) -> Option<Handle> {
-        self.segments.with_cell(slot, |cell| Some(Handle { slot, nonce: self.open_nonce(cell)? }))
+        self.with_cell(slot, |cell| Some(Handle { slot, nonce: self.open_nonce(cell)? }))
     }
 
     /// Shows every record that is there throughout; records inserted or removed meanwhile may be missed.
     pub fn visit(&self, mut show: impl FnMut(Handle, u32, &R)) {
         for slot in (0..self.used.load(Ordering::Acquire)).map(Slot) {
-            let held = self.segments.with_cell(slot, |cell| {
+            let held = self.with_cell(slot, |cell| {
                 let nonce = self.open_nonce(cell)?;
-                Some((nonce, self.hold(cell, nonce, |_| true)?))
+                Some((nonce, self.hold(cell, || nonce, |_| true)?))
             });
             if let Some((nonce, record)) = held {
                 show(Handle { slot, nonce }, record.tag(), &record);
@@ -247,14 +237,14 @@ impl<R: Send + Sync> Arena<R> {
     fn hold<'a>(
         &'a self,
         cell: &'a Cell<R>,
-        nonce: u64,
+        nonce: impl FnOnce() -> u64,
         admits: impl FnOnce(u32) -> bool,
     ) -> Option<Ref<'a, R>> {
         // SYNC POINT: last reference (with `dispose`). An addition that follows the taking of `LIVE` also sees
         // the removal that preceded it.
         let before = cell.state.fetch_add(1, Ordering::Acquire);
         // The sign test also refuses when 2^31 references exist (leaked ones): the count never wraps into reuse.
-        let held = (before as i32) < 0 && cell.nonce.load(Ordering::Relaxed) == nonce;
+        let held = (before as i32) < 0 && cell.nonce.load(Ordering::Relaxed) == nonce();
         // SAFETY: read only when the reference added is a valid one.
         if held && admits(unsafe { cell.owner() }) {
             return Some(Ref { arena: self, cell });
@@ -297,7 +287,7 @@ impl<R> Arena<R> {
     }
 
     fn push_free(&self, cell: &Cell<R>) {
-        let slot = self.segments.slot_of(cell).0;
+        let slot = self.cells.slot_of(cell).0;
         let mut head = self.free.load(Ordering::Relaxed);
         loop {
             cell.nonce.store(self.vacant_nonce(head), Ordering::Relaxed);
@@ -314,7 +304,7 @@ impl<R> Arena<R> {
         // SYNC POINT: free list (with `push_free`).
         let mut head = self.free.load(Ordering::Acquire);
         while head != NO_SLOT {
-            let cell = self.segments.cell(Slot(head)).expect("a free slot has a cell");
+            let cell = self.cell(Slot(head)).expect("a free slot has a cell");
             let next = (cell.nonce.load(Ordering::Relaxed) ^ self.secret) as u32;
             match self.free.compare_exchange_weak(head, next, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return Ok(Slot(head)),
@@ -325,12 +315,30 @@ impl<R> Arena<R> {
         if slot >= self.limit {
             return Err(Full);
         }
-        self.segments.ensure(Slot(slot));
-        // Before the cell becomes live it must not show the 0 of fresh memory, which a stranger can name.
-        let cell = self.segments.cell(Slot(slot)).expect("just ensured");
+        // SAFETY: below the limit, which is the number of cells.
+        let cell = unsafe { self.cells.at(Slot(slot)) };
+        // Before strangers reach the cell it must not show the 0 of fresh memory, which they can name.
         cell.nonce.store(self.vacant_nonce(NO_SLOT), Ordering::Relaxed);
+        // SYNC POINT: first use (with `with_cell`).
         self.used.store(slot + 1, Ordering::Release);
         Ok(Slot(slot))
+    }
+
+    /// Calls `then` with the cell of a slot that has been in use: any number a stranger sends may be asked for.
+    ///
+    /// An `Option<&Cell>` as result would cost a second test for null.
+    #[inline(always)]
+    fn with_cell<'a, O>(&'a self, slot: Slot, then: impl FnOnce(&'a Cell<R>) -> Option<O>) -> Option<O> {
+        // SYNC POINT: first use (with `vacant_slot`).
+        if slot.0 >= self.used.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: `used` never exceeds the limit, which is the number of cells.
+        then(unsafe { self.cells.at(slot) })
+    }
+
+    fn cell(&self, slot: Slot) -> Option<&Cell<R>> {
+        self.with_cell(slot, Some)
     }
 
     fn draw(&self, nonces: &mut dyn NonceSource) -> u64 {
@@ -356,7 +364,7 @@ impl<R> Arena<R> {
 impl<R> Drop for Arena<R> {
     fn drop(&mut self) {
         for slot in (0..self.used.load(Ordering::Acquire)).map(Slot) {
-            let Some(cell) = self.segments.cell(slot) else { continue };
+            let Some(cell) = self.cell(slot) else { continue };
             if cell.state.load(Ordering::Acquire) & LIVE != 0 {
                 // SAFETY: `LIVE` says initialised; nobody else has the arena, and a leaked `Ref` can't be used
                 // any more.
@@ -388,9 +396,9 @@ unsafe impl<R: Send + Sync> Send for Ref<'_, R> {}
 unsafe impl<R: Send + Sync> Sync for Ref<'_, R> {}
 
 impl<R> Ref<'_, R> {
-    /// The record's slot; searched for by address, so not for the hot path.
+    /// The record's slot.
     pub fn slot(&self) -> Slot {
-        self.arena.segments.slot_of(self.cell)
+        self.arena.cells.slot_of(self.cell)
     }
 
     /// The tag that the record was inserted with.

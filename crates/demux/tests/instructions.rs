@@ -66,10 +66,10 @@ fn handle_to_record() {
         return;
     }
     let base = per_iteration("no-object:2");
-    let one = check("get:2", base, 18.0);
+    let one = check("get:2", base, 14.5);
     // The same for the first and the last of few and of many.
     for what in ["get-first:1000000", "get:1000000"] {
-        assert_eq!(check(what, base, 18.0), one, "{what}");
+        assert_eq!(check(what, base, 14.5), one, "{what}");
     }
     check("get-slot:1000", base, 22.0);
     check("release:1000", base, 23.0);

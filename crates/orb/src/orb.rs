@@ -28,6 +28,11 @@ use crate::transport::socket::Wait;
 /// This ORB's number in the component that names the maker: `TL`. Not registered with the OMG.
 const ORB_TYPE: u32 = 0x544c_0000;
 
+/// Adapters in one ORB.
+const MAX_ADAPTERS: u32 = 1 << 16;
+/// Listeners and connections, of both kinds, in one ORB.
+const MAX_SOURCES: u32 = 1 << 20;
+
 /// Everything that can be configured, with its default.
 #[derive(Clone, Debug)]
 pub struct OrbConfig {
@@ -58,7 +63,8 @@ pub struct OrbConfig {
     pub max_threads: usize,
     /// Workers that may stay with connections in use.
     pub max_lingering: usize,
-    /// Objects active at a time.
+    /// Objects active at a time. Address space for all of them is reserved at the start, 32 bytes each; memory is used
+    /// as objects are activated.
     pub max_objects: u32,
     /// Connections to each server. One keeps all calls of the process in order; with more, each calling thread
     /// keeps to one of them, which is faster for many blocking threads.
@@ -92,7 +98,7 @@ impl Default for OrbConfig {
             max_connections: 16_384,
             max_threads: 256,
             max_lingering: 64,
-            max_objects: u32::MAX,
+            max_objects: 1 << 24,
             connections_per_server: 1,
             max_outstanding: 65_536,
             cancel_requests: false,
@@ -180,7 +186,7 @@ impl Orb {
         let reactor = Reactor::new(ReactorLimits {
             threads: config.max_threads.max(2),
             lingering: config.max_lingering.min(config.max_threads.saturating_sub(1)),
-            sources: u32::MAX,
+            sources: MAX_SOURCES,
         })?;
         let mut bound = Vec::new();
         for address in &config.listen {
@@ -198,7 +204,7 @@ impl Orb {
         };
         let table = Arc::new(ObjectTable {
             objects: crate::random::arena(config.max_objects),
-            adapters: crate::random::arena(u32::MAX),
+            adapters: crate::random::arena(MAX_ADAPTERS),
             stable: AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(
                 usize::MAX,
                 crate::random::seed(),
