@@ -43,6 +43,13 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
+/// Bytes of this process that are in memory, as far as the system tells.
+pub(crate) fn resident() -> Option<f64> {
+    let pages =
+        std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse::<f64>().ok()?;
+    Some(pages * rustix::param::page_size() as f64)
+}
+
 /// Runs `work` and returns the bytes that this thread has more on the heap than before; none when
 /// [`CountingAllocator`] is not the global allocator.
 pub(crate) fn grown_by<T>(work: impl FnOnce() -> T) -> (T, Option<isize>) {

@@ -14,6 +14,7 @@ type Part = fn(&[String]) -> Result<(), LabError>;
 
 const PARTS: &[(&str, Part)] = &[
     ("dispatch-probe", experiments::dispatch::probe::play),
+    ("dispatch-bytes", experiments::dispatch::bytes::play),
     ("bench-server", peers::bench::serve),
     ("bench-client", peers::bench::call),
     ("floor-server", peers::floor::serve),

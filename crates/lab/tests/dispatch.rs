@@ -64,7 +64,7 @@ fn lists_grow_and_handles_do_not() {
         assert!(rows.iter().any(|row| row.get("claim") == Some(&claim.into())), "{claim}");
     }
     let bytes =
-        [("metric", "bytes_per_object".into()), ("strategy", "active".into()), ("source", "heap".into())];
+        [("metric", "bytes_per_object".into()), ("strategy", "active".into()), ("source", "tables".into())];
     assert!(value(&rows, &bytes) <= 64.0);
     let left_out = [("metric", "left_out".into()), ("strategy", "linear".into())];
     assert_eq!(value(&rows, &left_out), 20_000.0);

@@ -1,6 +1,6 @@
 //! How an incoming request finds its object and its operation: the TAO paper's strategies, sections 3 and 4.
 
-mod bytes;
+pub(crate) mod bytes;
 mod instructions;
 mod paper;
 pub(crate) mod probe;
