@@ -11,25 +11,28 @@ use super::{Slot, cell::Cell};
 /// the system, which backs it with memory only where it is touched.
 pub(super) struct Cells<R> {
     first: NonNull<Cell<R>>,
+    /// The allocation, in which the first cell begins a cache line.
+    block: NonNull<u8>,
     count: u32,
 }
+
+/// A cell whose size divides this never straddles two cache lines.
+const LINE: usize = 64;
 
 impl<R> Cells<R> {
     pub(super) fn new(count: u32) -> Self {
         let layout = layout::<R>(count);
-        if layout.size() == 0 {
-            return Self { first: NonNull::dangling(), count };
-        }
-        // SAFETY: the size is not zero.
-        let block: *mut Cell<R> = unsafe { alloc_zeroed(layout) }.cast();
-        let Some(first) = NonNull::new(block) else { handle_alloc_error(layout) };
+        // SAFETY: the size is not zero, for the sake of the alignment alone.
+        let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        // SAFETY: `layout` has room for this.
+        let first = unsafe { block.add(block.align_offset(LINE)) }.cast();
         // Loom's atomics can't be made of zeroes.
         #[cfg(loom)]
         for n in 0..count as usize {
             // SAFETY: within the allocation just made.
             unsafe { first.add(n).write(Cell::vacant()) }
         }
-        Self { first, count }
+        Self { first, block, count }
     }
 
     /// The cell of a slot.
@@ -49,24 +52,24 @@ impl<R> Cells<R> {
         Slot((bytes / size_of::<Cell<R>>()) as u32)
     }
 
-    /// Bytes of address space taken.
+    /// Bytes of address space taken by the cells.
     pub(super) fn bytes(&self) -> usize {
-        layout::<R>(self.count).size()
+        layout::<R>(self.count).size() - LINE
     }
 }
 
 impl<R> Drop for Cells<R> {
     fn drop(&mut self) {
-        let layout = layout::<R>(self.count);
-        if layout.size() > 0 {
-            // SAFETY: allocated in `new` with this layout; `&mut self` says that nobody looks at it.
-            unsafe { dealloc(self.first.as_ptr().cast(), layout) }
-        }
+        // SAFETY: allocated in `new` with this layout; `&mut self` says that nobody looks at it.
+        unsafe { dealloc(self.block.as_ptr(), layout::<R>(self.count)) }
     }
 }
 
-/// Cache-line aligned, so that cells whose size divides 64 never straddle a line.
+/// Room for the cells wherever a cache line begins. Asking the allocator for that alignment would be simpler, but for
+/// more than its own it zeroes by hand, and so touches all of the memory.
 fn layout<R>(count: u32) -> Layout {
-    let cells = Layout::array::<Cell<R>>(count as usize).and_then(|cells| cells.align_to(64));
-    cells.expect("the cells fit the address space")
+    const { assert!(align_of::<Cell<R>>() <= LINE) };
+    let cells = Layout::array::<Cell<R>>(count as usize).expect("the cells fit the address space");
+    let padded = Layout::from_size_align(cells.size() + LINE, align_of::<u64>());
+    padded.expect("the cells fit the address space")
 }
