@@ -32,20 +32,20 @@ pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 const KEEP_BUFFER: usize = 1024 * 1024;
 
 impl ObjectRef {
-    /// Calls an operation and waits for its outcome. `encode` writes the arguments, `decode` reads the results.
-    /// Generated stubs call this.
+    /// Calls an operation and waits for its outcome. `encode` writes the arguments, anew for each server that the call is
+    /// sent to; `decode` reads the results. Generated stubs call this.
     ///
     /// # Errors
     /// A user exception that `E` knows, or a system exception of the server, the network or this side.
     pub fn call<T, E: OperationError>(
         &self,
         operation: Operation,
-        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
         encode(&mut call.writer()).map_err(SystemException::from)?;
-        call.complete()?.read(self, decode)
+        call.complete(&encode)?.read(self, decode)
     }
 
     /// As [`call`](Self::call), for operations with inout parameters: `encode` reads them, `decode` changes them.
@@ -56,12 +56,12 @@ impl ObjectRef {
         &self,
         operation: Operation,
         data: &mut D,
-        encode: impl FnOnce(&D, &mut Writer<'_>) -> Result<(), EncodeError>,
+        encode: impl Fn(&D, &mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
         encode(data, &mut call.writer()).map_err(SystemException::from)?;
-        call.complete()?.read(self, |r| decode(data, r))
+        call.complete(&|w| encode(data, w))?.read(self, |r| decode(data, r))
     }
 
     /// Sends a request that has no reply. Requests of one thread through one connection arrive, and are carried
@@ -72,13 +72,16 @@ impl ObjectRef {
     pub fn send_oneway(
         &self,
         operation: Operation,
-        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), SystemException> {
         let mut call = OutgoingCall::begin(self, operation, Response::None)?;
         encode(&mut call.writer())?;
-        call.complete().map(|_| ())
+        call.complete(&encode).map(|_| ())
     }
 }
+
+/// Writes the arguments of a call.
+type Arguments<'e> = &'e dyn Fn(&mut Writer<'_>) -> Result<(), EncodeError>;
 
 /// A request being written, then sent until it is answered.
 struct OutgoingCall<'r> {
@@ -176,7 +179,7 @@ impl<'r> OutgoingCall<'r> {
     }
 
     /// Sends the request, as often as needed, and waits for its reply.
-    fn complete(mut self) -> Result<Outcome, SystemException> {
+    fn complete(mut self, arguments: Arguments<'_>) -> Result<Outcome, SystemException> {
         let (mut forwards, mut retries) = (0, 0);
         loop {
             match self.try_once() {
@@ -185,7 +188,7 @@ impl<'r> OutgoingCall<'r> {
                 Ok(Step::Forward(ior)) => self.binding = self.reference.rebind(&ior),
                 Err(Failure::Call(CallFailure::NotStarted)) if retries < MAX_RETRIES => {
                     retries += 1;
-                    self.send_again()?;
+                    self.send_again(arguments)?;
                     continue;
                 }
                 Err(Failure::Call(failure)) => return Err(failed(failure)),
@@ -195,7 +198,7 @@ impl<'r> OutgoingCall<'r> {
             if forwards > MAX_FORWARDS {
                 return Err(SystemException::new(Kind::Transient, minor::TOO_MANY_FORWARDS));
             }
-            self.send_again()?;
+            self.send_again(arguments)?;
         }
     }
 
@@ -229,41 +232,23 @@ impl<'r> OutgoingCall<'r> {
         connection.wait(*id, self.deadline).map(Some)
     }
 
-    /// Writes the request anew, for another connection or another object key, with the arguments as they are.
-    fn send_again(&mut self) -> Result<(), SystemException> {
-        let (old_sets, body) = match &self.way {
-            Way::Local => (CodeSets::UNICODE, 0),
-            Way::Remote { connection, open, version, .. } => {
-                (for_message(connection.code_sets(), *version), open.body)
-            }
-        };
-        let arguments = Buffer::holding(self.buffer.bytes.get(body..).unwrap_or_default());
+    /// Writes the request anew, for another connection or another object, whose code sets and version may differ.
+    #[cold]
+    fn send_again(&mut self, arguments: Arguments<'_>) -> Result<(), SystemException> {
         self.buffer.bytes.clear();
         self.way = Way::Local;
-        let new_sets = if self.binding.local_key().is_some() {
-            CodeSets::UNICODE
-        } else {
-            self.open_request_anywhere()?
-        };
-        if new_sets != old_sets && !arguments.bytes.is_empty() {
-            // The arguments were written for the other server; the next call writes them for this one.
-            return Err(SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
-                .detail("forwarded to a server with other code sets; call again"));
+        if self.binding.local_key().is_none() {
+            self.open_request_anywhere()?;
         }
-        self.buffer.bytes.extend_from_slice(&arguments.bytes);
-        Ok(())
+        Ok(arguments(&mut self.writer())?)
     }
 
     /// The place that the reference was forwarded to may be gone: its own profiles are the way back.
-    fn open_request_anywhere(&mut self) -> Result<CodeSets, SystemException> {
-        if let Err(e) = self.open_request(0) {
-            self.binding = self.reference.unbind(&self.binding).ok_or(e)?;
-            self.open_request(0)?;
-        }
-        Ok(match &self.way {
-            Way::Local => CodeSets::UNICODE,
-            Way::Remote { connection, version, .. } => for_message(connection.code_sets(), *version),
-        })
+    fn open_request_anywhere(&mut self) -> Result<(), SystemException> {
+        let Err(e) = self.open_request(0) else { return Ok(()) };
+        self.binding = self.reference.unbind(&self.binding).ok_or(e)?;
+        self.buffer.bytes.clear();
+        if self.binding.local_key().is_some() { Ok(()) } else { self.open_request(0) }
     }
 }
 
@@ -477,12 +462,6 @@ impl Buffer {
     pub(crate) fn take() -> Self {
         let bytes = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
         Self { bytes }
-    }
-
-    fn holding(bytes: &[u8]) -> Self {
-        let mut buffer = Self::take();
-        buffer.bytes.extend_from_slice(bytes);
-        buffer
     }
 }
 

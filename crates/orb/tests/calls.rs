@@ -148,6 +148,31 @@ fn many_threads_share_a_connection() {
     server.shutdown(GRACE);
 }
 
+// Neither side may wait for the other to read: the server sends a reply while all callers send requests.
+#[test]
+fn large_calls_of_many_threads_on_one_connection() {
+    let path = std::env::temp_dir().join(format!("throughline-large-{}.sock", std::process::id()));
+    let (server, client) = (server_with(|c| c.listen = vec![throughline::Address::Unix(path)]), client());
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    let echo = EchoRef(echo.0.with_timeout(Duration::from_secs(20)));
+    std::thread::scope(|scope| {
+        for t in 0..6 {
+            scope.spawn({
+                let echo = &echo;
+                move || {
+                    for _ in 0..20 {
+                        let mut data = vec![t; 200_000];
+                        echo.move_data(&mut data).unwrap();
+                        assert_eq!(data, [t; 200_000]);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(server.connection_count(), 1);
+    server.shutdown(GRACE);
+}
+
 #[test]
 fn futures_from_many_tasks() {
     let (server, client) = (server(), client());
@@ -217,6 +242,27 @@ fn forwards_are_followed() {
     assert_eq!(circle.ping().unwrap_err().kind, Kind::Transient);
     a.shutdown(GRACE);
     b.shutdown(GRACE);
+}
+
+#[test]
+fn forwards_lead_to_servers_with_other_code_sets() {
+    let old = server_with(|c| c.max_version = throughline::Version::V1_0);
+    let (new, client) = (server(), server());
+    let target = new.root().activate(Echo::default()).unwrap();
+    let own = client.root().activate(Echo::default()).unwrap();
+    for (id, target) in [("to-new", &target), ("to-own", &own)] {
+        let moved = seen_by(&client, &old.root().forward(id, target).unwrap());
+        // The old server is asked in ISO 8859-1, which has all of this text, the others in UTF-8.
+        assert_eq!(moved.shout("grüne").unwrap(), "GRÜNE");
+        assert_eq!(moved.shout("€").unwrap(), "€");
+        let moved = seen_by(&client, &old.root().forward(&format!("{id}-data"), target).unwrap());
+        let mut data = vec![7; 1000];
+        moved.move_data(&mut data).unwrap();
+        assert_eq!(data, [7; 1000]);
+    }
+    for orb in [old, new, client] {
+        orb.shutdown(GRACE);
+    }
 }
 
 #[test]

@@ -42,6 +42,9 @@ pub(crate) struct ClientLimits {
 /// A connection unused for this long is looked at before a request is entrusted to it.
 const SUSPECT_AFTER: Duration = Duration::from_millis(100);
 
+/// A caller that waits to send looks up this often whether somebody still receives.
+const LOOK_UP: Duration = Duration::from_millis(5);
+
 /// One connection to one server.
 #[derive(Debug)]
 pub(crate) struct ClientConnection {
@@ -171,10 +174,43 @@ impl ClientConnection {
     /// Sends a message and waits until the kernel has it.
     pub(crate) fn send(&self, message: &[u8], deadline: Option<Instant>) -> Result<(), CallFailure> {
         let sent = match self.outbox.send(&self.socket, message) {
-            Ok(Sent::Waiting) => self.outbox.drain(&self.socket, deadline).map(|()| Sent::All),
-            other => other,
+            Ok(Sent::Waiting) => self.push_through(deadline),
+            Ok(Sent::All) => Ok(()),
+            Err(e) => Err(e),
         };
-        sent.map(|_| ()).map_err(|e| self.send_failed(&e))
+        sent.map_err(|e| self.send_failed(&e))
+    }
+
+    /// Sends what the kernel did not take at once. The server may not read on before its replies are read: as long as no
+    /// other caller receives, this one does, while it waits to send.
+    fn push_through(&self, deadline: Option<Instant>) -> io::Result<()> {
+        while self.outbox.flush(&self.socket)? == Sent::Waiting {
+            let left = deadline.map_or(LOOK_UP, |d| d.saturating_duration_since(Instant::now()).min(LOOK_UP));
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if !self.receive_meanwhile() {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            let nobody_reads = !lock(&self.calls).has_reader;
+            self.socket.wait_ready(nobody_reads, left)?;
+        }
+        Ok(())
+    }
+
+    /// Receives what waits, unless another caller does; false when that is the end of the connection.
+    fn receive_meanwhile(&self) -> bool {
+        if std::mem::replace(&mut lock(&self.calls).has_reader, true) {
+            return true;
+        }
+        let mut read = lock(&self.read);
+        let result = self.try_receive(&mut read).and_then(|()| self.deliver_all(&mut read));
+        drop(read);
+        if let Err(failure) = &result {
+            self.end(failure);
+        }
+        self.stop_reading();
+        result.is_ok()
     }
 
     /// Keeps a message until the next `flush`, so that several leave together.
@@ -518,6 +554,8 @@ impl Drop for ClientConnection {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
     use crate::transport::reactor::ReactorLimits;
 
@@ -530,6 +568,7 @@ mod tests {
             wait: Wait::Block,
             idle_timeout: None,
             linger: Duration::from_millis(1),
+            cancel_requests: true,
         };
         let socket = Socket::new(ours.into()).unwrap();
         let connection = ClientConnection::new(socket, &reactor, Arc::new(limits), CodeSets::DEFAULT);
@@ -552,7 +591,7 @@ mod tests {
     #[test]
     fn an_heir_that_gives_up_passes_the_reading_on() {
         let (_reactor, connection, mut server) = pair();
-        let (hasty, patient) = (connection.reserve().unwrap(), connection.reserve().unwrap());
+        let [hasty, patient] = [(); 2].map(|()| connection.reserve(Version::V1_2).unwrap());
         // Somebody receives; the hasty caller is parked before the patient one, and is the heir.
         lock(&connection.calls).has_reader = true;
         lock(&connection.calls).park(hasty, std::thread::current());
@@ -566,7 +605,7 @@ mod tests {
         connection.stop_reading();
         // Before it takes over, its time is over.
         assert!(matches!(connection.give_up(hasty), Err(CallFailure::TimedOut)));
-        std::io::Write::write_all(&mut server, &reply(patient)).unwrap();
+        server.write_all(&reply(patient)).unwrap();
         let started = Instant::now();
         while !waits.is_finished() {
             assert!(started.elapsed() < Duration::from_secs(10), "nobody receives");

@@ -74,17 +74,6 @@ impl Outbox {
         if pending.is_empty() { Ok(Sent::All) } else { self.flush_locked(&mut pending, socket) }
     }
 
-    /// Waits until the kernel has taken everything, or the deadline has passed (`TimedOut`).
-    pub(crate) fn drain(&self, socket: &Socket, deadline: Option<Instant>) -> io::Result<()> {
-        while self.flush(socket)? == Sent::Waiting {
-            let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) || !socket.wait_writable(left)? {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-        }
-        Ok(())
-    }
-
     /// How many bytes wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)

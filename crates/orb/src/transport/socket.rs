@@ -110,19 +110,14 @@ impl Socket {
         }
     }
 
-    /// Waits until the kernel takes more bytes, or `timeout` is over (then false).
-    pub(crate) fn wait_writable(&self, timeout: Option<Duration>) -> io::Result<bool> {
+    /// Waits until the kernel takes more bytes or, on demand, has some, for at most `timeout`.
+    pub(crate) fn wait_ready(&self, read: bool, timeout: Duration) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let deadline = timeout.map(|t| Instant::now() + t);
-        loop {
-            let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
-            let spec =
-                left.map(|d| Timespec { tv_sec: d.as_secs() as i64, tv_nsec: i64::from(d.subsec_nanos()) });
-            match poll(&mut [PollFd::new(&self.fd, PollFlags::OUT)], spec.as_ref()) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(e) => return Err(e.into()),
-            }
+        let flags = if read { PollFlags::IN | PollFlags::OUT } else { PollFlags::OUT };
+        let spec = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
+        match poll(&mut [PollFd::new(&self.fd, flags)], Some(&spec)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(e) => Err(e.into()),
         }
     }
 
