@@ -224,8 +224,30 @@ impl ClientConnection {
             self.end(&CallFailure::Lost("a request could not be sent in time".to_owned()));
             return CallFailure::TimedOut;
         }
-        self.end(&CallFailure::Lost(e.to_string()));
+        self.hear_last_words(e);
         CallFailure::NotStarted
+    }
+
+    /// Sending failed, so nothing new is sent here. But the server may have said before it closed that it has not
+    /// started what waits for a reply: whoever receives finds out, or this thread if nobody does.
+    fn hear_last_words(&self, e: &io::Error) {
+        self.dead.store(true, Ordering::Release);
+        if std::mem::replace(&mut lock(&self.calls).has_reader, true) {
+            return;
+        }
+        let mut read = lock(&self.read);
+        let failure = loop {
+            match self.socket.try_receive(read.space()) {
+                Ok(0) | Err(_) => break CallFailure::Lost(e.to_string()),
+                Ok(received) => read.filled(received),
+            }
+            if let Err(failure) = self.deliver_all(&mut read) {
+                break failure;
+            }
+        };
+        drop(read);
+        self.end(&failure);
+        self.stop_reading();
     }
 
     /// Waits for the reply to request `id`.

@@ -510,13 +510,15 @@ impl Source for ServerConnection {
     }
 
     fn close(&self) {
-        let read = self.read.try_lock();
-        if read.is_ok() && self.is_unused() {
-            self.say_farewell();
-        } else {
-            // A servant still runs: that its request was not carried out would be a lie.
-            self.remove();
+        if self.is_unused() {
+            // Without an owner the lock is held for moments only.
+            let _read = lock(&self.read);
+            if self.is_unused() {
+                return self.say_farewell();
+            }
         }
+        // A servant still runs: that its request was not carried out would be a lie.
+        self.remove();
     }
 }
 
