@@ -104,7 +104,7 @@ fn instructions() {
     );
     if cfg!(not(debug_assertions)) {
         // What has been reached, so that it is not lost again.
-        assert!(once <= 27.0, "{once} instructions from key to skeleton");
+        assert!(once <= 24.0, "{once} instructions from key to skeleton");
         let names = rows
             .iter()
             .filter(|row| row["strategy"] == "active+perfect-hash" && row.contains_key("name_length"));
