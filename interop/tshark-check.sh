@@ -30,8 +30,10 @@ dissect() {
         --disable-protocol giop-tango --disable-protocol giop-parlay --disable-protocol giop-gias "$@" 2>/dev/null
 }
 
-# tshark 4.0 reads CosNaming's NotFound as something else, and takes a correct one for malformed.
-sound='!(giop.exceptionid == "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0")'
+# tshark 4.0 reads CosNaming's NotFound as something else, and takes a correct one for malformed. It expects the reference
+# of a LocateReply at a multiple of 8, as the bodies of requests and replies of GIOP 1.2 are; omniORB reads it, and others
+# write it, right after the status.
+sound='!(giop.exceptionid == "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0") && !(giop.type == 4 && giop.minor_version == 2 && giop.locale_status == 2)'
 
 # Lists the frames that match, at most ten, under a title; fails when there are any.
 none() {

@@ -22,3 +22,16 @@ macro_rules! skip {
         return;
     }};
 }
+
+/// A version of GIOP by its number, as options have it.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn version(text: &str) -> Result<throughline::Version, String> {
+    match text {
+        "1.0" => Ok(throughline::Version::V1_0),
+        "1.1" => Ok(throughline::Version::V1_1),
+        "1.2" => Ok(throughline::Version::V1_2),
+        _ => Err(format!("{text} is no version of GIOP")),
+    }
+}

@@ -6,6 +6,9 @@ mod maker;
 mod state;
 mod values;
 
+pub(crate) use failures::refused;
+pub(crate) use values::octets;
+
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

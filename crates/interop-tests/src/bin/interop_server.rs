@@ -1,6 +1,7 @@
 //! Serves `Interop::Suite`, as omniORB's program of the same name does.
 //!
 //!     interop_server [--listen ADDRESS]... [--max-version 1.N] [--objects STRATEGY] [--operations STRATEGY]
+//!                    [--spin MICROSECONDS]
 //!
 //! Prints the suite's reference on one line; it is also served under the plain key `suite`, and a `Bench::Target` under
 //! `bench`. Ends when standard input does. ADDRESS is such as `127.0.0.1:0` (the default), `[::1]:0` or `unix:/path`.
@@ -9,10 +10,11 @@ use std::error::Error;
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 
-use throughline::{AdapterConfig, Orb, OrbConfig, Strategy, Version};
+use throughline::{AdapterConfig, Orb, OrbConfig, Strategy, Wait};
 use throughline_interop_tests::bench::TargetSkeleton;
 use throughline_interop_tests::bench_target::Bench;
 use throughline_interop_tests::suite::SuiteServant;
+use throughline_interop_tests::version;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (config, objects) = configuration(std::env::args().skip(1))?;
@@ -42,6 +44,7 @@ fn configuration(
                 objects.operations = value.parse::<Strategy>()?;
                 config.root.operations = objects.operations;
             }
+            "--spin" => config.wait = Wait::Spin(Duration::from_micros(value.parse()?)),
             _ => return Err(format!("{option} is no option").into()),
         }
     }
@@ -49,13 +52,4 @@ fn configuration(
         config.listen.push("127.0.0.1:0".parse()?);
     }
     Ok((config, objects))
-}
-
-fn version(text: &str) -> Result<Version, String> {
-    match text {
-        "1.0" => Ok(Version::V1_0),
-        "1.1" => Ok(Version::V1_1),
-        "1.2" => Ok(Version::V1_2),
-        _ => Err(format!("{text} is no version of GIOP")),
-    }
 }

@@ -87,7 +87,7 @@ impl Journal for SuiteServant {
     fn note(&self, line: &str, place: &Point) {
         let mut state = self.state();
         state.noted.push(line.to_owned());
-        state.place = place.clone();
+        state.place = *place;
     }
 
     fn posted(&self) -> Result<Words, SystemException> {
