@@ -13,13 +13,23 @@ include!(concat!(env!("OUT_DIR"), "/bench.rs"));
 include!(concat!(env!("OUT_DIR"), "/hundred.rs"));
 include!(concat!(env!("OUT_DIR"), "/interop.rs"));
 
-/// Says aloud that a test is not made, and why, and ends it. Where `CI` is `true` a thing that can be installed is
-/// installed: there it fails.
+/// Says aloud that a test is not made on this machine, and why, and ends it.
 #[macro_export]
 macro_rules! skip {
     ($($why:tt)*) => {{
         $crate::peers::skipped(&format!($($why)*));
         return;
+    }};
+}
+
+/// As [`skip!`], for want of a package. Where the environment variable `CI` is `true` packages are installed: there the
+/// test fails.
+#[macro_export]
+macro_rules! missing {
+    ($($why:tt)*) => {{
+        let why = format!($($why)*);
+        assert!(::std::env::var("CI").as_deref() != Ok("true"), "not skipped in CI: {why}");
+        $crate::skip!("{why}");
     }};
 }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use common::{OUR_CLIENT, OUR_SERVER, scratch};
 use throughline_interop_tests::peers::{Report, Server, folder, is_installed, run};
-use throughline_interop_tests::skip;
+use throughline_interop_tests::{missing, skip};
 
 /// Everything but what would only make the capture large.
 const EXCEPT: [&str; 9] = [
@@ -35,7 +35,7 @@ const LARGE: [&str; 2] = ["--except", "bulk"];
 /// Lets a client judge a server while both their ports are captured, and tshark judge the capture.
 fn captured(server: Server, client: &Path, version: &str, options: &[&str], own_port: u16) {
     if !is_installed("tshark") {
-        skip!("no tshark; apt-get install tshark");
+        missing!("no tshark; apt-get install tshark");
     }
     let file = scratch("pcap");
     let ports = [server.port(), own_port];

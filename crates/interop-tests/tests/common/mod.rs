@@ -25,7 +25,7 @@ macro_rules! peers_or_skip {
     () => {
         match $crate::common::peers() {
             Ok(folder) => folder,
-            Err(why) => throughline_interop_tests::skip!("{why}"),
+            Err(why) => throughline_interop_tests::missing!("{why}"),
         }
     };
 }
