@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use throughline::TypedReference as _;
 
+use super::answers::within_two_seconds;
 use super::some;
 use crate::interop::{CounterRef, FailuresRaiseUserError as User, SuiteRef};
 use crate::suite::refused;
@@ -62,6 +63,7 @@ checks! {
         expect_same!(block_on(c.suite.raise_user_async(2)), Err::<i32, _>(User::Refused(refused(77))));
         let counter = c.counter(1)?;
         block_on(counter.destroy_async())?;
+        within_two_seconds(|| Ok(block_on(counter.value_async()).is_err()))?;
         expect_exception!(block_on(counter.value_async()), ObjectNotExist);
     }
 

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use throughline::{ObjectRef, TypedReference as _};
 use throughline_giop::profile::IiopProfile;
 
+use super::answers::within_two_seconds;
 use super::{Context, Failed, some};
 use crate::interop::{CallbackRef, CallbackSkeleton, CounterRef, Entry, Found};
 use crate::objects::CallbackServant;
@@ -117,6 +118,8 @@ checks! {
         let counter = c.counter(1)?;
         let again = CounterRef::from_object(c.fresh(counter.as_object())?);
         counter.destroy()?;
+        // omniORB's object exists until the call that destroys it has ended, which is after its reply.
+        within_two_seconds(|| Ok(counter.value().is_err()))?;
         expect_exception!(counter.value(), ObjectNotExist);
         expect_exception!(again.value(), ObjectNotExist);
         expect!(counter.as_object().non_existent()?);
