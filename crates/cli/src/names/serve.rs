@@ -18,7 +18,7 @@ use crate::signals;
   throughline names serve
   throughline names serve --listen 0.0.0.0:2809 --publish names.example.org --store /var/lib/names.redb")]
 pub struct Arguments {
-    /// Where to listen: host:port, [ipv6]:port or unix:/path; may be repeated
+    /// Where to listen: host:port, `[ipv6]:port` or unix:/path; may be repeated
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:2809")]
     listen: Vec<Address>,
     /// The host name or address that references give

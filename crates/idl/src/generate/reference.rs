@@ -135,7 +135,7 @@ impl Scope<'_> {
     fn stub_head(&self, call: &Call<'_>, future: bool) -> TokenStream {
         let method = if future { &call.on_reference.1 } else { &call.on_reference.0 };
         let docs = match future {
-            true => doc(&format!("[`{}`](Self::{0}), as a future.", ident(&call.on_reference.0))),
+            true => doc(&as_a_future(&ident(&call.on_reference.0).to_string())),
             false => docs(call.doc, &format!("`{}`", call.repository_id)),
         };
         let (results, lints) = (self.result_docs(call, future), self.call_lints(call, method));
@@ -285,4 +285,12 @@ impl Scope<'_> {
 
 fn has_one_result(call: &Call<'_>) -> bool {
     call.result.iter().count() + call.returned().count() == 1
+}
+
+/// rustdoc takes the `#` of a raw identifier for the start of a fragment, so those are named without a link.
+fn as_a_future(blocking: &str) -> String {
+    match blocking.strip_prefix("r#") {
+        Some(bare) => format!("`{bare}`, as a future."),
+        None => format!("[`{blocking}`](Self::{blocking}), as a future."),
+    }
 }

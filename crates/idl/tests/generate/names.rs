@@ -2444,7 +2444,7 @@ pub mod names {
                 )
         }
 
-        /// [`r#type`](Self::r#type), as a future.
+        /// `type`, as a future.
         pub fn type_async(
             &self,
             r#fn: i32,
@@ -2472,7 +2472,7 @@ pub mod names {
                 )
         }
 
-        /// [`r#match`](Self::r#match), as a future.
+        /// `match`, as a future.
         pub fn match_async(
             &self,
             r#ref: i32,
@@ -2500,7 +2500,7 @@ pub mod names {
                 )
         }
 
-        /// [`r#async`](Self::r#async), as a future.
+        /// `async`, as a future.
         pub fn async_async(
             &self,
             r#await: i32,
@@ -2592,7 +2592,7 @@ pub mod names {
                 )
         }
 
-        /// [`r#dyn`](Self::r#dyn), as a future.
+        /// `dyn`, as a future.
         pub fn dyn_async(
             &self,
             r#box: i32,
@@ -2617,7 +2617,7 @@ pub mod names {
                 )
         }
 
-        /// [`r#loop`](Self::r#loop), as a future.
+        /// `loop`, as a future.
         pub fn loop_async(
             &self,
         ) -> impl ::std::future::Future<
@@ -2669,7 +2669,7 @@ pub mod names {
                 )
         }
 
-        /// [`r#while`](Self::r#while), as a future.
+        /// `while`, as a future.
         pub fn while_async(
             &self,
         ) -> impl ::std::future::Future<
@@ -2721,7 +2721,7 @@ pub mod names {
                 )
         }
 
-        /// [`r#impl`](Self::r#impl), as a future.
+        /// `impl`, as a future.
         pub fn impl_async(
             &self,
         ) -> impl ::std::future::Future<
