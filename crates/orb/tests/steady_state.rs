@@ -1,0 +1,52 @@
+//! Calls in a steady state allocate nothing, on either side.
+//!
+//! The tests of this crate forbid no unsafe code: counting allocations takes an allocator.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use common::{Echo, client, seen_by, server};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: likewise.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static GLOBAL: Counting = Counting;
+
+#[test]
+fn blocking_calls_allocate_nothing() {
+    const CALLS: usize = 10_000;
+    let (server, client) = (server(), client());
+    let adapter = server.root().create_child("active", throughline::AdapterConfig::default()).unwrap();
+    let echo = seen_by(&client, &adapter.activate(Echo::default()).unwrap());
+    for _ in 0..1_000 {
+        echo.ping().unwrap();
+    }
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..CALLS {
+        echo.ping().unwrap();
+    }
+    let during = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    // The keeper allocates a little at each of its ticks of 10 ms, however many calls there are.
+    assert!(during < CALLS / 10, "{during} allocations in {CALLS} calls");
+    println!("{during} allocations in {CALLS} calls");
+    server.shutdown(Duration::from_secs(2));
+}
