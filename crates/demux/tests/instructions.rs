@@ -69,7 +69,9 @@ fn handle_to_record() {
     let one = check("get:2", base, 14.5);
     // The same for the first and the last of few and of many.
     for what in ["get-first:1000000", "get:1000000"] {
-        assert_eq!(check(what, base, 14.5), one, "{what}");
+        // Start-up may differ by an instruction or two between runs, which is nothing per iteration.
+        let count = check(what, base, 14.5);
+        assert!((count - one).abs() < 0.01, "{what}: {count}, not {one}");
     }
     check("get-slot:1000", base, 22.0);
     check("release:1000", base, 23.0);
