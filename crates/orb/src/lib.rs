@@ -41,7 +41,8 @@
 //!
 //! Servants are called from the ORB's worker threads, several at a time: an object is `Send + Sync` and locks what it must.
 //! Requests of one connection are carried out one after another as long as servants are quick (a tick of 10 ms), slow ones
-//! beside each other. Oneways are always carried out in the order sent.
+//! beside each other. Oneways are carried out in the order sent, each after the end of the one before, unless its servant
+//! waits for another object.
 #![forbid(unsafe_code)]
 
 pub mod adapter;
