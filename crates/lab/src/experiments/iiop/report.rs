@@ -10,7 +10,7 @@ pub(super) fn tables(rows: &[Row]) -> Vec<Table> {
     tables.push(outstanding(rows));
     tables.push(syscalls(rows));
     tables.push(targets(rows, |row| {
-        let about = ["metric", "op", "bytes", "cores", "orb", "end"];
+        let about = ["metric", "op", "bytes", "cores", "orb", "end", "syscall"];
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         about.iter().filter_map(|key| row.get(key)).map(text).collect::<Vec<_>>().join(" ").replace('_', " ")
     }));
