@@ -94,8 +94,10 @@ fn round(target: &bench::TargetRef, line: &str) -> Result<String, LabError> {
     let [bytes, count, warmup, threads] = numbers[..] else { return Err(bad()) };
     let (times, wall) = match *op {
         "ping-async" => {
-            outstanding::run(|| target.ping_async(), warmup, threads)?;
-            outstanding::run(|| target.ping_async(), count, threads)?
+            let target = target.clone();
+            let call = move || target.ping_async();
+            outstanding::run(call.clone(), warmup, threads)?;
+            outstanding::run(call, count, threads)?
         }
         "ping" => threaded((count, warmup, threads), || |target: &bench::TargetRef| target.ping(), target)?,
         "move" => {

@@ -1,91 +1,46 @@
-//! Many calls outstanding at a time, from one thread: futures polled when they are woken.
+//! Many calls outstanding at a time, from one thread: tasks that make one call after another.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use throughline::SystemException;
+use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 use crate::LabError;
-
-/// One future's place.
-struct Flag {
-    woken: AtomicBool,
-    thread: Thread,
-}
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if !self.woken.swap(true, Ordering::AcqRel) {
-            self.thread.unpark();
-        }
-    }
-}
-
-struct Place<F> {
-    flag: Arc<Flag>,
-    waker: Waker,
-    call: Option<(Pin<Box<F>>, Instant)>,
-}
+use crate::peers::failure;
 
 /// Makes `count` calls, `width` of them under way at any time. Returns the time of each, and of all.
 pub(super) fn run<F>(
-    mut call: impl FnMut() -> F,
+    call: impl Fn() -> F + Clone + 'static,
     count: usize,
     width: usize,
 ) -> Result<(Vec<u64>, Duration), LabError>
 where
     F: Future<Output = Result<(), SystemException>>,
 {
-    let mut places: Vec<Place<F>> = (0..width).map(|_| place()).collect();
-    let (mut started, mut times) = (0, Vec::with_capacity(count));
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let started = Rc::new(Cell::new(0));
+    let times = Rc::new(RefCell::new(Vec::with_capacity(count)));
     let begin = Instant::now();
-    while times.len() < count {
-        let mut idle = true;
-        for place in &mut places {
-            if place.call.is_none() && started < count {
-                started += 1;
-                place.call = Some((Box::pin(call()), Instant::now()));
-                place.flag.woken.store(true, Ordering::Release);
+    let task = || {
+        let (call, started, times) = (call.clone(), Rc::clone(&started), Rc::clone(&times));
+        async move {
+            while started.get() < count {
+                started.set(started.get() + 1);
+                let since = Instant::now();
+                call().await?;
+                times.borrow_mut().push(since.elapsed().as_nanos() as u64);
             }
-            if place.call.is_some() && place.flag.woken.swap(false, Ordering::AcqRel) {
-                idle = false;
-                times.extend(poll(place)?);
-            }
+            Ok::<_, SystemException>(())
         }
-        if idle {
-            std::thread::park();
+    };
+    LocalSet::new().block_on(&runtime, async {
+        let tasks: Vec<JoinHandle<_>> = (0..width).map(|_| spawn_local(task())).collect();
+        for task in tasks {
+            task.await.map_err(|e| failure("bench-client", &e.to_string()))??;
         }
-    }
-    Ok((times, begin.elapsed()))
-}
-
-fn place<F>() -> Place<F> {
-    let flag = Arc::new(Flag { woken: AtomicBool::new(false), thread: std::thread::current() });
-    let waker = Waker::from(Arc::clone(&flag));
-    Place { flag, waker, call: None }
-}
-
-/// The call's time in nanoseconds, when it is over.
-fn poll<F>(place: &mut Place<F>) -> Result<Option<u64>, LabError>
-where
-    F: Future<Output = Result<(), SystemException>>,
-{
-    let Some((call, since)) = &mut place.call else { return Ok(None) };
-    match call.as_mut().poll(&mut Context::from_waker(&place.waker)) {
-        Poll::Pending => Ok(None),
-        Poll::Ready(result) => {
-            let time = since.elapsed().as_nanos() as u64;
-            place.call = None;
-            result?;
-            Ok(Some(time))
-        }
-    }
+        Ok::<_, LabError>(())
+    })?;
+    Ok((times.take(), begin.elapsed()))
 }

@@ -45,13 +45,22 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(100);
 /// A caller that waits to send looks up this often whether somebody still receives.
 const LOOK_UP: Duration = Duration::from_millis(5);
 
+/// What the caller that receives works with.
+#[derive(Debug)]
+struct Reading {
+    inbox: Incoming,
+    /// Callers whose replies came with the octets received last: woken together, after all of them have theirs. The
+    /// first that runs then knows how many others are about to, and their next requests leave together too.
+    wakes: Vec<Wake>,
+}
+
 /// One connection to one server.
 #[derive(Debug)]
 pub(crate) struct ClientConnection {
     socket: Socket,
     outbox: Outbox,
     calls: Mutex<Calls>,
-    read: Mutex<Incoming>,
+    read: Mutex<Reading>,
     reactor: Weak<Reactor>,
     /// Registration in the epoll set: made when the first future calls.
     handle: OnceLock<Handle>,
@@ -76,12 +85,12 @@ impl ClientConnection {
         limits: Arc<ClientLimits>,
         code_sets: CodeSets,
     ) -> Arc<Self> {
-        let read = Incoming::new(Role::Client, fragment_limits(limits.max_message));
+        let inbox = Incoming::new(Role::Client, fragment_limits(limits.max_message));
         Arc::new(Self {
             socket,
             outbox: Outbox::default(),
             calls: Mutex::default(),
-            read: Mutex::new(read),
+            read: Mutex::new(Reading { inbox, wakes: Vec::new() }),
             reactor: Arc::downgrade(reactor),
             handle: OnceLock::new(),
             registering: Mutex::default(),
@@ -130,7 +139,7 @@ impl ClientConnection {
             calls.has_reader = true;
         }
         let mut read = lock(&self.read);
-        let result = self.try_receive(&mut read).and_then(|()| self.deliver_all(&mut read));
+        let result = self.try_receive(&mut read.inbox).and_then(|()| self.deliver_all(&mut read));
         drop(read);
         if let Err(failure) = result {
             self.end(&failure);
@@ -204,7 +213,7 @@ impl ClientConnection {
             return true;
         }
         let mut read = lock(&self.read);
-        let result = self.try_receive(&mut read).and_then(|()| self.deliver_all(&mut read));
+        let result = self.try_receive(&mut read.inbox).and_then(|()| self.deliver_all(&mut read));
         drop(read);
         if let Err(failure) = &result {
             self.end(failure);
@@ -237,9 +246,9 @@ impl ClientConnection {
         }
         let mut read = lock(&self.read);
         let failure = loop {
-            match self.socket.try_receive(read.space()) {
+            match self.socket.try_receive(read.inbox.space()) {
                 Ok(0) | Err(_) => break CallFailure::Lost(e.to_string()),
-                Ok(received) => read.filled(received),
+                Ok(received) => read.inbox.filled(received),
             }
             if let Err(failure) = self.deliver_all(&mut read) {
                 break failure;
@@ -328,7 +337,7 @@ impl ClientConnection {
                 self.cancel(id);
                 break Err(CallFailure::TimedOut);
             }
-            if let Err(failure) = self.receive(&mut read, self.limits.wait, timeout) {
+            if let Err(failure) = self.receive(&mut read.inbox, self.limits.wait, timeout) {
                 self.end(&failure);
             }
         };
@@ -379,10 +388,16 @@ impl ClientConnection {
     }
 
     /// Hands every whole message that was received to its caller.
-    fn deliver_all(&self, read: &mut Incoming) -> Result<(), CallFailure> {
+    fn deliver_all(&self, read: &mut Reading) -> Result<(), CallFailure> {
+        let result = self.deliver_each(read);
+        read.wakes.drain(..).for_each(Wake::wake);
+        result
+    }
+
+    fn deliver_each(&self, read: &mut Reading) -> Result<(), CallFailure> {
         loop {
             let malformed = |e: &dyn std::fmt::Display| CallFailure::Malformed(e.to_string());
-            let Some(frame) = read.next().map_err(|e| malformed(&e))? else { return Ok(()) };
+            let Some(frame) = read.inbox.next().map_err(|e| malformed(&e))? else { return Ok(()) };
             let header = frame.header;
             let id = match header.kind {
                 MessageType::Reply => ReplyHeader::read(&header, &frame).map(|r| r.request_id),
@@ -393,8 +408,10 @@ impl ClientConnection {
             }
             .map_err(|e| malformed(&e))?;
             self.announced.store(true, Ordering::Relaxed);
-            let wake = lock(&self.calls).deliver(id, Ok(frame));
-            wake.wake();
+            match lock(&self.calls).deliver(id, Ok(frame)) {
+                Wake::Nobody => {}
+                wake => read.wakes.push(wake),
+            }
         }
     }
 
@@ -500,19 +517,19 @@ impl ClientConnection {
     }
 
     /// Reads for the futures until none waits, or, after `linger` of silence, gives the connection back.
-    fn read_for_tasks(&self, mut read: MutexGuard<'_, Incoming>, linger: bool) {
+    fn read_for_tasks(&self, mut read: MutexGuard<'_, Reading>, linger: bool) {
         let mut wait = Duration::ZERO;
         loop {
             let before = lock(&self.calls).active();
             let result = match wait {
-                Duration::ZERO => self.try_receive(&mut read),
-                wait => self.receive(&mut read, Wait::Block, Some(wait)),
+                Duration::ZERO => self.try_receive(&mut read.inbox),
+                wait => self.receive(&mut read.inbox, Wait::Block, Some(wait)),
             };
             if let Err(failure) = result.and_then(|()| self.deliver_all(&mut read)) {
                 return self.end(&failure);
             }
             let calls = lock(&self.calls);
-            let silent = wait != Duration::ZERO && calls.active() >= before && !read.has_partial();
+            let silent = wait != Duration::ZERO && calls.active() >= before && !read.inbox.has_partial();
             if !linger || !calls.tasks_waiting() && !calls.more_to_come() || silent {
                 return;
             }
