@@ -66,6 +66,13 @@ impl CodeSetComponentInfo {
         }
     }
 
+    /// What is taken for granted of a server whose reference could not say: ISO 8859-1, which holds for text without any
+    /// agreement, and UTF-16, to which every ORB with wide text must convert (section 7.10.2.6).
+    pub fn assumed() -> Self {
+        let only = |native| CodeSetComponent { native, conversion: Vec::new() };
+        Self { for_char: only(CharSet::Latin1.id()), for_wchar: only(WideCharSet::Utf16.id()) }
+    }
+
     /// Reads the data of the component.
     pub fn from_octets(octets: &[u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::encapsulation(octets)?;

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use thiserror::Error;
 use throughline_cdr::EncodeError;
 
-use crate::component;
+use crate::component::{self, TaggedComponent};
 use crate::escape::{escape, unescape};
 use crate::header::Version;
 use crate::ior::Ior;
@@ -154,10 +154,24 @@ impl Corbaloc {
     /// The same as an IOR, unless it is `rir:`. Every IIOP address gets a profile of its own; addresses of Unix-domain
     /// sockets are components, for which `this_host` is the name of this machine.
     pub fn to_ior(&self, this_host: &str) -> Result<Option<Ior>, EncodeError> {
+        self.to_ior_with(this_host, &[])
+    }
+
+    /// As [`to_ior`](Self::to_ior), with components that the text cannot say, for every profile that can have them (those
+    /// of IIOP 1.0 cannot).
+    pub fn to_ior_with(
+        &self,
+        this_host: &str,
+        components: &[TaggedComponent],
+    ) -> Result<Option<Ior>, EncodeError> {
         let Self::Addresses { addresses, key } = self else { return Ok(None) };
         let mut ior = Ior::NIL;
         for address in addresses {
-            ior.profiles.push(address.to_profile(key, this_host)?.to_tagged()?);
+            let mut profile = address.to_profile(key, this_host)?;
+            if profile.version > Version::V1_0 {
+                profile.components.extend_from_slice(components);
+            }
+            ior.profiles.push(profile.to_tagged()?);
         }
         Ok(Some(ior))
     }

@@ -184,6 +184,12 @@ fn corbaloc_to_ior() {
     assert_eq!(profiles[1].addresses(), [Address::Unix { host: "here".to_owned(), path: "/s".to_owned() }]);
     assert!(profiles.iter().all(|profile| profile.object_key == b"k"));
     assert_eq!(Corbaloc::Rir(String::new()).to_ior(""), Ok(None));
+    // Components are for profiles that have room for them.
+    let location: Corbaloc = "corbaloc::h,:1.2@h,omniunix:/s:/k".parse().unwrap();
+    let code_sets = CodeSetComponentInfo::assumed();
+    let ior = location.to_ior_with("here", &[code_sets.to_component().unwrap()]).unwrap().unwrap();
+    let told: Vec<_> = ior.iiop_profiles().map(|profile| profile.unwrap().code_sets()).collect();
+    assert_eq!(told, [None, Some(Ok(code_sets.clone())), Some(Ok(code_sets))]);
 }
 
 #[test]

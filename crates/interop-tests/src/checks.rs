@@ -26,8 +26,10 @@ pub struct Context {
     pub suite: SuiteRef,
     /// The GIOP version that both sides speak.
     pub version: Version,
-    /// The reference tells of the peer's code sets.
+    /// Strings travel in Unicode.
     pub negotiated: bool,
+    /// There is a code set for wide characters.
+    pub wide: bool,
     /// The peer's own strings hold ISO 8859-1 only.
     pub latin_peer: bool,
     /// The peer has wide characters in GIOP 1.2 only.
@@ -108,9 +110,8 @@ impl Check {
 
 impl Context {
     fn lack(&self, need: Need) -> Option<&'static str> {
-        let wide = self.version > Version::V1_0 && self.negotiated;
         match need {
-            Need::Wide if !wide => Some("no code set for wide characters was agreed upon"),
+            Need::Wide if !self.wide => Some("no code set for wide characters was agreed upon"),
             Need::Wide if self.wide_in_12_only && self.version < Version::V1_2 => {
                 Some("the peer has wide characters in GIOP 1.2 only")
             }

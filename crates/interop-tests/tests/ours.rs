@@ -73,7 +73,7 @@ fn corbaloc_without_a_version() {
 
 #[test]
 fn corbaloc_1_2() {
-    mode(&[], &[], &[UNTOLD, &WIDE], Corbaloc("1.2@"));
+    mode(&[], &[], &[UNTOLD], Corbaloc("1.2@"));
 }
 
 #[test]

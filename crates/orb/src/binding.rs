@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use throughline_cdr::CodeSets;
+use throughline_cdr::{CodeSets, EncodeError};
 use throughline_giop::codeset::{CodeSetContext, for_version, negotiate};
 use throughline_giop::component::Address as Published;
 use throughline_giop::profile::IiopProfile;
 use throughline_giop::target::AddressingDisposition;
 use throughline_giop::{Ior, Version};
 
+use crate::exception::{SystemException, minor};
 use crate::orb::Orb;
 use crate::transport::address::Address;
 use crate::transport::client::ClientConnection;
@@ -124,6 +125,18 @@ impl Binding {
             }
         }
         Err(last.unwrap_or_else(|| (Address::tcp("", 0), io::ErrorKind::AddrNotAvailable.into())))
+    }
+
+    /// Why an argument cannot be written for this server, and what can be done about it.
+    #[cold]
+    pub(crate) fn unwritable(&self, error: EncodeError) -> SystemException {
+        match (error, self.route().map(|route| route.version)) {
+            (EncodeError::NoWideCharSet, Some(Version::V1_0)) => SystemException::from(error)
+                .detail("GIOP 1.0 has no wide text; a corbaloc: means 1.0 unless it says corbaloc:iiop:1.2@host"),
+            (EncodeError::NoWideCharSet, Some(_)) => SystemException::inv_objref(minor::WIDE_CODE_SET_NOT_TOLD)
+                .detail("the server's reference tells no code set for wide text; use strings, or corbaloc:iiop:1.2@host"),
+            _ => error.into(),
+        }
     }
 
     /// How requests name the object.

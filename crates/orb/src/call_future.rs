@@ -49,7 +49,7 @@ impl ObjectRef {
         let mut arguments = Vec::new();
         let mut writer = local::argument_writer(&mut arguments);
         writer.set_codesets(code_sets);
-        let encoded = encode(&mut writer).map_err(SystemException::from).and(self.orb().check_up());
+        let encoded = encode(&mut writer).map_err(|e| binding.unwritable(e)).and(self.orb().check_up());
         let state = encoded.map_or_else(State::Failed, |()| State::Start);
         let call = Call { reference: self.clone(), operation, deadline, binding, code_sets, arguments };
         CallFuture {

@@ -36,7 +36,7 @@ pub mod minor {
     pub const MALFORMED: u32 = THROUGHLINE | 0x100;
     /// MARSHAL: a message larger than GIOP can tell, or than the limit.
     pub const TOO_LARGE: u32 = THROUGHLINE | 0x200;
-    /// MARSHAL or INV_OBJREF: wide text without a code set for it (standard code 5 of MARSHAL).
+    /// MARSHAL: wide text without a code set for it, as in GIOP 1.0 (standard code 5).
     pub const NO_WIDE_CODE_SET: u32 = OMG | 5;
     /// BAD_OPERATION: the interface has no such operation (standard code 2).
     pub const NO_SUCH_OPERATION: u32 = OMG | 2;
@@ -48,6 +48,8 @@ pub mod minor {
     pub const SERVANT_PANICKED: u32 = THROUGHLINE | 1;
     /// INV_OBJREF: no profile of the reference can be used here.
     pub const NO_USABLE_PROFILE: u32 = THROUGHLINE | 1;
+    /// INV_OBJREF: the reference does not tell the server's code set for wide text (standard code 1).
+    pub const WIDE_CODE_SET_NOT_TOLD: u32 = OMG | 1;
     /// INV_OBJREF: a nil reference was called or narrowed.
     pub const NIL: u32 = THROUGHLINE | 2;
     /// CODESET_INCOMPATIBLE: the client chose a code set that was not offered (standard code 2).

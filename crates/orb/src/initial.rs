@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use throughline_cdr::{Encode, Nilable, Writer};
 use throughline_giop::Ior;
+use throughline_giop::codeset::CodeSetComponentInfo;
 use throughline_giop::corbaloc::Corbaloc;
 use throughline_giop::corbaname::{Corbaname, NameComponent, parse_name};
 
@@ -79,11 +80,14 @@ fn locate(orb: &Orb, location: &Corbaloc) -> Result<ObjectRef, SystemException> 
         Corbaloc::Rir(name) => {
             orb.resolve_initial_reference(if name.is_empty() { "NameService" } else { name })
         }
-        Corbaloc::Addresses { .. } => match location.to_ior(&host_name()) {
-            Ok(Some(ior)) => Ok(orb.reference(ior)),
-            Ok(None) => Err(bad_param("the corbaloc has no address".to_owned())),
-            Err(e) => Err(e.into()),
-        },
+        Corbaloc::Addresses { .. } => {
+            // The text has no place for code sets. Without any, wide text could not be sent to anybody.
+            let code_sets = CodeSetComponentInfo::assumed().to_component()?;
+            match location.to_ior_with(&host_name(), &[code_sets])? {
+                Some(ior) => Ok(orb.reference(ior)),
+                None => Err(bad_param("the corbaloc has no address".to_owned())),
+            }
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl ObjectRef {
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
-        encode(&mut call.writer()).map_err(SystemException::from)?;
+        encode(&mut call.writer()).map_err(|e| call.binding.unwritable(e))?;
         call.complete(&encode)?.read(self, decode)
     }
 
@@ -60,7 +60,7 @@ impl ObjectRef {
         decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
-        encode(data, &mut call.writer()).map_err(SystemException::from)?;
+        encode(data, &mut call.writer()).map_err(|e| call.binding.unwritable(e))?;
         call.complete(&|w| encode(data, w))?.read(self, |r| decode(data, r))
     }
 
@@ -75,7 +75,7 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), SystemException> {
         let mut call = OutgoingCall::begin(self, operation, Response::None)?;
-        encode(&mut call.writer())?;
+        encode(&mut call.writer()).map_err(|e| call.binding.unwritable(e))?;
         call.complete(&encode).map(|_| ())
     }
 }
@@ -240,7 +240,7 @@ impl<'r> OutgoingCall<'r> {
         if self.binding.local_key().is_none() {
             self.open_request_anywhere()?;
         }
-        Ok(arguments(&mut self.writer())?)
+        arguments(&mut self.writer()).map_err(|e| self.binding.unwritable(e))
     }
 
     /// The place that the reference was forwarded to may be gone: its own profiles are the way back.

@@ -17,6 +17,9 @@ use throughline_interop_tests::checks::{self, Check, Context, Verdict};
 use throughline_interop_tests::interop::SuiteRef;
 use throughline_interop_tests::version;
 
+/// The registry's number.
+const UTF8: u32 = 0x0501_0001;
+
 #[derive(Default)]
 struct Wanted {
     only: Vec<String>,
@@ -97,11 +100,13 @@ fn context(wanted: &Wanted) -> Result<Context, Box<dyn Error>> {
     let object = orb.string_to_object(&wanted.reference)?;
     let profile = object.ior().iiop_profiles().next().ok_or("the reference has no IIOP profile")??;
     let version = profile.version.min(wanted.config.max_version);
+    let offered = profile.code_sets().transpose()?.filter(|_| version > Version::V1_0);
     Ok(Context {
         suite: SuiteRef::narrow(&object)?.ok_or("not an Interop::Suite")?,
         orb,
         version,
-        negotiated: version > Version::V1_0 && profile.code_sets().is_some(),
+        negotiated: offered.as_ref().is_some_and(|offered| offered.for_char.supports(UTF8)),
+        wide: offered.is_some(),
         latin_peer: wanted.latin_peer,
         wide_in_12_only: wanted.wide_in_12_only,
     })
