@@ -35,6 +35,8 @@ pub(crate) struct ServerLimits {
 const BATCH: usize = 64 * 1024;
 /// A worker whose pool is exhausted serves this many messages of one connection before it looks at others.
 const TURN: usize = 32;
+/// Bytes that make no whole message keep a worker on a connection only if at least so many come while it lingers.
+const FLOW: usize = 64 * 1024;
 /// A reply buffer larger than this is not kept, in bytes.
 const KEEP_REPLY: usize = 1024 * 1024;
 
@@ -154,6 +156,8 @@ pub(crate) struct ServerConnection {
     owner: AtomicU64,
     /// Servants at work for this connection while another worker may read from it.
     detached: AtomicUsize,
+    /// The message under way comes so slowly that no worker stays for it. Used with `read` locked.
+    trickles: AtomicBool,
     closing: AtomicBool,
     removed: AtomicBool,
     epoch: Instant,
@@ -187,6 +191,7 @@ impl ServerConnection {
             read: Mutex::new(read),
             owner: AtomicU64::new(0),
             detached: AtomicUsize::new(0),
+            trickles: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             removed: AtomicBool::new(false),
             epoch: Instant::now(),
@@ -238,20 +243,23 @@ impl ServerConnection {
         let mut read = self.handle_messages(read, worker)?;
         // The event, or the other worker, says that something is there: look before waiting.
         let mut stay = false;
+        let mut pieces = Pieces::default();
         loop {
             if self.outbox.waiting() > 0 || self.must_rest(worker) {
                 return Some(read);
             }
-            match self.receive(&mut read, stay) {
+            let received = match self.receive(&mut read, stay) {
                 // No end of the stream, but the end of receiving from it: see `drain`.
                 Ok(0) if worker.reactor.is_draining() => return Some(read),
                 Ok(0) => break,
-                Ok(_) => {}
+                Ok(received) => received,
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Some(read),
                 Err(_) => break,
-            }
+            };
+            let before = worker.turn;
             read = self.handle_messages(read, worker)?;
-            stay = linger;
+            self.note_progress(worker.turn > before, received, &mut pieces);
+            stay = linger && !self.trickles.load(Ordering::Relaxed);
         }
         drop(read);
         self.remove();
@@ -272,6 +280,21 @@ impl ServerConnection {
         }?;
         inbox.filled(received);
         Ok(received)
+    }
+
+    /// Judges whether a worker may stay. Whoever sends a byte now and then would otherwise keep one for ever.
+    #[inline]
+    fn note_progress(&self, whole_message: bool, received: usize, pieces: &mut Pieces) {
+        let trickles = match whole_message {
+            true => {
+                *pieces = Pieces::default();
+                Some(false)
+            }
+            false => pieces.add(received, self.limits.linger),
+        };
+        if let Some(trickles) = trickles.filter(|t| *t != self.trickles.load(Ordering::Relaxed)) {
+            self.trickles.store(trickles, Ordering::Relaxed);
+        }
     }
 
     /// Whether no further message is to be handled now: the client does not take its replies, the ORB shuts down, or
@@ -519,6 +542,27 @@ impl Source for ServerConnection {
         }
         // A servant still runs: that its request was not carried out would be a lie.
         self.remove();
+    }
+}
+
+/// What has come since the last whole message, or since the flow of bytes was last found good.
+#[derive(Default)]
+struct Pieces {
+    since: Option<Instant>,
+    bytes: usize,
+}
+
+impl Pieces {
+    /// Whether bytes trickle rather than flow, once it is known.
+    #[cold]
+    fn add(&mut self, received: usize, linger: Duration) -> Option<bool> {
+        self.bytes += received;
+        if self.bytes >= FLOW {
+            *self = Self::default();
+            return Some(false);
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        (since.elapsed() >= linger).then_some(true)
     }
 }
 
