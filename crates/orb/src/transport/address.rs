@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::io;
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
+
+use crate::transport::resolver::{self, Resolver};
 
 /// The address of an endpoint, as written in configuration: `iiop://host:port`, `host:port`, `[v6]:port`
 /// or `unix:/path`.
@@ -36,14 +38,15 @@ impl Address {
         Self::Tcp { host: host.into(), port }
     }
 
-    /// Connects, trying every address that the host name resolves to, within `timeout` in total.
+    /// Connects, trying every address that the host name resolves to, within `timeout` in total, the time of the
+    /// resolver included.
     ///
     /// # Errors
     /// The last error of the operating system; `TimedOut` when the time is over.
     pub fn connect(&self, timeout: Duration) -> io::Result<OwnedFd> {
         match self {
             Self::Unix(path) => connect_unix(path, timeout),
-            Self::Tcp { host, port } => connect_tcp(host, *port, timeout),
+            Self::Tcp { host, port } => connect_tcp(&resolver::SYSTEM, host, *port, timeout),
         }
     }
 
@@ -103,10 +106,10 @@ fn connect_unix(path: &Path, timeout: Duration) -> io::Result<OwnedFd> {
     }
 }
 
-fn connect_tcp(host: &str, port: u16, timeout: Duration) -> io::Result<OwnedFd> {
+fn connect_tcp(resolver: &'static Resolver, host: &str, port: u16, timeout: Duration) -> io::Result<OwnedFd> {
     let deadline = Instant::now() + timeout;
     let mut last = io::Error::new(io::ErrorKind::NotFound, format!("host `{host}` has no address"));
-    for address in (host, port).to_socket_addrs()? {
+    for address in resolver.resolve(host, port, timeout)? {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -156,7 +159,28 @@ impl fmt::Display for Address {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use super::*;
+
+    #[test]
+    fn names_are_looked_up_within_the_time_to_connect() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let resolver: &'static Resolver = Box::leak(Box::new(Resolver::new(|host| {
+            if host == "slow" {
+                std::thread::sleep(Duration::from_secs(3));
+            }
+            // The first address is nobody's.
+            Ok([[127, 255, 255, 254], [127, 0, 0, 1]].map(|ip| SocketAddr::from((ip, 0))).into())
+        })));
+        let started = Instant::now();
+        let e = connect_tcp(resolver, "slow", port, Duration::from_millis(100)).unwrap_err();
+        assert_eq!(e.kind(), io::ErrorKind::TimedOut);
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        connect_tcp(resolver, "quick", port, Duration::from_secs(10)).unwrap();
+        Address::tcp("localhost", port).connect(Duration::from_secs(10)).unwrap();
+    }
 
     #[test]
     fn every_form_parses_and_prints() {

@@ -13,5 +13,6 @@ pub(crate) mod keeper;
 pub(crate) mod outbox;
 pub(crate) mod poller;
 pub(crate) mod reactor;
+pub(crate) mod resolver;
 pub(crate) mod server;
 pub(crate) mod socket;
