@@ -14,17 +14,19 @@ use throughline_giop::finish;
 use throughline_giop::request::Response;
 
 use crate::binding::Binding;
-use crate::exception::{Kind, OperationError, SystemException, minor};
+use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
 use crate::interface::Operation;
 use crate::invoke::{
     CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, for_message,
     not_connected, remaining,
 };
 use crate::local;
+use crate::orb::Orb;
 use crate::reference::ObjectRef;
 use crate::transport::address::Address;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
+use crate::transport::keeper::Timed;
 use crate::transport::reactor::lock;
 
 impl ObjectRef {
@@ -111,12 +113,16 @@ struct Handover(Mutex<HandoverState>);
 struct HandoverState {
     brought: Option<Brought>,
     waker: Option<Waker>,
+    /// The servant of a local object runs, or has run.
+    begun: bool,
     done: bool,
 }
 
 enum Brought {
     Connected(Result<Arc<ClientConnection>, (Address, io::Error)>),
     Local(Result<Step, SystemException>),
+    /// The time of the call is over. What the worker does no longer matters.
+    TimedOut(Completion),
     /// The ORB was shut down before a worker came to it.
     Nothing,
 }
@@ -125,6 +131,13 @@ enum Brought {
 struct Bringer(Arc<Handover>);
 
 impl Bringer {
+    /// Whether the work is still wanted, which is begun then.
+    fn begin(&self) -> bool {
+        let mut inner = lock(&self.0.0);
+        inner.begun = true;
+        !inner.done
+    }
+
     fn bring(self, what: Brought) {
         self.0.put(what);
     }
@@ -138,17 +151,29 @@ impl Drop for Bringer {
 
 impl Handover {
     fn put(&self, what: Brought) {
+        self.put_with(|_| what);
+    }
+
+    fn put_with(&self, what: impl FnOnce(&HandoverState) -> Brought) {
         let waker = {
             let mut inner = lock(&self.0);
             if inner.done {
                 return;
             }
             inner.done = true;
-            inner.brought = Some(what);
+            inner.brought = Some(what(&inner));
             inner.waker.take()
         };
         if let Some(waker) = waker {
             waker.wake();
+        }
+    }
+
+    /// Sees to it that nobody waits for longer than until `deadline`.
+    fn until(self: &Arc<Self>, deadline: Option<Instant>, orb: &Orb) {
+        if let Some(deadline) = deadline {
+            let handover = Arc::downgrade(self);
+            orb.reactor().keeper.time(orb.reactor(), deadline, handover);
         }
     }
 
@@ -161,6 +186,14 @@ impl Handover {
                 Poll::Pending
             }
         }
+    }
+}
+
+impl Timed for Handover {
+    fn time_is_over(&self) {
+        self.put_with(|handover| {
+            Brought::TimedOut(if handover.begun { Completion::Maybe } else { Completion::No })
+        });
     }
 }
 
@@ -209,6 +242,9 @@ impl<E, D> CallFuture<E, D> {
                     Poll::Pending
                 }
                 Poll::Ready(Brought::Local(result)) => Poll::Ready(result.map(Some)),
+                Poll::Ready(Brought::TimedOut(completed)) => {
+                    Poll::Ready(Err(failed(CallFailure::TimedOut).completed(completed)))
+                }
                 Poll::Ready(Brought::Nothing) => Poll::Ready(Err(SystemException::shut_down())),
                 Poll::Ready(Brought::Connected(Err((address, e)))) => {
                     Poll::Ready(self.other_way(not_connected(&address, &e)))
@@ -301,21 +337,27 @@ impl Call {
     fn connect(&self) -> State {
         let handover = Arc::new(Handover::default());
         let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
-        let timeout = remaining(self.deadline).unwrap_or(CONNECT_TIMEOUT);
+        let deadline = self.deadline;
         self.reference.orb().reactor().spawn(Box::new(move |_| {
+            let timeout = remaining(deadline).unwrap_or(CONNECT_TIMEOUT);
             let connected = binding.connect(timeout, |e, t| e.connect_shared(t)).map(|(_, c)| c);
             result.bring(Brought::Connected(connected));
         }));
         State::AtWorker(handover)
     }
 
-    /// A local object's servant may block: it runs on a worker, not on the thread that polls.
+    /// A local object's servant may block: it runs on a worker, not on the thread that polls. When the call's time is over
+    /// before that, the future goes on; the servant finishes, and what it answers is dropped.
     fn run_local(&mut self) -> State {
         let handover = Arc::new(Handover::default());
         let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
         let (orb, operation, arguments) =
             (self.reference.orb().clone(), self.operation, self.arguments.clone());
+        handover.until(self.deadline, self.reference.orb());
         self.reference.orb().reactor().spawn(Box::new(move |_| {
+            if !result.begin() {
+                return;
+            }
             let outcome = local::call(&orb, &binding, operation, &arguments, Response::Target);
             result.bring(Brought::Local(outcome));
         }));

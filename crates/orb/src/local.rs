@@ -1,4 +1,9 @@
 //! Calls to objects of the same process: no socket, no message header, the same marshaling and the same dispatch.
+//!
+//! A blocking call runs the servant on the caller's thread, as a function call would: nothing can interrupt it there, so the
+//! time that a call may take does not apply, and a reply that comes late is still the reply. (On another thread it could be
+//! abandoned, but every call would pay for that with two switches of threads, and servants would lose the caller's
+//! thread-locals and its place in a chain of callbacks.) The call of a future runs on a worker and ends in time.
 
 use throughline_cdr::{ByteOrder, CodeSets, Decode, Reader, Writer};
 use throughline_giop::Ior;

@@ -16,6 +16,12 @@ pub(crate) const TICK: Duration = Duration::from_millis(10);
 /// How often connections are looked at while nothing is under way.
 const SLOW_TICK: Duration = Duration::from_secs(1);
 
+/// Something that must be over at some time.
+pub(crate) trait Timed: Send + Sync {
+    /// The time has come, or passed up to two ticks ago.
+    fn time_is_over(&self);
+}
+
 /// The keeper's side of a reactor.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
@@ -34,6 +40,8 @@ struct State {
     unflushed: Vec<Weak<ClientConnection>>,
     /// Client connections with futures whose calls have a deadline.
     watched: Vec<Weak<ClientConnection>>,
+    /// Whom to tell that their time is over, and when.
+    timed: Vec<(Instant, Weak<dyn Timed>)>,
     /// Client connections to be closed when they have been idle for long.
     aging: Vec<Weak<ClientConnection>>,
 }
@@ -88,6 +96,16 @@ impl Keeper {
         }
     }
 
+    /// Tells `what`, if it is still there, when its time is over.
+    pub(crate) fn time(&self, reactor: &Arc<Reactor>, deadline: Instant, what: Weak<dyn Timed>) {
+        self.ensure_running(reactor);
+        let mut state = lock(&self.state);
+        state.timed.push((deadline, what));
+        if state.asleep {
+            self.wake.notify_one();
+        }
+    }
+
     /// Closes the connection when it has been idle for long. Without a keeper's thread, in a client of blocking
     /// calls alone, that happens when many other endpoints are made.
     pub(crate) fn watch_age(&self, connection: Weak<ClientConnection>) {
@@ -110,6 +128,14 @@ impl Keeper {
                 self.watch(Arc::downgrade(&connection));
             }
         }
+        let mut over = Vec::new();
+        lock(&self.state).timed.retain(|(deadline, what)| {
+            if *deadline <= now {
+                over.push(Weak::clone(what));
+            }
+            *deadline > now && what.strong_count() > 0
+        });
+        over.iter().filter_map(Weak::upgrade).for_each(|what| what.time_is_over());
     }
 
     fn flush(&self) {
@@ -135,7 +161,10 @@ impl Keeper {
         if state.stop {
             return false;
         }
-        let calm = state.busy == 0 && state.unflushed.is_empty() && state.watched.is_empty();
+        let calm = state.busy == 0
+            && state.unflushed.is_empty()
+            && state.watched.is_empty()
+            && state.timed.is_empty();
         let (time, deep) = if !calm { (TICK, false) } else { (SLOW_TICK, true) };
         state.asleep = deep;
         let (mut state, _) =
@@ -180,4 +209,36 @@ fn relieve_slow_workers(reactor: &Arc<Reactor>, seen: &mut Vec<(Weak<Activity>, 
         }
     }
     *seen = activities.iter().map(|a| (Arc::downgrade(a), a.sequence())).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Bell(AtomicBool);
+
+    impl Timed for Bell {
+        fn time_is_over(&self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn only_what_is_there_and_due_is_told_and_forgotten() {
+        let keeper = Keeper::default();
+        let [due, early, gone] = [(); 3].map(|()| Arc::<Bell>::default());
+        let now = Instant::now();
+        let later = now + Duration::from_secs(3600);
+        for (bell, deadline) in [(&due, now), (&early, later), (&gone, later)] {
+            let bell: Weak<Bell> = Arc::downgrade(bell);
+            lock(&keeper.state).timed.push((deadline, bell));
+        }
+        drop(gone);
+        keeper.expire();
+        assert!(due.0.load(Ordering::Relaxed) && !early.0.load(Ordering::Relaxed));
+        assert_eq!(lock(&keeper.state).timed.len(), 1);
+    }
 }

@@ -247,6 +247,9 @@ impl ProbeRef {
     pub fn run(&self) -> Called<()> {
         self.0.call(Operation::new("run", 10), nothing, |_| Ok(()))
     }
+    pub fn run_async(&self) -> impl Future<Output = Called<()>> + Send + Unpin + use<> {
+        self.0.call_async(Operation::new("run", 10), nothing, |_| Ok(()))
+    }
     pub fn take(&self, data: &[u8]) -> Called<u32> {
         self.0.call(Operation::new("take", 12), |w| data.encode(w), |r| Decode::decode(r))
     }
