@@ -6,12 +6,12 @@
 //!
 //! # Why a reference is never dangling
 //!
-//! A cell counts its references in `state`; while it is open, one of them is the arena's own. [`Arena::remove`]
-//! first takes the nonce away, then gives that reference to its caller. Whoever brings the count to zero tries
-//! to take `LIVE` away; exactly one succeeds, drops the record and frees the slot. A reader adds its reference
-//! first and looks at the nonce afterwards: either its addition precedes the taking of `LIVE`, and the record
-//! stays until the reader is done, or it follows, and then the reader sees `LIVE` missing or, if the slot has
-//! been reused meanwhile, another nonce, and withdraws.
+//! A cell counts its references in `state`; while the record is stored, one of them is the arena's own.
+//! [`Arena::remove`] takes `OPEN` away, then gives that reference up. Whoever brings the count to zero tries to take
+//! `LIVE` away; exactly one succeeds, drops the record and frees the slot. A reader's addition shows what the state was
+//! before it: if there was `OPEN`, the arena's reference was still counted, the reader's own now is, and the record
+//! stays as it is until the reader is done, nonce and tag included. If there was not, the reader withdraws without
+//! having looked at anything else; should that bring the count to zero, it goes on as whoever does.
 
 mod cell;
 mod cells;
@@ -20,12 +20,12 @@ use alloc::boxed::Box;
 use core::{fmt, marker::PhantomData, ops::Deref};
 
 use self::{
-    cell::{Cell, LIVE},
+    cell::{Cell, LIVE, OPEN},
     cells::Cells,
 };
 use crate::{
     nonce::NonceSource,
-    sync::{AtomicU32, Lock, Ordering},
+    sync::{AtomicU32, AtomicUsize, Lock, Ordering},
 };
 
 /// The place of a record. It never changes while the record lives, and is reused afterwards.
@@ -58,12 +58,10 @@ pub struct Arena<R> {
     /// Head of the list of free slots. Anyone pushes; only the holder of `writer` pops, so a popped head can't
     /// have gone and come back in between.
     free: AtomicU32,
-    /// Slots handed out at least once.
-    used: AtomicU32,
+    /// The address where the cells end that have been in use: readers compare it with that of the cell they want.
+    end: AtomicUsize,
     open: AtomicU32,
     limit: u32,
-    /// Makes the nonces of vacant cells unguessable.
-    secret: u64,
     writer: Lock<Box<dyn NonceSource>>,
     owns: PhantomData<R>,
 }
@@ -83,15 +81,14 @@ impl<R> Arena<R> {
     ///
     /// `nonces` must be unguessable when strangers present handles: see [`NonceSource`].
     pub fn with_capacity_limit(max: u32, nonces: impl NonceSource + 'static) -> Self {
-        let mut nonces = Box::new(nonces);
+        let cells = Cells::new(max);
         Self {
-            cells: Cells::new(max),
+            end: AtomicUsize::new(cells.start()),
+            cells,
             free: AtomicU32::new(NO_SLOT),
-            used: AtomicU32::new(0),
             open: AtomicU32::new(0),
             limit: max,
-            secret: nonces.next_nonce(),
-            writer: Lock::new(nonces),
+            writer: Lock::new(Box::new(nonces)),
             owns: PhantomData,
         }
     }
@@ -124,7 +121,7 @@ impl<R> Arena<R> {
 
     /// Bytes of all slots ever used. This much memory is touched, whatever was removed since.
     pub fn bytes_used(&self) -> usize {
-        self.used.load(Ordering::Relaxed) as usize * Self::bytes_per_record()
+        self.end.load(Ordering::Relaxed) - self.cells.start()
     }
 
     /// Bytes of address space taken from the allocator; most of it has no memory behind it before it is used.
@@ -142,21 +139,20 @@ impl<R: Send + Sync> Arena<R> {
     /// [`Full`] when the limit is reached; removed records still in use count. The record is dropped.
     pub fn insert(&self, tag: u32, record: R) -> Result<Handle, Full> {
         let mut nonces = self.writer.lock();
-        let nonce = self.draw(&mut **nonces);
+        let nonce = draw(&mut **nonces);
         let slot = self.vacant_slot()?;
         drop(nonces);
         let cell = self.cell(slot).expect("a vacant slot has a cell");
         // SAFETY: the cell is vacant and off the free list, so it is ours; readers that still add to `state` for
-        // a moment see no `LIVE` or not their nonce, and don't touch the record.
+        // a moment see no `OPEN`, and touch nothing else.
         cell.record.with_mut(|place| unsafe { (*place).write(record) });
         // SAFETY: likewise, of the tag.
         cell.tag.with_mut(|place| unsafe { place.write(tag) });
-        // An addition, for refused readers may have theirs in the count. Release continues the chain of
-        // read-modify-writes that a late reader's own addition acquires.
-        cell.state.fetch_add(LIVE + 1, Ordering::AcqRel);
+        // SAFETY: likewise, of the nonce.
+        cell.nonce.with_mut(|place| unsafe { place.write(nonce) });
         self.open.fetch_add(1, Ordering::Relaxed);
-        // SYNC POINT: record publication (with `get`).
-        cell.nonce.store(nonce, Ordering::Release);
+        // SYNC POINT: record publication (with `hold`). An addition, for refused readers may have theirs in the count.
+        cell.state.fetch_add(OPEN + LIVE + 1, Ordering::Release);
         Ok(Handle { slot, nonce })
     }
 
@@ -165,17 +161,18 @@ impl<R: Send + Sync> Arena<R> {
     /// A stranger's guess costs the record's cell two additions that cancel out, and nothing else.
     #[inline(always)]
     pub fn get(&self, handle: Handle, tag: u32) -> Option<Ref<'_, R>> {
-        // The tag is compared under the reference, when nobody writes it.
-        self.with_cell(handle.slot, |cell| self.hold(cell, || handle.nonce, |owner| owner == tag))
+        self.with_cell(handle.slot, |cell| {
+            self.hold(cell, |nonce, owner| nonce == handle.nonce && owner == tag)
+        })
     }
 
-    /// The record with that nonce at `slot`, whoever owns it: the nonce proves that the bearer was given the handle.
-    /// The record's [tag](Ref::tag) can be had from what is returned.
+    /// The record of `handle`, whoever owns it: the nonce proves that the bearer was given the handle. The record's
+    /// [tag](Ref::tag) can be had from what is returned.
     ///
-    /// As [`get`](Self::get) otherwise; `nonce` is asked for when it is needed, to be read where it is compared.
+    /// As [`get`](Self::get) otherwise.
     #[inline(always)]
-    pub fn get_any(&self, slot: Slot, nonce: impl FnOnce() -> u64) -> Option<Ref<'_, R>> {
-        self.with_cell(slot, |cell| self.hold(cell, nonce, |_| true))
+    pub fn get_any(&self, handle: Handle) -> Option<Ref<'_, R>> {
+        self.with_cell(handle.slot, |cell| self.hold(cell, |nonce, _| nonce == handle.nonce))
     }
 
     /// The record now at `slot`, whoever owns it: for slots that a locator found, not for those a peer sent.
@@ -184,10 +181,7 @@ impl<R: Send + Sync> Arena<R> {
     /// `find_with` closes that gap.
     #[inline]
     pub fn get_slot(&self, slot: Slot) -> Option<Ref<'_, R>> {
-        self.with_cell(slot, |cell| {
-            let nonce = self.open_nonce(cell)?;
-            self.hold(cell, || nonce, |_| true)
-        })
+        self.with_cell(slot, |cell| self.hold(cell, |_, _| true))
     }
 
     /// Makes `handle` stale. From then on nobody new reaches the record; those who hold it keep it, and the last
@@ -195,58 +189,46 @@ impl<R: Send + Sync> Arena<R> {
     ///
     /// `None` when the handle is not genuine or already stale.
     pub fn remove(&self, handle: Handle) -> Option<Ref<'_, R>> {
-        let cell = self.cell(handle.slot)?;
-        if handle.nonce == 0 || self.is_vacant_nonce(handle.nonce) {
+        let record = self.get_any(handle)?;
+        // SYNC POINT: removal. What the remover did before is seen by whoever finds the slot's next record.
+        let before = record.cell.state.fetch_and(!OPEN, Ordering::AcqRel);
+        if before & OPEN == 0 {
+            // Someone else was faster.
             return None;
         }
-        // SYNC POINT: removal. Ordered before the arena's own reference is given up, by whoever drops the `Ref`.
-        let closed = self.vacant_nonce(NO_SLOT);
-        cell.nonce.compare_exchange(handle.nonce, closed, Ordering::AcqRel, Ordering::Relaxed).ok()?;
         self.open.fetch_sub(1, Ordering::Relaxed);
-        Some(Ref { arena: self, cell })
+        // The arena's own reference; it is not the last, for `record` is one.
+        record.cell.state.fetch_sub(1, Ordering::Release);
+        Some(record)
     }
 
     /// The handle of the record that is in a slot now, with the same caveat as [`get_slot`](Self::get_slot).
     pub fn handle_at(&self, slot: Slot) -> Option<Handle> {
-        self.with_cell(slot, |cell| Some(Handle { slot, nonce: self.open_nonce(cell)? }))
+        self.get_slot(slot).map(|record| record.handle())
     }
 
     /// Shows every record that is there throughout; records inserted or removed meanwhile may be missed.
     pub fn visit(&self, mut show: impl FnMut(Handle, u32, &R)) {
-        for slot in (0..self.used.load(Ordering::Acquire)).map(Slot) {
-            let held = self.with_cell(slot, |cell| {
-                let nonce = self.open_nonce(cell)?;
-                Some((nonce, self.hold(cell, || nonce, |_| true)?))
-            });
-            if let Some((nonce, record)) = held {
-                show(Handle { slot, nonce }, record.tag(), &record);
+        for slot in (0..self.used()).map(Slot) {
+            if let Some(record) = self.get_slot(slot) {
+                show(record.handle(), record.tag(), &record);
             }
         }
     }
 
-    /// The nonce, if the cell is open.
+    /// Adds a reference, and takes it back unless the cell is open and `admits` its nonce and tag.
     #[inline(always)]
-    fn open_nonce(&self, cell: &Cell<R>) -> Option<u64> {
-        let nonce = cell.nonce.load(Ordering::Acquire);
-        (nonce != 0 && !self.is_vacant_nonce(nonce)).then_some(nonce)
-    }
-
-    /// Adds a reference, and takes it back unless the cell is still (or again) open with this nonce and `admits`
-    /// its tag.
-    #[inline(always)]
-    fn hold<'a>(
-        &'a self,
-        cell: &'a Cell<R>,
-        nonce: impl FnOnce() -> u64,
-        admits: impl FnOnce(u32) -> bool,
-    ) -> Option<Ref<'a, R>> {
-        // SYNC POINT: last reference (with `dispose`). An addition that follows the taking of `LIVE` also sees
-        // the removal that preceded it.
+    fn hold<'a>(&'a self, cell: &'a Cell<R>, admits: impl FnOnce(u64, u32) -> bool) -> Option<Ref<'a, R>> {
+        // SYNC POINT: record publication (with `insert`), last reference (with `dispose`).
         let before = cell.state.fetch_add(1, Ordering::Acquire);
-        // The sign test also refuses when 2^31 references exist (leaked ones): the count never wraps into reuse.
-        let held = (before as i32) < 0 && cell.nonce.load(Ordering::Relaxed) == nonce();
-        // SAFETY: read only when the reference added is a valid one.
-        if held && admits(unsafe { cell.owner() }) {
+        // The sign is `OPEN`. It is also missing while 2^30 references exist (leaked ones): the count never wraps into
+        // reuse.
+        let held = (before as i32) < 0 && {
+            // SAFETY: the reference added is a valid one.
+            let (nonce, tag) = unsafe { cell.identity() };
+            admits(nonce, tag)
+        };
+        if held {
             return Some(Ref { arena: self, cell });
         }
         self.withdraw(cell);
@@ -290,7 +272,8 @@ impl<R> Arena<R> {
         let slot = self.cells.slot_of(cell).0;
         let mut head = self.free.load(Ordering::Relaxed);
         loop {
-            cell.nonce.store(self.vacant_nonce(head), Ordering::Relaxed);
+            // SAFETY: nobody reads the tag of a cell that is not open, and the cell is not yet on the list.
+            cell.tag.with_mut(|next| unsafe { next.write(head) });
             // SYNC POINT: free list (with `vacant_slot`).
             match self.free.compare_exchange_weak(head, slot, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
@@ -305,23 +288,25 @@ impl<R> Arena<R> {
         let mut head = self.free.load(Ordering::Acquire);
         while head != NO_SLOT {
             let cell = self.cell(Slot(head)).expect("a free slot has a cell");
-            let next = (cell.nonce.load(Ordering::Relaxed) ^ self.secret) as u32;
+            // SAFETY: only the holder of `writer` takes cells off the list, and those on it are not written to.
+            let next = cell.tag.with(|next| unsafe { *next });
             match self.free.compare_exchange_weak(head, next, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return Ok(Slot(head)),
                 Err(now) => head = now,
             }
         }
-        let slot = self.used.load(Ordering::Relaxed);
+        let slot = self.used();
         if slot >= self.limit {
             return Err(Full);
         }
-        // SAFETY: below the limit, which is the number of cells.
-        let cell = unsafe { self.cells.at(Slot(slot)) };
-        // Before strangers reach the cell it must not show the 0 of fresh memory, which they can name.
-        cell.nonce.store(self.vacant_nonce(NO_SLOT), Ordering::Relaxed);
-        // SYNC POINT: first use (with `with_cell`).
-        self.used.store(slot + 1, Ordering::Release);
+        self.end.fetch_add(size_of::<Cell<R>>(), Ordering::Relaxed);
         Ok(Slot(slot))
+    }
+
+    /// How many slots were handed out at least once.
+    fn used(&self) -> u32 {
+        // Never more than the limit.
+        (self.bytes_used() / size_of::<Cell<R>>()) as u32
     }
 
     /// Calls `then` with the cell of a slot that has been in use: any number a stranger sends may be asked for.
@@ -329,41 +314,33 @@ impl<R> Arena<R> {
     /// An `Option<&Cell>` as result would cost a second test for null.
     #[inline(always)]
     fn with_cell<'a, O>(&'a self, slot: Slot, then: impl FnOnce(&'a Cell<R>) -> Option<O>) -> Option<O> {
-        // SYNC POINT: first use (with `vacant_slot`).
-        if slot.0 >= self.used.load(Ordering::Acquire) {
+        let cell = self.cells.place(slot)?;
+        // Cells are as good before their first use as after: strangers are only kept from touching their memory.
+        if cell.addr() >= self.end.load(Ordering::Relaxed) {
             return None;
         }
-        // SAFETY: `used` never exceeds the limit, which is the number of cells.
-        then(unsafe { self.cells.at(slot) })
+        // SAFETY: a place before the end of the used ones, of which there are no more than cells.
+        then(unsafe { self.cells.at(cell) })
     }
 
     fn cell(&self, slot: Slot) -> Option<&Cell<R>> {
         self.with_cell(slot, Some)
     }
+}
 
-    fn draw(&self, nonces: &mut dyn NonceSource) -> u64 {
-        loop {
-            let nonce = nonces.next_nonce();
-            if nonce != 0 && !self.is_vacant_nonce(nonce) {
-                return nonce;
-            }
+/// A nonce, which is never 0.
+fn draw(nonces: &mut dyn NonceSource) -> u64 {
+    loop {
+        let nonce = nonces.next_nonce();
+        if nonce != 0 {
+            return nonce;
         }
-    }
-
-    /// What a vacant cell has in place of a nonce: the next free slot, masked by a secret so that no stranger can
-    /// name it and thereby make the arena write.
-    fn vacant_nonce(&self, next: u32) -> u64 {
-        self.secret ^ u64::from(next)
-    }
-
-    fn is_vacant_nonce(&self, nonce: u64) -> bool {
-        (nonce ^ self.secret) >> 32 == 0
     }
 }
 
 impl<R> Drop for Arena<R> {
     fn drop(&mut self) {
-        for slot in (0..self.used.load(Ordering::Acquire)).map(Slot) {
+        for slot in (0..self.used()).map(Slot) {
             let Some(cell) = self.cell(slot) else { continue };
             if cell.state.load(Ordering::Acquire) & LIVE != 0 {
                 // SAFETY: `LIVE` says initialised; nobody else has the arena, and a leaked `Ref` can't be used
@@ -395,16 +372,35 @@ unsafe impl<R: Send + Sync> Send for Ref<'_, R> {}
 // SAFETY: as above.
 unsafe impl<R: Send + Sync> Sync for Ref<'_, R> {}
 
-impl<R> Ref<'_, R> {
+impl<'a, R> Ref<'a, R> {
     /// The record's slot.
     pub fn slot(&self) -> Slot {
         self.arena.cells.slot_of(self.cell)
     }
 
+    /// The same reference, if it is one of `arena`'s.
+    #[inline(always)]
+    pub fn of(self, arena: &'a Arena<R>) -> Option<Self> {
+        let cell = self.cell;
+        if !core::ptr::eq(self.arena, arena) {
+            return None;
+        }
+        core::mem::forget(self);
+        Some(Self { arena, cell })
+    }
+
+    /// The handle that reaches the record, until it is removed.
+    pub fn handle(&self) -> Handle {
+        // SAFETY: this is a reference.
+        let (nonce, _) = unsafe { self.cell.identity() };
+        Handle { slot: self.slot(), nonce }
+    }
+
     /// The tag that the record was inserted with.
     pub fn tag(&self) -> u32 {
         // SAFETY: this is a reference.
-        unsafe { self.cell.owner() }
+        let (_, tag) = unsafe { self.cell.identity() };
+        tag
     }
 }
 

@@ -9,7 +9,7 @@
 //!
 //! | strategy | type | entries examined, hit | miss | bytes per key, besides the key | keys |
 //! |---|---|---|---|---|---|
-//! | `active` | [`Arena::get`] | none: 18 instructions | 8 instructions | none | the peer carries the handle |
+//! | `active` | [`Arena::get`] | none: 13 instructions | 10 instructions | none | the peer carries the handle |
 //! | `perfect-hash` | [`Perfect`] | 1 | 1 | 9 to 11 | frozen before the first lookup |
 //! | `dynamic-hash` | [`DynamicHash`] | 1.1 to 1.25 on average | about 1 | 18 to 24, table 16 to 32 | come and go |
 //! | `linear` | [`Linear`] | half of them on average | all | 18 to 24 | few, or for comparison |

@@ -94,16 +94,16 @@ impl OperationTable {
     #[inline]
     pub fn find(&self, strategy: Strategy, name: &[u8], predicted: u32) -> Option<u32> {
         match strategy {
-            Strategy::Active => self.find_predicted(name, predicted),
-            Strategy::PerfectHash => self.perfect.find(name),
+            Strategy::Active if self.is(predicted, name) => Some(predicted),
+            Strategy::Active | Strategy::PerfectHash => self.perfect.find(name),
             Strategy::DynamicHash | Strategy::Linear => self.find_slowly(strategy, name),
         }
     }
 
-    /// As [`find`](Self::find) by [`Strategy::Active`].
+    /// Whether `name` has this index.
     #[inline(always)]
-    pub(crate) fn find_predicted(&self, name: &[u8], predicted: u32) -> Option<u32> {
-        if self.perfect.is(predicted, name) { Some(predicted) } else { self.perfect.find(name) }
+    pub(crate) fn is(&self, index: u32, name: &[u8]) -> bool {
+        self.perfect.is(index, name)
     }
 
     /// As [`find`](Self::find) by [`Strategy::PerfectHash`].

@@ -121,17 +121,8 @@ impl<'a> ActiveKey<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn slot(self) -> Slot {
-        Slot(u32_at(self.0, 8))
-    }
-
-    #[inline(always)]
-    pub(crate) fn nonce(self) -> u64 {
-        u64_at(self.0, 12) ^ u64_at(self.0, 0)
-    }
-
-    fn handle(self) -> Handle {
-        Handle { slot: self.slot(), nonce: self.nonce() }
+    pub(crate) fn handle(self) -> Handle {
+        Handle { slot: Slot(u32_at(self.0, 8)), nonce: u64_at(self.0, 12) ^ u64_at(self.0, 0) }
     }
 }
 

@@ -20,23 +20,25 @@ pub(crate) type Record = Box<dyn Skeleton>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag(pub(crate) u32);
 
-const STRATEGY_BITS: u32 = 2;
+const STRATEGY_BITS: u32 = 3;
 
 impl Tag {
     /// Adapter slots that fit beside the strategy.
     pub(crate) const MAX_ADAPTERS: u32 = 1 << (32 - STRATEGY_BITS);
 
-    /// Names are compared, or hashed at run time: [`Strategy::Linear`], [`Strategy::DynamicHash`].
+    /// Something comes before or in place of the perfect hash.
+    const MORE: u32 = 1;
+    /// Names are compared, or hashed at run time.
     const COMPARES: u32 = 2;
-    /// Without [`COMPARES`](Self::COMPARES): [`Strategy::PerfectHash`].
-    const NOT_PREDICTED: u32 = 1;
+    /// They are compared one after another.
+    const IN_ORDER: u32 = 4;
 
     pub(crate) fn new(adapter: u32, operations: Strategy) -> Self {
         let strategy = match operations {
-            Strategy::Active => 0,
-            Strategy::PerfectHash => Self::NOT_PREDICTED,
-            Strategy::DynamicHash => Self::COMPARES,
-            Strategy::Linear => Self::COMPARES | 1,
+            Strategy::PerfectHash => 0,
+            Strategy::Active => Self::MORE,
+            Strategy::DynamicHash => Self::MORE | Self::COMPARES,
+            Strategy::Linear => Self::MORE | Self::COMPARES | Self::IN_ORDER,
         };
         Self(adapter << STRATEGY_BITS | strategy)
     }
@@ -49,11 +51,14 @@ impl Tag {
     /// How operations of the object are looked up.
     #[inline]
     pub(crate) fn operations(self) -> Strategy {
-        match self.0 & 3 {
-            0 => Strategy::Active,
-            1 => Strategy::PerfectHash,
-            2 => Strategy::DynamicHash,
-            _ => Strategy::Linear,
+        if self.0 & Self::MORE == 0 {
+            Strategy::PerfectHash
+        } else if self.0 & Self::COMPARES == 0 {
+            Strategy::Active
+        } else if self.0 & Self::IN_ORDER == 0 {
+            Strategy::DynamicHash
+        } else {
+            Strategy::Linear
         }
     }
 }
@@ -82,13 +87,15 @@ impl ActiveObject<'_> {
     #[inline(always)]
     pub fn find_operation(&self, name: &[u8], predicted: u32) -> Option<u32> {
         let operations = &self.record.interface().operations;
-        // Bit by bit: a `match` over the four would cost a jump table.
         let tag = Tag(self.record.tag());
-        if tag.0 & Tag::COMPARES != 0 {
-            return operations.find_slowly(tag.operations(), name);
-        }
-        if tag.0 & Tag::NOT_PREDICTED == 0 {
-            return operations.find_predicted(name, predicted);
+        // Bit by bit: a `match` over the four would cost a jump table.
+        if tag.0 & Tag::MORE != 0 {
+            if tag.0 & Tag::COMPARES != 0 {
+                return operations.find_slowly(tag.operations(), name);
+            }
+            if operations.is(predicted, name) {
+                return Some(predicted);
+            }
         }
         operations.find_perfectly(name)
     }
@@ -127,9 +134,10 @@ impl ObjectTable {
     /// The object of a key, if the key is one that this ORB gave out and the object is still active.
     #[inline(always)]
     pub(crate) fn find(&self, key: &[u8]) -> Option<ActiveObject<'_>> {
-        match ActiveKey::of(key).and_then(|key| self.objects.get_any(key.slot(), || key.nonce())) {
+        match ActiveKey::of(key).and_then(|key| self.objects.get_any(key.handle())) {
             Some(record) => Some(ActiveObject::new(record)),
-            None => self.find_slowly(key),
+            // Said to be of the arena that it is of: so what both ways lead to needs no test which it was.
+            None => self.find_slowly(key)?.record.of(&self.objects).map(ActiveObject::new),
         }
     }
 

@@ -2,47 +2,51 @@
 
 use core::mem::MaybeUninit;
 
-use crate::sync::{AtomicU32, AtomicU64, UnsafeCell};
+use crate::sync::{AtomicU32, UnsafeCell};
+
+/// Set in [`Cell::state`] while handles reach the record. It is the sign bit, so that a reader's `fetch_add` and the
+/// test of this bit are one instruction and a jump.
+pub(super) const OPEN: u32 = 1 << 31;
 
 /// Set in [`Cell::state`] from the publication of a record until its last reference is gone.
-///
-/// It is the sign bit, so that a reader's `fetch_add` and the test of this bit are one instruction and a jump,
-/// and all-zero memory is a vacant cell.
-pub(super) const LIVE: u32 = 1 << 31;
+pub(super) const LIVE: u32 = 1 << 30;
 
-/// A cell is vacant (`state` without [`LIVE`]), open (a handle reaches it; the arena owns one reference),
-/// or closed (removed, but calls in flight hold references).
+/// A cell is vacant (`state` has neither flag), open (both; the arena owns one reference), or closed ([`LIVE`] alone:
+/// removed, but calls in flight hold references). All-zero memory is a vacant cell.
 ///
 /// With a fat pointer as record two cells fill one cache line, and none straddles two.
 #[repr(C)]
 pub(super) struct Cell<R> {
-    /// The open record's nonce; else `Arena::vacant_nonce` of the next free slot, which no handle carries.
-    pub(super) nonce: AtomicU64,
-    /// [`LIVE`] and the number of references. Readers that will be refused may add to it for a moment, in any
+    /// The record's nonce. Written and read under the same rules as the record.
+    pub(super) nonce: UnsafeCell<u64>,
+    /// [`OPEN`], [`LIVE`] and the number of references. Readers that will be refused may add to it for a moment, in any
     /// state; nothing depends on the count of a vacant cell.
     pub(super) state: AtomicU32,
-    /// Which of the arena's users the record belongs to. Written and read under the same rules as the record.
+    /// Which of the arena's users the record belongs to, under the same rules; in a vacant cell the next free slot.
     pub(super) tag: UnsafeCell<u32>,
     /// Initialised while `state` has [`LIVE`].
     pub(super) record: UnsafeCell<MaybeUninit<R>>,
 }
 
 impl<R> Cell<R> {
-    /// The record's tag.
+    /// The record's nonce and tag.
     ///
     /// # Safety
     /// The caller holds a counted reference to the cell's record.
     #[inline(always)]
-    pub(super) unsafe fn owner(&self) -> u32 {
+    pub(super) unsafe fn identity(&self) -> (u64, u32) {
         // SAFETY: written before the record was published, and not again while it has references.
-        self.tag.with(|tag| unsafe { *tag })
+        let nonce = self.nonce.with(|nonce| unsafe { *nonce });
+        // SAFETY: likewise.
+        let tag = self.tag.with(|tag| unsafe { *tag });
+        (nonce, tag)
     }
 
     /// A cell like those in zeroed memory; loom's atomics can't be made of zeroes.
     #[cfg(loom)]
     pub(super) fn vacant() -> Self {
         Self {
-            nonce: AtomicU64::new(0),
+            nonce: UnsafeCell::new(0),
             state: AtomicU32::new(0),
             tag: UnsafeCell::new(0),
             record: UnsafeCell::new(MaybeUninit::uninit()),

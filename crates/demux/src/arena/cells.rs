@@ -35,15 +35,32 @@ impl<R> Cells<R> {
         Self { first, block, count }
     }
 
-    /// The cell of a slot.
+    /// The address of the first cell.
+    pub(super) fn start(&self) -> usize {
+        self.first.addr().get()
+    }
+
+    /// Where the cell of a slot is, if there is one; it is never before the first.
+    #[inline(always)]
+    pub(super) fn place(&self, slot: Slot) -> Option<*const Cell<R>> {
+        // With addresses of 64 bits nothing can overflow.
+        const { assert!(size_of::<Cell<R>>() < 1 << 31) };
+        if usize::BITS < 64 && slot.0 >= self.count {
+            return None;
+        }
+        let offset = slot.0 as usize * size_of::<Cell<R>>();
+        Some(self.first.as_ptr().wrapping_byte_add(offset))
+    }
+
+    /// The cell at a place.
     ///
     /// # Safety
-    /// `slot` is less than the count that the cells were made with.
+    /// The place was given by [`place`](Self::place) of these cells for a slot less than their count.
     #[inline(always)]
-    pub(super) unsafe fn at(&self, slot: Slot) -> &Cell<R> {
+    pub(super) unsafe fn at(&self, place: *const Cell<R>) -> &Cell<R> {
         // SAFETY: within the block, says the caller; cells are initialised from the start and stay until `self` is
         // dropped.
-        unsafe { self.first.add(slot.0 as usize).as_ref() }
+        unsafe { &*place }
     }
 
     /// The slot of a cell of this arena.
