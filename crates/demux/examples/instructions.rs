@@ -63,20 +63,22 @@ fn black_box_record(record: Option<Ref<'_, Record>>) -> Ref<'_, Record> {
     record
 }
 
-/// Looks up names of `length` bytes in an interface that has 256 of them.
+/// Looks up names of `length` bytes in an interface that has 256 of them, or as many as there are.
 fn names(what: &str, length: usize, iterations: usize) -> bool {
-    let names: Vec<&'static str> = (0..256).map(|i| &*name(i, length).leak()).collect();
+    let count = if length < 2 { 16_usize.pow(length as u32) } else { 256 };
+    let names: Vec<&'static str> = (0..count).map(|i| &*name(i, length).leak()).collect();
     let names: &'static [&'static str] = names.leak();
     let built = build_names(names).expect("a perfect hash");
     let table = NameTable::new(names, built.seed, built.displacements.leak(), built.slots.leak());
     let hashed = HashedNames::new(names, 1);
     let linear = LinearNames::new(names);
-    let asked: Vec<String> = (0..64).map(|i| name(i * 4, length)).collect();
+    let indices: [usize; 64] = std::array::from_fn(|i| i * 4 % count);
+    let asked: Vec<&str> = indices.iter().map(|index| names[*index]).collect();
     let asked = |i: usize| black_box(asked[i % 64].as_bytes());
     match what {
         "no-name" => each(iterations, asked),
         "perfect" => each(iterations, |i| black_box(table.find(asked(i)))),
-        "predicted" => each(iterations, |i| black_box(table.is(i as u32 % 64 * 4, asked(i)))),
+        "predicted" => each(iterations, |i| black_box(table.is(indices[i % 64] as u32, asked(i)))),
         "hashed" => each(iterations, |i| black_box(hashed.find(asked(i)))),
         "linear" => each(iterations, |i| black_box(linear.find(asked(i)))),
         _ => return false,
@@ -84,9 +86,11 @@ fn names(what: &str, length: usize, iterations: usize) -> bool {
     true
 }
 
-/// Distinct names of a given length, if that is at least 2.
+/// A number, as a name of a given length.
 fn name(i: usize, length: usize) -> String {
-    format!("{i:x>length$x}")
+    let mut name = format!("{i:x>length$x}");
+    name.truncate(length);
+    name
 }
 
 #[inline(always)]

@@ -9,7 +9,7 @@ use alloc::{vec, vec::Vec};
 use crate::mix::spread;
 
 /// In `places`: nothing there.
-const FREE: u32 = u32::MAX;
+pub(crate) const FREE: u32 = u32::MAX;
 /// How many displacements are tried for one bucket, per place.
 const TRIES_PER_PLACE: u64 = 64;
 

@@ -17,16 +17,20 @@ pub struct NameTable {
     displacements: &'static [u32],
     /// The bits of a hash that select a bucket.
     bucket_mask: usize,
-    /// By place: the index of the name there, or `u16::MAX`. The number of places is a power of two.
+    /// By place: the index of the only name that can be there. The number of places is a power of two.
     slots: &'static [u16],
 }
+
+/// In place of the index of a name that is not there.
+const NONE: u32 = u32::MAX;
 
 impl NameTable {
     /// A table from what [`build_names`](crate::build_names) found for these same `names`. From anything else it
     /// is a table that doesn't find all of them.
     ///
     /// # Panics
-    /// When the number of displacements or of slots is not a power of two; in a `static` that is a compile error.
+    /// When there are no names, when the number of displacements or of slots is not a power of two, or when a slot is
+    /// no index of a name; in a `static` that is a compile error.
     pub const fn new(
         names: &'static [&'static str],
         seed: u64,
@@ -35,6 +39,11 @@ impl NameTable {
     ) -> Self {
         assert!(displacements.len().is_power_of_two() && slots.len().is_power_of_two());
         assert!(slots.len() <= 1 << 16);
+        let mut place = 0;
+        while place < slots.len() {
+            assert!((slots[place] as usize) < names.len());
+            place += 1;
+        }
         let bucket_mask = displacements.len() - 1;
         Self { names, seed, displacements, bucket_mask, slots }
     }
@@ -45,14 +54,32 @@ impl NameTable {
     }
 
     /// The index of `name`.
+    #[inline(always)]
     pub fn find(&self, name: &[u8]) -> Option<u32> {
-        match name.len() {
-            8..=16 => self.find_words(two_words(name)?, name.len(), two_words),
-            17..=24 => self.find_words(three_words(name)?, name.len(), three_words),
-            4..=7 => self.find_words(two_halves(name)?, name.len(), two_halves),
-            2..=3 => self.find_words(two_quarters(name)?, name.len(), two_quarters),
-            0..=1 => self.find_words(one_byte(name)?, name.len(), one_byte),
-            25.. => self.find_long(name),
+        // A number costs its caller less than an `Option` does.
+        let index = Self::index(name, self);
+        (index != NONE).then_some(index)
+    }
+
+    /// The index of `name`, or [`NONE`].
+    ///
+    /// The order of the arguments keeps the name out of the register that a multiplication overwrites, and the order of
+    /// the tests makes them few; a `match` would test one class after another.
+    #[inline(never)]
+    fn index(name: &[u8], table: &Self) -> u32 {
+        let len = name.len();
+        if len > 16 {
+            if len > 24 { table.index_of_long(name) } else { table.index_of(three_words, name) }
+        } else if len >= 8 {
+            table.index_of(two_words, name)
+        } else if len >= 4 {
+            table.index_of(two_halves, name)
+        } else if len >= 2 {
+            table.index_of(two_quarters, name)
+        } else if len == 1 {
+            table.index_of(one_byte, name)
+        } else {
+            table.index_of(no_byte, name)
         }
     }
 
@@ -62,43 +89,53 @@ impl NameTable {
         self.names.get(index as usize).is_some_and(|candidate| equal(candidate.as_bytes(), name))
     }
 
+    /// For names of a class of length: `load` gives all of a name's bytes.
     #[inline(always)]
-    fn find_words<const N: usize>(
-        &self,
-        words: [u64; N],
-        len: usize,
-        load: impl FnOnce(&[u8]) -> Option<[u64; N]>,
-    ) -> Option<u32> {
-        let (index, candidate) = self.candidate(hash_words(words, len, self.seed))?;
-        (candidate.len() == len && same(words, load(candidate)?)).then_some(index)
+    fn index_of<const N: usize>(&self, load: impl Fn(&[u8]) -> Option<[u64; N]>, name: &[u8]) -> u32 {
+        let Some(words) = load(name) else { return NONE };
+        let (index, candidate) = self.candidate(hash_words(words, name.len(), self.seed));
+        if candidate.len() != name.len() {
+            return NONE;
+        }
+        match load(candidate) {
+            Some(others) if same(words, others) => index,
+            _ => NONE,
+        }
     }
 
     #[inline(never)]
-    fn find_long(&self, name: &[u8]) -> Option<u32> {
-        let (index, candidate) = self.candidate(hash_long(name, self.seed))?;
-        (candidate == name).then_some(index)
+    fn index_of_long(&self, name: &[u8]) -> u32 {
+        let (index, candidate) = self.candidate(hash_long(name, self.seed));
+        if candidate == name { index } else { NONE }
     }
 
     /// The only name that can have this hash, and its index.
     #[inline(always)]
-    fn candidate(&self, hash: u64) -> Option<(u32, &'static [u8])> {
+    fn candidate(&self, hash: u64) -> (u32, &'static [u8]) {
         // SAFETY: the mask is one less than the number of displacements.
         let displacement = unsafe { *self.displacements.get_unchecked(hash as usize & self.bucket_mask) };
         // SAFETY: a place is below the number of slots, which `new` saw is not zero.
         let index = unsafe { *self.slots.get_unchecked(place(hash, displacement, self.slots.len())) };
-        let name = self.names.get(usize::from(index))?;
-        Some((index.into(), name.as_bytes()))
+        // SAFETY: `new` saw that every slot is the index of a name.
+        let name = unsafe { self.names.get_unchecked(usize::from(index)) };
+        (index.into(), name.as_bytes())
     }
 }
 
 /// Odd and without pattern.
 const FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
+/// Likewise, and part of an instruction.
+const SMALL_FACTOR: u64 = 0x5851_f42d;
+/// Takes bit `i` of a length, of the lowest four, to bit `8 * i + 7`, which no ASCII text has: then no two lengths of one
+/// class make up for a difference between words.
+const LENGTH: u64 = 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28;
 
 /// The hash of all of `name` and its length.
 pub(crate) fn hash(name: &[u8], seed: u64) -> u64 {
     let len = name.len();
     let short = match len {
-        0..=1 => one_byte(name).map(|words| hash_words(words, len, seed)),
+        0 => no_byte(name).map(|words| hash_words(words, len, seed)),
+        1 => one_byte(name).map(|words| hash_words(words, len, seed)),
         2..=3 => two_quarters(name).map(|words| hash_words(words, len, seed)),
         4..=7 => two_halves(name).map(|words| hash_words(words, len, seed)),
         8..=16 => two_words(name).map(|words| hash_words(words, len, seed)),
@@ -130,12 +167,11 @@ fn same<const N: usize>(a: [u64; N], b: [u64; N]) -> bool {
     difference == 0
 }
 
-/// One multiplication for two words; a third is added in with a factor of its own. Neither operand is ever a small
-/// number, for then close names would have close hashes under every seed.
+/// One multiplication for two words; a third is added in with a factor of its own.
 #[inline(always)]
 fn hash_words<const N: usize>(words: [u64; N], len: usize, seed: u64) -> u64 {
-    let more = words[2..].iter().fold(0, |sum: u64, word| sum.wrapping_add(*word).wrapping_mul(FACTOR));
-    mix(words[0].wrapping_add(more) ^ seed, words[1] ^ len as u64 ^ FACTOR)
+    let more = words[2..].iter().fold(0, |sum: u64, word| sum.wrapping_add(*word).wrapping_mul(SMALL_FACTOR));
+    mix(words[0].wrapping_add(more) ^ seed, words[1] ^ (len as u64).wrapping_mul(LENGTH))
 }
 
 fn hash_long(name: &[u8], seed: u64) -> u64 {
@@ -177,22 +213,29 @@ fn three_words(name: &[u8]) -> Option<[u64; 3]> {
     Some([head(name)?, tail(name)?, head(rest)?])
 }
 
-/// All of a name of 4 to 8 bytes.
+/// All of a name of 4 to 8 bytes. As in the shorter classes the second word is made large: as a factor, a small number
+/// would give close names close hashes under every seed.
 #[inline(always)]
 fn two_halves(name: &[u8]) -> Option<[u64; 2]> {
     let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
-    Some([half(name.first_chunk()?), half(name.last_chunk()?)])
+    Some([half(name.first_chunk()?), half(name.last_chunk()?) ^ FACTOR])
 }
 
 /// All of a name of 2 to 4 bytes.
 #[inline(always)]
 fn two_quarters(name: &[u8]) -> Option<[u64; 2]> {
     let quarter = |bytes: &[u8; 2]| u64::from(u16::from_le_bytes(*bytes));
-    Some([quarter(name.first_chunk()?), quarter(name.last_chunk()?)])
+    Some([quarter(name.first_chunk()?), quarter(name.last_chunk()?) ^ FACTOR])
 }
 
-/// All of a name of at most 1 byte.
+/// All of a name of 1 byte.
 #[inline(always)]
 fn one_byte(name: &[u8]) -> Option<[u64; 2]> {
-    Some([name.first().map_or(0, |byte| u64::from(*byte)), 0])
+    Some([u64::from(*name.first()?), FACTOR])
+}
+
+/// All of a name that is empty.
+#[inline(always)]
+fn no_byte(_: &[u8]) -> Option<[u64; 2]> {
+    Some([0, FACTOR])
 }

@@ -2,7 +2,11 @@
 
 use alloc::{collections::BTreeSet, string::String, vec::Vec};
 
-use crate::{displace::displace, mix::spread, names::hash};
+use crate::{
+    displace::{FREE, displace},
+    mix::spread,
+    names::hash,
+};
 
 /// The most names of one table.
 pub const MAX_NAMES: usize = u16::MAX as usize;
@@ -17,13 +21,16 @@ pub struct BuiltNames {
     pub seed: u64,
     /// By bucket.
     pub displacements: Vec<u32>,
-    /// By place: the index of the name, or `u16::MAX`.
+    /// By place: the index of the name, or of any other where there is none.
     pub slots: Vec<u16>,
 }
 
 /// Why there is no table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildNamesError {
+    /// Every name asked for is compared with one.
+    #[error("no names")]
+    Empty,
     /// Indices have 16 bits.
     #[error("{0} names, but a table holds at most {MAX_NAMES}")]
     TooMany(usize),
@@ -40,6 +47,9 @@ pub enum BuildNamesError {
 /// # Errors
 /// See [`BuildNamesError`].
 pub fn build_names(names: &[&str]) -> Result<BuiltNames, BuildNamesError> {
+    if names.is_empty() {
+        return Err(BuildNamesError::Empty);
+    }
     if names.len() > MAX_NAMES {
         return Err(BuildNamesError::TooMany(names.len()));
     }
@@ -51,8 +61,7 @@ pub fn build_names(names: &[&str]) -> Result<BuiltNames, BuildNamesError> {
     let attempt = |seed| {
         let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes(), seed)).collect();
         let placement = displace(&hashes, buckets, places)?;
-        // Vacant places are `u32::MAX`, which becomes `u16::MAX`.
-        let slots = placement.places.iter().map(|&at| at as u16).collect();
+        let slots = placement.places.iter().map(|&at| if at == FREE { 0 } else { at as u16 }).collect();
         Some(BuiltNames { seed, displacements: placement.displacements, slots })
     };
     (0..SEEDS).map(spread).find_map(attempt).ok_or(BuildNamesError::NoPerfectHash)

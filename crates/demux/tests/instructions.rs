@@ -66,15 +66,15 @@ fn handle_to_record() {
         return;
     }
     let base = per_iteration("no-object:2");
-    let one = check("get:2", base, 14.5);
+    let one = check("get:2", base, 13.5);
     // The same for the first and the last of few and of many.
     for what in ["get-first:1000000", "get:1000000"] {
         // Start-up may differ by an instruction or two between runs, which is nothing per iteration.
-        let count = check(what, base, 14.5);
+        let count = check(what, base, 13.5);
         assert!((count - one).abs() < 0.01, "{what}: {count}, not {one}");
     }
-    check("get-slot:1000", base, 22.0);
-    check("release:1000", base, 23.0);
+    check("get-slot:1000", base, 9.0);
+    check("release:1000", base, 18.0);
     check("stale:1000", base, 12.0);
 }
 
@@ -84,7 +84,7 @@ fn name_to_index() {
         return;
     }
     let base = per_iteration("no-name:8");
-    for length in [3, 7, 16, 24] {
+    for length in 0..=24 {
         check(&format!("perfect:{length}"), base, 60.0);
     }
     check("perfect:54", base, 120.0);

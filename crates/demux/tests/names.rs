@@ -37,7 +37,7 @@ fn check(names: &[String], others: &[String]) {
 proptest! {
     #[test]
     fn every_name_and_no_other(
-        names in prop::collection::btree_set("[a-z_]{0,60}", 0..200),
+        names in prop::collection::btree_set("[a-z_]{0,60}", 1..200),
         others in prop::collection::vec("[a-z_]{0,60}", 0..50),
     ) {
         let names: Vec<String> = names.into_iter().collect();
@@ -57,7 +57,6 @@ proptest! {
 
 #[test]
 fn sizes_at_the_edges() {
-    check(&[], &["a".into(), String::new()]);
     check(&["only".into()], &["other".into(), String::new()]);
     check(&[String::new()], &["a".into()]);
     let all_lengths: Vec<String> = (0..100).map(|n| "a".repeat(n)).collect();
@@ -70,6 +69,21 @@ fn close_short_names() {
     for length in 1..=8 {
         let names = (0..26u8).map(|i| char::from(b'a' + i).to_string() + &"_".repeat(length - 1));
         check(&names.collect::<Vec<_>>(), &["_".repeat(length)]);
+    }
+}
+
+/// Names whose overlapping words differ as little as their lengths do.
+#[test]
+fn runs_of_a_letter() {
+    for run in 1..30 {
+        let names = [*b"bc", *b"bd", *b"no", *b"hi"].map(|[first, second]| {
+            let name = |more| {
+                let run = (0..run + more).map(|_| char::from(second));
+                char::from(first).to_string() + &run.collect::<String>()
+            };
+            [name(0), name(1), name(2), name(3)]
+        });
+        check(names.as_flattened(), &[]);
     }
 }
 
@@ -88,7 +102,14 @@ fn refused_names() {
     let names: Vec<String> = (0..=MAX_NAMES).map(|n| n.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     assert_eq!(build_names(&names), Err(BuildNamesError::TooMany(65_536)));
+    assert_eq!(build_names(&[]), Err(BuildNamesError::Empty));
     assert_eq!(build_names(&["a", "b", "a"]), Err(BuildNamesError::Duplicate("a".into())));
+}
+
+#[test]
+#[should_panic]
+fn a_slot_that_is_no_name_is_refused() {
+    NameTable::new(&["a", "b"], 0, &[1], &[0, 2]);
 }
 
 #[test]
