@@ -48,6 +48,14 @@ pub(crate) struct Route {
     pub(crate) profile: u32,
 }
 
+impl Route {
+    /// Text as a message to this server has it.
+    #[inline]
+    pub(crate) fn message_code_sets(&self) -> CodeSets {
+        for_version(self.code_sets.narrow, self.code_sets.wide, self.version)
+    }
+}
+
 impl Binding {
     pub(crate) fn new(orb: &Orb, ior: &Ior) -> Self {
         let profiles: Vec<_> = (0_u32..)
@@ -97,7 +105,23 @@ impl Binding {
     /// The route that calls take, none when the reference has no usable profile.
     #[inline]
     pub(crate) fn route(&self) -> Option<&Route> {
-        self.routes.get(self.current.load(Ordering::Relaxed))
+        self.route_at(self.current())
+    }
+
+    /// The index of the route that calls take at present.
+    #[inline]
+    pub(crate) fn current(&self) -> usize {
+        self.current.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn route_at(&self, index: usize) -> Option<&Route> {
+        self.routes.get(index)
+    }
+
+    /// The index of one of this binding's routes.
+    pub(crate) fn index_of(&self, route: &Route) -> usize {
+        self.routes.iter().position(|r| std::ptr::eq(r, route)).unwrap_or(0)
     }
 
     /// Connects by the first route that works, beginning with the present one.

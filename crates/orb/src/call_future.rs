@@ -2,6 +2,10 @@
 //!
 //! The arguments are marshaled when the operation is called, so they need not live longer than that; the request is
 //! handed to the connection when the future is first polled. A future that is dropped cancels its request.
+//!
+//! A call may be forwarded to a server with other code sets, where text looks different, and everything after it may have
+//! moved. Its arguments are gone by then; but a function that knows their types can read what was marshaled and marshal it
+//! anew. Generated stubs name one. It costs a pointer until it is needed.
 
 use std::io;
 use std::pin::Pin;
@@ -9,16 +13,15 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use throughline_cdr::{CodeSets, DecodeError, EncodeError, Reader, Writer};
+use throughline_cdr::{CodeSets, Decode, DecodeError, Encode, EncodeError, Reader, Writer};
 use throughline_giop::finish;
 use throughline_giop::request::Response;
 
-use crate::binding::Binding;
+use crate::binding::{Binding, Route};
 use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
 use crate::interface::Operation;
 use crate::invoke::{
-    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, for_message,
-    not_connected, remaining,
+    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, not_connected, remaining,
 };
 use crate::local;
 use crate::orb::Orb;
@@ -31,7 +34,7 @@ use crate::transport::reactor::lock;
 
 impl ObjectRef {
     /// Calls an operation without blocking. `encode` runs now, `decode` when the reply has come. Generated stubs call
-    /// this.
+    /// this, and [`CallFuture::rewriting`].
     ///
     /// # Errors
     /// The future yields what [`call`](Self::call) returns.
@@ -53,7 +56,8 @@ impl ObjectRef {
         writer.set_codesets(code_sets);
         let encoded = encode(&mut writer).map_err(|e| binding.unwritable(e)).and(self.orb().check_up());
         let state = encoded.map_or_else(State::Failed, |()| State::Start);
-        let call = Call { reference: self.clone(), operation, deadline, binding, code_sets, arguments };
+        let reference = self.clone();
+        let call = Call { reference, operation, deadline, binding, code_sets, arguments, rewrite: None };
         CallFuture {
             call,
             decode: Some(decode),
@@ -76,6 +80,30 @@ pub struct CallFuture<E, D> {
     error: std::marker::PhantomData<fn() -> E>,
 }
 
+/// Reads arguments as they were marshaled and marshals them anew, in the code sets of the writer.
+pub type Rewrite = fn(&mut Reader<'_>, &mut Writer<'_>) -> Result<(), EncodeError>;
+
+/// One argument of a [`Rewrite`].
+///
+/// # Errors
+/// What `T` fails with where the code sets of the writer cannot represent its text.
+pub fn rewrite<T: Encode + for<'a> Decode<'a>>(
+    r: &mut Reader<'_>,
+    w: &mut Writer<'_>,
+) -> Result<(), EncodeError> {
+    let argument = T::decode(r).map_err(|_| EncodeError::Invalid("an argument cannot be read back"))?;
+    argument.encode(w)
+}
+
+impl<E, D> CallFuture<E, D> {
+    /// The same call, whose arguments can be marshaled anew for a server with other code sets. Without this, a call with
+    /// arguments that is forwarded to such a server ends with `TRANSIENT`, and can be made again.
+    pub fn rewriting(mut self, rewrite: Rewrite) -> Self {
+        self.call.rewrite = Some(rewrite);
+        self
+    }
+}
+
 impl<E, D> std::fmt::Debug for CallFuture<E, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "CallFuture({} on {:?})", self.call.operation.name, self.call.reference)
@@ -90,6 +118,7 @@ struct Call {
     binding: Arc<Binding>,
     code_sets: CodeSets,
     arguments: Vec<u8>,
+    rewrite: Option<Rewrite>,
 }
 
 enum State {
@@ -119,7 +148,8 @@ struct HandoverState {
 }
 
 enum Brought {
-    Connected(Result<Arc<ClientConnection>, (Address, io::Error)>),
+    /// The index of the route that could be connected.
+    Connected(Result<(usize, Arc<ClientConnection>), (Address, io::Error)>),
     Local(Result<Step, SystemException>),
     /// The time of the call is over. What the worker does no longer matters.
     TimedOut(Completion),
@@ -249,7 +279,9 @@ impl<E, D> CallFuture<E, D> {
                 Poll::Ready(Brought::Connected(Err((address, e)))) => {
                     Poll::Ready(self.other_way(not_connected(&address, &e)))
                 }
-                Poll::Ready(Brought::Connected(Ok(connection))) => Poll::Ready(self.sent_by(connection)),
+                Poll::Ready(Brought::Connected(Ok((route, connection)))) => {
+                    Poll::Ready(self.sent_by(route, connection))
+                }
             },
             State::Sent { connection, id, fresh } => match connection.poll(id, fresh, cx) {
                 Poll::Pending => {
@@ -264,8 +296,13 @@ impl<E, D> CallFuture<E, D> {
         }
     }
 
-    fn sent_by(&mut self, connection: Arc<ClientConnection>) -> Result<Option<Step>, SystemException> {
-        match self.call.send(connection) {
+    fn sent_by(
+        &mut self,
+        route: usize,
+        connection: Arc<ClientConnection>,
+    ) -> Result<Option<Step>, SystemException> {
+        self.call.write_for(route)?;
+        match self.call.send(route, connection) {
             Ok(state) => self.state = state,
             Err(Refused::Call(failure)) => return self.again(failure),
             Err(Refused::Exception(exception)) => return Err(exception),
@@ -314,17 +351,15 @@ enum Refused {
 
 impl Call {
     fn start(&mut self) -> Result<State, SystemException> {
-        if self.binding.code_sets() != self.code_sets && !self.arguments.is_empty() {
-            return Err(SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
-                .detail("forwarded to a server with other code sets; call again"));
-        }
         if self.binding.local_key().is_some() {
+            self.write_in(CodeSets::UNICODE)?;
             return Ok(self.run_local());
         }
-        let route = self.binding.route().ok_or_else(|| self.reference.no_usable_profile())?;
-        match route.endpoint.shared_connection() {
+        let index = self.binding.current();
+        self.write_for(index)?;
+        match self.route(index)?.endpoint.shared_connection() {
             None => Ok(self.connect()),
-            Some(connection) => match self.send(connection) {
+            Some(connection) => match self.send(index, connection) {
                 Ok(state) => Ok(state),
                 // It has just ended: another one is made.
                 Err(Refused::Call(CallFailure::NotStarted)) => Ok(self.connect()),
@@ -334,13 +369,53 @@ impl Call {
         }
     }
 
+    fn route(&self, index: usize) -> Result<&Route, SystemException> {
+        self.binding.route_at(index).ok_or_else(|| self.reference.no_usable_profile())
+    }
+
+    fn write_for(&mut self, route: usize) -> Result<(), SystemException> {
+        self.write_in(self.route(route)?.message_code_sets())
+    }
+
+    /// Sees to it that text among the arguments is as this server reads it.
+    #[inline]
+    fn write_in(&mut self, code_sets: CodeSets) -> Result<(), SystemException> {
+        if self.code_sets == code_sets || self.arguments.is_empty() {
+            Ok(())
+        } else {
+            self.rewrite(code_sets)
+        }
+    }
+
+    #[cold]
+    fn rewrite(&mut self, code_sets: CodeSets) -> Result<(), SystemException> {
+        let no_wide_text = |a: CodeSets, b: CodeSets| a.wide.is_none() && b.wide.is_none();
+        if self.code_sets.narrow == code_sets.narrow && no_wide_text(self.code_sets, code_sets) {
+            return Ok(());
+        }
+        let Some(rewrite) = self.rewrite else {
+            return Err(SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
+                .detail("forwarded to a server with other code sets; call again"));
+        };
+        let context = self.reference.orb().downgrade();
+        let mut reader = local::result_reader(&self.arguments).with_context(&context);
+        reader.set_codesets(self.code_sets);
+        let mut anew = Vec::with_capacity(self.arguments.len());
+        let mut writer = local::argument_writer(&mut anew);
+        writer.set_codesets(code_sets);
+        rewrite(&mut reader, &mut writer).map_err(|e| self.binding.unwritable(e))?;
+        (self.arguments, self.code_sets) = (anew, code_sets);
+        Ok(())
+    }
+
     fn connect(&self) -> State {
         let handover = Arc::new(Handover::default());
         let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
         let deadline = self.deadline;
         self.reference.orb().reactor().spawn(Box::new(move |_| {
             let timeout = remaining(deadline).unwrap_or(CONNECT_TIMEOUT);
-            let connected = binding.connect(timeout, |e, t| e.connect_shared(t)).map(|(_, c)| c);
+            let connected = binding.connect(timeout, |e, t| e.connect_shared(t));
+            let connected = connected.map(|(route, connection)| (binding.index_of(route), connection));
             result.bring(Brought::Connected(connected));
         }));
         State::AtWorker(handover)
@@ -364,9 +439,9 @@ impl Call {
         State::AtWorker(handover)
     }
 
-    fn send(&self, connection: Arc<ClientConnection>) -> Result<State, Refused> {
-        let route =
-            self.binding.route().ok_or_else(|| Refused::Exception(self.reference.no_usable_profile()))?;
+    /// `index`: of the route whose connection it is. Another call may prefer another one meanwhile.
+    fn send(&self, index: usize, connection: Arc<ClientConnection>) -> Result<State, Refused> {
+        let route = self.route(index).map_err(Refused::Exception)?;
         connection.register().map_err(|e| {
             let address = route.endpoint.address();
             Refused::Exception(not_connected(address, &e))
@@ -400,7 +475,7 @@ impl Binding {
     /// How text among the arguments is written.
     pub(crate) fn code_sets(&self) -> CodeSets {
         match (self.local_key(), self.route()) {
-            (None, Some(route)) => for_message(route.code_sets, route.version),
+            (None, Some(route)) => route.message_code_sets(),
             _ => CodeSets::UNICODE,
         }
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use throughline::rt::{
     Decode, DecodeError, Dispatched, Encode, EncodeError, IMPLICIT_OPERATIONS, Interface, NameTable,
     ObjectRef, Operation, OperationTable, Reader, ServerCall, Skeleton, SystemException, TypedReference,
-    TypedSkeleton, Writer,
+    TypedSkeleton, Writer, rewrite,
 };
 use throughline::{Address, Completion, Kind, Orb, OrbConfig, Version, WString};
 use throughline_cdr::ByteOrder;
@@ -215,7 +215,9 @@ impl ProbeRef {
         self.0.call(Operation::new("text", 1), |w| text.encode(w), |r| Decode::decode(r))
     }
     pub fn text_async(&self, text: &str) -> impl Future<Output = Called<String>> + Send + Unpin + use<> {
-        self.0.call_async(Operation::new("text", 1), |w| text.encode(w), |r| Decode::decode(r))
+        let operation = Operation::new("text", 1);
+        let call = self.0.call_async(operation, |w| text.encode(w), |r| Decode::decode(r));
+        call.rewriting(|r, w| rewrite::<String>(r, w))
     }
     pub fn blob(&self, n: u32) -> Called<Vec<u8>> {
         self.0.call(Operation::new("blob", 3), |w| n.encode(w), |r| Decode::decode(r))
