@@ -12,13 +12,16 @@ use std::path::PathBuf;
 /// operations at the median, the 90th and the 99th percentile, and the largest.
 const PAPER: [usize; 3] = [1, 10, 100];
 const CENSUS: [usize; 4] = [3, 12, 32, 136];
+/// One operation of each length from 1 to this.
+const LENGTHS: usize = 24;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?);
     let paper = PAPER.map(|n| (format!("Paper{n}"), (0..n).map(|i| format!("operation_{i}")).collect()));
     let census = CENSUS.map(|n| (format!("Census{n}"), census_names(n)));
-    let shapes: Vec<(String, Vec<String>)> = paper.into_iter().chain(census).collect();
+    let lengths = (format!("Lengths{LENGTHS}"), (1..=LENGTHS).map(|length| name(length, length)).collect());
+    let shapes: Vec<(String, Vec<String>)> = paper.into_iter().chain(census).chain([lengths]).collect();
 
     let idl = out.join("shapes.idl");
     fs::write(&idl, shapes_idl(&shapes)?)?;

@@ -32,6 +32,7 @@ fn probes(options: &Options) -> Vec<Probe> {
         probe(active, 1, 100),
         probe(active, many, 100),
         probe(by_name, 1, 136),
+        probe(by_name, 1, 24),
         probe(perfect, 1, 100),
         probe(dynamic, 1, 100),
     ];

@@ -129,10 +129,13 @@ fn counted(rows: &[Row]) -> Vec<Table> {
             tables.push(Table::pivot(title, select(rows, &wanted), ("strategy", "objects")));
         }
     }
-    let names =
-        [("metric", "instructions".into()), ("invocation", "each name".into()), ("operations", 136.into())];
-    let title = "Instructions of finding an operation by its name, by the name's length";
-    tables.push(Table::pivot(title, select(rows, &names), ("name_length", "strategy")));
+    for (family, title) in [("census", "census's names"), ("lengths", "one name of each length")] {
+        let names =
+            [("metric", "instructions".into()), ("invocation", "each name".into()), ("shape", family.into())];
+        let title =
+            format!("Instructions of finding an operation by its name, {title}: by the name's length");
+        tables.push(Table::pivot(title, select(rows, &names), ("name_length", "strategy")));
+    }
     let lines =
         [("metric", "cache_lines".into()), ("invocation", "random".into()), ("operations", 100.into())];
     for counted in ["first lookup", "each further lookup"] {

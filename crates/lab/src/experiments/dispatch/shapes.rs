@@ -13,7 +13,7 @@ pub(crate) use generated::shapes;
 
 /// An interface of so many operations, and everything that is made of it.
 pub(crate) struct Shape {
-    /// `paper` or `census`.
+    /// `paper`, `census` or `lengths`.
     pub(crate) family: &'static str,
     /// Own operations; the implicit ones come on top.
     pub(crate) operations: u32,
