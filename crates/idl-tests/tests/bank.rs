@@ -4,10 +4,11 @@ mod common;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use common::{served, wait};
 use throughline::rt::{ObjectRef, SystemException, TypedReference};
-use throughline::{Kind, Strategy};
+use throughline::{Address, Kind, Orb, Strategy};
 use throughline_idl_tests::bank::bank::{
     ACCOUNT, Account, AccountRef, AccountSkeleton, AccountWithdrawError, InsufficientFunds, Numbers, SAVINGS,
     Savings, SavingsRef, SavingsSkeleton,
@@ -95,6 +96,27 @@ fn futures_yield_the_same() {
         let renamed = account.rename_async(&String::from("new"));
         wait(renamed).unwrap();
         assert_eq!(wait(account.move_data_async(vec![1, 2, 3])).unwrap(), (vec![3, 2, 1], 3));
+    });
+}
+
+#[test]
+fn futures_follow_objects_to_servers_with_other_code_sets() {
+    let book = Arc::new(Book { balance: Mutex::new(100), ..Book::default() });
+    served(AccountSkeleton(Arc::clone(&book)), |orb, account| {
+        let first = Orb::listening_at(&[Address::tcp("127.0.0.1", 0)]).unwrap();
+        first.root().forward("moved", account).unwrap();
+        let port = first.addresses()[0].to_string().rsplit_once(':').unwrap().1.to_owned();
+        // Nothing is known of the first server's code sets; each call begins there.
+        let account = || {
+            let text = format!("corbaloc::127.0.0.1:{port}/moved");
+            AccountRef::from_object(orb.string_to_object(&text).unwrap())
+        };
+        wait(account().rename_async("Grüße")).unwrap();
+        assert_eq!(*book.name.lock().unwrap(), "Grüße");
+        let before = wait(account().balance_async()).unwrap();
+        assert_eq!(wait(account().withdraw_async(1)).unwrap(), before - 1);
+        assert_eq!(wait(account().move_data_async(vec![1, 2, 3])).unwrap(), (vec![3, 2, 1], 3));
+        first.shutdown(Duration::ZERO);
     });
 }
 

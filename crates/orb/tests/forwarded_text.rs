@@ -123,8 +123,7 @@ fn wide_text_between_versions() {
         let text = WString::from(UNICODE);
         let operation = Operation::new("wide", 2);
         let call = object.call_async(operation, |w| text.encode(w), |r| Decode::decode(r));
-        let answer: Result<WString, SystemException> =
-            block_on(call.rewriting(|r, w| rewrite::<WString>(r, w)));
+        let answer: Result<WString, SystemException> = block_on(call.rewriting(rewrite::<WString>));
         answer.map(|text| text.to_string())
     };
     for version in ["1.1@", "1.2@"] {

@@ -122,14 +122,26 @@ impl Scope<'_> {
         let types = call.result.into_iter().chain(call.returned().map(|it| it.ty));
         let output = Self::tuple(&types.map(|it| self.ty(it)).collect::<Vec<_>>());
         let (write, read) = (self.write_arguments(call), self.read_results(call));
+        let rewriting = self.rewriting(call);
         quote! {
             #head
             pub fn #method(
                 &self #(, #parameters)*
             ) -> impl ::std::future::Future<Output = #result<#output, #error>> + #send + use<> {
-                self.0.call_async(#operation, #write, #read)
+                self.0.call_async(#operation, #write, #read) #rewriting
             }
         }
+    }
+
+    /// How arguments are marshaled anew when the caller's are gone.
+    fn rewriting(&self, call: &Call<'_>) -> Option<TokenStream> {
+        let (rt, types) = (self.rt(), call.ins().map(|it| self.ty(it.ty)));
+        let rewrites: Vec<_> = types.map(|ty| quote!(#rt::rewrite::<#ty>)).collect();
+        let (last, first) = rewrites.split_last()?;
+        Some(match first {
+            [] => quote!(.rewriting(#last)),
+            first => quote!(.rewriting(|r, w| { #(#first(r, w)?;)* #last(r, w) })),
+        })
     }
 
     fn stub_head(&self, call: &Call<'_>, future: bool) -> TokenStream {

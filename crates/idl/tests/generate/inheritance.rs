@@ -26,9 +26,7 @@ pub mod zoo {
             const MIN_SIZE: usize = 4;
 
             fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-                Ok(Self {
-                    why: rt::Decode::decode(r)?,
-                })
+                Ok(Self { why: rt::Decode::decode(r)? })
             }
         }
 
@@ -65,11 +63,7 @@ pub mod zoo {
                 &NAMED
             }
 
-            fn invoke(
-                &self,
-                operation: u32,
-                call: &mut rt::ServerCall<'_>,
-            ) -> rt::Dispatched {
+            fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
                 match operation {
                     0 => named_skeleton::name(&self.0, call),
                     _ => call.implicit(&NAMED, operation),
@@ -101,22 +95,20 @@ pub mod zoo {
         pub static NAMED: rt::Interface = rt::Interface {
             repository_id: "IDL:example.org/Zoo/Base/Named:1.0",
             ancestors: &["IDL:example.org/Zoo/Base/Named:1.0"],
-            operations: rt::OperationTable::new(
-                rt::NameTable::new(
-                    &[
-                        "_get_name",
-                        "_is_a",
-                        "_non_existent",
-                        "_interface",
-                        "_component",
-                        "_repository_id",
-                        "_not_existent",
-                    ],
-                    16294208416658607535,
-                    &[113532185, 3313767227],
-                    &[4, 3, 1, 2, 6, 5, 0, 0],
-                ),
-            ),
+            operations: rt::OperationTable::new(rt::NameTable::new(
+                &[
+                    "_get_name",
+                    "_is_a",
+                    "_non_existent",
+                    "_interface",
+                    "_component",
+                    "_repository_id",
+                    "_not_existent",
+                ],
+                16294208416658607535,
+                &[113532185, 3313767227],
+                &[4, 3, 1, 2, 6, 5, 0, 0],
+            )),
         };
 
         /// A reference to an object of `IDL:example.org/Zoo/Base/Named:1.0`.
@@ -127,34 +119,21 @@ pub mod zoo {
         impl NamedRef {
             /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
             /// reference tells.
-            pub fn narrow(
-                object: &rt::ObjectRef,
-            ) -> Result<Option<Self>, rt::SystemException> {
+            pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
                 object.narrow()
             }
 
             /// `IDL:example.org/Zoo/Base/Named/name:1.0`
             pub fn name(&self) -> Result<String, rt::SystemException> {
-                self.0
-                    .call(
-                        rt::Operation::new("_get_name", 0),
-                        |_| Ok(()),
-                        |r| rt::Decode::decode(r),
-                    )
+                self.0.call(rt::Operation::new("_get_name", 0), |_| Ok(()), |r| rt::Decode::decode(r))
             }
 
             /// [`name`](Self::name), as a future.
             pub fn name_async(
                 &self,
-            ) -> impl ::std::future::Future<
-                Output = Result<String, rt::SystemException>,
-            > + Send + use<> {
-                self.0
-                    .call_async(
-                        rt::Operation::new("_get_name", 0),
-                        |_| Ok(()),
-                        |r| rt::Decode::decode(r),
-                    )
+            ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<>
+            {
+                self.0.call_async(rt::Operation::new("_get_name", 0), |_| Ok(()), |r| rt::Decode::decode(r))
             }
         }
 
@@ -181,16 +160,11 @@ pub mod zoo {
         }
 
         impl rt::Nilable for NamedRef {
-            fn encode_nilable(
-                value: Option<&Self>,
-                w: &mut rt::Writer<'_>,
-            ) -> Result<(), rt::EncodeError> {
+            fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
                 rt::encode_reference(value, w)
             }
 
-            fn decode_nilable(
-                r: &mut rt::Reader<'_>,
-            ) -> Result<Option<Self>, rt::DecodeError> {
+            fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
                 rt::decode_reference(r)
             }
         }
@@ -232,14 +206,9 @@ pub mod zoo {
     impl ::std::error::Error for WalkerWalkError {}
 
     impl rt::OperationError for WalkerWalkError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
-                "IDL:example.org/Zoo/Base/Gone:1.0" => {
-                    Some(rt::Decode::decode(r).map(Self::Gone))
-                }
+                "IDL:example.org/Zoo/Base/Gone:1.0" => Some(rt::Decode::decode(r).map(Self::Gone)),
                 _ => None,
             }
         }
@@ -287,11 +256,7 @@ pub mod zoo {
             &WALKER
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => walker_skeleton::pace(&self.0, call),
                 1 => walker_skeleton::set_pace(&self.0, call),
@@ -311,10 +276,7 @@ pub mod zoo {
         use ::throughline::rt;
 
         /// Serves `_get_pace`.
-        pub fn pace<S: super::Walker + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn pace<S: super::Walker + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.pace() {
                 Ok(result) => call.reply(|w| rt::Encode::encode(&result, w)),
                 Err(error) => Err(error),
@@ -335,10 +297,7 @@ pub mod zoo {
         }
 
         /// Serves `walk`.
-        pub fn walk<S: super::Walker + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn walk<S: super::Walker + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let steps: i32 = rt::Decode::decode(r)?;
             match servant.walk(steps) {
@@ -351,29 +310,24 @@ pub mod zoo {
     /// What the runtime knows of `IDL:example.org/Zoo/Walker:1.0`.
     pub static WALKER: rt::Interface = rt::Interface {
         repository_id: "IDL:example.org/Zoo/Walker:1.0",
-        ancestors: &[
-            "IDL:example.org/Zoo/Walker:1.0",
-            "IDL:example.org/Zoo/Base/Named:1.0",
-        ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "_get_pace",
-                    "_set_pace",
-                    "walk",
-                    "_get_name",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[1853398635, 1405853453, 1, 3793791033],
-                &[0, 6, 0, 8, 1, 0, 5, 3, 0, 0, 0, 9, 4, 2, 7, 0],
-            ),
-        ),
+        ancestors: &["IDL:example.org/Zoo/Walker:1.0", "IDL:example.org/Zoo/Base/Named:1.0"],
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "_get_pace",
+                "_set_pace",
+                "walk",
+                "_get_name",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[1853398635, 1405853453, 1, 3793791033],
+            &[0, 6, 0, 8, 1, 0, 5, 3, 0, 0, 0, 9, 4, 2, 7, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Walker:1.0`.
@@ -384,108 +338,70 @@ pub mod zoo {
     impl WalkerRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn pace(&self) -> Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_pace", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_pace", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`pace`](Self::pace), as a future.
         pub fn pace_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_pace", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<i32, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_pace", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn set_pace(&self, value: i32) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_pace", 1),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_pace", 1), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_pace`](Self::set_pace), as a future.
         pub fn set_pace_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("_set_pace", 1),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("_set_pace", 1), |w| rt::Encode::encode(&value, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Walker/walk:1.0`
         pub fn walk(&self, steps: i32) -> Result<i32, WalkerWalkError> {
-            self.0
-                .call(
-                    rt::Operation::new("walk", 2),
-                    |w| rt::Encode::encode(&steps, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("walk", 2),
+                |w| rt::Encode::encode(&steps, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`walk`](Self::walk), as a future.
         pub fn walk_async(
             &self,
             steps: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, WalkerWalkError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<i32, WalkerWalkError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("walk", 2),
                     |w| rt::Encode::encode(&steps, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Base/Named/name:1.0`
         pub fn name(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_name", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_name", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`name`](Self::name), as a future.
         pub fn name_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_name", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_name", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 
@@ -518,16 +434,11 @@ pub mod zoo {
     }
 
     impl rt::Nilable for WalkerRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -568,11 +479,7 @@ pub mod zoo {
             &SWIMMER
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => swimmer_skeleton::dive(&self.0, call),
                 1 => swimmer_skeleton::swim(&self.0, call),
@@ -607,12 +514,10 @@ pub mod zoo {
             let r = call.arguments();
             let others: super::Laters = rt::Decode::decode(r)?;
             match servant.swim(&others) {
-                Ok((result, first)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&first, w)
-                    })
-                }
+                Ok((result, first)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&first, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -621,28 +526,23 @@ pub mod zoo {
     /// What the runtime knows of `IDL:example.org/Zoo/Swimmer:1.0`.
     pub static SWIMMER: rt::Interface = rt::Interface {
         repository_id: "IDL:example.org/Zoo/Swimmer:1.0",
-        ancestors: &[
-            "IDL:example.org/Zoo/Swimmer:1.0",
-            "IDL:example.org/Zoo/Base/Named:1.0",
-        ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "dive",
-                    "swim",
-                    "_get_name",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[1853398635, 3793791033, 3793791033, 3793791033],
-                &[7, 5, 0, 0, 1, 0, 4, 2, 0, 0, 0, 8, 3, 0, 6, 0],
-            ),
-        ),
+        ancestors: &["IDL:example.org/Zoo/Swimmer:1.0", "IDL:example.org/Zoo/Base/Named:1.0"],
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "dive",
+                "swim",
+                "_get_name",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[1853398635, 3793791033, 3793791033, 3793791033],
+            &[7, 5, 0, 0, 1, 0, 4, 2, 0, 0, 0, 8, 3, 0, 6, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Swimmer:1.0`.
@@ -653,9 +553,7 @@ pub mod zoo {
     impl SwimmerRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -671,12 +569,11 @@ pub mod zoo {
             &self,
             others: &[Option<LaterRef>],
         ) -> Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("swim", 1),
-                    |w| rt::Encode::encode(others, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+            self.0.call(
+                rt::Operation::new("swim", 1),
+                |w| rt::Encode::encode(others, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`swim`](Self::swim), as a future.
@@ -687,37 +584,27 @@ pub mod zoo {
             others: &[Option<LaterRef>],
         ) -> impl ::std::future::Future<
             Output = Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("swim", 1),
                     |w| rt::Encode::encode(others, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<Laters>)
         }
 
         /// `IDL:example.org/Zoo/Base/Named/name:1.0`
         pub fn name(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_name", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_name", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`name`](Self::name), as a future.
         pub fn name_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_name", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_name", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 
@@ -750,16 +637,11 @@ pub mod zoo {
     }
 
     impl rt::Nilable for SwimmerRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -806,17 +688,10 @@ pub mod zoo {
     impl ::std::error::Error for DuckQuackError {}
 
     impl rt::OperationError for DuckQuackError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
-                "IDL:example.org/Zoo/Duck/Upset:1.0" => {
-                    Some(rt::Decode::decode(r).map(Self::Upset))
-                }
-                "IDL:example.org/Zoo/Base/Gone:1.0" => {
-                    Some(rt::Decode::decode(r).map(Self::Gone))
-                }
+                "IDL:example.org/Zoo/Duck/Upset:1.0" => Some(rt::Decode::decode(r).map(Self::Upset)),
+                "IDL:example.org/Zoo/Base/Gone:1.0" => Some(rt::Decode::decode(r).map(Self::Gone)),
                 _ => None,
             }
         }
@@ -865,11 +740,7 @@ pub mod zoo {
             &DUCK
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => duck_skeleton::quack(&self.0, call),
                 1 => duck_skeleton::temper(&self.0, call),
@@ -894,10 +765,7 @@ pub mod zoo {
         use ::throughline::rt;
 
         /// Serves `quack`.
-        pub fn quack<S: super::Duck + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn quack<S: super::Duck + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let how: super::duck::Mood = rt::Decode::decode(r)?;
             match servant.quack(how) {
@@ -907,10 +775,7 @@ pub mod zoo {
         }
 
         /// Serves `_get_temper`.
-        pub fn temper<S: super::Duck + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn temper<S: super::Duck + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.temper() {
                 Ok(result) => call.reply(|w| rt::Encode::encode(&result, w)),
                 Err(error) => Err(error),
@@ -940,30 +805,28 @@ pub mod zoo {
             "IDL:example.org/Zoo/Base/Named:1.0",
             "IDL:example.org/Zoo/Swimmer:1.0",
         ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "quack",
-                    "_get_temper",
-                    "_set_temper",
-                    "_get_pace",
-                    "_set_pace",
-                    "walk",
-                    "_get_name",
-                    "dive",
-                    "swim",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3041791767, 4169906345, 1853398635, 1185545645],
-                &[6, 14, 8, 10, 4, 11, 3, 1, 12, 0, 0, 9, 5, 13, 2, 7],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "quack",
+                "_get_temper",
+                "_set_temper",
+                "_get_pace",
+                "_set_pace",
+                "walk",
+                "_get_name",
+                "dive",
+                "swim",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3041791767, 4169906345, 1853398635, 1185545645],
+            &[6, 14, 8, 10, 4, 11, 3, 1, 12, 0, 0, 9, 5, 13, 2, 7],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Duck:1.0`.
@@ -974,182 +837,125 @@ pub mod zoo {
     impl DuckRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:example.org/Zoo/Duck/quack:1.0`
         pub fn quack(&self, how: duck::Mood) -> Result<duck::Moods, DuckQuackError> {
-            self.0
-                .call(
-                    rt::Operation::new("quack", 0),
-                    |w| rt::Encode::encode(&how, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("quack", 0),
+                |w| rt::Encode::encode(&how, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`quack`](Self::quack), as a future.
         pub fn quack_async(
             &self,
             how: duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<duck::Moods, DuckQuackError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<duck::Moods, DuckQuackError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("quack", 0),
                     |w| rt::Encode::encode(&how, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
         pub fn temper(&self) -> Result<duck::Mood, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_temper", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_temper", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`temper`](Self::temper), as a future.
         pub fn temper_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<duck::Mood, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_temper", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<duck::Mood, rt::SystemException>> + Send + use<>
+        {
+            self.0.call_async(rt::Operation::new("_get_temper", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
         pub fn set_temper(&self, value: duck::Mood) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_temper", 2),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_temper", 2), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_temper`](Self::set_temper), as a future.
         pub fn set_temper_async(
             &self,
             value: duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("_set_temper", 2),
                     |w| rt::Encode::encode(&value, w),
                     |_| Ok(()),
                 )
+                .rewriting(rt::rewrite::<duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn pace(&self) -> Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_pace", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_pace", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`pace`](Self::pace), as a future.
         pub fn pace_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_pace", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<i32, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_pace", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn set_pace(&self, value: i32) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_pace", 4),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_pace", 4), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_pace`](Self::set_pace), as a future.
         pub fn set_pace_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("_set_pace", 4),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("_set_pace", 4), |w| rt::Encode::encode(&value, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Walker/walk:1.0`
         pub fn walk(&self, steps: i32) -> Result<i32, WalkerWalkError> {
-            self.0
-                .call(
-                    rt::Operation::new("walk", 5),
-                    |w| rt::Encode::encode(&steps, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("walk", 5),
+                |w| rt::Encode::encode(&steps, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`walk`](Self::walk), as a future.
         pub fn walk_async(
             &self,
             steps: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, WalkerWalkError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<i32, WalkerWalkError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("walk", 5),
                     |w| rt::Encode::encode(&steps, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Base/Named/name:1.0`
         pub fn name(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_name", 6),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_name", 6), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`name`](Self::name), as a future.
         pub fn name_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_name", 6),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_name", 6), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Swimmer/dive:1.0`
@@ -1164,12 +970,11 @@ pub mod zoo {
             &self,
             others: &[Option<LaterRef>],
         ) -> Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("swim", 8),
-                    |w| rt::Encode::encode(others, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+            self.0.call(
+                rt::Operation::new("swim", 8),
+                |w| rt::Encode::encode(others, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`swim`](Self::swim), as a future.
@@ -1180,13 +985,15 @@ pub mod zoo {
             others: &[Option<LaterRef>],
         ) -> impl ::std::future::Future<
             Output = Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("swim", 8),
                     |w| rt::Encode::encode(others, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<Laters>)
         }
     }
 
@@ -1231,16 +1038,11 @@ pub mod zoo {
     }
 
     impl rt::Nilable for DuckRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -1272,11 +1074,7 @@ pub mod zoo {
                 match r.read_u32()? {
                     0 => Ok(Self::Calm),
                     1 => Ok(Self::Cross),
-                    value => {
-                        Err(rt::DecodeError::InvalidEnum {
-                            value,
-                        })
-                    }
+                    value => Err(rt::DecodeError::InvalidEnum { value }),
                 }
             }
         }
@@ -1298,9 +1096,7 @@ pub mod zoo {
             const MIN_SIZE: usize = 4;
 
             fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-                Ok(Self {
-                    why: rt::Decode::decode(r)?,
-                })
+                Ok(Self { why: rt::Decode::decode(r)? })
             }
         }
 
@@ -1356,14 +1152,9 @@ pub mod zoo {
     impl ::std::error::Error for LaterFinallyError {}
 
     impl rt::OperationError for LaterFinallyError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
-                "IDL:example.org/Zoo/Duck/Upset:1.0" => {
-                    Some(rt::Decode::decode(r).map(Self::Upset))
-                }
+                "IDL:example.org/Zoo/Duck/Upset:1.0" => Some(rt::Decode::decode(r).map(Self::Upset)),
                 _ => None,
             }
         }
@@ -1397,11 +1188,7 @@ pub mod zoo {
             &LATER
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => later_skeleton::finally(&self.0, call),
                 1 => duck_skeleton::quack(&self.0, call),
@@ -1450,34 +1237,29 @@ pub mod zoo {
             "IDL:example.org/Zoo/Base/Named:1.0",
             "IDL:example.org/Zoo/Swimmer:1.0",
         ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "finally",
-                    "quack",
-                    "_get_temper",
-                    "_set_temper",
-                    "_get_pace",
-                    "_set_pace",
-                    "walk",
-                    "_get_name",
-                    "dive",
-                    "swim",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    4169906345, 113532185, 1, 3793791033, 1, 1853398635, 2250350655,
-                    443934455,
-                ],
-                &[3, 14, 5, 8, 6, 2, 11, 9, 1, 7, 13, 15, 10, 12, 4, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "finally",
+                "quack",
+                "_get_temper",
+                "_set_temper",
+                "_get_pace",
+                "_set_pace",
+                "walk",
+                "_get_name",
+                "dive",
+                "swim",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[4169906345, 113532185, 1, 3793791033, 1, 1853398635, 2250350655, 443934455],
+            &[3, 14, 5, 8, 6, 2, 11, 9, 1, 7, 13, 15, 10, 12, 4, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Later:1.0`.
@@ -1488,207 +1270,140 @@ pub mod zoo {
     impl LaterRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:example.org/Zoo/Later/finally:1.0`
         pub fn finally(&self, how: duck::Mood) -> Result<(), LaterFinallyError> {
-            self.0
-                .call(
-                    rt::Operation::new("finally", 0),
-                    |w| rt::Encode::encode(&how, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("finally", 0), |w| rt::Encode::encode(&how, w), |_| Ok(()))
         }
 
         /// [`finally`](Self::finally), as a future.
         pub fn finally_async(
             &self,
             how: duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), LaterFinallyError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), LaterFinallyError>> + Send + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("finally", 0),
-                    |w| rt::Encode::encode(&how, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("finally", 0), |w| rt::Encode::encode(&how, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Duck/quack:1.0`
         pub fn quack(&self, how: duck::Mood) -> Result<duck::Moods, DuckQuackError> {
-            self.0
-                .call(
-                    rt::Operation::new("quack", 1),
-                    |w| rt::Encode::encode(&how, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("quack", 1),
+                |w| rt::Encode::encode(&how, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`quack`](Self::quack), as a future.
         pub fn quack_async(
             &self,
             how: duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<duck::Moods, DuckQuackError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<duck::Moods, DuckQuackError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("quack", 1),
                     |w| rt::Encode::encode(&how, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
         pub fn temper(&self) -> Result<duck::Mood, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_temper", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_temper", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`temper`](Self::temper), as a future.
         pub fn temper_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<duck::Mood, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_temper", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<duck::Mood, rt::SystemException>> + Send + use<>
+        {
+            self.0.call_async(rt::Operation::new("_get_temper", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
         pub fn set_temper(&self, value: duck::Mood) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_temper", 3),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_temper", 3), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_temper`](Self::set_temper), as a future.
         pub fn set_temper_async(
             &self,
             value: duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("_set_temper", 3),
                     |w| rt::Encode::encode(&value, w),
                     |_| Ok(()),
                 )
+                .rewriting(rt::rewrite::<duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn pace(&self) -> Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_pace", 4),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_pace", 4), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`pace`](Self::pace), as a future.
         pub fn pace_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_pace", 4),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<i32, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_pace", 4), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn set_pace(&self, value: i32) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_pace", 5),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_pace", 5), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_pace`](Self::set_pace), as a future.
         pub fn set_pace_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("_set_pace", 5),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("_set_pace", 5), |w| rt::Encode::encode(&value, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Walker/walk:1.0`
         pub fn walk(&self, steps: i32) -> Result<i32, WalkerWalkError> {
-            self.0
-                .call(
-                    rt::Operation::new("walk", 6),
-                    |w| rt::Encode::encode(&steps, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("walk", 6),
+                |w| rt::Encode::encode(&steps, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`walk`](Self::walk), as a future.
         pub fn walk_async(
             &self,
             steps: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, WalkerWalkError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<i32, WalkerWalkError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("walk", 6),
                     |w| rt::Encode::encode(&steps, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Base/Named/name:1.0`
         pub fn name(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_name", 7),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_name", 7), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`name`](Self::name), as a future.
         pub fn name_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_name", 7),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_name", 7), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Swimmer/dive:1.0`
@@ -1703,12 +1418,11 @@ pub mod zoo {
             &self,
             others: &[Option<LaterRef>],
         ) -> Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("swim", 9),
-                    |w| rt::Encode::encode(others, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+            self.0.call(
+                rt::Operation::new("swim", 9),
+                |w| rt::Encode::encode(others, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`swim`](Self::swim), as a future.
@@ -1719,13 +1433,15 @@ pub mod zoo {
             others: &[Option<LaterRef>],
         ) -> impl ::std::future::Future<
             Output = Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("swim", 9),
                     |w| rt::Encode::encode(others, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<Laters>)
         }
     }
 
@@ -1776,16 +1492,11 @@ pub mod zoo {
     }
 
     impl rt::Nilable for LaterRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -1811,11 +1522,7 @@ pub mod zoo {
             &GANDER
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => gander_skeleton::hiss(&self.0, call),
                 1 => super::farm::goose_skeleton::honk(&self.0, call),
@@ -1842,10 +1549,7 @@ pub mod zoo {
         use ::throughline::rt;
 
         /// Serves `hiss`.
-        pub fn hiss<S: super::Gander + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn hiss<S: super::Gander + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.hiss() {
                 Ok(()) => call.reply(|_| Ok(())),
                 Err(error) => Err(error),
@@ -1864,38 +1568,33 @@ pub mod zoo {
             "IDL:example.org/Zoo/Base/Named:1.0",
             "IDL:example.org/Zoo/Swimmer:1.0",
         ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "hiss",
-                    "honk",
-                    "quack",
-                    "_get_temper",
-                    "_set_temper",
-                    "_get_pace",
-                    "_set_pace",
-                    "walk",
-                    "_get_name",
-                    "dive",
-                    "swim",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    456755563, 4169906345, 1853398635, 3793791033, 1, 3793791033,
-                    113532185, 4088940685,
-                ],
-                &[
-                    15, 0, 0, 0, 0, 0, 13, 6, 10, 5, 9, 0, 0, 12, 3, 0, 7, 0, 0, 1, 8, 2,
-                    0, 16, 0, 11, 0, 0, 4, 0, 14, 0,
-                ],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "hiss",
+                "honk",
+                "quack",
+                "_get_temper",
+                "_set_temper",
+                "_get_pace",
+                "_set_pace",
+                "walk",
+                "_get_name",
+                "dive",
+                "swim",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[456755563, 4169906345, 1853398635, 3793791033, 1, 3793791033, 113532185, 4088940685],
+            &[
+                15, 0, 0, 0, 0, 0, 13, 6, 10, 5, 9, 0, 0, 12, 3, 0, 7, 0, 0, 1, 8, 2, 0, 16, 0, 11, 0, 0, 4,
+                0, 14, 0,
+            ],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Gander:1.0`.
@@ -1906,9 +1605,7 @@ pub mod zoo {
     impl GanderRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -1920,9 +1617,7 @@ pub mod zoo {
         /// [`hiss`](Self::hiss), as a future.
         pub fn hiss_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0.call_async(rt::Operation::new("hiss", 0), |_| Ok(()), |_| Ok(()))
         }
 
@@ -1934,182 +1629,125 @@ pub mod zoo {
         /// [`honk`](Self::honk), as a future.
         pub fn honk_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0.call_async(rt::Operation::new("honk", 1), |_| Ok(()), |_| Ok(()))
         }
 
         /// `IDL:example.org/Zoo/Duck/quack:1.0`
         pub fn quack(&self, how: duck::Mood) -> Result<duck::Moods, DuckQuackError> {
-            self.0
-                .call(
-                    rt::Operation::new("quack", 2),
-                    |w| rt::Encode::encode(&how, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("quack", 2),
+                |w| rt::Encode::encode(&how, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`quack`](Self::quack), as a future.
         pub fn quack_async(
             &self,
             how: duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<duck::Moods, DuckQuackError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<duck::Moods, DuckQuackError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("quack", 2),
                     |w| rt::Encode::encode(&how, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
         pub fn temper(&self) -> Result<duck::Mood, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_temper", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_temper", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`temper`](Self::temper), as a future.
         pub fn temper_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<duck::Mood, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_temper", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<duck::Mood, rt::SystemException>> + Send + use<>
+        {
+            self.0.call_async(rt::Operation::new("_get_temper", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
         pub fn set_temper(&self, value: duck::Mood) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_temper", 4),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_temper", 4), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_temper`](Self::set_temper), as a future.
         pub fn set_temper_async(
             &self,
             value: duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("_set_temper", 4),
                     |w| rt::Encode::encode(&value, w),
                     |_| Ok(()),
                 )
+                .rewriting(rt::rewrite::<duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn pace(&self) -> Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_pace", 5),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_pace", 5), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`pace`](Self::pace), as a future.
         pub fn pace_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_pace", 5),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<i32, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_pace", 5), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn set_pace(&self, value: i32) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_pace", 6),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_pace", 6), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_pace`](Self::set_pace), as a future.
         pub fn set_pace_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("_set_pace", 6),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("_set_pace", 6), |w| rt::Encode::encode(&value, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Walker/walk:1.0`
         pub fn walk(&self, steps: i32) -> Result<i32, WalkerWalkError> {
-            self.0
-                .call(
-                    rt::Operation::new("walk", 7),
-                    |w| rt::Encode::encode(&steps, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("walk", 7),
+                |w| rt::Encode::encode(&steps, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`walk`](Self::walk), as a future.
         pub fn walk_async(
             &self,
             steps: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, WalkerWalkError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<i32, WalkerWalkError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("walk", 7),
                     |w| rt::Encode::encode(&steps, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Base/Named/name:1.0`
         pub fn name(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_name", 8),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_name", 8), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`name`](Self::name), as a future.
         pub fn name_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_name", 8),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_name", 8), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Swimmer/dive:1.0`
@@ -2124,12 +1762,11 @@ pub mod zoo {
             &self,
             others: &[Option<LaterRef>],
         ) -> Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("swim", 10),
-                    |w| rt::Encode::encode(others, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+            self.0.call(
+                rt::Operation::new("swim", 10),
+                |w| rt::Encode::encode(others, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`swim`](Self::swim), as a future.
@@ -2140,13 +1777,15 @@ pub mod zoo {
             others: &[Option<LaterRef>],
         ) -> impl ::std::future::Future<
             Output = Result<(Option<LaterRef>, Option<LaterRef>), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("swim", 10),
                     |w| rt::Encode::encode(others, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<Laters>)
         }
     }
 
@@ -2203,16 +1842,11 @@ pub mod zoo {
     }
 
     impl rt::Nilable for GanderRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -2249,22 +1883,20 @@ pub mod zoo {
     pub static DESCRIBABLE: rt::Interface = rt::Interface {
         repository_id: "IDL:example.org/Zoo/Describable:1.0",
         ancestors: &["IDL:example.org/Zoo/Describable:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "describe",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[1853398635, 4088940685],
-                &[0, 3, 0, 1, 2, 6, 5, 4],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "describe",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[1853398635, 4088940685],
+            &[0, 3, 0, 1, 2, 6, 5, 4],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Describable:1.0`.
@@ -2275,34 +1907,20 @@ pub mod zoo {
     impl DescribableRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:example.org/Zoo/Describable/describe:1.0`
         pub fn describe(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("describe", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("describe", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`describe`](Self::describe), as a future.
         pub fn describe_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("describe", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("describe", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 
@@ -2329,10 +1947,7 @@ pub mod zoo {
     }
 
     impl rt::Nilable for DescribableRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             w.write_bool(value.is_some());
             match value {
                 Some(_) => rt::encode_reference(value, w),
@@ -2343,19 +1958,13 @@ pub mod zoo {
             }
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             if r.read_bool()? {
                 return rt::decode_reference(r);
             }
             match r.read_u32()? {
                 0 => Ok(None),
-                _ => {
-                    Err(rt::DecodeError::Invalid {
-                        what: "a value where an object is supported only",
-                    })
-                }
+                _ => Err(rt::DecodeError::Invalid { what: "a value where an object is supported only" }),
             }
         }
     }
@@ -2381,11 +1990,7 @@ pub mod zoo {
             &STATUE
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => statue_skeleton::height(&self.0, call),
                 1 => describable_skeleton::describe(&self.0, call),
@@ -2417,27 +2022,22 @@ pub mod zoo {
     /// What the runtime knows of `IDL:example.org/Zoo/Statue:1.0`.
     pub static STATUE: rt::Interface = rt::Interface {
         repository_id: "IDL:example.org/Zoo/Statue:1.0",
-        ancestors: &[
-            "IDL:example.org/Zoo/Statue:1.0",
-            "IDL:example.org/Zoo/Describable:1.0",
-        ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "_get_height",
-                    "describe",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[1853398635, 113532185, 879159713, 3793791033],
-                &[4, 1, 0, 3, 6, 7, 2, 5],
-            ),
-        ),
+        ancestors: &["IDL:example.org/Zoo/Statue:1.0", "IDL:example.org/Zoo/Describable:1.0"],
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "_get_height",
+                "describe",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[1853398635, 113532185, 879159713, 3793791033],
+            &[4, 1, 0, 3, 6, 7, 2, 5],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Statue:1.0`.
@@ -2448,58 +2048,32 @@ pub mod zoo {
     impl StatueRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:example.org/Zoo/Statue/height:1.0`
         pub fn height(&self) -> Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_height", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_height", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`height`](Self::height), as a future.
         pub fn height_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_height", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<i32, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_height", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Describable/describe:1.0`
         pub fn describe(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("describe", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("describe", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`describe`](Self::describe), as a future.
         pub fn describe_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("describe", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("describe", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 
@@ -2532,16 +2106,11 @@ pub mod zoo {
     }
 
     impl rt::Nilable for StatueRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -2563,9 +2132,7 @@ pub mod zoo {
         const MIN_SIZE: usize = 1;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self {
-                what: rt::Decode::decode(r)?,
-            })
+            Ok(Self { what: rt::Decode::decode(r)? })
         }
     }
 
@@ -2598,11 +2165,7 @@ pub mod zoo {
             &MUSEUM
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => museum_skeleton::show(&self.0, call),
                 _ => call.implicit(&MUSEUM, operation),
@@ -2619,20 +2182,15 @@ pub mod zoo {
         use ::throughline::rt;
 
         /// Serves `show`.
-        pub fn show<S: super::Museum + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn show<S: super::Museum + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let what: Option<super::DescribableRef> = rt::Decode::decode(r)?;
             let mut beside: super::Exhibit = rt::Decode::decode(r)?;
             match servant.show(what.as_ref(), &mut beside) {
-                Ok(result) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&beside, w)
-                    })
-                }
+                Ok(result) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&beside, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -2642,22 +2200,20 @@ pub mod zoo {
     pub static MUSEUM: rt::Interface = rt::Interface {
         repository_id: "IDL:example.org/Zoo/Museum:1.0",
         ancestors: &["IDL:example.org/Zoo/Museum:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "show",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 4088940685],
-                &[4, 3, 0, 1, 2, 6, 5, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "show",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3793791033, 4088940685],
+            &[4, 3, 0, 1, 2, 6, 5, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Zoo/Museum:1.0`.
@@ -2667,9 +2223,7 @@ pub mod zoo {
     impl MuseumRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -2679,20 +2233,19 @@ pub mod zoo {
             what: Option<&DescribableRef>,
             beside: &mut Exhibit,
         ) -> Result<Option<DescribableRef>, rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("show", 0),
-                    beside,
-                    |beside, w| {
-                        rt::Nilable::encode_nilable(what, w)?;
-                        rt::Encode::encode(beside, w)
-                    },
-                    |beside, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(beside, r)?;
-                        Ok(result)
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("show", 0),
+                beside,
+                |beside, w| {
+                    rt::Nilable::encode_nilable(what, w)?;
+                    rt::Encode::encode(beside, w)
+                },
+                |beside, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(beside, r)?;
+                    Ok(result)
+                },
+            )
         }
 
         /// [`show`](Self::show), as a future.
@@ -2704,7 +2257,8 @@ pub mod zoo {
             beside: Exhibit,
         ) -> impl ::std::future::Future<
             Output = Result<(Option<DescribableRef>, Exhibit), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("show", 0),
@@ -2714,6 +2268,10 @@ pub mod zoo {
                     },
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Option<DescribableRef>>(r, w)?;
+                    rt::rewrite::<Exhibit>(r, w)
+                })
         }
     }
 
@@ -2740,16 +2298,11 @@ pub mod zoo {
     }
 
     impl rt::Nilable for MuseumRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -2790,14 +2343,9 @@ pub mod zoo {
     impl ::std::error::Error for KeeperDeputyError {}
 
     impl rt::OperationError for KeeperDeputyError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
-                "IDL:example.org/Zoo/Base/Gone:1.0" => {
-                    Some(rt::Decode::decode(r).map(Self::Gone))
-                }
+                "IDL:example.org/Zoo/Base/Gone:1.0" => Some(rt::Decode::decode(r).map(Self::Gone)),
                 _ => None,
             }
         }
@@ -2816,10 +2364,7 @@ pub mod zoo {
         fn favourite(&self) -> Result<Option<DuckRef>, rt::SystemException>;
 
         /// `IDL:example.org/Zoo/Keeper/favourite:1.0`
-        fn set_favourite(
-            &self,
-            value: Option<&DuckRef>,
-        ) -> Result<(), rt::SystemException>;
+        fn set_favourite(&self, value: Option<&DuckRef>) -> Result<(), rt::SystemException>;
 
         /// `IDL:example.org/Zoo/Keeper/deputy:1.0`
         fn deputy(
@@ -2829,11 +2374,7 @@ pub mod zoo {
         ) -> Result<Option<::std::sync::Arc<dyn Keeper>>, KeeperDeputyError>;
 
         /// `IDL:example.org/Zoo/Keeper/feed:1.0`
-        fn feed(
-            &self,
-            all: &[Option<DuckRef>],
-            fish: &mut i32,
-        ) -> Result<(), rt::SystemException>;
+        fn feed(&self, all: &[Option<DuckRef>], fish: &mut i32) -> Result<(), rt::SystemException>;
     }
 
     impl<S: Keeper + ?Sized> Keeper for ::std::sync::Arc<S> {
@@ -2841,10 +2382,7 @@ pub mod zoo {
             (**self).favourite()
         }
 
-        fn set_favourite(
-            &self,
-            value: Option<&DuckRef>,
-        ) -> Result<(), rt::SystemException> {
+        fn set_favourite(&self, value: Option<&DuckRef>) -> Result<(), rt::SystemException> {
             (**self).set_favourite(value)
         }
 
@@ -2856,11 +2394,7 @@ pub mod zoo {
             (**self).deputy(other, name)
         }
 
-        fn feed(
-            &self,
-            all: &[Option<DuckRef>],
-            fish: &mut i32,
-        ) -> Result<(), rt::SystemException> {
+        fn feed(&self, all: &[Option<DuckRef>], fish: &mut i32) -> Result<(), rt::SystemException> {
             (**self).feed(all, fish)
         }
     }
@@ -2892,11 +2426,7 @@ pub mod farm {
             &GOOSE
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => goose_skeleton::honk(&self.0, call),
                 1 => super::zoo::duck_skeleton::quack(&self.0, call),
@@ -2922,10 +2452,7 @@ pub mod farm {
         use ::throughline::rt;
 
         /// Serves `honk`.
-        pub fn honk<S: super::Goose + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn honk<S: super::Goose + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.honk() {
                 Ok(()) => call.reply(|_| Ok(())),
                 Err(error) => Err(error),
@@ -2943,34 +2470,29 @@ pub mod farm {
             "IDL:example.org/Zoo/Base/Named:1.0",
             "IDL:example.org/Zoo/Swimmer:1.0",
         ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "honk",
-                    "quack",
-                    "_get_temper",
-                    "_set_temper",
-                    "_get_pace",
-                    "_set_pace",
-                    "walk",
-                    "_get_name",
-                    "dive",
-                    "swim",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    4169906345, 113532185, 4169906345, 3793791033, 1, 1853398635,
-                    2250350655, 2733677995,
-                ],
-                &[3, 14, 5, 8, 6, 2, 11, 9, 1, 7, 13, 15, 10, 0, 4, 12],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "honk",
+                "quack",
+                "_get_temper",
+                "_set_temper",
+                "_get_pace",
+                "_set_pace",
+                "walk",
+                "_get_name",
+                "dive",
+                "swim",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[4169906345, 113532185, 4169906345, 3793791033, 1, 1853398635, 2250350655, 2733677995],
+            &[3, 14, 5, 8, 6, 2, 11, 9, 1, 7, 13, 15, 10, 0, 4, 12],
+        )),
     };
 
     /// A reference to an object of `IDL:example.org/Farm/Goose:1.0`.
@@ -2981,9 +2503,7 @@ pub mod farm {
     impl GooseRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -2995,9 +2515,7 @@ pub mod farm {
         /// [`honk`](Self::honk), as a future.
         pub fn honk_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0.call_async(rt::Operation::new("honk", 0), |_| Ok(()), |_| Ok(()))
         }
 
@@ -3006,12 +2524,11 @@ pub mod farm {
             &self,
             how: super::zoo::duck::Mood,
         ) -> Result<super::zoo::duck::Moods, super::zoo::DuckQuackError> {
-            self.0
-                .call(
-                    rt::Operation::new("quack", 1),
-                    |w| rt::Encode::encode(&how, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("quack", 1),
+                |w| rt::Encode::encode(&how, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`quack`](Self::quack), as a future.
@@ -3020,163 +2537,110 @@ pub mod farm {
             how: super::zoo::duck::Mood,
         ) -> impl ::std::future::Future<
             Output = Result<super::zoo::duck::Moods, super::zoo::DuckQuackError>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("quack", 1),
                     |w| rt::Encode::encode(&how, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<super::zoo::duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
         pub fn temper(&self) -> Result<super::zoo::duck::Mood, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_temper", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_temper", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`temper`](Self::temper), as a future.
         pub fn temper_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<super::zoo::duck::Mood, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_temper", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<super::zoo::duck::Mood, rt::SystemException>> + Send + use<>
+        {
+            self.0.call_async(rt::Operation::new("_get_temper", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Duck/temper:1.0`
-        pub fn set_temper(
-            &self,
-            value: super::zoo::duck::Mood,
-        ) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_temper", 3),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+        pub fn set_temper(&self, value: super::zoo::duck::Mood) -> Result<(), rt::SystemException> {
+            self.0.call(rt::Operation::new("_set_temper", 3), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_temper`](Self::set_temper), as a future.
         pub fn set_temper_async(
             &self,
             value: super::zoo::duck::Mood,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("_set_temper", 3),
                     |w| rt::Encode::encode(&value, w),
                     |_| Ok(()),
                 )
+                .rewriting(rt::rewrite::<super::zoo::duck::Mood>)
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn pace(&self) -> Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_pace", 4),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_pace", 4), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`pace`](Self::pace), as a future.
         pub fn pace_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_pace", 4),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<i32, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_pace", 4), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Walker/pace:1.0`
         pub fn set_pace(&self, value: i32) -> Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_pace", 5),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+            self.0.call(rt::Operation::new("_set_pace", 5), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_pace`](Self::set_pace), as a future.
         pub fn set_pace_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("_set_pace", 5),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("_set_pace", 5), |w| rt::Encode::encode(&value, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Walker/walk:1.0`
         pub fn walk(&self, steps: i32) -> Result<i32, super::zoo::WalkerWalkError> {
-            self.0
-                .call(
-                    rt::Operation::new("walk", 6),
-                    |w| rt::Encode::encode(&steps, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("walk", 6),
+                |w| rt::Encode::encode(&steps, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`walk`](Self::walk), as a future.
         pub fn walk_async(
             &self,
             steps: i32,
-        ) -> impl ::std::future::Future<
-            Output = Result<i32, super::zoo::WalkerWalkError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<i32, super::zoo::WalkerWalkError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("walk", 6),
                     |w| rt::Encode::encode(&steps, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:example.org/Zoo/Base/Named/name:1.0`
         pub fn name(&self) -> Result<String, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_name", 7),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_name", 7), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`name`](Self::name), as a future.
         pub fn name_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<String, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_name", 7),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<String, rt::SystemException>> + Send + use<> {
+            self.0.call_async(rt::Operation::new("_get_name", 7), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:example.org/Zoo/Swimmer/dive:1.0`
@@ -3190,16 +2654,13 @@ pub mod farm {
         pub fn swim(
             &self,
             others: &[Option<super::zoo::LaterRef>],
-        ) -> Result<
-            (Option<super::zoo::LaterRef>, Option<super::zoo::LaterRef>),
-            rt::SystemException,
-        > {
-            self.0
-                .call(
-                    rt::Operation::new("swim", 9),
-                    |w| rt::Encode::encode(others, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+        ) -> Result<(Option<super::zoo::LaterRef>, Option<super::zoo::LaterRef>), rt::SystemException>
+        {
+            self.0.call(
+                rt::Operation::new("swim", 9),
+                |w| rt::Encode::encode(others, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`swim`](Self::swim), as a future.
@@ -3213,13 +2674,15 @@ pub mod farm {
                 (Option<super::zoo::LaterRef>, Option<super::zoo::LaterRef>),
                 rt::SystemException,
             >,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("swim", 9),
                     |w| rt::Encode::encode(others, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<super::zoo::Laters>)
         }
     }
 
@@ -3270,16 +2733,11 @@ pub mod farm {
     }
 
     impl rt::Nilable for GooseRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }

@@ -13,10 +13,7 @@ pub mod names {
     }
 
     impl rt::Encode for Option {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.some, w)
         }
     }
@@ -24,12 +21,8 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Option {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
-            Ok(Self {
-                some: rt::Decode::decode(r)?,
-            })
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
+            Ok(Self { some: rt::Decode::decode(r)? })
         }
     }
 
@@ -41,10 +34,7 @@ pub mod names {
     }
 
     impl rt::Encode for Str {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.text, w)
         }
     }
@@ -52,12 +42,8 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Str {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
-            Ok(Self {
-                text: rt::Decode::decode(r)?,
-            })
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
+            Ok(Self { text: rt::Decode::decode(r)? })
         }
     }
 
@@ -76,10 +62,7 @@ pub mod names {
     }
 
     impl rt::Encode for Result {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             w.write_u32(*self as u32);
             Ok(())
         }
@@ -88,18 +71,12 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Result {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             match r.read_u32()? {
                 0 => Ok(Self::Ok),
                 1 => Ok(Self::Err),
                 2 => Ok(Self::None),
-                value => {
-                    Err(rt::DecodeError::InvalidEnum {
-                        value,
-                    })
-                }
+                value => Err(rt::DecodeError::InvalidEnum { value }),
             }
         }
     }
@@ -112,10 +89,7 @@ pub mod names {
     }
 
     impl rt::Encode for Box {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.why, w)
         }
     }
@@ -123,12 +97,8 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Box {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
-            Ok(Self {
-                why: rt::Decode::decode(r)?,
-            })
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
+            Ok(Self { why: rt::Decode::decode(r)? })
         }
     }
 
@@ -149,10 +119,7 @@ pub mod names {
     pub struct Some;
 
     impl rt::Encode for Some {
-        fn encode(
-            &self,
-            _: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, _: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             Ok(())
         }
     }
@@ -160,9 +127,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Some {
         const MIN_SIZE: usize = 0;
 
-        fn decode(
-            _: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(_: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self)
         }
     }
@@ -184,10 +149,7 @@ pub mod names {
     pub struct System;
 
     impl rt::Encode for System {
-        fn encode(
-            &self,
-            _: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, _: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             Ok(())
         }
     }
@@ -195,9 +157,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for System {
         const MIN_SIZE: usize = 0;
 
-        fn decode(
-            _: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(_: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self)
         }
     }
@@ -270,15 +230,11 @@ pub mod names {
             r: &mut rt::Reader<'_>,
         ) -> ::std::option::Option<::std::result::Result<Self, rt::DecodeError>> {
             match id {
-                "IDL:Names/Some:1.0" => {
-                    ::std::option::Option::Some(rt::Decode::decode(r).map(Self::Some))
-                }
+                "IDL:Names/Some:1.0" => ::std::option::Option::Some(rt::Decode::decode(r).map(Self::Some)),
                 "IDL:Names/System:1.0" => {
                     ::std::option::Option::Some(rt::Decode::decode(r).map(Self::System_))
                 }
-                "IDL:Names/Box:1.0" => {
-                    ::std::option::Option::Some(rt::Decode::decode(r).map(Self::Box))
-                }
+                "IDL:Names/Box:1.0" => ::std::option::Option::Some(rt::Decode::decode(r).map(Self::Box)),
                 _ => None,
             }
         }
@@ -314,11 +270,7 @@ pub mod names {
             &FROM
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => from_skeleton::turn(&self.0, call),
                 _ => call.implicit(&FROM, operation),
@@ -335,10 +287,7 @@ pub mod names {
         use ::throughline::rt;
 
         /// Serves `turn`.
-        pub fn turn<S: super::From + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn turn<S: super::From + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let items: super::Vec = rt::Decode::decode(r)?;
             match servant.turn(&items) {
@@ -352,22 +301,20 @@ pub mod names {
     pub static FROM: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/From:1.0",
         ancestors: &["IDL:Names/From:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "turn",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 3313767227],
-                &[4, 3, 1, 2, 6, 5, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "turn",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3793791033, 3313767227],
+            &[4, 3, 1, 2, 6, 5, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/From:1.0`.
@@ -384,31 +331,20 @@ pub mod names {
         }
 
         /// `IDL:Names/From/turn:1.0`
-        pub fn turn(
-            &self,
-            items: &[Option],
-        ) -> ::std::result::Result<(), FromTurnError> {
-            self.0
-                .call(
-                    rt::Operation::new("turn", 0),
-                    |w| rt::Encode::encode(items, w),
-                    |_| Ok(()),
-                )
+        pub fn turn(&self, items: &[Option]) -> ::std::result::Result<(), FromTurnError> {
+            self.0.call(rt::Operation::new("turn", 0), |w| rt::Encode::encode(items, w), |_| Ok(()))
         }
 
         /// [`turn`](Self::turn), as a future.
         pub fn turn_async(
             &self,
             items: &[Option],
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<(), FromTurnError>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<(), FromTurnError>>
+        + ::std::marker::Send
+        + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("turn", 0),
-                    |w| rt::Encode::encode(items, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("turn", 0), |w| rt::Encode::encode(items, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<Vec>)
         }
     }
 
@@ -463,11 +399,7 @@ pub mod names {
             &SEND
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             call.implicit(&SEND, operation)
         }
     }
@@ -480,21 +412,12 @@ pub mod names {
     pub static SEND: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Send:1.0",
         ancestors: &["IDL:Names/Send:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 3313767227],
-                &[3, 2, 0, 1, 5, 4, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &["_is_a", "_non_existent", "_interface", "_component", "_repository_id", "_not_existent"],
+            16294208416658607535,
+            &[3793791033, 3313767227],
+            &[3, 2, 0, 1, 5, 4, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Send:1.0`.
@@ -575,11 +498,7 @@ pub mod names {
             &S_
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => s_skeleton::turn(&self.0, call),
                 _ => call.implicit(&S_, operation),
@@ -596,10 +515,7 @@ pub mod names {
         use ::throughline::rt;
 
         /// Serves `turn`.
-        pub fn turn<S: super::S + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn turn<S: super::S + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let t: Option<super::SRef> = rt::Decode::decode(r)?;
             match servant.turn(t.as_ref()) {
@@ -613,22 +529,20 @@ pub mod names {
     pub static S_: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/S:1.0",
         ancestors: &["IDL:Names/S:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "turn",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 3313767227],
-                &[4, 3, 1, 2, 6, 5, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "turn",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3793791033, 3313767227],
+            &[4, 3, 1, 2, 6, 5, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/S:1.0`.
@@ -650,12 +564,11 @@ pub mod names {
             &self,
             t: ::std::option::Option<&SRef>,
         ) -> ::std::result::Result<::std::option::Option<SRef>, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("turn", 0),
-                    |w| rt::Nilable::encode_nilable(t, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("turn", 0),
+                |w| rt::Nilable::encode_nilable(t, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`turn`](Self::turn), as a future.
@@ -663,17 +576,16 @@ pub mod names {
             &self,
             t: ::std::option::Option<&SRef>,
         ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<
-                ::std::option::Option<SRef>,
-                rt::SystemException,
-            >,
-        > + ::std::marker::Send + use<> {
+            Output = ::std::result::Result<::std::option::Option<SRef>, rt::SystemException>,
+        > + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn", 0),
                     |w| rt::Nilable::encode_nilable(t, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<::std::option::Option<SRef>>)
         }
     }
 
@@ -722,10 +634,7 @@ pub mod names {
     }
 
     impl rt::Encode for Clone {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.text, w)
         }
     }
@@ -733,12 +642,8 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Clone {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
-            Ok(Self {
-                text: rt::Decode::decode(r)?,
-            })
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
+            Ok(Self { text: rt::Decode::decode(r)? })
         }
     }
 
@@ -750,10 +655,7 @@ pub mod names {
     }
 
     impl rt::Encode for W {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.r, w)
         }
     }
@@ -761,9 +663,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for W {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self { r: rt::Decode::decode(r)? })
         }
     }
@@ -843,9 +743,7 @@ pub mod names {
                 const MIN_SIZE: usize = 4;
 
                 fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-                    Ok(Self {
-                        super_: rt::Decode::decode(r)?,
-                    })
+                    Ok(Self { super_: rt::Decode::decode(r)? })
                 }
             }
         }
@@ -868,10 +766,7 @@ pub mod names {
     }
 
     impl rt::Encode for FooBar {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.x, w)
         }
     }
@@ -879,9 +774,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for FooBar {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self { x: rt::Decode::decode(r)? })
         }
     }
@@ -894,10 +787,7 @@ pub mod names {
     }
 
     impl rt::Encode for FooBar_ {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.x, w)
         }
     }
@@ -905,9 +795,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for FooBar_ {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self { x: rt::Decode::decode(r)? })
         }
     }
@@ -920,10 +808,7 @@ pub mod names {
     }
 
     impl rt::Encode for FooBar__ {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.x, w)
         }
     }
@@ -931,9 +816,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for FooBar__ {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self { x: rt::Decode::decode(r)? })
         }
     }
@@ -956,10 +839,7 @@ pub mod names {
     }
 
     impl rt::Encode for Members {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.a_b, w)?;
             rt::Encode::encode(&self.a_b_, w)?;
             rt::Encode::encode(&self.r#struct, w)?;
@@ -972,9 +852,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Members {
         const MIN_SIZE: usize = 24;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self {
                 a_b: rt::Decode::decode(r)?,
                 a_b_: rt::Decode::decode(r)?,
@@ -999,10 +877,7 @@ pub mod names {
     }
 
     impl rt::Encode for Prefixed {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             w.write_u32(*self as u32);
             Ok(())
         }
@@ -1011,18 +886,12 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Prefixed {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             match r.read_u32()? {
                 0 => Ok(Self::PrefixedOne),
                 1 => Ok(Self::PrefixedTwo),
                 2 => Ok(Self::PrefixedThree),
-                value => {
-                    Err(rt::DecodeError::InvalidEnum {
-                        value,
-                    })
-                }
+                value => Err(rt::DecodeError::InvalidEnum { value }),
             }
         }
     }
@@ -1037,10 +906,7 @@ pub mod names {
     }
 
     impl rt::Encode for Alike {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             w.write_u32(*self as u32);
             Ok(())
         }
@@ -1049,17 +915,11 @@ pub mod names {
     impl<'a> rt::Decode<'a> for Alike {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             match r.read_u32()? {
                 0 => Ok(Self::OneTwo),
                 1 => Ok(Self::OneTwo_),
-                value => {
-                    Err(rt::DecodeError::InvalidEnum {
-                        value,
-                    })
-                }
+                value => Err(rt::DecodeError::InvalidEnum { value }),
             }
         }
     }
@@ -1075,10 +935,7 @@ pub mod names {
     }
 
     impl rt::Encode for AccountRef {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.x, w)
         }
     }
@@ -1086,9 +943,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for AccountRef {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self { x: rt::Decode::decode(r)? })
         }
     }
@@ -1101,10 +956,7 @@ pub mod names {
     }
 
     impl rt::Encode for AccountSkeleton {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.x, w)
         }
     }
@@ -1112,9 +964,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for AccountSkeleton {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self { x: rt::Decode::decode(r)? })
         }
     }
@@ -1127,10 +977,7 @@ pub mod names {
     }
 
     impl rt::Encode for AccountFailError {
-        fn encode(
-            &self,
-            w: &mut rt::Writer<'_>,
-        ) -> ::std::result::Result<(), rt::EncodeError> {
+        fn encode(&self, w: &mut rt::Writer<'_>) -> ::std::result::Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.x, w)
         }
     }
@@ -1138,9 +985,7 @@ pub mod names {
     impl<'a> rt::Decode<'a> for AccountFailError {
         const MIN_SIZE: usize = 4;
 
-        fn decode(
-            r: &mut rt::Reader<'a>,
-        ) -> ::std::result::Result<Self, rt::DecodeError> {
+        fn decode(r: &mut rt::Reader<'a>) -> ::std::result::Result<Self, rt::DecodeError> {
             Ok(Self { x: rt::Decode::decode(r)? })
         }
     }
@@ -1285,11 +1130,7 @@ pub mod names {
             &ACCOUNT_
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => account_skeleton_::fail(&self.0, call),
                 _ => call.implicit(&ACCOUNT_, operation),
@@ -1324,22 +1165,20 @@ pub mod names {
     pub static ACCOUNT_: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Account:1.0",
         ancestors: &["IDL:Names/Account:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "fail",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 3313767227],
-                &[4, 3, 1, 2, 6, 5, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "fail",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3793791033, 3313767227],
+            &[4, 3, 1, 2, 6, 5, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Account:1.0`.
@@ -1362,15 +1201,14 @@ pub mod names {
             r: &AccountRef,
             skeleton: &AccountSkeleton,
         ) -> ::std::result::Result<account::Inside, AccountFailError_> {
-            self.0
-                .call(
-                    rt::Operation::new("fail", 0),
-                    |w| {
-                        rt::Encode::encode(r, w)?;
-                        rt::Encode::encode(skeleton, w)
-                    },
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("fail", 0),
+                |w| {
+                    rt::Encode::encode(r, w)?;
+                    rt::Encode::encode(skeleton, w)
+                },
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`fail`](Self::fail), as a future.
@@ -1378,9 +1216,9 @@ pub mod names {
             &self,
             r: &AccountRef,
             skeleton: &AccountSkeleton,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<account::Inside, AccountFailError_>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<account::Inside, AccountFailError_>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("fail", 0),
@@ -1390,6 +1228,10 @@ pub mod names {
                     },
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<AccountRef>(r, w)?;
+                    rt::rewrite::<AccountSkeleton>(r, w)
+                })
         }
     }
 
@@ -1451,9 +1293,7 @@ pub mod names {
             const MIN_SIZE: usize = 4;
 
             fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-                Ok(Self {
-                    taken: rt::Decode::decode(r)?,
-                })
+                Ok(Self { taken: rt::Decode::decode(r)? })
             }
         }
 
@@ -1477,9 +1317,7 @@ pub mod names {
             const MIN_SIZE: usize = 4;
 
             fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-                Ok(Self {
-                    what: rt::Decode::decode(r)?,
-                })
+                Ok(Self { what: rt::Decode::decode(r)? })
             }
         }
 
@@ -1489,9 +1327,7 @@ pub mod names {
 
         impl ::std::fmt::Display for Failed {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.debug_struct("Names::Account::Failed")
-                    .field("what", &self.what)
-                    .finish()
+                f.debug_struct("Names::Account::Failed").field("what", &self.what).finish()
             }
         }
 
@@ -1536,9 +1372,7 @@ pub mod names {
             r: &mut rt::Reader<'_>,
         ) -> ::std::option::Option<::std::result::Result<Self, rt::DecodeError>> {
             match id {
-                "IDL:Names/Box:1.0" => {
-                    ::std::option::Option::Some(rt::Decode::decode(r).map(Self::Box))
-                }
+                "IDL:Names/Box:1.0" => ::std::option::Option::Some(rt::Decode::decode(r).map(Self::Box)),
                 _ => None,
             }
         }
@@ -1587,11 +1421,7 @@ pub mod names {
         fn ok(&self) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Hygiene/aB:1.0`
-        fn a_b(
-            &self,
-            a_b: i32,
-            a_b_: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException>;
+        fn a_b(&self, a_b: i32, a_b_: i32) -> ::std::result::Result<i32, rt::SystemException>;
     }
 
     impl<S_: Hygiene + ?Sized> Hygiene for ::std::sync::Arc<S_> {
@@ -1630,11 +1460,7 @@ pub mod names {
             (**self).ok()
         }
 
-        fn a_b(
-            &self,
-            a_b: i32,
-            a_b_: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
+        fn a_b(&self, a_b: i32, a_b_: i32) -> ::std::result::Result<i32, rt::SystemException> {
             (**self).a_b(a_b, a_b_)
         }
     }
@@ -1648,11 +1474,7 @@ pub mod names {
             &HYGIENE
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => hygiene_skeleton::servant(&self.0, call),
                 1 => hygiene_skeleton::arguments(&self.0, call),
@@ -1701,15 +1523,13 @@ pub mod names {
             let mut data: String = rt::Decode::decode(r_)?;
             let mut w: i32 = rt::Decode::decode(r_)?;
             match servant.arguments(&self_, &operation, &mut data, &mut w) {
-                Ok((result_, result, r)) => {
-                    call.reply(|w_| {
-                        rt::Encode::encode(&result_, w_)?;
-                        rt::Encode::encode(&data, w_)?;
-                        rt::Encode::encode(&w, w_)?;
-                        rt::Encode::encode(&result, w_)?;
-                        rt::Encode::encode(&r, w_)
-                    })
-                }
+                Ok((result_, result, r)) => call.reply(|w_| {
+                    rt::Encode::encode(&result_, w_)?;
+                    rt::Encode::encode(&data, w_)?;
+                    rt::Encode::encode(&w, w_)?;
+                    rt::Encode::encode(&result, w_)?;
+                    rt::Encode::encode(&r, w_)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1724,22 +1544,17 @@ pub mod names {
             let mut rt: super::Vec = rt::Decode::decode(r_)?;
             let mut r: super::Vec = rt::Decode::decode(r_)?;
             match servant.super_(&crate_, &mut rt, &mut r) {
-                Ok(result) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&rt, w)?;
-                        rt::Encode::encode(&r, w)
-                    })
-                }
+                Ok(result) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&rt, w)?;
+                    rt::Encode::encode(&r, w)
+                }),
                 Err(error) => rt::OperationError::raise(error, call),
             }
         }
 
         /// Serves `ok`.
-        pub fn ok<S: super::Hygiene + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn ok<S: super::Hygiene + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.ok() {
                 Ok(ok) => call.reply(|w| rt::Encode::encode(&ok, w)),
                 Err(error) => Err(error),
@@ -1747,10 +1562,7 @@ pub mod names {
         }
 
         /// Serves `aB`.
-        pub fn a_b<S: super::Hygiene + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn a_b<S: super::Hygiene + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let a_b: i32 = rt::Decode::decode(r)?;
             let a_b_: i32 = rt::Decode::decode(r)?;
@@ -1765,26 +1577,24 @@ pub mod names {
     pub static HYGIENE: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Hygiene:1.0",
         ancestors: &["IDL:Names/Hygiene:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "servant",
-                    "arguments",
-                    "super",
-                    "ok",
-                    "aB",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[746756799, 2250350655, 1, 1405853453],
-                &[6, 10, 5, 7, 8, 0, 0, 2, 3, 0, 0, 4, 1, 9, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "servant",
+                "arguments",
+                "super",
+                "ok",
+                "aB",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[746756799, 2250350655, 1, 1405853453],
+            &[6, 10, 5, 7, 8, 0, 0, 2, 3, 0, 0, 4, 1, 9, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Hygiene:1.0`.
@@ -1811,19 +1621,18 @@ pub mod names {
             result: i32,
             error: i32,
         ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("servant", 0),
-                    |w_| {
-                        rt::Encode::encode(&servant, w_)?;
-                        rt::Encode::encode(&call, w_)?;
-                        rt::Encode::encode(&r, w_)?;
-                        rt::Encode::encode(&w, w_)?;
-                        rt::Encode::encode(&result, w_)?;
-                        rt::Encode::encode(&error, w_)
-                    },
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("servant", 0),
+                |w_| {
+                    rt::Encode::encode(&servant, w_)?;
+                    rt::Encode::encode(&call, w_)?;
+                    rt::Encode::encode(&r, w_)?;
+                    rt::Encode::encode(&w, w_)?;
+                    rt::Encode::encode(&result, w_)?;
+                    rt::Encode::encode(&error, w_)
+                },
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`servant`](Self::servant), as a future.
@@ -1835,9 +1644,9 @@ pub mod names {
             w: i32,
             result: i32,
             error: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("servant", 0),
@@ -1851,6 +1660,14 @@ pub mod names {
                     },
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<i32>(r, w)?;
+                    rt::rewrite::<i32>(r, w)?;
+                    rt::rewrite::<i32>(r, w)?;
+                    rt::rewrite::<i32>(r, w)?;
+                    rt::rewrite::<i32>(r, w)?;
+                    rt::rewrite::<i32>(r, w)
+                })
         }
 
         /// `IDL:Names/Hygiene/arguments:1.0`
@@ -1863,25 +1680,24 @@ pub mod names {
             data: &mut String,
             w: &mut i32,
         ) -> ::std::result::Result<(String, i32, i32), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("arguments", 1),
-                    &mut (data, w),
-                    |(data, w), w_| {
-                        rt::Encode::encode(self_, w_)?;
-                        rt::Encode::encode(operation, w_)?;
-                        rt::Encode::encode(&**data, w_)?;
-                        rt::Encode::encode(&**w, w_)
-                    },
-                    |(data, w), r_| {
-                        let result_ = rt::Decode::decode(r_)?;
-                        rt::Decode::decode_into(*data, r_)?;
-                        rt::Decode::decode_into(*w, r_)?;
-                        let result = rt::Decode::decode(r_)?;
-                        let r = rt::Decode::decode(r_)?;
-                        Ok((result_, result, r))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("arguments", 1),
+                &mut (data, w),
+                |(data, w), w_| {
+                    rt::Encode::encode(self_, w_)?;
+                    rt::Encode::encode(operation, w_)?;
+                    rt::Encode::encode(&**data, w_)?;
+                    rt::Encode::encode(&**w, w_)
+                },
+                |(data, w), r_| {
+                    let result_ = rt::Decode::decode(r_)?;
+                    rt::Decode::decode_into(*data, r_)?;
+                    rt::Decode::decode_into(*w, r_)?;
+                    let result = rt::Decode::decode(r_)?;
+                    let r = rt::Decode::decode(r_)?;
+                    Ok((result_, result, r))
+                },
+            )
         }
 
         /// [`arguments`](Self::arguments), as a future.
@@ -1894,11 +1710,9 @@ pub mod names {
             data: String,
             w: i32,
         ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<
-                (String, String, i32, i32, i32),
-                rt::SystemException,
-            >,
-        > + ::std::marker::Send + use<> {
+            Output = ::std::result::Result<(String, String, i32, i32, i32), rt::SystemException>,
+        > + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("arguments", 1),
@@ -1908,14 +1722,22 @@ pub mod names {
                         rt::Encode::encode(&data, w_)?;
                         rt::Encode::encode(&w, w_)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| {
+                        Ok((
+                            rt::Decode::decode(r)?,
+                            rt::Decode::decode(r)?,
+                            rt::Decode::decode(r)?,
+                            rt::Decode::decode(r)?,
+                            rt::Decode::decode(r)?,
+                        ))
+                    },
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<String>(r, w)?;
+                    rt::rewrite::<String>(r, w)?;
+                    rt::rewrite::<String>(r, w)?;
+                    rt::rewrite::<i32>(r, w)
+                })
         }
 
         /// `IDL:Names/Hygiene/super:1.0`
@@ -1925,22 +1747,21 @@ pub mod names {
             rt: &mut Vec,
             r: &mut Vec,
         ) -> ::std::result::Result<Vec, HygieneSuperError> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("super", 2),
-                    &mut (rt, r),
-                    |(rt, r), w| {
-                        rt::Encode::encode(crate_, w)?;
-                        rt::Encode::encode(&**rt, w)?;
-                        rt::Encode::encode(&**r, w)
-                    },
-                    |(rt, r), r_| {
-                        let result = rt::Decode::decode(r_)?;
-                        rt::Decode::decode_into(*rt, r_)?;
-                        rt::Decode::decode_into(*r, r_)?;
-                        Ok(result)
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("super", 2),
+                &mut (rt, r),
+                |(rt, r), w| {
+                    rt::Encode::encode(crate_, w)?;
+                    rt::Encode::encode(&**rt, w)?;
+                    rt::Encode::encode(&**r, w)
+                },
+                |(rt, r), r_| {
+                    let result = rt::Decode::decode(r_)?;
+                    rt::Decode::decode_into(*rt, r_)?;
+                    rt::Decode::decode_into(*r, r_)?;
+                    Ok(result)
+                },
+            )
         }
 
         /// [`super_`](Self::super_), as a future.
@@ -1951,9 +1772,9 @@ pub mod names {
             crate_: &[Option],
             rt: Vec,
             r: Vec,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<(Vec, Vec, Vec), HygieneSuperError>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<(Vec, Vec, Vec), HygieneSuperError>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("super", 2),
@@ -1962,49 +1783,39 @@ pub mod names {
                         rt::Encode::encode(&rt, w)?;
                         rt::Encode::encode(&r, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Vec>(r, w)?;
+                    rt::rewrite::<Vec>(r, w)?;
+                    rt::rewrite::<Vec>(r, w)
+                })
         }
 
         /// `IDL:Names/Hygiene/ok:1.0`
         pub fn ok(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(rt::Operation::new("ok", 3), |_| Ok(()), |r| rt::Decode::decode(r))
+            self.0.call(rt::Operation::new("ok", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`ok`](Self::ok), as a future.
         pub fn ok_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("ok", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("ok", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Hygiene/aB:1.0`
-        pub fn a_b(
-            &self,
-            a_b: i32,
-            a_b_: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("aB", 4),
-                    |w| {
-                        rt::Encode::encode(&a_b, w)?;
-                        rt::Encode::encode(&a_b_, w)
-                    },
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn a_b(&self, a_b: i32, a_b_: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("aB", 4),
+                |w| {
+                    rt::Encode::encode(&a_b, w)?;
+                    rt::Encode::encode(&a_b_, w)
+                },
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`a_b`](Self::a_b), as a future.
@@ -2012,9 +1823,9 @@ pub mod names {
             &self,
             a_b: i32,
             a_b_: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("aB", 4),
@@ -2024,6 +1835,10 @@ pub mod names {
                     },
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<i32>(r, w)?;
+                    rt::rewrite::<i32>(r, w)
+                })
         }
     }
 
@@ -2073,20 +1888,13 @@ pub mod names {
         fn r#match(&self, r#ref: i32) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Keywords/async:1.0`
-        fn r#async(
-            &self,
-            r#await: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException>;
+        fn r#async(&self, r#await: i32) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Keywords/self:1.0`
         fn self_(&self, self_: i32) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Keywords/crate:1.0`
-        fn crate_(
-            &self,
-            r#use: i32,
-            r#where: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException>;
+        fn crate_(&self, r#use: i32, r#where: i32) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Keywords/dyn:1.0`
         fn r#dyn(&self, r#box: i32) -> ::std::result::Result<i32, rt::SystemException>;
@@ -2101,19 +1909,13 @@ pub mod names {
         fn r#while(&self) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Keywords/while:1.0`
-        fn set_while(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException>;
+        fn set_while(&self, value: i32) -> ::std::result::Result<(), rt::SystemException>;
 
         /// `IDL:Names/Keywords/impl:1.0`
         fn r#impl(&self) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Keywords/interface:1.0`
-        fn interface(
-            &self,
-            r#in: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException>;
+        fn interface(&self, r#in: i32) -> ::std::result::Result<i32, rt::SystemException>;
     }
 
     impl<S_: Keywords + ?Sized> Keywords for ::std::sync::Arc<S_> {
@@ -2121,17 +1923,11 @@ pub mod names {
             (**self).r#type(r#fn)
         }
 
-        fn r#match(
-            &self,
-            r#ref: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
+        fn r#match(&self, r#ref: i32) -> ::std::result::Result<i32, rt::SystemException> {
             (**self).r#match(r#ref)
         }
 
-        fn r#async(
-            &self,
-            r#await: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
+        fn r#async(&self, r#await: i32) -> ::std::result::Result<i32, rt::SystemException> {
             (**self).r#async(r#await)
         }
 
@@ -2139,11 +1935,7 @@ pub mod names {
             (**self).self_(self_)
         }
 
-        fn crate_(
-            &self,
-            r#use: i32,
-            r#where: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
+        fn crate_(&self, r#use: i32, r#where: i32) -> ::std::result::Result<i32, rt::SystemException> {
             (**self).crate_(r#use, r#where)
         }
 
@@ -2155,10 +1947,7 @@ pub mod names {
             (**self).r#loop()
         }
 
-        fn set_loop(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException> {
+        fn set_loop(&self, value: i32) -> ::std::result::Result<(), rt::SystemException> {
             (**self).set_loop(value)
         }
 
@@ -2166,10 +1955,7 @@ pub mod names {
             (**self).r#while()
         }
 
-        fn set_while(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException> {
+        fn set_while(&self, value: i32) -> ::std::result::Result<(), rt::SystemException> {
             (**self).set_while(value)
         }
 
@@ -2177,10 +1963,7 @@ pub mod names {
             (**self).r#impl()
         }
 
-        fn interface(
-            &self,
-            r#in: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
+        fn interface(&self, r#in: i32) -> ::std::result::Result<i32, rt::SystemException> {
             (**self).interface(r#in)
         }
     }
@@ -2194,11 +1977,7 @@ pub mod names {
             &KEYWORDS
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => keywords_skeleton::r#type(&self.0, call),
                 1 => keywords_skeleton::r#match(&self.0, call),
@@ -2381,39 +2160,34 @@ pub mod names {
     pub static KEYWORDS: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Keywords:1.0",
         ancestors: &["IDL:Names/Keywords:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "type",
-                    "match",
-                    "async",
-                    "self",
-                    "crate",
-                    "dyn",
-                    "_get_loop",
-                    "_set_loop",
-                    "_get_while",
-                    "_set_while",
-                    "_get_impl",
-                    "interface",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    3793791033, 3793791033, 1, 3793791033, 1853398635, 113532185,
-                    3793791033, 3268617953,
-                ],
-                &[
-                    0, 2, 8, 15, 0, 0, 0, 0, 0, 6, 0, 0, 0, 13, 0, 3, 16, 1, 4, 14, 0, 5,
-                    11, 17, 0, 12, 0, 0, 9, 10, 7, 0,
-                ],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "type",
+                "match",
+                "async",
+                "self",
+                "crate",
+                "dyn",
+                "_get_loop",
+                "_set_loop",
+                "_get_while",
+                "_set_while",
+                "_get_impl",
+                "interface",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3793791033, 3793791033, 1, 3793791033, 1853398635, 113532185, 3793791033, 3268617953],
+            &[
+                0, 2, 8, 15, 0, 0, 0, 0, 0, 6, 0, 0, 0, 13, 0, 3, 16, 1, 4, 14, 0, 5, 11, 17, 0, 12, 0, 0, 9,
+                10, 7, 0,
+            ],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Keywords:1.0`.
@@ -2431,132 +2205,115 @@ pub mod names {
         }
 
         /// `IDL:Names/Keywords/type:1.0`
-        pub fn r#type(
-            &self,
-            r#fn: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("type", 0),
-                    |w| rt::Encode::encode(&r#fn, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn r#type(&self, r#fn: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("type", 0),
+                |w| rt::Encode::encode(&r#fn, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// `type`, as a future.
         pub fn type_async(
             &self,
             r#fn: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("type", 0),
                     |w| rt::Encode::encode(&r#fn, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Keywords/match:1.0`
-        pub fn r#match(
-            &self,
-            r#ref: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("match", 1),
-                    |w| rt::Encode::encode(&r#ref, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn r#match(&self, r#ref: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("match", 1),
+                |w| rt::Encode::encode(&r#ref, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// `match`, as a future.
         pub fn match_async(
             &self,
             r#ref: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("match", 1),
                     |w| rt::Encode::encode(&r#ref, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Keywords/async:1.0`
-        pub fn r#async(
-            &self,
-            r#await: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("async", 2),
-                    |w| rt::Encode::encode(&r#await, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn r#async(&self, r#await: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("async", 2),
+                |w| rt::Encode::encode(&r#await, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// `async`, as a future.
         pub fn async_async(
             &self,
             r#await: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("async", 2),
                     |w| rt::Encode::encode(&r#await, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Keywords/self:1.0`
-        pub fn self_(
-            &self,
-            self_: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("self", 3),
-                    |w| rt::Encode::encode(&self_, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn self_(&self, self_: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("self", 3),
+                |w| rt::Encode::encode(&self_, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`self_`](Self::self_), as a future.
         pub fn self_async(
             &self,
             self_: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("self", 3),
                     |w| rt::Encode::encode(&self_, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Keywords/crate:1.0`
-        pub fn crate_(
-            &self,
-            r#use: i32,
-            r#where: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("crate", 4),
-                    |w| {
-                        rt::Encode::encode(&r#use, w)?;
-                        rt::Encode::encode(&r#where, w)
-                    },
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn crate_(&self, r#use: i32, r#where: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("crate", 4),
+                |w| {
+                    rt::Encode::encode(&r#use, w)?;
+                    rt::Encode::encode(&r#where, w)
+                },
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`crate_`](Self::crate_), as a future.
@@ -2564,9 +2321,9 @@ pub mod names {
             &self,
             r#use: i32,
             r#where: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("crate", 4),
@@ -2576,190 +2333,140 @@ pub mod names {
                     },
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<i32>(r, w)?;
+                    rt::rewrite::<i32>(r, w)
+                })
         }
 
         /// `IDL:Names/Keywords/dyn:1.0`
-        pub fn r#dyn(
-            &self,
-            r#box: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("dyn", 5),
-                    |w| rt::Encode::encode(&r#box, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn r#dyn(&self, r#box: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("dyn", 5),
+                |w| rt::Encode::encode(&r#box, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// `dyn`, as a future.
         pub fn dyn_async(
             &self,
             r#box: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("dyn", 5),
                     |w| rt::Encode::encode(&r#box, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Keywords/loop:1.0`
         pub fn r#loop(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_loop", 6),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_loop", 6), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `loop`, as a future.
         pub fn loop_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_loop", 6),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("_get_loop", 6), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Keywords/loop:1.0`
-        pub fn set_loop(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_loop", 7),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+        pub fn set_loop(&self, value: i32) -> ::std::result::Result<(), rt::SystemException> {
+            self.0.call(rt::Operation::new("_set_loop", 7), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_loop`](Self::set_loop), as a future.
         pub fn set_loop_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<(), rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<(), rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
-                .call_async(
-                    rt::Operation::new("_set_loop", 7),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("_set_loop", 7), |w| rt::Encode::encode(&value, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Keywords/while:1.0`
         pub fn r#while(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_while", 8),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_while", 8), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `while`, as a future.
         pub fn while_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_while", 8),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("_get_while", 8), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Keywords/while:1.0`
-        pub fn set_while(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_while", 9),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+        pub fn set_while(&self, value: i32) -> ::std::result::Result<(), rt::SystemException> {
+            self.0.call(rt::Operation::new("_set_while", 9), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_while`](Self::set_while), as a future.
         pub fn set_while_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<(), rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<(), rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("_set_while", 9),
                     |w| rt::Encode::encode(&value, w),
                     |_| Ok(()),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Keywords/impl:1.0`
         pub fn r#impl(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_impl", 10),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_impl", 10), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `impl`, as a future.
         pub fn impl_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_impl", 10),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("_get_impl", 10), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Keywords/interface:1.0`
-        pub fn interface(
-            &self,
-            r#in: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("interface", 11),
-                    |w| rt::Encode::encode(&r#in, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn interface(&self, r#in: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("interface", 11),
+                |w| rt::Encode::encode(&r#in, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`interface`](Self::interface), as a future.
         pub fn interface_async(
             &self,
             r#in: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("interface", 11),
                     |w| rt::Encode::encode(&r#in, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
     }
 
@@ -2830,10 +2537,7 @@ pub mod names {
 
         /// `IDL:Names/Methods/from_object:1.0`
         #[allow(clippy::wrong_self_convention)]
-        fn from_object_(
-            &self,
-            n: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException>;
+        fn from_object_(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Methods/new:1.0`
         #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)]
@@ -2858,10 +2562,7 @@ pub mod names {
 
         /// `IDL:Names/Methods/from_text:1.0`
         #[allow(clippy::wrong_self_convention)]
-        fn from_text(
-            &self,
-            text: &str,
-        ) -> ::std::result::Result<i32, rt::SystemException>;
+        fn from_text(&self, text: &str) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Methods/into_text:1.0`
         #[allow(clippy::wrong_self_convention)]
@@ -2904,10 +2605,7 @@ pub mod names {
         fn value(&self) -> ::std::result::Result<i32, rt::SystemException>;
 
         /// `IDL:Names/Methods/value:1.0`
-        fn set_value_(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException>;
+        fn set_value_(&self, value: i32) -> ::std::result::Result<(), rt::SystemException>;
 
         /// `IDL:Names/Methods/set_value:1.0`
         fn set_value(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException>;
@@ -2955,10 +2653,7 @@ pub mod names {
         }
 
         #[allow(clippy::wrong_self_convention)]
-        fn from_object_(
-            &self,
-            n: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
+        fn from_object_(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
             (**self).from_object_(n)
         }
 
@@ -2990,10 +2685,7 @@ pub mod names {
         }
 
         #[allow(clippy::wrong_self_convention)]
-        fn from_text(
-            &self,
-            text: &str,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
+        fn from_text(&self, text: &str) -> ::std::result::Result<i32, rt::SystemException> {
             (**self).from_text(text)
         }
 
@@ -3050,10 +2742,7 @@ pub mod names {
             (**self).value()
         }
 
-        fn set_value_(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException> {
+        fn set_value_(&self, value: i32) -> ::std::result::Result<(), rt::SystemException> {
             (**self).set_value_(value)
         }
 
@@ -3079,11 +2768,7 @@ pub mod names {
             &METHODS
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => methods_skeleton::clone_(&self.0, call),
                 1 => methods_skeleton::drop(&self.0, call),
@@ -3178,10 +2863,7 @@ pub mod names {
         }
 
         /// Serves `eq`.
-        pub fn eq_<S: super::Methods + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn eq_<S: super::Methods + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let other: i32 = rt::Decode::decode(r)?;
             match servant.eq_(other) {
@@ -3239,10 +2921,7 @@ pub mod names {
         }
 
         /// Serves `new`.
-        pub fn new<S: super::Methods + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn new<S: super::Methods + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.new() {
                 Ok(result) => call.reply(|w| rt::Encode::encode(&result, w)),
                 Err(error) => Err(error),
@@ -3261,10 +2940,7 @@ pub mod names {
         }
 
         /// Serves `len`.
-        pub fn len<S: super::Methods + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn len<S: super::Methods + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.len() {
                 Ok(result) => call.reply(|w| rt::Encode::encode(&result, w)),
                 Err(error) => Err(error),
@@ -3342,10 +3018,7 @@ pub mod names {
         }
 
         /// Serves `add`.
-        pub fn add<S: super::Methods + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn add<S: super::Methods + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             let r = call.arguments();
             let n: i32 = rt::Decode::decode(r)?;
             match servant.add(n) {
@@ -3355,10 +3028,7 @@ pub mod names {
         }
 
         /// Serves `neg`.
-        pub fn neg<S: super::Methods + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn neg<S: super::Methods + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.neg() {
                 Ok(result) => call.reply(|w| rt::Encode::encode(&result, w)),
                 Err(error) => Err(error),
@@ -3366,10 +3036,7 @@ pub mod names {
         }
 
         /// Serves `not`.
-        pub fn not<S: super::Methods + ?Sized>(
-            servant: &S,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        pub fn not<S: super::Methods + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match servant.not() {
                 Ok(result) => call.reply(|w| rt::Encode::encode(&result, w)),
                 Err(error) => Err(error),
@@ -3525,63 +3192,60 @@ pub mod names {
     pub static METHODS: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Methods:1.0",
         ancestors: &["IDL:Names/Methods:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "clone",
-                    "drop",
-                    "from",
-                    "into",
-                    "eq",
-                    "fmt",
-                    "narrow",
-                    "as_object",
-                    "from_object",
-                    "new",
-                    "next",
-                    "len",
-                    "is_empty",
-                    "index",
-                    "to_string",
-                    "from_text",
-                    "into_text",
-                    "deref",
-                    "add",
-                    "neg",
-                    "not",
-                    "default",
-                    "call",
-                    "invoke",
-                    "call_async",
-                    "is_a",
-                    "fooBar",
-                    "foo_bar",
-                    "_get_value",
-                    "_set_value",
-                    "set_value",
-                    "fetch",
-                    "fetch_async",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    3793791033, 113532185, 3793791033, 456755563, 3793791033, 3313767227,
-                    1, 113532185, 1853398635, 1853398635, 4088940685, 3793791033,
-                    113532185, 1853398635, 4169906345, 1853398635,
-                ],
-                &[
-                    17, 0, 0, 0, 15, 10, 21, 18, 0, 1, 0, 8, 25, 24, 0, 20, 7, 0, 28, 13,
-                    0, 0, 4, 9, 0, 0, 34, 35, 0, 14, 30, 0, 0, 26, 29, 0, 0, 2, 32, 0,
-                    16, 0, 0, 12, 37, 0, 38, 0, 0, 22, 33, 31, 5, 0, 0, 3, 36, 0, 0, 11,
-                    23, 19, 6, 27,
-                ],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "clone",
+                "drop",
+                "from",
+                "into",
+                "eq",
+                "fmt",
+                "narrow",
+                "as_object",
+                "from_object",
+                "new",
+                "next",
+                "len",
+                "is_empty",
+                "index",
+                "to_string",
+                "from_text",
+                "into_text",
+                "deref",
+                "add",
+                "neg",
+                "not",
+                "default",
+                "call",
+                "invoke",
+                "call_async",
+                "is_a",
+                "fooBar",
+                "foo_bar",
+                "_get_value",
+                "_set_value",
+                "set_value",
+                "fetch",
+                "fetch_async",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[
+                3793791033, 113532185, 3793791033, 456755563, 3793791033, 3313767227, 1, 113532185,
+                1853398635, 1853398635, 4088940685, 3793791033, 113532185, 1853398635, 4169906345,
+                1853398635,
+            ],
+            &[
+                17, 0, 0, 0, 15, 10, 21, 18, 0, 1, 0, 8, 25, 24, 0, 20, 7, 0, 28, 13, 0, 0, 4, 9, 0, 0, 34,
+                35, 0, 14, 30, 0, 0, 26, 29, 0, 0, 2, 32, 0, 16, 0, 0, 12, 37, 0, 38, 0, 0, 22, 33, 31, 5, 0,
+                0, 3, 36, 0, 0, 11, 23, 19, 6, 27,
+            ],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Methods:1.0`.
@@ -3600,61 +3264,40 @@ pub mod names {
 
         /// `IDL:Names/Methods/clone:1.0`
         pub fn clone_(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("clone", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("clone", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`clone_`](Self::clone_), as a future.
         pub fn clone_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("clone", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("clone", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/drop:1.0`
         pub fn drop(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("drop", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("drop", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`drop`](Self::drop), as a future.
         pub fn drop_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("drop", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("drop", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/from:1.0`
         #[allow(clippy::wrong_self_convention)]
         pub fn from_(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("from", 2),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("from", 2),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`from_`](Self::from_), as a future.
@@ -3662,159 +3305,120 @@ pub mod names {
         pub fn from_async(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("from", 2),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/into:1.0`
         #[allow(clippy::wrong_self_convention)]
         pub fn into_(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("into", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("into", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`into_`](Self::into_), as a future.
         #[allow(clippy::wrong_self_convention)]
         pub fn into_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("into", 3),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("into", 3), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/eq:1.0`
-        pub fn eq_(
-            &self,
-            other: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("eq", 4),
-                    |w| rt::Encode::encode(&other, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn eq_(&self, other: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("eq", 4),
+                |w| rt::Encode::encode(&other, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`eq_`](Self::eq_), as a future.
         pub fn eq_async(
             &self,
             other: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("eq", 4),
                     |w| rt::Encode::encode(&other, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/fmt:1.0`
         pub fn fmt_(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("fmt", 5),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("fmt", 5), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`fmt_`](Self::fmt_), as a future.
         pub fn fmt_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("fmt", 5),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("fmt", 5), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/narrow:1.0`
-        pub fn narrow_(
-            &self,
-            n: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("narrow", 6),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn narrow_(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("narrow", 6),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`narrow_`](Self::narrow_), as a future.
         pub fn narrow_async(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("narrow", 6),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/as_object:1.0`
         pub fn as_object_(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("as_object", 7),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("as_object", 7), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`as_object_`](Self::as_object_), as a future.
         pub fn as_object_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("as_object", 7),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("as_object", 7), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/from_object:1.0`
         #[allow(clippy::wrong_self_convention)]
-        pub fn from_object_(
-            &self,
-            n: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("from_object", 8),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn from_object_(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("from_object", 8),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`from_object_`](Self::from_object_), as a future.
@@ -3822,177 +3426,124 @@ pub mod names {
         pub fn from_object_async(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("from_object", 8),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/new:1.0`
         #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)]
         pub fn new(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("new", 9),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("new", 9), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`new`](Self::new), as a future.
         pub fn new_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("new", 9),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("new", 9), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/next:1.0`
         pub fn next(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("next", 10),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("next", 10), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`next`](Self::next), as a future.
         pub fn next_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("next", 10),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("next", 10), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/len:1.0`
         #[allow(clippy::len_without_is_empty)]
         pub fn len(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("len", 11),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("len", 11), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`len`](Self::len), as a future.
         pub fn len_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("len", 11),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("len", 11), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/is_empty:1.0`
         pub fn is_empty(&self) -> ::std::result::Result<bool, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("is_empty", 12),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("is_empty", 12), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`is_empty`](Self::is_empty), as a future.
         pub fn is_empty_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<bool, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("is_empty", 12),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<bool, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("is_empty", 12), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/index:1.0`
         #[allow(clippy::should_implement_trait)]
         pub fn index(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("index", 13),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("index", 13),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`index`](Self::index), as a future.
         pub fn index_async(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("index", 13),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/to_string:1.0`
         pub fn to_string(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("to_string", 14),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("to_string", 14), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`to_string`](Self::to_string), as a future.
         pub fn to_string_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("to_string", 14),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("to_string", 14), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/from_text:1.0`
         #[allow(clippy::wrong_self_convention)]
-        pub fn from_text(
-            &self,
-            text: &str,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("from_text", 15),
-                    |w| rt::Encode::encode(text, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn from_text(&self, text: &str) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("from_text", 15),
+                |w| rt::Encode::encode(text, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`from_text`](Self::from_text), as a future.
@@ -4000,441 +3551,329 @@ pub mod names {
         pub fn from_text_async(
             &self,
             text: &str,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("from_text", 15),
                     |w| rt::Encode::encode(text, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<String>)
         }
 
         /// `IDL:Names/Methods/into_text:1.0`
         #[allow(clippy::wrong_self_convention)]
         pub fn into_text(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("into_text", 16),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("into_text", 16), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`into_text`](Self::into_text), as a future.
         #[allow(clippy::wrong_self_convention)]
         pub fn into_text_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("into_text", 16),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("into_text", 16), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/deref:1.0`
         pub fn deref(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("deref", 17),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("deref", 17), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`deref`](Self::deref), as a future.
         pub fn deref_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("deref", 17),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("deref", 17), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/add:1.0`
         pub fn add(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("add", 18),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("add", 18),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`add`](Self::add), as a future.
         pub fn add_async(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("add", 18),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/neg:1.0`
         pub fn neg(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("neg", 19),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("neg", 19), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`neg`](Self::neg), as a future.
         pub fn neg_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("neg", 19),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("neg", 19), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/not:1.0`
         pub fn not(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("not", 20),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("not", 20), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`not`](Self::not), as a future.
         pub fn not_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("not", 20),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("not", 20), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/default:1.0`
         pub fn default(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("default", 21),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("default", 21), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`default`](Self::default), as a future.
         pub fn default_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("default", 21),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("default", 21), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/call:1.0`
         pub fn call(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("call", 22),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("call", 22),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`call`](Self::call), as a future.
         pub fn call_async_(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("call", 22),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/invoke:1.0`
         pub fn invoke(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("invoke", 23),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("invoke", 23),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`invoke`](Self::invoke), as a future.
         pub fn invoke_async(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("invoke", 23),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/call_async:1.0`
-        pub fn call_async(
-            &self,
-            n: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("call_async", 24),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn call_async(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("call_async", 24),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`call_async`](Self::call_async), as a future.
         pub fn call_async_async(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("call_async", 24),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/is_a:1.0`
         pub fn is_a(&self, id: &str) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("is_a", 25),
-                    |w| rt::Encode::encode(id, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("is_a", 25),
+                |w| rt::Encode::encode(id, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`is_a`](Self::is_a), as a future.
         pub fn is_a_async(
             &self,
             id: &str,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("is_a", 25),
                     |w| rt::Encode::encode(id, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<String>)
         }
 
         /// Taken by setters and asynchronous forms.
         pub fn foo_bar(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("fooBar", 26),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("fooBar", 26), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`foo_bar`](Self::foo_bar), as a future.
         pub fn foo_bar_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("fooBar", 26),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("fooBar", 26), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/foo_bar:1.0`
         pub fn foo_bar_(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("foo_bar", 27),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("foo_bar", 27), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`foo_bar_`](Self::foo_bar_), as a future.
         pub fn foo_bar_async_(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("foo_bar", 27),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("foo_bar", 27), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/value:1.0`
         pub fn value(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_get_value", 28),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("_get_value", 28), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`value`](Self::value), as a future.
         pub fn value_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("_get_value", 28),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("_get_value", 28), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/value:1.0`
-        pub fn set_value_(
-            &self,
-            value: i32,
-        ) -> ::std::result::Result<(), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("_set_value", 29),
-                    |w| rt::Encode::encode(&value, w),
-                    |_| Ok(()),
-                )
+        pub fn set_value_(&self, value: i32) -> ::std::result::Result<(), rt::SystemException> {
+            self.0.call(rt::Operation::new("_set_value", 29), |w| rt::Encode::encode(&value, w), |_| Ok(()))
         }
 
         /// [`set_value_`](Self::set_value_), as a future.
         pub fn set_value_async(
             &self,
             value: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<(), rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<(), rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("_set_value", 29),
                     |w| rt::Encode::encode(&value, w),
                     |_| Ok(()),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/set_value:1.0`
-        pub fn set_value(
-            &self,
-            n: i32,
-        ) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("set_value", 30),
-                    |w| rt::Encode::encode(&n, w),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn set_value(&self, n: i32) -> ::std::result::Result<i32, rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("set_value", 30),
+                |w| rt::Encode::encode(&n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`set_value`](Self::set_value), as a future.
         pub fn set_value_async_(
             &self,
             n: i32,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("set_value", 30),
                     |w| rt::Encode::encode(&n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<i32>)
         }
 
         /// `IDL:Names/Methods/fetch:1.0`
         pub fn fetch(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("fetch", 31),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("fetch", 31), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`fetch`](Self::fetch), as a future.
         pub fn fetch_async_(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("fetch", 31),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("fetch", 31), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Methods/fetch_async:1.0`
         pub fn fetch_async(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("fetch_async", 32),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("fetch_async", 32), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`fetch_async`](Self::fetch_async), as a future.
         pub fn fetch_async_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("fetch_async", 32),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("fetch_async", 32), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 
@@ -4496,11 +3935,7 @@ pub mod names {
             &LEFT
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => left_skeleton::foo_bar(&self.0, call),
                 _ => call.implicit(&LEFT, operation),
@@ -4532,22 +3967,20 @@ pub mod names {
     pub static LEFT: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Left:1.0",
         ancestors: &["IDL:Names/Left:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "fooBar",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 3313767227],
-                &[4, 3, 1, 2, 6, 5, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "fooBar",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3793791033, 3313767227],
+            &[4, 3, 1, 2, 6, 5, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Left:1.0`.
@@ -4566,26 +3999,16 @@ pub mod names {
 
         /// `IDL:Names/Left/fooBar:1.0`
         pub fn foo_bar(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("fooBar", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("fooBar", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`foo_bar`](Self::foo_bar), as a future.
         pub fn foo_bar_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("fooBar", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("fooBar", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 
@@ -4647,11 +4070,7 @@ pub mod names {
             &RIGHT
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => right_skeleton::foo_bar(&self.0, call),
                 _ => call.implicit(&RIGHT, operation),
@@ -4683,22 +4102,20 @@ pub mod names {
     pub static RIGHT: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Right:1.0",
         ancestors: &["IDL:Names/Right:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "foo_bar",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 3313767227],
-                &[4, 3, 1, 2, 6, 5, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "foo_bar",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[3793791033, 3313767227],
+            &[4, 3, 1, 2, 6, 5, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Right:1.0`.
@@ -4717,26 +4134,16 @@ pub mod names {
 
         /// `IDL:Names/Right/foo_bar:1.0`
         pub fn foo_bar(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("foo_bar", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("foo_bar", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`foo_bar`](Self::foo_bar), as a future.
         pub fn foo_bar_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("foo_bar", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("foo_bar", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 
@@ -4798,11 +4205,7 @@ pub mod names {
             &BOTH
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => both_skeleton::foo_bar_(&self.0, call),
                 1 => left_skeleton::foo_bar(&self.0, call),
@@ -4836,24 +4239,22 @@ pub mod names {
     pub static BOTH: rt::Interface = rt::Interface {
         repository_id: "IDL:Names/Both:1.0",
         ancestors: &["IDL:Names/Both:1.0", "IDL:Names/Left:1.0", "IDL:Names/Right:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "fooBAR_",
-                    "fooBar",
-                    "foo_bar",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[113532185, 113532185, 3793791033, 3793791033],
-                &[6, 5, 0, 0, 0, 0, 4, 0, 7, 0, 0, 8, 3, 1, 0, 2],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "fooBAR_",
+                "fooBar",
+                "foo_bar",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[113532185, 113532185, 3793791033, 3793791033],
+            &[6, 5, 0, 0, 0, 0, 4, 0, 7, 0, 0, 8, 3, 1, 0, 2],
+        )),
     };
 
     /// A reference to an object of `IDL:Names/Both:1.0`.
@@ -4872,74 +4273,44 @@ pub mod names {
 
         /// `IDL:Names/Both/fooBAR_:1.0`
         pub fn foo_bar_(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("fooBAR_", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("fooBAR_", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`foo_bar_`](Self::foo_bar_), as a future.
         pub fn foo_bar_async_(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("fooBAR_", 0),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("fooBAR_", 0), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Left/fooBar:1.0`
         pub fn foo_bar(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("fooBar", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("fooBar", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`foo_bar`](Self::foo_bar), as a future.
         pub fn foo_bar_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("fooBar", 1),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("fooBar", 1), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:Names/Right/foo_bar:1.0`
         pub fn foo_bar__(&self) -> ::std::result::Result<i32, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("foo_bar", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(rt::Operation::new("foo_bar", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`foo_bar__`](Self::foo_bar__), as a future.
         pub fn foo_bar_async__(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = ::std::result::Result<i32, rt::SystemException>,
-        > + ::std::marker::Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("foo_bar", 2),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, rt::SystemException>>
+        + ::std::marker::Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("foo_bar", 2), |_| Ok(()), |r| rt::Decode::decode(r))
         }
     }
 

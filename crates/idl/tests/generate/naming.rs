@@ -28,10 +28,7 @@ pub mod cos_naming {
         const MIN_SIZE: usize = 8;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self {
-                id: rt::Decode::decode(r)?,
-                kind: rt::Decode::decode(r)?,
-            })
+            Ok(Self { id: rt::Decode::decode(r)?, kind: rt::Decode::decode(r)? })
         }
     }
 
@@ -61,11 +58,7 @@ pub mod cos_naming {
             match r.read_u32()? {
                 0 => Ok(Self::Nobject),
                 1 => Ok(Self::Ncontext),
-                value => {
-                    Err(rt::DecodeError::InvalidEnum {
-                        value,
-                    })
-                }
+                value => Err(rt::DecodeError::InvalidEnum { value }),
             }
         }
     }
@@ -90,10 +83,7 @@ pub mod cos_naming {
         const MIN_SIZE: usize = 8;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self {
-                binding_name: rt::Decode::decode(r)?,
-                binding_type: rt::Decode::decode(r)?,
-            })
+            Ok(Self { binding_name: rt::Decode::decode(r)?, binding_type: rt::Decode::decode(r)? })
         }
     }
 
@@ -160,10 +150,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextBindError {}
 
     impl rt::OperationError for NamingContextBindError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -243,10 +230,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextRebindError {}
 
     impl rt::OperationError for NamingContextRebindError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -331,10 +315,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextBindContextError {}
 
     impl rt::OperationError for NamingContextBindContextError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -414,10 +395,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextRebindContextError {}
 
     impl rt::OperationError for NamingContextRebindContextError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -493,10 +471,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextResolveError {}
 
     impl rt::OperationError for NamingContextResolveError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -572,10 +547,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextUnbindError {}
 
     impl rt::OperationError for NamingContextUnbindError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -660,10 +632,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextBindNewContextError {}
 
     impl rt::OperationError for NamingContextBindNewContextError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -725,10 +694,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextDestroyError {}
 
     impl rt::OperationError for NamingContextDestroyError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotEmpty:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotEmpty))
@@ -776,10 +742,7 @@ pub mod cos_naming {
         ) -> Result<(), NamingContextRebindContextError>;
 
         /// `IDL:omg.org/CosNaming/NamingContext/resolve:1.0`
-        fn resolve(
-            &self,
-            n: &[NameComponent],
-        ) -> Result<Option<rt::ObjectRef>, NamingContextResolveError>;
+        fn resolve(&self, n: &[NameComponent]) -> Result<Option<rt::ObjectRef>, NamingContextResolveError>;
 
         /// `IDL:omg.org/CosNaming/NamingContext/unbind:1.0`
         fn unbind(&self, n: &[NameComponent]) -> Result<(), NamingContextUnbindError>;
@@ -838,10 +801,7 @@ pub mod cos_naming {
             (**self).rebind_context(n, nc)
         }
 
-        fn resolve(
-            &self,
-            n: &[NameComponent],
-        ) -> Result<Option<rt::ObjectRef>, NamingContextResolveError> {
+        fn resolve(&self, n: &[NameComponent]) -> Result<Option<rt::ObjectRef>, NamingContextResolveError> {
             (**self).resolve(n)
         }
 
@@ -881,11 +841,7 @@ pub mod cos_naming {
             &NAMING_CONTEXT
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => naming_context_skeleton::bind(&self.0, call),
                 1 => naming_context_skeleton::rebind(&self.0, call),
@@ -1035,12 +991,10 @@ pub mod cos_naming {
             let r = call.arguments();
             let how_many: u32 = rt::Decode::decode(r)?;
             match servant.list(how_many) {
-                Ok((bl, bi)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&bl, w)?;
-                        rt::Encode::encode(&bi, w)
-                    })
-                }
+                Ok((bl, bi)) => call.reply(|w| {
+                    rt::Encode::encode(&bl, w)?;
+                    rt::Encode::encode(&bi, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1050,34 +1004,29 @@ pub mod cos_naming {
     pub static NAMING_CONTEXT: rt::Interface = rt::Interface {
         repository_id: "IDL:omg.org/CosNaming/NamingContext:1.0",
         ancestors: &["IDL:omg.org/CosNaming/NamingContext:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "bind",
-                    "rebind",
-                    "bind_context",
-                    "rebind_context",
-                    "resolve",
-                    "unbind",
-                    "new_context",
-                    "bind_new_context",
-                    "destroy",
-                    "list",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    113532185, 3793791033, 1405853453, 3793791033, 456755563, 1853398635,
-                    2226864023, 2226864023,
-                ],
-                &[13, 14, 0, 9, 12, 3, 11, 5, 6, 4, 8, 15, 10, 7, 2, 1],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "bind",
+                "rebind",
+                "bind_context",
+                "rebind_context",
+                "resolve",
+                "unbind",
+                "new_context",
+                "bind_new_context",
+                "destroy",
+                "list",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[113532185, 3793791033, 1405853453, 3793791033, 456755563, 1853398635, 2226864023, 2226864023],
+            &[13, 14, 0, 9, 12, 3, 11, 5, 6, 4, 8, 15, 10, 7, 2, 1],
+        )),
     };
 
     /// A reference to an object of `IDL:omg.org/CosNaming/NamingContext:1.0`.
@@ -1088,9 +1037,7 @@ pub mod cos_naming {
     impl NamingContextRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -1100,15 +1047,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
         ) -> Result<(), NamingContextBindError> {
-            self.0
-                .call(
-                    rt::Operation::new("bind", 0),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(obj, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("bind", 0),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(obj, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`bind`](Self::bind), as a future.
@@ -1116,9 +1062,7 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextBindError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextBindError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("bind", 0),
@@ -1128,6 +1072,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<rt::ObjectRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/rebind:1.0`
@@ -1136,15 +1084,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
         ) -> Result<(), NamingContextRebindError> {
-            self.0
-                .call(
-                    rt::Operation::new("rebind", 1),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(obj, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("rebind", 1),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(obj, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`rebind`](Self::rebind), as a future.
@@ -1152,9 +1099,8 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextRebindError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextRebindError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("rebind", 1),
@@ -1164,6 +1110,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<rt::ObjectRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/bind_context:1.0`
@@ -1172,15 +1122,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
         ) -> Result<(), NamingContextBindContextError> {
-            self.0
-                .call(
-                    rt::Operation::new("bind_context", 2),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(nc, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("bind_context", 2),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(nc, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`bind_context`](Self::bind_context), as a future.
@@ -1188,9 +1137,8 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextBindContextError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextBindContextError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("bind_context", 2),
@@ -1200,6 +1148,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<NamingContextRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/rebind_context:1.0`
@@ -1208,15 +1160,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
         ) -> Result<(), NamingContextRebindContextError> {
-            self.0
-                .call(
-                    rt::Operation::new("rebind_context", 3),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(nc, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("rebind_context", 3),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(nc, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`rebind_context`](Self::rebind_context), as a future.
@@ -1224,9 +1175,8 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextRebindContextError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextRebindContextError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("rebind_context", 3),
@@ -1236,6 +1186,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<NamingContextRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/resolve:1.0`
@@ -1243,81 +1197,57 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
         ) -> Result<Option<rt::ObjectRef>, NamingContextResolveError> {
-            self.0
-                .call(
-                    rt::Operation::new("resolve", 4),
-                    |w| rt::Encode::encode(n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("resolve", 4),
+                |w| rt::Encode::encode(n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`resolve`](Self::resolve), as a future.
         pub fn resolve_async(
             &self,
             n: &[NameComponent],
-        ) -> impl ::std::future::Future<
-            Output = Result<Option<rt::ObjectRef>, NamingContextResolveError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<Option<rt::ObjectRef>, NamingContextResolveError>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("resolve", 4),
                     |w| rt::Encode::encode(n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<Name>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/unbind:1.0`
-        pub fn unbind(
-            &self,
-            n: &[NameComponent],
-        ) -> Result<(), NamingContextUnbindError> {
-            self.0
-                .call(
-                    rt::Operation::new("unbind", 5),
-                    |w| rt::Encode::encode(n, w),
-                    |_| Ok(()),
-                )
+        pub fn unbind(&self, n: &[NameComponent]) -> Result<(), NamingContextUnbindError> {
+            self.0.call(rt::Operation::new("unbind", 5), |w| rt::Encode::encode(n, w), |_| Ok(()))
         }
 
         /// [`unbind`](Self::unbind), as a future.
         pub fn unbind_async(
             &self,
             n: &[NameComponent],
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextUnbindError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextUnbindError>> + Send + use<>
+        {
             self.0
-                .call_async(
-                    rt::Operation::new("unbind", 5),
-                    |w| rt::Encode::encode(n, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("unbind", 5), |w| rt::Encode::encode(n, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<Name>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/new_context:1.0`
-        pub fn new_context(
-            &self,
-        ) -> Result<Option<NamingContextRef>, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("new_context", 6),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn new_context(&self) -> Result<Option<NamingContextRef>, rt::SystemException> {
+            self.0.call(rt::Operation::new("new_context", 6), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`new_context`](Self::new_context), as a future.
         pub fn new_context_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<Option<NamingContextRef>, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("new_context", 6),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<Option<NamingContextRef>, rt::SystemException>>
+        + Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("new_context", 6), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/bind_new_context:1.0`
@@ -1325,12 +1255,11 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
         ) -> Result<Option<NamingContextRef>, NamingContextBindNewContextError> {
-            self.0
-                .call(
-                    rt::Operation::new("bind_new_context", 7),
-                    |w| rt::Encode::encode(n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("bind_new_context", 7),
+                |w| rt::Encode::encode(n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`bind_new_context`](Self::bind_new_context), as a future.
@@ -1339,13 +1268,15 @@ pub mod cos_naming {
             n: &[NameComponent],
         ) -> impl ::std::future::Future<
             Output = Result<Option<NamingContextRef>, NamingContextBindNewContextError>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("bind_new_context", 7),
                     |w| rt::Encode::encode(n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<Name>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/destroy:1.0`
@@ -1356,9 +1287,8 @@ pub mod cos_naming {
         /// [`destroy`](Self::destroy), as a future.
         pub fn destroy_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextDestroyError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextDestroyError>> + Send + use<>
+        {
             self.0.call_async(rt::Operation::new("destroy", 8), |_| Ok(()), |_| Ok(()))
         }
 
@@ -1369,12 +1299,11 @@ pub mod cos_naming {
             &self,
             how_many: u32,
         ) -> Result<(BindingList, Option<BindingIteratorRef>), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("list", 9),
-                    |w| rt::Encode::encode(&how_many, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+            self.0.call(
+                rt::Operation::new("list", 9),
+                |w| rt::Encode::encode(&how_many, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`list`](Self::list), as a future.
@@ -1384,17 +1313,16 @@ pub mod cos_naming {
             &self,
             how_many: u32,
         ) -> impl ::std::future::Future<
-            Output = Result<
-                (BindingList, Option<BindingIteratorRef>),
-                rt::SystemException,
-            >,
-        > + Send + use<> {
+            Output = Result<(BindingList, Option<BindingIteratorRef>), rt::SystemException>,
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("list", 9),
                     |w| rt::Encode::encode(&how_many, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<u32>)
         }
     }
 
@@ -1421,16 +1349,11 @@ pub mod cos_naming {
     }
 
     impl rt::Nilable for NamingContextRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -1465,11 +1388,7 @@ pub mod cos_naming {
                     0 => Ok(Self::MissingNode),
                     1 => Ok(Self::NotContext),
                     2 => Ok(Self::NotObject),
-                    value => {
-                        Err(rt::DecodeError::InvalidEnum {
-                            value,
-                        })
-                    }
+                    value => Err(rt::DecodeError::InvalidEnum { value }),
                 }
             }
         }
@@ -1494,10 +1413,7 @@ pub mod cos_naming {
             const MIN_SIZE: usize = 8;
 
             fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-                Ok(Self {
-                    why: rt::Decode::decode(r)?,
-                    rest_of_name: rt::Decode::decode(r)?,
-                })
+                Ok(Self { why: rt::Decode::decode(r)?, rest_of_name: rt::Decode::decode(r)? })
             }
         }
 
@@ -1536,10 +1452,7 @@ pub mod cos_naming {
             const MIN_SIZE: usize = 5;
 
             fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-                Ok(Self {
-                    cxt: rt::Decode::decode(r)?,
-                    rest_of_name: rt::Decode::decode(r)?,
-                })
+                Ok(Self { cxt: rt::Decode::decode(r)?, rest_of_name: rt::Decode::decode(r)? })
             }
         }
 
@@ -1659,10 +1572,7 @@ pub mod cos_naming {
         /// `IDL:omg.org/CosNaming/BindingIterator/next_n:1.0`
         ///
         /// Yields `(result, bl)`.
-        fn next_n(
-            &self,
-            how_many: u32,
-        ) -> Result<(bool, BindingList), rt::SystemException>;
+        fn next_n(&self, how_many: u32) -> Result<(bool, BindingList), rt::SystemException>;
 
         /// `IDL:omg.org/CosNaming/BindingIterator/destroy:1.0`
         fn destroy(&self) -> Result<(), rt::SystemException>;
@@ -1673,10 +1583,7 @@ pub mod cos_naming {
             (**self).next_one()
         }
 
-        fn next_n(
-            &self,
-            how_many: u32,
-        ) -> Result<(bool, BindingList), rt::SystemException> {
+        fn next_n(&self, how_many: u32) -> Result<(bool, BindingList), rt::SystemException> {
             (**self).next_n(how_many)
         }
 
@@ -1694,11 +1601,7 @@ pub mod cos_naming {
             &BINDING_ITERATOR
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => binding_iterator_skeleton::next_one(&self.0, call),
                 1 => binding_iterator_skeleton::next_n(&self.0, call),
@@ -1722,12 +1625,10 @@ pub mod cos_naming {
             call: &mut rt::ServerCall<'_>,
         ) -> rt::Dispatched {
             match servant.next_one() {
-                Ok((result, b)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)
-                    })
-                }
+                Ok((result, b)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1740,12 +1641,10 @@ pub mod cos_naming {
             let r = call.arguments();
             let how_many: u32 = rt::Decode::decode(r)?;
             match servant.next_n(how_many) {
-                Ok((result, bl)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&bl, w)
-                    })
-                }
+                Ok((result, bl)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&bl, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1766,24 +1665,22 @@ pub mod cos_naming {
     pub static BINDING_ITERATOR: rt::Interface = rt::Interface {
         repository_id: "IDL:omg.org/CosNaming/BindingIterator:1.0",
         ancestors: &["IDL:omg.org/CosNaming/BindingIterator:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "next_one",
-                    "next_n",
-                    "destroy",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[1853398635, 1405853453, 1, 3793791033],
-                &[0, 5, 0, 7, 0, 0, 4, 0, 1, 0, 2, 8, 3, 0, 6, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "next_one",
+                "next_n",
+                "destroy",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[1853398635, 1405853453, 1, 3793791033],
+            &[0, 5, 0, 7, 0, 0, 4, 0, 1, 0, 2, 8, 3, 0, 6, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:omg.org/CosNaming/BindingIterator:1.0`.
@@ -1793,9 +1690,7 @@ pub mod cos_naming {
     impl BindingIteratorRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -1803,12 +1698,11 @@ pub mod cos_naming {
         ///
         /// Yields `(result, b)`.
         pub fn next_one(&self) -> Result<(bool, Binding), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("next_one", 0),
-                    |_| Ok(()),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+            self.0.call(
+                rt::Operation::new("next_one", 0),
+                |_| Ok(()),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`next_one`](Self::next_one), as a future.
@@ -1816,30 +1710,24 @@ pub mod cos_naming {
         /// Yields `(result, b)`.
         pub fn next_one_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<(bool, Binding), rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("next_one", 0),
-                    |_| Ok(()),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+        ) -> impl ::std::future::Future<Output = Result<(bool, Binding), rt::SystemException>> + Send + use<>
+        {
+            self.0.call_async(
+                rt::Operation::new("next_one", 0),
+                |_| Ok(()),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// `IDL:omg.org/CosNaming/BindingIterator/next_n:1.0`
         ///
         /// Yields `(result, bl)`.
-        pub fn next_n(
-            &self,
-            how_many: u32,
-        ) -> Result<(bool, BindingList), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("next_n", 1),
-                    |w| rt::Encode::encode(&how_many, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+        pub fn next_n(&self, how_many: u32) -> Result<(bool, BindingList), rt::SystemException> {
+            self.0.call(
+                rt::Operation::new("next_n", 1),
+                |w| rt::Encode::encode(&how_many, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`next_n`](Self::next_n), as a future.
@@ -1848,15 +1736,15 @@ pub mod cos_naming {
         pub fn next_n_async(
             &self,
             how_many: u32,
-        ) -> impl ::std::future::Future<
-            Output = Result<(bool, BindingList), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(bool, BindingList), rt::SystemException>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("next_n", 1),
                     |w| rt::Encode::encode(&how_many, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<u32>)
         }
 
         /// `IDL:omg.org/CosNaming/BindingIterator/destroy:1.0`
@@ -1867,9 +1755,7 @@ pub mod cos_naming {
         /// [`destroy`](Self::destroy), as a future.
         pub fn destroy_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
             self.0.call_async(rt::Operation::new("destroy", 2), |_| Ok(()), |_| Ok(()))
         }
     }
@@ -1897,16 +1783,11 @@ pub mod cos_naming {
     }
 
     impl rt::Nilable for BindingIteratorRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -1944,10 +1825,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextExtToStringError {}
 
     impl rt::OperationError for NamingContextExtToStringError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/InvalidName:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::InvalidName))
@@ -1997,10 +1875,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextExtToNameError {}
 
     impl rt::OperationError for NamingContextExtToNameError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/InvalidName:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::InvalidName))
@@ -2059,10 +1934,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextExtToUrlError {}
 
     impl rt::OperationError for NamingContextExtToUrlError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContextExt/InvalidAddress:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::InvalidAddress))
@@ -2134,10 +2006,7 @@ pub mod cos_naming {
     impl ::std::error::Error for NamingContextExtResolveStrError {}
 
     impl rt::OperationError for NamingContextExtResolveStrError {
-        fn decode_user(
-            id: &str,
-            r: &mut rt::Reader<'_>,
-        ) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
             match id {
                 "IDL:omg.org/CosNaming/NamingContext/NotFound:1.0" => {
                     Some(rt::Decode::decode(r).map(Self::NotFound))
@@ -2181,10 +2050,7 @@ pub mod cos_naming {
         ) -> Result<naming_context_ext::UrlString, NamingContextExtToUrlError>;
 
         /// `IDL:omg.org/CosNaming/NamingContextExt/resolve_str:1.0`
-        fn resolve_str(
-            &self,
-            sn: &str,
-        ) -> Result<Option<rt::ObjectRef>, NamingContextExtResolveStrError>;
+        fn resolve_str(&self, sn: &str) -> Result<Option<rt::ObjectRef>, NamingContextExtResolveStrError>;
     }
 
     impl<S: NamingContextExt + ?Sized> NamingContextExt for ::std::sync::Arc<S> {
@@ -2207,10 +2073,7 @@ pub mod cos_naming {
             (**self).to_url(addr, sn)
         }
 
-        fn resolve_str(
-            &self,
-            sn: &str,
-        ) -> Result<Option<rt::ObjectRef>, NamingContextExtResolveStrError> {
+        fn resolve_str(&self, sn: &str) -> Result<Option<rt::ObjectRef>, NamingContextExtResolveStrError> {
             (**self).resolve_str(sn)
         }
     }
@@ -2224,11 +2087,7 @@ pub mod cos_naming {
             &NAMING_CONTEXT_EXT
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => naming_context_ext_skeleton::to_string(&self.0, call),
                 1 => naming_context_ext_skeleton::to_name(&self.0, call),
@@ -2314,45 +2173,37 @@ pub mod cos_naming {
     /// What the runtime knows of `IDL:omg.org/CosNaming/NamingContextExt:1.0`.
     pub static NAMING_CONTEXT_EXT: rt::Interface = rt::Interface {
         repository_id: "IDL:omg.org/CosNaming/NamingContextExt:1.0",
-        ancestors: &[
-            "IDL:omg.org/CosNaming/NamingContextExt:1.0",
-            "IDL:omg.org/CosNaming/NamingContext:1.0",
-        ],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "to_string",
-                    "to_name",
-                    "to_url",
-                    "resolve_str",
-                    "bind",
-                    "rebind",
-                    "bind_context",
-                    "rebind_context",
-                    "resolve",
-                    "unbind",
-                    "new_context",
-                    "bind_new_context",
-                    "destroy",
-                    "list",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    746756799, 3793791033, 113532185, 3793791033, 456755563, 3793791033,
-                    3793791033, 3793791033,
-                ],
-                &[
-                    18, 0, 0, 16, 0, 1, 0, 0, 17, 0, 8, 0, 2, 15, 9, 13, 10, 0, 3, 0, 4,
-                    12, 0, 19, 7, 14, 11, 0, 0, 6, 0, 5,
-                ],
-            ),
-        ),
+        ancestors: &["IDL:omg.org/CosNaming/NamingContextExt:1.0", "IDL:omg.org/CosNaming/NamingContext:1.0"],
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "to_string",
+                "to_name",
+                "to_url",
+                "resolve_str",
+                "bind",
+                "rebind",
+                "bind_context",
+                "rebind_context",
+                "resolve",
+                "unbind",
+                "new_context",
+                "bind_new_context",
+                "destroy",
+                "list",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[746756799, 3793791033, 113532185, 3793791033, 456755563, 3793791033, 3793791033, 3793791033],
+            &[
+                18, 0, 0, 16, 0, 1, 0, 0, 17, 0, 8, 0, 2, 15, 9, 13, 10, 0, 3, 0, 4, 12, 0, 19, 7, 14, 11, 0,
+                0, 6, 0, 5,
+            ],
+        )),
     };
 
     /// A reference to an object of `IDL:omg.org/CosNaming/NamingContextExt:1.0`.
@@ -2363,9 +2214,7 @@ pub mod cos_naming {
     impl NamingContextExtRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -2374,12 +2223,11 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
         ) -> Result<naming_context_ext::StringName, NamingContextExtToStringError> {
-            self.0
-                .call(
-                    rt::Operation::new("to_string", 0),
-                    |w| rt::Encode::encode(n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("to_string", 0),
+                |w| rt::Encode::encode(n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`to_string`](Self::to_string), as a future.
@@ -2387,42 +2235,40 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
         ) -> impl ::std::future::Future<
-            Output = Result<
-                naming_context_ext::StringName,
-                NamingContextExtToStringError,
-            >,
-        > + Send + use<> {
+            Output = Result<naming_context_ext::StringName, NamingContextExtToStringError>,
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("to_string", 0),
                     |w| rt::Encode::encode(n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<Name>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContextExt/to_name:1.0`
         pub fn to_name(&self, sn: &str) -> Result<Name, NamingContextExtToNameError> {
-            self.0
-                .call(
-                    rt::Operation::new("to_name", 1),
-                    |w| rt::Encode::encode(sn, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("to_name", 1),
+                |w| rt::Encode::encode(sn, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`to_name`](Self::to_name), as a future.
         pub fn to_name_async(
             &self,
             sn: &str,
-        ) -> impl ::std::future::Future<
-            Output = Result<Name, NamingContextExtToNameError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<Name, NamingContextExtToNameError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("to_name", 1),
                     |w| rt::Encode::encode(sn, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<naming_context_ext::StringName>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContextExt/to_url:1.0`
@@ -2431,15 +2277,14 @@ pub mod cos_naming {
             addr: &str,
             sn: &str,
         ) -> Result<naming_context_ext::UrlString, NamingContextExtToUrlError> {
-            self.0
-                .call(
-                    rt::Operation::new("to_url", 2),
-                    |w| {
-                        rt::Encode::encode(addr, w)?;
-                        rt::Encode::encode(sn, w)
-                    },
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("to_url", 2),
+                |w| {
+                    rt::Encode::encode(addr, w)?;
+                    rt::Encode::encode(sn, w)
+                },
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`to_url`](Self::to_url), as a future.
@@ -2449,7 +2294,8 @@ pub mod cos_naming {
             sn: &str,
         ) -> impl ::std::future::Future<
             Output = Result<naming_context_ext::UrlString, NamingContextExtToUrlError>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("to_url", 2),
@@ -2459,6 +2305,10 @@ pub mod cos_naming {
                     },
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<naming_context_ext::Address>(r, w)?;
+                    rt::rewrite::<naming_context_ext::StringName>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContextExt/resolve_str:1.0`
@@ -2466,12 +2316,11 @@ pub mod cos_naming {
             &self,
             sn: &str,
         ) -> Result<Option<rt::ObjectRef>, NamingContextExtResolveStrError> {
-            self.0
-                .call(
-                    rt::Operation::new("resolve_str", 3),
-                    |w| rt::Encode::encode(sn, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("resolve_str", 3),
+                |w| rt::Encode::encode(sn, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`resolve_str`](Self::resolve_str), as a future.
@@ -2480,13 +2329,15 @@ pub mod cos_naming {
             sn: &str,
         ) -> impl ::std::future::Future<
             Output = Result<Option<rt::ObjectRef>, NamingContextExtResolveStrError>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("resolve_str", 3),
                     |w| rt::Encode::encode(sn, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<naming_context_ext::StringName>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/bind:1.0`
@@ -2495,15 +2346,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
         ) -> Result<(), NamingContextBindError> {
-            self.0
-                .call(
-                    rt::Operation::new("bind", 4),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(obj, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("bind", 4),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(obj, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`bind`](Self::bind), as a future.
@@ -2511,9 +2361,7 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextBindError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextBindError>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("bind", 4),
@@ -2523,6 +2371,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<rt::ObjectRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/rebind:1.0`
@@ -2531,15 +2383,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
         ) -> Result<(), NamingContextRebindError> {
-            self.0
-                .call(
-                    rt::Operation::new("rebind", 5),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(obj, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("rebind", 5),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(obj, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`rebind`](Self::rebind), as a future.
@@ -2547,9 +2398,8 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             obj: Option<&rt::ObjectRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextRebindError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextRebindError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("rebind", 5),
@@ -2559,6 +2409,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<rt::ObjectRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/bind_context:1.0`
@@ -2567,15 +2421,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
         ) -> Result<(), NamingContextBindContextError> {
-            self.0
-                .call(
-                    rt::Operation::new("bind_context", 6),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(nc, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("bind_context", 6),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(nc, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`bind_context`](Self::bind_context), as a future.
@@ -2583,9 +2436,8 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextBindContextError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextBindContextError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("bind_context", 6),
@@ -2595,6 +2447,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<NamingContextRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/rebind_context:1.0`
@@ -2603,15 +2459,14 @@ pub mod cos_naming {
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
         ) -> Result<(), NamingContextRebindContextError> {
-            self.0
-                .call(
-                    rt::Operation::new("rebind_context", 7),
-                    |w| {
-                        rt::Encode::encode(n, w)?;
-                        rt::Nilable::encode_nilable(nc, w)
-                    },
-                    |_| Ok(()),
-                )
+            self.0.call(
+                rt::Operation::new("rebind_context", 7),
+                |w| {
+                    rt::Encode::encode(n, w)?;
+                    rt::Nilable::encode_nilable(nc, w)
+                },
+                |_| Ok(()),
+            )
         }
 
         /// [`rebind_context`](Self::rebind_context), as a future.
@@ -2619,9 +2474,8 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
             nc: Option<&NamingContextRef>,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextRebindContextError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextRebindContextError>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("rebind_context", 7),
@@ -2631,6 +2485,10 @@ pub mod cos_naming {
                     },
                     |_| Ok(()),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Name>(r, w)?;
+                    rt::rewrite::<Option<NamingContextRef>>(r, w)
+                })
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/resolve:1.0`
@@ -2638,81 +2496,57 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
         ) -> Result<Option<rt::ObjectRef>, NamingContextResolveError> {
-            self.0
-                .call(
-                    rt::Operation::new("resolve", 8),
-                    |w| rt::Encode::encode(n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("resolve", 8),
+                |w| rt::Encode::encode(n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`resolve`](Self::resolve), as a future.
         pub fn resolve_async(
             &self,
             n: &[NameComponent],
-        ) -> impl ::std::future::Future<
-            Output = Result<Option<rt::ObjectRef>, NamingContextResolveError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<Option<rt::ObjectRef>, NamingContextResolveError>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("resolve", 8),
                     |w| rt::Encode::encode(n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<Name>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/unbind:1.0`
-        pub fn unbind(
-            &self,
-            n: &[NameComponent],
-        ) -> Result<(), NamingContextUnbindError> {
-            self.0
-                .call(
-                    rt::Operation::new("unbind", 9),
-                    |w| rt::Encode::encode(n, w),
-                    |_| Ok(()),
-                )
+        pub fn unbind(&self, n: &[NameComponent]) -> Result<(), NamingContextUnbindError> {
+            self.0.call(rt::Operation::new("unbind", 9), |w| rt::Encode::encode(n, w), |_| Ok(()))
         }
 
         /// [`unbind`](Self::unbind), as a future.
         pub fn unbind_async(
             &self,
             n: &[NameComponent],
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextUnbindError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextUnbindError>> + Send + use<>
+        {
             self.0
-                .call_async(
-                    rt::Operation::new("unbind", 9),
-                    |w| rt::Encode::encode(n, w),
-                    |_| Ok(()),
-                )
+                .call_async(rt::Operation::new("unbind", 9), |w| rt::Encode::encode(n, w), |_| Ok(()))
+                .rewriting(rt::rewrite::<Name>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/new_context:1.0`
-        pub fn new_context(
-            &self,
-        ) -> Result<Option<NamingContextRef>, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("new_context", 10),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        pub fn new_context(&self) -> Result<Option<NamingContextRef>, rt::SystemException> {
+            self.0.call(rt::Operation::new("new_context", 10), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// [`new_context`](Self::new_context), as a future.
         pub fn new_context_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<Option<NamingContextRef>, rt::SystemException>,
-        > + Send + use<> {
-            self.0
-                .call_async(
-                    rt::Operation::new("new_context", 10),
-                    |_| Ok(()),
-                    |r| rt::Decode::decode(r),
-                )
+        ) -> impl ::std::future::Future<Output = Result<Option<NamingContextRef>, rt::SystemException>>
+        + Send
+        + use<> {
+            self.0.call_async(rt::Operation::new("new_context", 10), |_| Ok(()), |r| rt::Decode::decode(r))
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/bind_new_context:1.0`
@@ -2720,12 +2554,11 @@ pub mod cos_naming {
             &self,
             n: &[NameComponent],
         ) -> Result<Option<NamingContextRef>, NamingContextBindNewContextError> {
-            self.0
-                .call(
-                    rt::Operation::new("bind_new_context", 11),
-                    |w| rt::Encode::encode(n, w),
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("bind_new_context", 11),
+                |w| rt::Encode::encode(n, w),
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`bind_new_context`](Self::bind_new_context), as a future.
@@ -2734,13 +2567,15 @@ pub mod cos_naming {
             n: &[NameComponent],
         ) -> impl ::std::future::Future<
             Output = Result<Option<NamingContextRef>, NamingContextBindNewContextError>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("bind_new_context", 11),
                     |w| rt::Encode::encode(n, w),
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(rt::rewrite::<Name>)
         }
 
         /// `IDL:omg.org/CosNaming/NamingContext/destroy:1.0`
@@ -2751,9 +2586,8 @@ pub mod cos_naming {
         /// [`destroy`](Self::destroy), as a future.
         pub fn destroy_async(
             &self,
-        ) -> impl ::std::future::Future<
-            Output = Result<(), NamingContextDestroyError>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(), NamingContextDestroyError>> + Send + use<>
+        {
             self.0.call_async(rt::Operation::new("destroy", 12), |_| Ok(()), |_| Ok(()))
         }
 
@@ -2764,12 +2598,11 @@ pub mod cos_naming {
             &self,
             how_many: u32,
         ) -> Result<(BindingList, Option<BindingIteratorRef>), rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("list", 13),
-                    |w| rt::Encode::encode(&how_many, w),
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
-                )
+            self.0.call(
+                rt::Operation::new("list", 13),
+                |w| rt::Encode::encode(&how_many, w),
+                |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+            )
         }
 
         /// [`list`](Self::list), as a future.
@@ -2779,17 +2612,16 @@ pub mod cos_naming {
             &self,
             how_many: u32,
         ) -> impl ::std::future::Future<
-            Output = Result<
-                (BindingList, Option<BindingIteratorRef>),
-                rt::SystemException,
-            >,
-        > + Send + use<> {
+            Output = Result<(BindingList, Option<BindingIteratorRef>), rt::SystemException>,
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("list", 13),
                     |w| rt::Encode::encode(&how_many, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(rt::rewrite::<u32>)
         }
     }
 
@@ -2822,16 +2654,11 @@ pub mod cos_naming {
     }
 
     impl rt::Nilable for NamingContextExtRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }

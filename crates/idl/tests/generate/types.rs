@@ -58,9 +58,8 @@ pub mod types {
     pub const NEGATIVE: f64 = -1.5;
 
     /// `const long double A_LONG_DOUBLE`
-    pub const A_LONG_DOUBLE: rt::LongDouble = rt::LongDouble([
-        63, 255, 128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    ]);
+    pub const A_LONG_DOUBLE: rt::LongDouble =
+        rt::LongDouble([63, 255, 128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
     /// `IDL:Types/Colour:1.0`
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,11 +87,7 @@ pub mod types {
                 0 => Ok(Self::Red),
                 1 => Ok(Self::Green),
                 2 => Ok(Self::Blue),
-                value => {
-                    Err(rt::DecodeError::InvalidEnum {
-                        value,
-                    })
-                }
+                value => Err(rt::DecodeError::InvalidEnum { value }),
             }
         }
     }
@@ -144,11 +139,7 @@ pub mod types {
             &THING
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             call.implicit(&THING, operation)
         }
     }
@@ -161,21 +152,12 @@ pub mod types {
     pub static THING: rt::Interface = rt::Interface {
         repository_id: "IDL:Types/Thing:1.0",
         ancestors: &["IDL:Types/Thing:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[3793791033, 3313767227],
-                &[3, 2, 0, 1, 5, 4, 0, 0],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &["_is_a", "_non_existent", "_interface", "_component", "_repository_id", "_not_existent"],
+            16294208416658607535,
+            &[3793791033, 3313767227],
+            &[3, 2, 0, 1, 5, 4, 0, 0],
+        )),
     };
 
     /// A reference to an object of `IDL:Types/Thing:1.0`.
@@ -185,9 +167,7 @@ pub mod types {
     impl ThingRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
     }
@@ -215,16 +195,11 @@ pub mod types {
     }
 
     impl rt::Nilable for ThingRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -326,11 +301,7 @@ pub mod types {
         const MIN_SIZE: usize = 12;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self {
-                x: rt::Decode::decode(r)?,
-                y: rt::Decode::decode(r)?,
-                paint: rt::Decode::decode(r)?,
-            })
+            Ok(Self { x: rt::Decode::decode(r)?, y: rt::Decode::decode(r)?, paint: rt::Decode::decode(r)? })
         }
     }
 
@@ -444,11 +415,7 @@ pub mod types {
                 match r.read_u32()? {
                     0 => Ok(Self::Plain),
                     1 => Ok(Self::Fancy),
-                    value => {
-                        Err(rt::DecodeError::InvalidEnum {
-                            value,
-                        })
-                    }
+                    value => Err(rt::DecodeError::InvalidEnum { value }),
                 }
             }
         }
@@ -513,10 +480,7 @@ pub mod types {
         const MIN_SIZE: usize = 8;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self {
-                value: rt::Decode::decode(r)?,
-                children: rt::Decode::decode(r)?,
-            })
+            Ok(Self { value: rt::Decode::decode(r)?, children: rt::Decode::decode(r)? })
         }
     }
 
@@ -586,38 +550,22 @@ pub mod types {
         /// `IDL:Types/Everything/trees:1.0`
         ///
         /// Yields `(result, c)`.
-        fn trees(
-            &self,
-            a: &Tree,
-            b: &mut Tree,
-        ) -> Result<(Tree, Tree), rt::SystemException>;
+        fn trees(&self, a: &Tree, b: &mut Tree) -> Result<(Tree, Tree), rt::SystemException>;
 
         /// `IDL:Types/Everything/woods:1.0`
         ///
         /// Yields `(result, c)`.
-        fn woods(
-            &self,
-            a: &[Forest],
-            b: &mut Forests,
-        ) -> Result<(Forests, Forests), rt::SystemException>;
+        fn woods(&self, a: &[Forest], b: &mut Forests) -> Result<(Forests, Forests), rt::SystemException>;
 
         /// `IDL:Types/Everything/colours:1.0`
         ///
         /// Yields `(result, c)`.
-        fn colours(
-            &self,
-            a: Colour,
-            b: &mut Colour,
-        ) -> Result<(Colour, Colour), rt::SystemException>;
+        fn colours(&self, a: Colour, b: &mut Colour) -> Result<(Colour, Colour), rt::SystemException>;
 
         /// `IDL:Types/Everything/turn_string:1.0`
         ///
         /// Yields `(result, c)`.
-        fn turn_string(
-            &self,
-            a: &str,
-            b: &mut String,
-        ) -> Result<(String, String), rt::SystemException>;
+        fn turn_string(&self, a: &str, b: &mut String) -> Result<(String, String), rt::SystemException>;
 
         /// `IDL:Types/Everything/turn_wide_string:1.0`
         ///
@@ -631,38 +579,23 @@ pub mod types {
         /// `IDL:Types/Everything/turn_tag:1.0`
         ///
         /// Yields `(result, c)`.
-        fn turn_tag(
-            &self,
-            a: &Tag,
-            b: &mut Tag,
-        ) -> Result<(Tag, Tag), rt::SystemException>;
+        fn turn_tag(&self, a: &Tag, b: &mut Tag) -> Result<(Tag, Tag), rt::SystemException>;
 
         /// `IDL:Types/Everything/turn_octets:1.0`
         ///
         /// Yields `(result, c)`.
-        fn turn_octets(
-            &self,
-            a: &[u8],
-            b: &mut Octets,
-        ) -> Result<(Octets, Octets), rt::SystemException>;
+        fn turn_octets(&self, a: &[u8], b: &mut Octets) -> Result<(Octets, Octets), rt::SystemException>;
 
         /// `IDL:Types/Everything/turn_list:1.0`
         ///
         /// Yields `(result, c)`.
-        fn turn_list(
-            &self,
-            a: &[String],
-            b: &mut Strings,
-        ) -> Result<(Strings, Strings), rt::SystemException>;
+        fn turn_list(&self, a: &[String], b: &mut Strings)
+        -> Result<(Strings, Strings), rt::SystemException>;
 
         /// `IDL:Types/Everything/turn_matrix:1.0`
         ///
         /// Yields `(result, c)`.
-        fn turn_matrix(
-            &self,
-            a: &Matrix,
-            b: &mut Matrix,
-        ) -> Result<(Matrix, Matrix), rt::SystemException>;
+        fn turn_matrix(&self, a: &Matrix, b: &mut Matrix) -> Result<(Matrix, Matrix), rt::SystemException>;
 
         /// `IDL:Types/Everything/turn_thing:1.0`
         ///
@@ -751,35 +684,19 @@ pub mod types {
             (**self).all_references(a, b)
         }
 
-        fn trees(
-            &self,
-            a: &Tree,
-            b: &mut Tree,
-        ) -> Result<(Tree, Tree), rt::SystemException> {
+        fn trees(&self, a: &Tree, b: &mut Tree) -> Result<(Tree, Tree), rt::SystemException> {
             (**self).trees(a, b)
         }
 
-        fn woods(
-            &self,
-            a: &[Forest],
-            b: &mut Forests,
-        ) -> Result<(Forests, Forests), rt::SystemException> {
+        fn woods(&self, a: &[Forest], b: &mut Forests) -> Result<(Forests, Forests), rt::SystemException> {
             (**self).woods(a, b)
         }
 
-        fn colours(
-            &self,
-            a: Colour,
-            b: &mut Colour,
-        ) -> Result<(Colour, Colour), rt::SystemException> {
+        fn colours(&self, a: Colour, b: &mut Colour) -> Result<(Colour, Colour), rt::SystemException> {
             (**self).colours(a, b)
         }
 
-        fn turn_string(
-            &self,
-            a: &str,
-            b: &mut String,
-        ) -> Result<(String, String), rt::SystemException> {
+        fn turn_string(&self, a: &str, b: &mut String) -> Result<(String, String), rt::SystemException> {
             (**self).turn_string(a, b)
         }
 
@@ -791,19 +708,11 @@ pub mod types {
             (**self).turn_wide_string(a, b)
         }
 
-        fn turn_tag(
-            &self,
-            a: &Tag,
-            b: &mut Tag,
-        ) -> Result<(Tag, Tag), rt::SystemException> {
+        fn turn_tag(&self, a: &Tag, b: &mut Tag) -> Result<(Tag, Tag), rt::SystemException> {
             (**self).turn_tag(a, b)
         }
 
-        fn turn_octets(
-            &self,
-            a: &[u8],
-            b: &mut Octets,
-        ) -> Result<(Octets, Octets), rt::SystemException> {
+        fn turn_octets(&self, a: &[u8], b: &mut Octets) -> Result<(Octets, Octets), rt::SystemException> {
             (**self).turn_octets(a, b)
         }
 
@@ -815,11 +724,7 @@ pub mod types {
             (**self).turn_list(a, b)
         }
 
-        fn turn_matrix(
-            &self,
-            a: &Matrix,
-            b: &mut Matrix,
-        ) -> Result<(Matrix, Matrix), rt::SystemException> {
+        fn turn_matrix(&self, a: &Matrix, b: &mut Matrix) -> Result<(Matrix, Matrix), rt::SystemException> {
             (**self).turn_matrix(a, b)
         }
 
@@ -837,10 +742,7 @@ pub mod types {
             &self,
             a: Option<&rt::ObjectRef>,
             b: &mut Option<rt::ObjectRef>,
-        ) -> Result<
-            (Option<rt::ObjectRef>, Option<rt::ObjectRef>),
-            rt::SystemException,
-        > {
+        ) -> Result<(Option<rt::ObjectRef>, Option<rt::ObjectRef>), rt::SystemException> {
             (**self).turn_object(a, b)
         }
 
@@ -893,11 +795,7 @@ pub mod types {
             &EVERYTHING
         }
 
-        fn invoke(
-            &self,
-            operation: u32,
-            call: &mut rt::ServerCall<'_>,
-        ) -> rt::Dispatched {
+        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
             match operation {
                 0 => everything_skeleton::all_numbers(&self.0, call),
                 1 => everything_skeleton::composites(&self.0, call),
@@ -939,13 +837,11 @@ pub mod types {
             let a: super::Numbers = rt::Decode::decode(r)?;
             let mut b: super::Numbers = rt::Decode::decode(r)?;
             match servant.all_numbers(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -959,13 +855,11 @@ pub mod types {
             let a: super::Composite = rt::Decode::decode(r)?;
             let mut b: super::Composite = rt::Decode::decode(r)?;
             match servant.composites(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -979,13 +873,11 @@ pub mod types {
             let a: super::References = rt::Decode::decode(r)?;
             let mut b: super::References = rt::Decode::decode(r)?;
             match servant.all_references(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -999,13 +891,11 @@ pub mod types {
             let a: super::Tree = rt::Decode::decode(r)?;
             let mut b: super::Tree = rt::Decode::decode(r)?;
             match servant.trees(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1019,13 +909,11 @@ pub mod types {
             let a: super::Forests = rt::Decode::decode(r)?;
             let mut b: super::Forests = rt::Decode::decode(r)?;
             match servant.woods(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1039,13 +927,11 @@ pub mod types {
             let a: super::Colour = rt::Decode::decode(r)?;
             let mut b: super::Colour = rt::Decode::decode(r)?;
             match servant.colours(a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1059,13 +945,11 @@ pub mod types {
             let a = r.read_string()?;
             let mut b: String = rt::Decode::decode(r)?;
             match servant.turn_string(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1079,13 +963,11 @@ pub mod types {
             let a: rt::WString = rt::Decode::decode(r)?;
             let mut b: rt::WString = rt::Decode::decode(r)?;
             match servant.turn_wide_string(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1099,13 +981,11 @@ pub mod types {
             let a: super::Tag = rt::Decode::decode(r)?;
             let mut b: super::Tag = rt::Decode::decode(r)?;
             match servant.turn_tag(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1119,13 +999,11 @@ pub mod types {
             let a = r.read_slice::<u8>()?;
             let mut b: super::Octets = rt::Decode::decode(r)?;
             match servant.turn_octets(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1139,13 +1017,11 @@ pub mod types {
             let a: super::Strings = rt::Decode::decode(r)?;
             let mut b: super::Strings = rt::Decode::decode(r)?;
             match servant.turn_list(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1159,13 +1035,11 @@ pub mod types {
             let a: super::Matrix = rt::Decode::decode(r)?;
             let mut b: super::Matrix = rt::Decode::decode(r)?;
             match servant.turn_matrix(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1179,13 +1053,11 @@ pub mod types {
             let a: Option<super::ThingRef> = rt::Decode::decode(r)?;
             let mut b: Option<super::ThingRef> = rt::Decode::decode(r)?;
             match servant.turn_thing(a.as_ref(), &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1199,13 +1071,11 @@ pub mod types {
             let a: Option<rt::ObjectRef> = rt::Decode::decode(r)?;
             let mut b: Option<rt::ObjectRef> = rt::Decode::decode(r)?;
             match servant.turn_object(a.as_ref(), &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1219,13 +1089,11 @@ pub mod types {
             let a: super::Things = rt::Decode::decode(r)?;
             let mut b: super::Things = rt::Decode::decode(r)?;
             match servant.turn_things(&a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1239,13 +1107,11 @@ pub mod types {
             let a: rt::LongDouble = rt::Decode::decode(r)?;
             let mut b: rt::LongDouble = rt::Decode::decode(r)?;
             match servant.long_doubles(a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1259,13 +1125,11 @@ pub mod types {
             let a: rt::WChar = rt::Decode::decode(r)?;
             let mut b: rt::WChar = rt::Decode::decode(r)?;
             match servant.wide_chars(a, &mut b) {
-                Ok((result, c)) => {
-                    call.reply(|w| {
-                        rt::Encode::encode(&result, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)
-                    })
-                }
+                Ok((result, c)) => call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)
+                }),
                 Err(error) => Err(error),
             }
         }
@@ -1295,45 +1159,40 @@ pub mod types {
     pub static EVERYTHING: rt::Interface = rt::Interface {
         repository_id: "IDL:Types/Everything:1.0",
         ancestors: &["IDL:Types/Everything:1.0"],
-        operations: rt::OperationTable::new(
-            rt::NameTable::new(
-                &[
-                    "all_numbers",
-                    "composites",
-                    "all_references",
-                    "trees",
-                    "woods",
-                    "colours",
-                    "turn_string",
-                    "turn_wide_string",
-                    "turn_tag",
-                    "turn_octets",
-                    "turn_list",
-                    "turn_matrix",
-                    "turn_thing",
-                    "turn_object",
-                    "turn_things",
-                    "long_doubles",
-                    "wide_chars",
-                    "eight",
-                    "_is_a",
-                    "_non_existent",
-                    "_interface",
-                    "_component",
-                    "_repository_id",
-                    "_not_existent",
-                ],
-                16294208416658607535,
-                &[
-                    1853398635, 4169906345, 1, 3793791033, 1853398635, 746756799,
-                    456755563, 879159713,
-                ],
-                &[
-                    20, 8, 11, 4, 13, 1, 6, 7, 0, 15, 2, 0, 0, 19, 0, 16, 0, 10, 3, 17,
-                    5, 9, 0, 23, 22, 18, 12, 0, 21, 0, 0, 14,
-                ],
-            ),
-        ),
+        operations: rt::OperationTable::new(rt::NameTable::new(
+            &[
+                "all_numbers",
+                "composites",
+                "all_references",
+                "trees",
+                "woods",
+                "colours",
+                "turn_string",
+                "turn_wide_string",
+                "turn_tag",
+                "turn_octets",
+                "turn_list",
+                "turn_matrix",
+                "turn_thing",
+                "turn_object",
+                "turn_things",
+                "long_doubles",
+                "wide_chars",
+                "eight",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[1853398635, 4169906345, 1, 3793791033, 1853398635, 746756799, 456755563, 879159713],
+            &[
+                20, 8, 11, 4, 13, 1, 6, 7, 0, 15, 2, 0, 0, 19, 0, 16, 0, 10, 3, 17, 5, 9, 0, 23, 22, 18, 12,
+                0, 21, 0, 0, 14,
+            ],
+        )),
     };
 
     /// A reference to an object of `IDL:Types/Everything:1.0`.
@@ -1344,9 +1203,7 @@ pub mod types {
     impl EverythingRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(
-            object: &rt::ObjectRef,
-        ) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
@@ -1358,21 +1215,20 @@ pub mod types {
             a: &Numbers,
             b: &mut Numbers,
         ) -> Result<(Numbers, Numbers), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("all_numbers", 0),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("all_numbers", 0),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`all_numbers`](Self::all_numbers), as a future.
@@ -1382,9 +1238,9 @@ pub mod types {
             &self,
             a: &Numbers,
             b: Numbers,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Numbers, Numbers, Numbers), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Numbers, Numbers, Numbers), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("all_numbers", 0),
@@ -1392,12 +1248,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Numbers>(r, w)?;
+                    rt::rewrite::<Numbers>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/composites:1.0`
@@ -1408,21 +1264,20 @@ pub mod types {
             a: &Composite,
             b: &mut Composite,
         ) -> Result<(Composite, Composite), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("composites", 1),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("composites", 1),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`composites`](Self::composites), as a future.
@@ -1434,7 +1289,8 @@ pub mod types {
             b: Composite,
         ) -> impl ::std::future::Future<
             Output = Result<(Composite, Composite, Composite), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("composites", 1),
@@ -1442,12 +1298,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Composite>(r, w)?;
+                    rt::rewrite::<Composite>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/all_references:1.0`
@@ -1458,21 +1314,20 @@ pub mod types {
             a: &References,
             b: &mut References,
         ) -> Result<(References, References), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("all_references", 2),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("all_references", 2),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`all_references`](Self::all_references), as a future.
@@ -1484,7 +1339,8 @@ pub mod types {
             b: References,
         ) -> impl ::std::future::Future<
             Output = Result<(References, References, References), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("all_references", 2),
@@ -1492,37 +1348,32 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<References>(r, w)?;
+                    rt::rewrite::<References>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/trees:1.0`
         ///
         /// Yields `(result, c)`.
-        pub fn trees(
-            &self,
-            a: &Tree,
-            b: &mut Tree,
-        ) -> Result<(Tree, Tree), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("trees", 3),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+        pub fn trees(&self, a: &Tree, b: &mut Tree) -> Result<(Tree, Tree), rt::SystemException> {
+            self.0.call_inout(
+                rt::Operation::new("trees", 3),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`trees`](Self::trees), as a future.
@@ -1532,9 +1383,8 @@ pub mod types {
             &self,
             a: &Tree,
             b: Tree,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Tree, Tree, Tree), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Tree, Tree, Tree), rt::SystemException>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("trees", 3),
@@ -1542,12 +1392,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Tree>(r, w)?;
+                    rt::rewrite::<Tree>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/woods:1.0`
@@ -1558,21 +1408,20 @@ pub mod types {
             a: &[Forest],
             b: &mut Forests,
         ) -> Result<(Forests, Forests), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("woods", 4),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("woods", 4),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`woods`](Self::woods), as a future.
@@ -1582,9 +1431,9 @@ pub mod types {
             &self,
             a: &[Forest],
             b: Forests,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Forests, Forests, Forests), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Forests, Forests, Forests), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("woods", 4),
@@ -1592,37 +1441,32 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Forests>(r, w)?;
+                    rt::rewrite::<Forests>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/colours:1.0`
         ///
         /// Yields `(result, c)`.
-        pub fn colours(
-            &self,
-            a: Colour,
-            b: &mut Colour,
-        ) -> Result<(Colour, Colour), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("colours", 5),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(&a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+        pub fn colours(&self, a: Colour, b: &mut Colour) -> Result<(Colour, Colour), rt::SystemException> {
+            self.0.call_inout(
+                rt::Operation::new("colours", 5),
+                b,
+                |b, w| {
+                    rt::Encode::encode(&a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`colours`](Self::colours), as a future.
@@ -1632,9 +1476,9 @@ pub mod types {
             &self,
             a: Colour,
             b: Colour,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Colour, Colour, Colour), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Colour, Colour, Colour), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("colours", 5),
@@ -1642,37 +1486,32 @@ pub mod types {
                         rt::Encode::encode(&a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Colour>(r, w)?;
+                    rt::rewrite::<Colour>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_string:1.0`
         ///
         /// Yields `(result, c)`.
-        pub fn turn_string(
-            &self,
-            a: &str,
-            b: &mut String,
-        ) -> Result<(String, String), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_string", 6),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+        pub fn turn_string(&self, a: &str, b: &mut String) -> Result<(String, String), rt::SystemException> {
+            self.0.call_inout(
+                rt::Operation::new("turn_string", 6),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_string`](Self::turn_string), as a future.
@@ -1682,9 +1521,9 @@ pub mod types {
             &self,
             a: &str,
             b: String,
-        ) -> impl ::std::future::Future<
-            Output = Result<(String, String, String), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(String, String, String), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_string", 6),
@@ -1692,12 +1531,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<String>(r, w)?;
+                    rt::rewrite::<String>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_wide_string:1.0`
@@ -1708,21 +1547,20 @@ pub mod types {
             a: &rt::WString,
             b: &mut rt::WString,
         ) -> Result<(rt::WString, rt::WString), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_wide_string", 7),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("turn_wide_string", 7),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_wide_string`](Self::turn_wide_string), as a future.
@@ -1734,7 +1572,8 @@ pub mod types {
             b: rt::WString,
         ) -> impl ::std::future::Future<
             Output = Result<(rt::WString, rt::WString, rt::WString), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_wide_string", 7),
@@ -1742,37 +1581,32 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<rt::WString>(r, w)?;
+                    rt::rewrite::<rt::WString>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_tag:1.0`
         ///
         /// Yields `(result, c)`.
-        pub fn turn_tag(
-            &self,
-            a: &Tag,
-            b: &mut Tag,
-        ) -> Result<(Tag, Tag), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_tag", 8),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+        pub fn turn_tag(&self, a: &Tag, b: &mut Tag) -> Result<(Tag, Tag), rt::SystemException> {
+            self.0.call_inout(
+                rt::Operation::new("turn_tag", 8),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_tag`](Self::turn_tag), as a future.
@@ -1782,9 +1616,8 @@ pub mod types {
             &self,
             a: &Tag,
             b: Tag,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Tag, Tag, Tag), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Tag, Tag, Tag), rt::SystemException>> + Send + use<>
+        {
             self.0
                 .call_async(
                     rt::Operation::new("turn_tag", 8),
@@ -1792,37 +1625,32 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Tag>(r, w)?;
+                    rt::rewrite::<Tag>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_octets:1.0`
         ///
         /// Yields `(result, c)`.
-        pub fn turn_octets(
-            &self,
-            a: &[u8],
-            b: &mut Octets,
-        ) -> Result<(Octets, Octets), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_octets", 9),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+        pub fn turn_octets(&self, a: &[u8], b: &mut Octets) -> Result<(Octets, Octets), rt::SystemException> {
+            self.0.call_inout(
+                rt::Operation::new("turn_octets", 9),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_octets`](Self::turn_octets), as a future.
@@ -1832,9 +1660,9 @@ pub mod types {
             &self,
             a: &[u8],
             b: Octets,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Octets, Octets, Octets), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Octets, Octets, Octets), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_octets", 9),
@@ -1842,12 +1670,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Octets>(r, w)?;
+                    rt::rewrite::<Octets>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_list:1.0`
@@ -1858,21 +1686,20 @@ pub mod types {
             a: &[String],
             b: &mut Strings,
         ) -> Result<(Strings, Strings), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_list", 10),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("turn_list", 10),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_list`](Self::turn_list), as a future.
@@ -1882,9 +1709,9 @@ pub mod types {
             &self,
             a: &[String],
             b: Strings,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Strings, Strings, Strings), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Strings, Strings, Strings), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_list", 10),
@@ -1892,12 +1719,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Strings>(r, w)?;
+                    rt::rewrite::<Strings>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_matrix:1.0`
@@ -1908,21 +1735,20 @@ pub mod types {
             a: &Matrix,
             b: &mut Matrix,
         ) -> Result<(Matrix, Matrix), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_matrix", 11),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("turn_matrix", 11),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_matrix`](Self::turn_matrix), as a future.
@@ -1932,9 +1758,9 @@ pub mod types {
             &self,
             a: &Matrix,
             b: Matrix,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Matrix, Matrix, Matrix), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Matrix, Matrix, Matrix), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_matrix", 11),
@@ -1942,12 +1768,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Matrix>(r, w)?;
+                    rt::rewrite::<Matrix>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_thing:1.0`
@@ -1959,21 +1785,20 @@ pub mod types {
             a: Option<&ThingRef>,
             b: &mut Option<ThingRef>,
         ) -> Result<(Option<ThingRef>, Option<ThingRef>), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_thing", 12),
-                    b,
-                    |b, w| {
-                        rt::Nilable::encode_nilable(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("turn_thing", 12),
+                b,
+                |b, w| {
+                    rt::Nilable::encode_nilable(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_thing`](Self::turn_thing), as a future.
@@ -1985,11 +1810,9 @@ pub mod types {
             a: Option<&ThingRef>,
             b: Option<ThingRef>,
         ) -> impl ::std::future::Future<
-            Output = Result<
-                (Option<ThingRef>, Option<ThingRef>, Option<ThingRef>),
-                rt::SystemException,
-            >,
-        > + Send + use<> {
+            Output = Result<(Option<ThingRef>, Option<ThingRef>, Option<ThingRef>), rt::SystemException>,
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_thing", 12),
@@ -1997,12 +1820,12 @@ pub mod types {
                         rt::Nilable::encode_nilable(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Option<ThingRef>>(r, w)?;
+                    rt::rewrite::<Option<ThingRef>>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_object:1.0`
@@ -2013,25 +1836,21 @@ pub mod types {
             &self,
             a: Option<&rt::ObjectRef>,
             b: &mut Option<rt::ObjectRef>,
-        ) -> Result<
-            (Option<rt::ObjectRef>, Option<rt::ObjectRef>),
-            rt::SystemException,
-        > {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_object", 13),
-                    b,
-                    |b, w| {
-                        rt::Nilable::encode_nilable(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+        ) -> Result<(Option<rt::ObjectRef>, Option<rt::ObjectRef>), rt::SystemException> {
+            self.0.call_inout(
+                rt::Operation::new("turn_object", 13),
+                b,
+                |b, w| {
+                    rt::Nilable::encode_nilable(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_object`](Self::turn_object), as a future.
@@ -2047,7 +1866,8 @@ pub mod types {
                 (Option<rt::ObjectRef>, Option<rt::ObjectRef>, Option<rt::ObjectRef>),
                 rt::SystemException,
             >,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_object", 13),
@@ -2055,12 +1875,12 @@ pub mod types {
                         rt::Nilable::encode_nilable(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Option<rt::ObjectRef>>(r, w)?;
+                    rt::rewrite::<Option<rt::ObjectRef>>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/turn_things:1.0`
@@ -2071,21 +1891,20 @@ pub mod types {
             a: &[Option<ThingRef>],
             b: &mut Things,
         ) -> Result<(Things, Things), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("turn_things", 14),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("turn_things", 14),
+                b,
+                |b, w| {
+                    rt::Encode::encode(a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`turn_things`](Self::turn_things), as a future.
@@ -2095,9 +1914,9 @@ pub mod types {
             &self,
             a: &[Option<ThingRef>],
             b: Things,
-        ) -> impl ::std::future::Future<
-            Output = Result<(Things, Things, Things), rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<(Things, Things, Things), rt::SystemException>>
+        + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn_things", 14),
@@ -2105,12 +1924,12 @@ pub mod types {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<Things>(r, w)?;
+                    rt::rewrite::<Things>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/long_doubles:1.0`
@@ -2121,21 +1940,20 @@ pub mod types {
             a: rt::LongDouble,
             b: &mut rt::LongDouble,
         ) -> Result<(rt::LongDouble, rt::LongDouble), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("long_doubles", 15),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(&a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("long_doubles", 15),
+                b,
+                |b, w| {
+                    rt::Encode::encode(&a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`long_doubles`](Self::long_doubles), as a future.
@@ -2146,11 +1964,9 @@ pub mod types {
             a: rt::LongDouble,
             b: rt::LongDouble,
         ) -> impl ::std::future::Future<
-            Output = Result<
-                (rt::LongDouble, rt::LongDouble, rt::LongDouble),
-                rt::SystemException,
-            >,
-        > + Send + use<> {
+            Output = Result<(rt::LongDouble, rt::LongDouble, rt::LongDouble), rt::SystemException>,
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("long_doubles", 15),
@@ -2158,12 +1974,12 @@ pub mod types {
                         rt::Encode::encode(&a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<rt::LongDouble>(r, w)?;
+                    rt::rewrite::<rt::LongDouble>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/wide_chars:1.0`
@@ -2174,21 +1990,20 @@ pub mod types {
             a: rt::WChar,
             b: &mut rt::WChar,
         ) -> Result<(rt::WChar, rt::WChar), rt::SystemException> {
-            self.0
-                .call_inout(
-                    rt::Operation::new("wide_chars", 16),
-                    b,
-                    |b, w| {
-                        rt::Encode::encode(&a, w)?;
-                        rt::Encode::encode(b, w)
-                    },
-                    |b, r| {
-                        let result = rt::Decode::decode(r)?;
-                        rt::Decode::decode_into(b, r)?;
-                        let c = rt::Decode::decode(r)?;
-                        Ok((result, c))
-                    },
-                )
+            self.0.call_inout(
+                rt::Operation::new("wide_chars", 16),
+                b,
+                |b, w| {
+                    rt::Encode::encode(&a, w)?;
+                    rt::Encode::encode(b, w)
+                },
+                |b, r| {
+                    let result = rt::Decode::decode(r)?;
+                    rt::Decode::decode_into(b, r)?;
+                    let c = rt::Decode::decode(r)?;
+                    Ok((result, c))
+                },
+            )
         }
 
         /// [`wide_chars`](Self::wide_chars), as a future.
@@ -2200,7 +2015,8 @@ pub mod types {
             b: rt::WChar,
         ) -> impl ::std::future::Future<
             Output = Result<(rt::WChar, rt::WChar, rt::WChar), rt::SystemException>,
-        > + Send + use<> {
+        > + Send
+        + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("wide_chars", 16),
@@ -2208,12 +2024,12 @@ pub mod types {
                         rt::Encode::encode(&a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                        rt::Decode::decode(r)?,
-                    )),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<rt::WChar>(r, w)?;
+                    rt::rewrite::<rt::WChar>(r, w)
+                })
         }
 
         /// `IDL:Types/Everything/eight:1.0`
@@ -2229,21 +2045,20 @@ pub mod types {
             g: f64,
             h: f64,
         ) -> Result<f64, rt::SystemException> {
-            self.0
-                .call(
-                    rt::Operation::new("eight", 17),
-                    |w| {
-                        rt::Encode::encode(&a, w)?;
-                        rt::Encode::encode(&b, w)?;
-                        rt::Encode::encode(&c, w)?;
-                        rt::Encode::encode(&d, w)?;
-                        rt::Encode::encode(&e, w)?;
-                        rt::Encode::encode(&f, w)?;
-                        rt::Encode::encode(&g, w)?;
-                        rt::Encode::encode(&h, w)
-                    },
-                    |r| rt::Decode::decode(r),
-                )
+            self.0.call(
+                rt::Operation::new("eight", 17),
+                |w| {
+                    rt::Encode::encode(&a, w)?;
+                    rt::Encode::encode(&b, w)?;
+                    rt::Encode::encode(&c, w)?;
+                    rt::Encode::encode(&d, w)?;
+                    rt::Encode::encode(&e, w)?;
+                    rt::Encode::encode(&f, w)?;
+                    rt::Encode::encode(&g, w)?;
+                    rt::Encode::encode(&h, w)
+                },
+                |r| rt::Decode::decode(r),
+            )
         }
 
         /// [`eight`](Self::eight), as a future.
@@ -2258,9 +2073,7 @@ pub mod types {
             f: f64,
             g: f64,
             h: f64,
-        ) -> impl ::std::future::Future<
-            Output = Result<f64, rt::SystemException>,
-        > + Send + use<> {
+        ) -> impl ::std::future::Future<Output = Result<f64, rt::SystemException>> + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("eight", 17),
@@ -2276,6 +2089,16 @@ pub mod types {
                     },
                     |r| rt::Decode::decode(r),
                 )
+                .rewriting(|r, w| {
+                    rt::rewrite::<f64>(r, w)?;
+                    rt::rewrite::<f64>(r, w)?;
+                    rt::rewrite::<f64>(r, w)?;
+                    rt::rewrite::<f64>(r, w)?;
+                    rt::rewrite::<f64>(r, w)?;
+                    rt::rewrite::<f64>(r, w)?;
+                    rt::rewrite::<f64>(r, w)?;
+                    rt::rewrite::<f64>(r, w)
+                })
         }
     }
 
@@ -2302,16 +2125,11 @@ pub mod types {
     }
 
     impl rt::Nilable for EverythingRef {
-        fn encode_nilable(
-            value: Option<&Self>,
-            w: &mut rt::Writer<'_>,
-        ) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(
-            r: &mut rt::Reader<'_>,
-        ) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }

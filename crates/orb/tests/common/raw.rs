@@ -217,7 +217,7 @@ impl ProbeRef {
     pub fn text_async(&self, text: &str) -> impl Future<Output = Called<String>> + Send + Unpin + use<> {
         let operation = Operation::new("text", 1);
         let call = self.0.call_async(operation, |w| text.encode(w), |r| Decode::decode(r));
-        call.rewriting(|r, w| rewrite::<String>(r, w))
+        call.rewriting(rewrite::<String>)
     }
     pub fn blob(&self, n: u32) -> Called<Vec<u8>> {
         self.0.call(Operation::new("blob", 3), |w| n.encode(w), |r| Decode::decode(r))
