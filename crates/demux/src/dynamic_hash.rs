@@ -5,10 +5,7 @@
 //! points into the same list, and readers in the old table are right until they leave it.
 
 use alloc::boxed::Box;
-use core::{
-    ptr::null_mut,
-    sync::atomic::{AtomicPtr, AtomicUsize, Ordering},
-};
+use core::ptr::null_mut;
 
 use crossbeam_epoch::Guard;
 
@@ -18,11 +15,11 @@ use crate::{
     keyed_hash::KeyedHash,
     linear::free_list,
     locator::{check_key, find_by_find_with},
-    sync::Lock,
+    sync::{AtomicPtr, AtomicUsize, Lock, Ordering},
 };
 
 /// Buckets of the smallest table, as a power of two.
-const MIN_BITS: u32 = 3;
+const MIN_BITS: u32 = if cfg!(loom) { 1 } else { 3 };
 /// Hashes have 32 bits, so a finer table would distinguish nothing.
 const MAX_BITS: u32 = 31;
 
@@ -272,7 +269,7 @@ impl Drop for DynamicHash {
     fn drop(&mut self) {
         // SAFETY: nobody else has the table or the list; what was replaced or unlinked before was retired.
         unsafe {
-            drop(Box::from_raw(*self.table.get_mut()));
+            drop(Box::from_raw(self.table.load(Ordering::Relaxed)));
             free_list(&self.first);
         }
     }

@@ -1,18 +1,14 @@
 //! List entries shared by the concurrent locators: one allocation of link, hash, slot and key.
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
-use core::{
-    alloc::Layout,
-    marker::PhantomData,
-    mem::offset_of,
-    ptr::NonNull,
-    slice,
-    sync::atomic::{AtomicPtr, AtomicU32, Ordering},
-};
+use core::{alloc::Layout, marker::PhantomData, mem::offset_of, ptr::NonNull, slice};
 
 use crossbeam_epoch::Guard;
 
-use crate::Slot;
+use crate::{
+    Slot,
+    sync::{AtomicPtr, AtomicU32, Ordering},
+};
 
 /// In place of the slot of an entry that was removed.
 pub(crate) const REMOVED: u32 = u32::MAX;

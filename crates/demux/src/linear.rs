@@ -1,15 +1,12 @@
 //! One list, walked from the first entry: what every other strategy is compared with.
 
-use core::{
-    ptr::null_mut,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use core::ptr::null_mut;
 
 use crate::{
     InsertError, Locator, Probe, Slot,
     entry::{Entry, Link, retire},
     locator::{check_key, find_by_find_with},
-    sync::Lock,
+    sync::{AtomicUsize, Lock, Ordering},
 };
 
 /// A linked list in order of insertion. A hit examines half of the entries on average, a miss all of them.

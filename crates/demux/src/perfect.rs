@@ -1,7 +1,6 @@
 //! A perfect hash over a frozen set of keys: one entry examined, hit or miss, and no table half empty.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::{collections::HashMap, sync::OnceLock};
 
 use crate::{
@@ -10,7 +9,7 @@ use crate::{
     entry::{REMOVED, hold_slot, take_slot},
     keyed_hash::KeyedHash,
     locator::{check_key, find_by_find_with},
-    sync::Lock,
+    sync::{AtomicU32, AtomicUsize, Lock, Ordering},
 };
 
 /// How many hash functions are tried before giving up.

@@ -1,7 +1,11 @@
 //! Atomics, cells and the writers' lock: the real ones, or loom's when the interleavings are modelled.
 
+#[cfg(all(feature = "std", not(loom)))]
+pub(crate) use core::sync::atomic::AtomicPtr;
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+#[cfg(all(feature = "std", loom))]
+pub(crate) use loom::sync::atomic::AtomicPtr;
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 

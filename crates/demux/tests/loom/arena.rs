@@ -1,7 +1,4 @@
-//! All interleavings of the arena's operations, as far as the memory model allows them.
-//!
-//! `RUSTFLAGS="--cfg loom" cargo test -p throughline-demux --release --test loom`
-#![cfg(loom)]
+//! The arena.
 
 use loom::{
     sync::{
@@ -11,6 +8,8 @@ use loom::{
     thread,
 };
 use throughline_demux::{Arena, Full, Handle};
+
+use crate::model;
 
 /// Counts its drops; its value is seen to change when it is read after its drop.
 struct Record {
@@ -61,13 +60,6 @@ impl Stage {
     fn drops(&self) -> usize {
         self.drops.load(Ordering::Relaxed)
     }
-}
-
-fn model(threads: impl Fn() + Send + Sync + 'static) {
-    let mut model = loom::model::Builder::new();
-    // Beyond three preemptions the state space grows without new kinds of interleavings.
-    model.preemption_bound = Some(3);
-    model.check(threads);
 }
 
 #[test]
