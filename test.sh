@@ -48,6 +48,9 @@ $fast && exit 0
 step "Interleavings of threads (loom)"
 RUSTFLAGS="--cfg loom" cargo test --quiet --release -p throughline-demux --test loom --target-dir target/loom
 
+step "Instruction counts, of what users build"
+cargo test --quiet --release -p throughline-lab --test dispatch
+
 step "Documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
