@@ -23,6 +23,28 @@ struct Pending {
     stalled_since: Option<Instant>,
 }
 
+/// Messages from this length on, in octets, leave in two parts. Shorter ones are copied into the kernel before a peer
+/// could wake.
+const LONG: usize = 48 * 1024;
+/// The first part of a long message: it wakes the peer while the rest is copied.
+const HERALD: usize = 4096;
+
+/// Sends as much as the kernel takes now; how much that was.
+fn send_now(socket: &Socket, message: &[u8]) -> io::Result<usize> {
+    if message.len() < LONG {
+        return taken(socket.try_send(message));
+    }
+    let sent = taken(socket.try_send(&message[..HERALD]))?;
+    if sent < HERALD { Ok(sent) } else { Ok(HERALD + taken(socket.try_send(&message[HERALD..]))?) }
+}
+
+fn taken(sent: io::Result<usize>) -> io::Result<usize> {
+    match sent {
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(0),
+        sent => sent,
+    }
+}
+
 /// What is left after an attempt to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
@@ -43,11 +65,7 @@ impl Outbox {
             pending.bytes.extend_from_slice(message);
             return self.flush_locked(&mut pending, socket);
         }
-        let sent = match socket.try_send(message) {
-            Ok(sent) => sent,
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => 0,
-            Err(e) => return Err(e),
-        };
+        let sent = send_now(socket, message)?;
         if sent == message.len() {
             return Ok(Sent::All);
         }
