@@ -50,4 +50,4 @@ pub use primitive::Primitive;
 pub use reader::{DEFAULT_DEPTH, Reader};
 pub use traits::{Decode, Encode};
 pub use wide::{WChar, WString};
-pub use writer::Writer;
+pub use writer::{LARGE_BLOCK, LargeBlocks, Writer};

@@ -4,7 +4,7 @@ use crate::{DecodeError, EncodeError, Reader, Writer};
 
 /// A value that can be written as CDR.
 pub trait Encode {
-    /// Appends the value. After an error, what was appended so far is of no use; see [`Writer::truncate_to`].
+    /// Appends the value. After an error, what was appended so far is of no use.
     fn encode(&self, w: &mut Writer<'_>) -> Result<(), EncodeError>;
 
     /// Appends elements one after another, without a length. Primitives do it all at once.

@@ -2,6 +2,16 @@
 
 use crate::{ByteOrder, CodeSets, EncodeError, LongDouble, Primitive};
 
+/// Blocks of octets of at least this length are offered to [`LargeBlocks`].
+pub const LARGE_BLOCK: usize = 16 * 1024;
+
+/// Takes large blocks of octets, the elements of long sequences of numbers, in place of the buffer, so that they need
+/// not be copied into it.
+pub trait LargeBlocks: std::fmt::Debug {
+    /// `block` comes right after what is in the buffer now and after the blocks before it.
+    fn take(&mut self, buffer: &[u8], block: &[u8]);
+}
+
 /// Appends CDR to a vector.
 ///
 /// Alignment counts from a base within the vector, so that messages can follow one another in one buffer. Padding
@@ -12,6 +22,7 @@ pub struct Writer<'b> {
     base: usize,
     order: ByteOrder,
     codesets: CodeSets,
+    large: Option<&'b mut dyn LargeBlocks>,
 }
 
 impl<'b> Writer<'b> {
@@ -25,7 +36,7 @@ impl<'b> Writer<'b> {
     /// Appends to `buffer`, with alignment counting from the index `base`.
     #[inline]
     pub fn with_base(buffer: &'b mut Vec<u8>, order: ByteOrder, base: usize) -> Self {
-        Self { buffer, base, order, codesets: CodeSets::DEFAULT }
+        Self { buffer, base, order, codesets: CodeSets::DEFAULT, large: None }
     }
 
     /// The byte order being written.
@@ -46,16 +57,17 @@ impl<'b> Writer<'b> {
         self.codesets = codesets;
     }
 
+    /// From now on large blocks go to `large`. What is in the buffer before such a block cannot be
+    /// [patched](Self::patch_u32) any more as soon as `large` has passed it on.
+    #[inline]
+    pub fn divert_large(&mut self, large: &'b mut dyn LargeBlocks) {
+        self.large = Some(large);
+    }
+
     /// Where the next octet goes, as an index into the buffer.
     #[inline]
     pub fn position(&self) -> usize {
         self.buffer.len()
-    }
-
-    /// Takes back everything from `position` on, for instance a value that could not be encoded whole.
-    #[inline]
-    pub fn truncate_to(&mut self, position: usize) {
-        self.buffer.truncate(position);
     }
 
     /// Makes room for `octets` more.
@@ -141,9 +153,22 @@ impl<'b> Writer<'b> {
             return None;
         }
         self.align(size);
+        if octets.len() >= LARGE_BLOCK && !self.order.is_foreign() && self.divert(octets) {
+            return None;
+        }
         let start = self.buffer.len();
         self.buffer.extend_from_slice(octets);
         if self.order.is_foreign() { self.buffer.get_mut(start..) } else { None }
+    }
+
+    /// Gives a block to whoever takes large ones; false when nobody does.
+    #[cold]
+    fn divert(&mut self, octets: &[u8]) -> bool {
+        let Some(large) = &mut self.large else { return false };
+        large.take(self.buffer, octets);
+        // Alignment goes on as if the block were in the buffer.
+        self.base = self.base.wrapping_sub(octets.len());
+        true
     }
 
     /// Writes an encapsulation: its length, its byte order octet, then whatever `write` writes, aligned from that
@@ -154,8 +179,14 @@ impl<'b> Writer<'b> {
     ) -> Result<(), EncodeError> {
         self.write_u32(0);
         let start = self.buffer.len();
-        let mut inner =
-            Writer { base: start, buffer: self.buffer, order: self.order, codesets: self.codesets };
+        // Its length is known at its end only, so that nothing of it may leave before.
+        let mut inner = Writer {
+            base: start,
+            buffer: self.buffer,
+            order: self.order,
+            codesets: self.codesets,
+            large: None,
+        };
         inner.write_u8(inner.order.flag());
         write(&mut inner)?;
         let length = u32::try_from(self.buffer.len() - start).map_err(|_| EncodeError::LengthOverflow)?;

@@ -19,6 +19,8 @@ const CHUNK_LEN: usize = 16 * 1024;
 const ADVANCE: usize = 96 * 1024;
 /// Memory that an idle connection may keep after a large message.
 const KEEP_LEN: usize = 512 * 1024;
+/// More than that is kept until so many fillings of it in a row have used less than half.
+const PATIENCE: u32 = 8;
 /// The least room to receive into when nothing is known of the next message.
 const LEAST_ROOM: usize = 1024;
 /// Chunks that one connection keeps for reuse.
@@ -55,6 +57,8 @@ pub struct FrameReader {
     start: usize,
     end: usize,
     spare: Vec<Arc<Chunk>>,
+    /// How often in a row most of a chunk longer than [`KEEP_LEN`] was not needed.
+    unneeded: u32,
     /// The most octets in a message, after its header.
     max_size: usize,
 }
@@ -63,7 +67,7 @@ impl FrameReader {
     /// A reader that refuses messages of more than `max_message` octets, header included.
     pub fn new(max_message: usize) -> Self {
         let max_size = max_message.saturating_sub(HEADER_LEN);
-        Self { chunk: new_chunk(CHUNK_LEN), start: 0, end: 0, spare: Vec::new(), max_size }
+        Self { chunk: new_chunk(CHUNK_LEN), start: 0, end: 0, spare: Vec::new(), unneeded: 0, max_size }
     }
 
     /// Octets received, but not taken as messages yet.
@@ -114,7 +118,10 @@ impl FrameReader {
         let wanted = if missing == 0 { LEAST_ROOM } else { missing.min(ADVANCE.max(have)) };
         let needed = have + wanted;
         if have == 0 && self.chunk.len() > KEEP_LEN {
-            self.change_chunk(CHUNK_LEN);
+            self.unneeded = if self.end < self.chunk.len() / 2 { self.unneeded + 1 } else { 0 };
+            if self.unneeded >= PATIENCE {
+                self.release();
+            }
         }
         let Some(chunk) = Arc::get_mut(&mut self.chunk) else { return self.change_chunk(needed) };
         if have == 0 {
@@ -128,6 +135,17 @@ impl FrameReader {
         } else if crowded || misaligned {
             chunk.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, have);
+        }
+    }
+
+    /// Gives back the memory that only large messages, or many at a time, need: to be called when nothing more is
+    /// expected for a while.
+    pub fn release(&mut self) {
+        self.unneeded = 0;
+        self.spare.clear();
+        if self.start == self.end && self.chunk.len() > CHUNK_LEN {
+            self.chunk = new_chunk(CHUNK_LEN);
+            (self.start, self.end) = (0, 0);
         }
     }
 
@@ -260,6 +278,11 @@ impl Incoming {
     /// Says that the first `count` octets of [`space`](Self::space) have been received.
     pub fn filled(&mut self, count: usize) {
         self.frames.filled(count);
+    }
+
+    /// Gives back memory; see [`FrameReader::release`].
+    pub fn release(&mut self) {
+        self.frames.release();
     }
 
     /// How many more octets the message in progress needs; see [`FrameReader::missing`].

@@ -57,7 +57,7 @@ pub mod target;
 pub use exception::{CompletionStatus, SystemException, SystemExceptionKind};
 pub use header::{HEADER_LEN, HeaderError, MessageHeader, MessageType, Version};
 pub use ior::{Ior, TaggedProfile};
-pub use open::{Open, TooLarge, finish};
+pub use open::{Open, TooLarge, finish, finish_with};
 pub use profile::IiopProfile;
 pub use service_context::{ServiceContext, ServiceContexts};
 pub use target::{NewTarget, Target};

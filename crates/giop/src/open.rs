@@ -43,10 +43,17 @@ impl Open {
 /// with the header, in octets. A message that is too large is taken back.
 #[inline]
 pub fn finish(buffer: &mut Vec<u8>, open: Open) -> Result<usize, TooLarge> {
-    if buffer.len() == open.body {
+    finish_with(buffer, open, 0)
+}
+
+/// As [`finish`], for a message of which `elsewhere` octets are not in the buffer: see
+/// [`LargeBlocks`](throughline_cdr::LargeBlocks).
+#[inline]
+pub fn finish_with(buffer: &mut Vec<u8>, open: Open, elsewhere: usize) -> Result<usize, TooLarge> {
+    if buffer.len() == open.body && elsewhere == 0 {
         buffer.truncate(open.unpadded);
     }
-    let length = buffer.len() - open.start;
+    let length = buffer.len() - open.start + elsewhere;
     let Ok(size) = u32::try_from(length - HEADER_LEN) else {
         open.abandon(buffer);
         return Err(TooLarge);

@@ -224,11 +224,8 @@ fn memory_follows_what_arrives() {
     assert_eq!(frames.next().unwrap_err(), HeaderError::TooLarge { size: 1024, limit: 988 });
 }
 
-#[test]
-fn a_large_message_does_not_keep_its_memory() {
-    let mut frames = FrameReader::new(1 << 30);
-    let message = request(Version::V1_2, 1, &vec![1; 2 << 20]);
-    let mut rest = &*message;
+fn receive_in_frames(frames: &mut FrameReader, message: &[u8]) -> *const u8 {
+    let mut rest = message;
     while !rest.is_empty() {
         let space = frames.space();
         let (now, later) = rest.split_at(rest.len().min(space.len()));
@@ -236,8 +233,33 @@ fn a_large_message_does_not_keep_its_memory() {
         frames.filled(now.len());
         rest = later;
     }
-    assert_eq!(*frames.next().unwrap().unwrap(), *message);
-    assert!(frames.space().len() <= 512 << 10);
+    let frame = frames.next().unwrap().unwrap();
+    assert_eq!(*frame, *message);
+    frame.as_ptr()
+}
+
+#[test]
+fn large_messages_one_after_another_share_their_memory() {
+    let mut frames = FrameReader::new(1 << 30);
+    let message = request(Version::V1_2, 1, &vec![1; 2 << 20]);
+    let place = receive_in_frames(&mut frames, &message);
+    assert!((0..20).all(|_| receive_in_frames(&mut frames, &message) == place));
+}
+
+#[test]
+fn a_large_message_does_not_keep_its_memory() {
+    let (large, small) = (request(Version::V1_2, 1, &vec![1; 2 << 20]), request(Version::V1_2, 2, &[2; 9]));
+    let mut frames = FrameReader::new(1 << 30);
+    receive_in_frames(&mut frames, &large);
+    for _ in 0..9 {
+        receive_in_frames(&mut frames, &small);
+    }
+    assert!(frames.space().len() <= 512 << 10, "small ones follow");
+
+    let mut frames = FrameReader::new(1 << 30);
+    receive_in_frames(&mut frames, &large);
+    frames.release();
+    assert!(frames.space().len() <= 512 << 10, "nothing is expected");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use throughline_giop::{Open, finish, service_context};
 use crate::exception::{Completion, Kind, SystemException, minor};
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::orb::WeakOrb;
-use crate::servant::{Outcome, ServerCall};
+use crate::servant::{Outcome, Replier, ServerCall};
 
 /// What requests on one connection have in common.
 #[derive(Debug, Default)]
@@ -109,16 +109,16 @@ impl Dispatcher {
         out
     }
 
-    /// Handles one whole message; what is to be sent is appended to `out`.
+    /// Handles one whole message; what is to be sent is appended to `out`, or handed to `replier` if it is large.
     pub(crate) fn handle(
         &self,
         header: &MessageHeader,
         message: &[u8],
-        session: &Session,
+        (session, replier): (&Session, Option<&dyn Replier>),
         out: &mut Vec<u8>,
     ) -> Reaction {
         match header.kind {
-            MessageType::Request => self.request(header, message, session, out),
+            MessageType::Request => self.request(header, message, (session, replier), out),
             MessageType::LocateRequest => self.locate(header, message, out),
             // The reply may be on its way already; sending it is allowed.
             MessageType::CancelRequest => Reaction::Continue,
@@ -135,7 +135,7 @@ impl Dispatcher {
         &self,
         header: &MessageHeader,
         message: &[u8],
-        session: &Session,
+        (session, replier): (&Session, Option<&dyn Replier>),
         out: &mut Vec<u8>,
     ) -> Reaction {
         let request = match RequestHeader::read(header, message) {
@@ -144,7 +144,7 @@ impl Dispatcher {
         };
         let expected = request.response.is_expected();
         let start = out.len();
-        let result = self.run(header, &request, session, out);
+        let result = self.run(header, &request, (session, replier), out);
         if !expected {
             out.truncate(start);
             session.ordered.store(false, Ordering::Relaxed);
@@ -167,7 +167,7 @@ impl Dispatcher {
         &self,
         header: &MessageHeader,
         request: &RequestHeader<'_>,
-        session: &Session,
+        (session, replier): (&Session, Option<&dyn Replier>),
         out: &mut Vec<u8>,
     ) -> Result<(), SystemException> {
         let key = request.target.object_key()?;
@@ -192,8 +192,15 @@ impl Dispatcher {
         let open = begin_reply(out, header.version, ByteOrder::NATIVE, &reply)?;
         let mut arguments = request.body.clone();
         arguments.set_codesets(session.code_sets(request, header.version)?);
-        let mut call = ServerCall::new(arguments.with_context(&self.orb), out, open.start, expected);
-        upcall(&object, operation, &mut call)?;
+        let mut call = ServerCall::new(arguments.with_context(&self.orb), out, open.start, expected)
+            .with_replier(replier, open);
+        let result = upcall(&object, operation, &mut call);
+        if call.is_sent() {
+            // Whatever happened afterwards comes too late.
+            open.abandon(out);
+            return Ok(());
+        }
+        result?;
         let outcome = call.outcome();
         complete(out, open, header.version, outcome)
     }

@@ -12,11 +12,12 @@ use throughline_giop::reply::{ReplyHeader, ReplyStatus};
 use throughline_giop::request::{NewRequest, Response, begin_request};
 use throughline_giop::service_context::{CODE_SETS, ServiceContext};
 use throughline_giop::target::{AddressingDisposition, NewTarget, ProfileRef};
-use throughline_giop::{Ior, Open, finish};
+use throughline_giop::{Ior, Open, finish_with};
 
 use crate::binding::{Binding, Route};
 use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
 use crate::interface::Operation;
+use crate::large::{Count, LargeMessage};
 use crate::local;
 use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
@@ -44,7 +45,7 @@ impl ObjectRef {
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
-        encode(&mut call.writer()).map_err(|e| call.binding.unwritable(e))?;
+        call.marshal(&encode)?;
         call.complete(&encode)?.read(self, decode)
     }
 
@@ -60,7 +61,7 @@ impl ObjectRef {
         decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
-        encode(data, &mut call.writer()).map_err(|e| call.binding.unwritable(e))?;
+        call.marshal(|w| encode(data, w))?;
         call.complete(&|w| encode(data, w))?.read(self, |r| decode(data, r))
     }
 
@@ -75,7 +76,7 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), SystemException> {
         let mut call = OutgoingCall::begin(self, operation, Response::None)?;
-        encode(&mut call.writer()).map_err(|e| call.binding.unwritable(e))?;
+        call.marshal(&encode)?;
         call.complete(&encode).map(|_| ())
     }
 }
@@ -91,6 +92,8 @@ struct OutgoingCall<'r> {
     deadline: Option<Instant>,
     binding: Arc<Binding>,
     buffer: Buffer,
+    /// Octets of large arguments, which are not in the buffer.
+    elsewhere: usize,
     way: Way,
 }
 
@@ -118,6 +121,7 @@ impl<'r> OutgoingCall<'r> {
             deadline,
             binding,
             buffer: Buffer::take(),
+            elsewhere: 0,
             way: Way::Local,
         };
         if call.binding.local_key().is_none() {
@@ -165,6 +169,23 @@ impl<'r> OutgoingCall<'r> {
         binding.connect(timeout, |e, t| e.connect(t)).map_err(|(address, e)| not_connected(&address, &e))
     }
 
+    /// Writes the arguments; large ones are only counted.
+    #[inline]
+    fn marshal(
+        &mut self,
+        encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
+    ) -> Result<(), SystemException> {
+        let mut count = Count::default();
+        let is_local = matches!(self.way, Way::Local);
+        let mut writer = self.writer();
+        if !is_local {
+            writer.divert_large(&mut count);
+        }
+        let result = encode(&mut writer);
+        self.elsewhere = count.0;
+        result.map_err(|e| self.binding.unwritable(e))
+    }
+
     /// A writer of the arguments.
     #[inline]
     fn writer(&mut self) -> Writer<'_> {
@@ -182,7 +203,7 @@ impl<'r> OutgoingCall<'r> {
     fn complete(mut self, arguments: Arguments<'_>) -> Result<Outcome, SystemException> {
         let (mut forwards, mut retries) = (0, 0);
         loop {
-            match self.try_once() {
+            match self.try_once(arguments) {
                 Ok(Step::Done(outcome)) => return Ok(outcome),
                 Ok(Step::Address(disposition)) => self.binding.set_disposition(disposition),
                 Ok(Step::Forward(ior)) => self.binding = self.reference.rebind(&ior),
@@ -202,26 +223,38 @@ impl<'r> OutgoingCall<'r> {
         }
     }
 
-    fn try_once(&mut self) -> Result<Step, Failure> {
+    fn try_once(&mut self, arguments: Arguments<'_>) -> Result<Step, Failure> {
         if let Way::Local = self.way {
-            let arguments = &self.buffer.bytes;
             let orb = self.reference.orb();
-            return Ok(local::call(orb, &self.binding, self.operation, arguments, self.response)?);
+            let marshaled = &self.buffer.bytes;
+            return Ok(local::call(orb, &self.binding, self.operation, marshaled, self.response)?);
         }
-        match (self.exchange().map_err(Failure::Call)?, &self.way) {
+        match (self.exchange(arguments).map_err(Failure::Call)?, &self.way) {
             (Some(reply), Way::Remote { connection, .. }) => Ok(Step::of(reply, connection.code_sets())?),
             _ => Ok(Step::Done(Outcome::None)),
         }
     }
 
     /// Sends the message once and waits for the reply, if there is to be one.
-    fn exchange(&mut self) -> Result<Option<Frame>, CallFailure> {
-        let Way::Remote { connection, id, open, .. } = &self.way else { return Ok(None) };
-        if let Err(too_large) = finish(&mut self.buffer.bytes, *open) {
+    fn exchange(&mut self, arguments: Arguments<'_>) -> Result<Option<Frame>, CallFailure> {
+        let Way::Remote { connection, id, open, version } = &self.way else { return Ok(None) };
+        let buffer = &mut self.buffer.bytes;
+        let length = finish_with(buffer, *open, self.elsewhere).map_err(|too_large| {
             connection.forget(*id);
-            return Err(CallFailure::Malformed(too_large.to_string()));
-        }
-        if let Err(failure) = connection.send(&self.buffer.bytes, self.deadline) {
+            CallFailure::Malformed(too_large.to_string())
+        })?;
+        let sent = if self.elsewhere == 0 {
+            connection.send(buffer, self.deadline)
+        } else {
+            let code_sets = for_message(connection.code_sets(), *version);
+            let message = LargeMessage { buffer, open: *open, length };
+            let encode = |w: &mut Writer<'_>| {
+                w.set_codesets(code_sets);
+                arguments(w)
+            };
+            connection.send_large(message, encode, self.deadline)
+        };
+        if let Err(failure) = sent {
             connection.forget(*id);
             return Err(failure);
         }
@@ -240,7 +273,7 @@ impl<'r> OutgoingCall<'r> {
         if self.binding.local_key().is_none() {
             self.open_request_anywhere()?;
         }
-        arguments(&mut self.writer()).map_err(|e| self.binding.unwritable(e))
+        self.marshal(arguments)
     }
 
     /// The place that the reference was forwarded to may be gone: its own profiles are the way back.

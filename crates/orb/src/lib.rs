@@ -53,6 +53,7 @@ pub mod exception;
 mod initial;
 pub mod interface;
 mod invoke;
+mod large;
 mod local;
 mod object_key;
 mod object_table;

@@ -302,7 +302,7 @@ impl Orb {
         }
         let header = throughline_giop::MessageHeader::of(message, self.0.config.max_message)?;
         let dispatcher = self.dispatcher();
-        SESSION.with(|session| dispatcher.handle(&header, message, session, out));
+        SESSION.with(|session| dispatcher.handle(&header, message, (session, None), out));
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! The meeting point of the object adapter and generated skeletons: one call, seen from the server.
 
 use throughline_cdr::{ByteOrder, CodeSets, Encode, EncodeError, Reader, Writer};
+use throughline_giop::{Open, finish_with};
 
 use crate::exception::{Completion, SystemException, UserException};
 use crate::interface::{IMPLICIT_OPERATIONS, Interface};
+use crate::large::{Count, LargeMessage};
 use crate::reference::ObjectRef;
 
 /// How a skeleton ends: the reply is written, or a system exception is to be sent instead.
@@ -44,6 +46,15 @@ pub enum Outcome {
     Forward,
 }
 
+/// Sends a reply with large blocks before the skeleton returns, as long as the results live.
+pub(crate) trait Replier: std::fmt::Debug {
+    fn send_large(
+        &self,
+        reply: LargeMessage<'_>,
+        encode: &mut dyn FnMut(&mut Writer<'_>) -> Result<(), EncodeError>,
+    );
+}
+
 /// One call under way on the server: arguments to read, a reply to write.
 #[derive(Debug)]
 pub struct ServerCall<'a> {
@@ -56,13 +67,37 @@ pub struct ServerCall<'a> {
     code_sets: CodeSets,
     outcome: Outcome,
     wants_reply: bool,
+    replier: Option<(&'a dyn Replier, Open)>,
+    sent: bool,
 }
 
 impl<'a> ServerCall<'a> {
     /// A call whose reply message starts at `base` of `out` and whose reply header has been written already.
     pub fn new(arguments: Reader<'a>, out: &'a mut Vec<u8>, base: usize, wants_reply: bool) -> Self {
         let (body, code_sets) = (out.len(), arguments.codesets());
-        Self { arguments, out, base, body, code_sets, outcome: Outcome::Normal, wants_reply }
+        Self {
+            arguments,
+            out,
+            base,
+            body,
+            code_sets,
+            outcome: Outcome::Normal,
+            wants_reply,
+            replier: None,
+            sent: false,
+        }
+    }
+
+    /// Lets large results leave from where they lie; `open` is the reply message.
+    #[inline]
+    pub(crate) fn with_replier(mut self, replier: Option<&'a dyn Replier>, open: Open) -> Self {
+        self.replier = replier.map(|replier| (replier, open));
+        self
+    }
+
+    /// Whether the reply has left already.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.sent
     }
 
     /// The arguments, in the order of the IDL.
@@ -76,7 +111,7 @@ impl<'a> ServerCall<'a> {
     /// # Errors
     /// `MARSHAL` when a result cannot be encoded; the operation has completed all the same.
     #[inline]
-    pub fn reply(&mut self, encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>) -> Dispatched {
+    pub fn reply(&mut self, encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>) -> Dispatched {
         self.write(Outcome::Normal, encode)
     }
 
@@ -103,16 +138,39 @@ impl<'a> ServerCall<'a> {
     fn write(
         &mut self,
         outcome: Outcome,
-        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Dispatched {
-        if !self.wants_reply {
+        if !self.wants_reply || self.sent {
             return Ok(());
         }
         self.outcome = outcome;
         self.out.truncate(self.body);
+        let mut count = Count::default();
         let mut writer = Writer::with_base(self.out, ByteOrder::NATIVE, self.base);
         writer.set_codesets(self.code_sets);
-        encode(&mut writer).map_err(|e| SystemException::from(e).completed(Completion::Yes))
+        if self.replier.is_some() && outcome == Outcome::Normal {
+            writer.divert_large(&mut count);
+        }
+        encode(&mut writer).map_err(|e| SystemException::from(e).completed(Completion::Yes))?;
+        if count.0 == 0 { Ok(()) } else { self.send_large(count.0, &encode) }
+    }
+
+    #[cold]
+    fn send_large(
+        &mut self,
+        elsewhere: usize,
+        encode: &dyn Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
+    ) -> Dispatched {
+        let Some((replier, open)) = self.replier else { return Ok(()) };
+        let length = finish_with(self.out, open, elsewhere)
+            .map_err(|_| SystemException::marshal().completed(Completion::Yes))?;
+        let code_sets = self.code_sets;
+        self.sent = true;
+        replier.send_large(LargeMessage { buffer: self.out, open, length }, &mut |w| {
+            w.set_codesets(code_sets);
+            encode(w)
+        });
+        Ok(())
     }
 
     /// How the call ended.

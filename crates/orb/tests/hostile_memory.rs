@@ -125,11 +125,9 @@ fn idle_connections_are_cheap() {
     for wire in wires.iter_mut().take(50) {
         wire.send(&large);
         wire.reply().unwrap();
-        wire.send(&raw::ping(&scene.key, 1));
-        wire.reply().unwrap();
     }
-    let each = count.now() / 50;
-    assert!(each < 600 * KIB, "{each} bytes kept after a message of {MIB}");
+    // Their workers stay with them for a moment, in case more of the kind follow.
+    raw::eventually("less kept after large messages", || count.now() / 50 < 24 * KIB);
 }
 
 #[test]

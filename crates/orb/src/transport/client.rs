@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use throughline_cdr::{ByteOrder, CodeSets};
+use throughline_cdr::{ByteOrder, CodeSets, EncodeError, Writer};
 use throughline_demux::Handle;
 use throughline_giop::connection::{Frame, Incoming, Role};
 use throughline_giop::control::write_cancel_request;
@@ -18,6 +18,7 @@ use throughline_giop::header::{MessageType, Version};
 use throughline_giop::locate::LocateReplyHeader;
 use throughline_giop::reply::ReplyHeader;
 
+use crate::large::LargeMessage;
 use crate::transport::calls::{CallFailure, Caller, Calls, Wake};
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
@@ -182,7 +183,21 @@ impl ClientConnection {
 
     /// Sends a message and waits until the kernel has it.
     pub(crate) fn send(&self, message: &[u8], deadline: Option<Instant>) -> Result<(), CallFailure> {
-        let sent = match self.outbox.send(&self.socket, message) {
+        self.sent(self.outbox.send(&self.socket, message), deadline)
+    }
+
+    /// As [`send`](Self::send), of a message with large blocks.
+    pub(crate) fn send_large(
+        &self,
+        message: LargeMessage<'_>,
+        encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        deadline: Option<Instant>,
+    ) -> Result<(), CallFailure> {
+        self.sent(message.send((&self.outbox, &self.socket), encode), deadline)
+    }
+
+    fn sent(&self, result: io::Result<Sent>, deadline: Option<Instant>) -> Result<(), CallFailure> {
+        let sent = match result {
             Ok(Sent::Waiting) => self.push_through(deadline),
             Ok(Sent::All) => Ok(()),
             Err(e) => Err(e),

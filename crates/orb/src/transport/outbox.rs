@@ -45,6 +45,62 @@ fn taken(sent: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
+/// One message that leaves in parts. Until it has ended nobody else sends; if it never ends whole, neither does anybody
+/// else afterwards, since the peer could not tell where the next message begins.
+#[derive(Debug)]
+pub(crate) struct Parts<'a> {
+    pending: MutexGuard<'a, Pending>,
+    outbox: &'a Outbox,
+    socket: &'a Socket,
+    length: usize,
+    result: io::Result<()>,
+    whole: bool,
+}
+
+impl Parts<'_> {
+    /// Sends what is marshaled in `buffer`, then `block`, without joining them first. What the kernel does not take now
+    /// is kept.
+    pub(crate) fn put(&mut self, buffer: &[u8], block: &[u8]) {
+        let first = self.length == 0;
+        self.length += buffer.len() + block.len();
+        let mut sent = 0;
+        if self.pending.is_empty() && self.result.is_ok() {
+            let herald = if first && block.len() >= LONG { HERALD } else { block.len() };
+            let (herald, rest) = block.split_at(herald);
+            let result = taken(self.socket.try_send_both(buffer, herald)).and_then(|taken_first| {
+                sent = taken_first;
+                let all = sent == buffer.len() + herald.len() && !rest.is_empty();
+                Ok(if all { taken(self.socket.try_send(rest))? } else { 0 })
+            });
+            match result {
+                Ok(more) => sent += more,
+                Err(e) => self.result = Err(e),
+            }
+        }
+        let of_block = sent.saturating_sub(buffer.len());
+        self.pending.bytes.extend_from_slice(&buffer[sent.min(buffer.len())..]);
+        self.pending.bytes.extend_from_slice(&block[of_block..]);
+    }
+
+    /// Ends the message, which must have `length` octets.
+    pub(crate) fn end(mut self, length: usize) -> io::Result<Sent> {
+        std::mem::replace(&mut self.result, Ok(()))?;
+        if self.length != length {
+            return Err(io::Error::other("a value was marshaled differently the second time"));
+        }
+        self.whole = true;
+        self.outbox.flush_locked(&mut self.pending, self.socket)
+    }
+}
+
+impl Drop for Parts<'_> {
+    fn drop(&mut self) {
+        if !self.whole {
+            self.socket.shutdown();
+        }
+    }
+}
+
 /// What is left after an attempt to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
@@ -71,6 +127,11 @@ impl Outbox {
         }
         pending.bytes.extend_from_slice(&message[sent..]);
         self.flush_locked(&mut pending, socket)
+    }
+
+    /// Begins a message that is sent while it is marshaled.
+    pub(crate) fn begin<'a>(&'a self, socket: &'a Socket) -> Parts<'a> {
+        Parts { pending: self.lock(), outbox: self, socket, length: 0, result: Ok(()), whole: false }
     }
 
     fn flush_locked(&self, pending: &mut Pending, socket: &Socket) -> io::Result<Sent> {

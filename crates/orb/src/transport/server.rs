@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
+use throughline_cdr::{EncodeError, Writer};
 use throughline_demux::Handle;
 use throughline_giop::connection::{Frame, Incoming, Role};
 use throughline_giop::fragment::FragmentLimits;
 
 use crate::dispatch::{Dispatcher, Reaction, Session};
+use crate::large::LargeMessage;
+use crate::servant::Replier;
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
 use crate::transport::reactor::{Activity, Reactor, Source, Worker, lock};
@@ -372,7 +375,8 @@ impl ServerConnection {
     fn handle_message(&self, frame: &Frame, more: bool, worker: &mut Worker) -> bool {
         worker.out.clear();
         worker.activity.advance();
-        let reaction = self.dispatcher.handle(&frame.header, frame, &self.session, &mut worker.out);
+        let reaction =
+            self.dispatcher.handle(&frame.header, frame, (&self.session, Some(self)), &mut worker.out);
         worker.activity.advance();
         // A worker that others have relieved does not come to the next message.
         let more = more && self.owner.load(Ordering::Relaxed) == worker.id;
@@ -411,8 +415,9 @@ impl ServerConnection {
     }
 
     /// Gives the connection back to the epoll set.
-    fn park(self: &Arc<Self>, read: Reading<'_>, reactor: &Arc<Reactor>) {
+    fn park(self: &Arc<Self>, mut read: Reading<'_>, reactor: &Arc<Reactor>) {
         self.touch();
+        read.release();
         self.owner.store(0, Ordering::Relaxed);
         let has_output = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting));
         let draining = reactor.is_draining();
@@ -489,6 +494,16 @@ impl ServerConnection {
 /// What one connection may keep of messages in fragments: two of the largest at a time.
 pub(crate) fn fragment_limits(max_message: usize) -> FragmentLimits {
     FragmentLimits { max_message, max_total: max_message.saturating_mul(2), max_messages: 16 }
+}
+
+impl Replier for ServerConnection {
+    fn send_large(
+        &self,
+        reply: LargeMessage<'_>,
+        encode: &mut dyn FnMut(&mut Writer<'_>) -> Result<(), EncodeError>,
+    ) {
+        self.sent(reply.send((&self.outbox, &self.socket), encode));
+    }
 }
 
 impl Source for ServerConnection {

@@ -1,11 +1,11 @@
 //! A connected stream socket: one system call to receive, one to send, and a choice of how to wait.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::net::{RecvFlags, SendFlags, Shutdown, sockopt};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, sockopt};
 
 /// How a thread waits for the next message on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -103,6 +103,19 @@ impl Socket {
     pub(crate) fn try_send(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match rustix::net::send(&self.fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(sent) => return Ok(sent),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+
+    /// As [`try_send`](Self::try_send), of two parts one after the other.
+    pub(crate) fn try_send_both(&self, first: &[u8], second: &[u8]) -> io::Result<usize> {
+        let parts = [IoSlice::new(first), IoSlice::new(second)];
+        loop {
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            match rustix::net::sendmsg(&self.fd, &parts, &mut SendAncillaryBuffer::default(), flags) {
                 Ok(sent) => return Ok(sent),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(e.into()),
