@@ -8,6 +8,8 @@
 pub(crate) mod address;
 pub(crate) mod calls;
 pub(crate) mod client;
+#[cfg(test)]
+mod client_stress;
 pub(crate) mod endpoint;
 pub(crate) mod keeper;
 pub(crate) mod outbox;

@@ -373,5 +373,7 @@ impl Worker {
 }
 
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    #[cfg(test)]
+    crate::transport::client_stress::disturb();
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
