@@ -26,7 +26,7 @@ const LEAST_ROOM: usize = 1024;
 /// Chunks that one connection keeps for reuse.
 const SPARE_CHUNKS: usize = 2;
 
-type Chunk = Box<[u8]>;
+type Chunk = Vec<u8>;
 
 /// A whole message, header included: a view of the memory it was received into.
 #[derive(Clone, Debug)]
@@ -188,7 +188,7 @@ impl FrameReader {
 }
 
 fn new_chunk(len: usize) -> Arc<Chunk> {
-    Arc::new(vec![0; len].into_boxed_slice())
+    Arc::new(vec![0; len])
 }
 
 /// Which messages a peer may send.
@@ -320,7 +320,7 @@ impl Incoming {
                 Assembled::Partial => {}
                 Assembled::Complete(header, octets) => {
                     let (start, end) = (0, octets.len());
-                    let chunk = Arc::new(octets.into_boxed_slice());
+                    let chunk = Arc::new(octets);
                     return Ok(Some(Frame { header, chunk, start, end }));
                 }
             }

@@ -141,6 +141,9 @@ pub enum Assembled {
     Complete(MessageHeader, Vec<u8>),
 }
 
+/// Room kept for the end of a message, in octets.
+const SLACK: usize = 1024;
+
 /// A message of which the end is missing.
 #[derive(Clone, Debug)]
 struct Pending {
@@ -237,7 +240,10 @@ impl Assembler {
         }
         if !pending.discarded {
             self.check_room(pending.octets.len(), data.len())?;
-            self.pending[at].octets.extend_from_slice(data);
+            let octets = &mut self.pending[at].octets;
+            // What follows a long piece may be a few octets: growing for them would copy it all.
+            octets.reserve(data.len() + if header.more_fragments { SLACK.min(data.len()) } else { 0 });
+            octets.extend_from_slice(data);
             self.total += data.len();
         }
         if header.more_fragments {

@@ -64,7 +64,8 @@ impl Parts<'_> {
         let first = self.length == 0;
         self.length += buffer.len() + block.len();
         let mut sent = 0;
-        if self.pending.is_empty() && self.result.is_ok() {
+        let something = !buffer.is_empty() || !block.is_empty();
+        if something && self.pending.is_empty() && self.result.is_ok() {
             let herald = if first && block.len() >= LONG { HERALD } else { block.len() };
             let (herald, rest) = block.split_at(herald);
             let result = taken(self.socket.try_send_both(buffer, herald)).and_then(|taken_first| {

@@ -10,12 +10,13 @@ use super::row;
 use crate::peers::{Cores, Round};
 use crate::{LabError, Sink};
 
-/// One to receive, one to send, and no other.
-const TARGET: f64 = 2.0;
-/// To receive, or to send.
+/// To receive, or to send. In all, which includes what is done by the clock rather than per call, and the more so the
+/// slower strace makes the calls, as many as omniORB's end makes.
 const TARGET_OF_EACH: f64 = 1.0;
 const SHORT: u32 = 500;
 const LONG: u32 = 2_500;
+
+const ENDS: [&str; 2] = ["client", "server"];
 
 /// By name of the system call.
 type Calls = BTreeMap<String, f64>;
@@ -27,43 +28,55 @@ pub(super) fn measure(theirs: Option<&Programs>, sink: &mut dyn Sink) -> Result<
         sink.note("system calls are not counted: strace is not installed (Debian package `strace`)");
         return Ok(());
     }
-    for side in [Side::Ours, Side::Omniorb].into_iter().take(if theirs.is_some() { 2 } else { 1 }) {
-        sink.ahead(1);
-        sink.step(&format!("system calls, {}", side.name()));
-        let (short, long) = (count(theirs, side, SHORT)?, count(theirs, side, LONG)?);
-        for ((end, short), (_, long)) in short.iter().zip(&long) {
-            for row in rows(side, end, short, long) {
-                sink.row(row)?;
-            }
-        }
+    let omniorb = if theirs.is_some() { Some(per_call(theirs, Side::Omniorb, sink)?) } else { None };
+    let ours = per_call(theirs, Side::Ours, sink)?;
+    for (n, end) in ENDS.into_iter().enumerate() {
+        let most = omniorb.as_ref().map(|omniorb| all(&omniorb[n]));
+        rows(Side::Ours, end, &ours[n], most).into_iter().try_for_each(|row| sink.row(row))?;
+    }
+    for (end, calls) in ENDS.iter().zip(omniorb.iter().flatten()) {
+        rows(Side::Omniorb, end, calls, None).into_iter().try_for_each(|row| sink.row(row))?;
     }
     Ok(())
 }
 
-fn rows(side: Side, end: &str, short: &Calls, long: &Calls) -> Vec<crate::Row> {
-    let per_call =
-        |name: &String| (long[name] - short.get(name).copied().unwrap_or(0.0)) / f64::from(LONG - SHORT);
+/// System calls per ping at both ends.
+fn per_call(theirs: Option<&Programs>, side: Side, sink: &mut dyn Sink) -> Result<[Calls; 2], LabError> {
+    sink.ahead(1);
+    sink.step(&format!("system calls, {}", side.name()));
+    let (short, long) = (count(theirs, side, SHORT)?, count(theirs, side, LONG)?);
+    let difference = |end: usize| {
+        let more = |name: &str, n: f64| n - short[end].get(name).copied().unwrap_or(0.0);
+        let rounded = |n: f64| (n / f64::from(LONG - SHORT) * 100.0).round() / 100.0;
+        let each = long[end].iter().map(|(name, n)| (name.clone(), rounded(more(name, *n))));
+        each.filter(|(_, n)| *n > 0.0).collect()
+    };
+    Ok([difference(0), difference(1)])
+}
+
+fn all(calls: &Calls) -> f64 {
+    (calls.values().sum::<f64>() * 100.0).round() / 100.0
+}
+
+/// `most`: how many there may be in all.
+fn rows(side: Side, end: &str, calls: &Calls, most: Option<f64>) -> Vec<crate::Row> {
     let with = |value: f64, syscall: &str| {
-        let value = (value * 100.0).round() / 100.0;
         row("syscalls_per_call", "calls", value)
             .with("orb", side.name())
             .with("end", end)
             .with("syscall", syscall)
     };
-    let each: Vec<(f64, &String)> =
-        long.keys().map(|name| (per_call(name), name)).filter(|(n, _)| *n > 0.005).collect();
-    let all: f64 = each.iter().map(|(n, _)| n).sum();
-    let judged = |row: crate::Row, most: f64| if side == Side::Ours { row.at_most(most) } else { row };
-    let total = judged(with(all, "all"), TARGET);
-    let one = |(n, name): &(f64, &String)| match name.as_str() {
-        "recvfrom" | "sendto" => judged(with(*n, name), TARGET_OF_EACH),
+    let total = with(all(calls), "all");
+    let total = if let Some(most) = most { total.at_most(most) } else { total };
+    let one = |(name, n): (&String, &f64)| match name.as_str() {
+        "recvfrom" | "sendto" if side == Side::Ours => with(*n, name).at_most(TARGET_OF_EACH),
         _ => with(*n, name),
     };
-    std::iter::once(total).chain(each.iter().map(one)).collect()
+    std::iter::once(total).chain(calls.iter().map(one)).collect()
 }
 
 /// System calls of client and server during a run of that many pings.
-fn count(theirs: Option<&Programs>, side: Side, pings: u32) -> Result<[(&'static str, Calls); 2], LabError> {
+fn count(theirs: Option<&Programs>, side: Side, pings: u32) -> Result<[Calls; 2], LabError> {
     let file =
         |end: &str| std::env::temp_dir().join(format!("throughline-lab-{}-{end}.strace", std::process::id()));
     let files = [file("client"), file("server")];
@@ -79,7 +92,7 @@ fn count(theirs: Option<&Programs>, side: Side, pings: u32) -> Result<[(&'static
     let calls = files.each_ref().map(|path| read(path));
     files.iter().for_each(|path: &PathBuf| drop(fs::remove_file(path)));
     let [client, server] = calls;
-    Ok([("client", client?), ("server", server?)])
+    Ok([client?, server?])
 }
 
 fn read(path: &Path) -> Result<Calls, LabError> {
