@@ -23,6 +23,7 @@ mod callgrind;
 mod children;
 mod experiment;
 mod experiments;
+pub mod model;
 mod options;
 mod peers;
 mod random;
