@@ -31,6 +31,7 @@ mod row;
 mod sink;
 mod table;
 mod timing;
+pub mod traffic;
 
 pub use allocator::CountingAllocator;
 pub use children::child;

@@ -1,0 +1,121 @@
+//! Streams are ordered and repeatable, and have the statistics that they promise.
+
+use std::collections::{HashMap, HashSet};
+
+use super::*;
+
+type Make = fn(u64) -> Stream;
+
+const ALL: [(&str, Make); 9] = [
+    ("tpc-a", |seed| Box::new(TpcA::default().events(seed))),
+    ("independent", |seed| Box::new(TpcA { waits: false, ..TpcA::default() }.events(seed))),
+    ("fixed", |seed| Box::new(TpcA { think: Think::Fixed(10.0), ..TpcA::default() }.events(seed))),
+    ("polling", |seed| Box::new(Polling { delay: 1.0, ..Polling::default() }.events(seed))),
+    ("trains", |seed| Box::new(Trains::default().events(seed))),
+    ("popularity", |seed| Box::new(Popularity::default().events(seed))),
+    ("churn", |seed| Box::new(Churn::default().events(seed))),
+    ("scan", |seed| Box::new(Scan { first: 7, rate: 100.0 }.events(seed))),
+    ("flood", |seed| Box::new(Flood { first: 7, flows: 50, rate: 100.0 }.events(seed))),
+];
+
+#[test]
+fn in_order_and_repeatable() {
+    for (name, make) in ALL {
+        let some = |seed| make(seed).take(20_000).collect::<Vec<_>>();
+        let packets = some(1);
+        assert_eq!(packets.len(), 20_000, "{name}");
+        assert!(packets.is_sorted_by_key(|packet| packet.time), "{name}");
+        assert_eq!(packets, some(1), "{name}");
+        assert_ne!(packets, some(2), "{name}");
+    }
+}
+
+#[test]
+fn users_rate_and_think_time() {
+    let (packets, response) = (400_000, 0.5);
+    let all: Vec<Event> = TpcA { response, ..TpcA::default() }.events(3).take(packets).collect();
+    let seconds = all[packets - 1].time as f64 / 1e9;
+    // A transaction in 10.5 s, less what the truncation cuts off: 100 e^-10 / (1 - e^-10) of the mean.
+    let cycle = 10.0 - 100.0 * (-10f64).exp() / -(-10f64).exp_m1() + response;
+    let expected = 2.0 * 2000.0 / cycle;
+    assert!((packets as f64 / seconds / expected - 1.0).abs() < 0.01);
+    let mut last: HashMap<u32, Event> = HashMap::new();
+    for packet in all {
+        if let Some(before) = last.insert(packet.flow, packet) {
+            let gap = packet.time - before.time;
+            match packet.kind {
+                Kind::Acknowledgement => assert_eq!((before.kind, gap), (Kind::Entry, 500_000_000)),
+                Kind::Entry => assert!(before.kind == Kind::Acknowledgement && gap <= 100_000_000_000),
+                _ => panic!("{packet:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn users_who_do_not_wait_overlap_at_times() {
+    let traffic = TpcA { waits: false, response: 2.0, ..TpcA::default() };
+    let packets: Vec<Event> = traffic.events(4).take(200_000).collect();
+    let seconds = packets[199_999].time as f64 / 1e9;
+    assert!((200_000.0 / seconds / 400.0 - 1.0).abs() < 0.02, "0.1 transactions a second each");
+    let overlapping = packets.iter().filter(|packet| packet.kind == Kind::Overlapping).count();
+    // One entry in e^-0.2 has no transaction before it within 2 s.
+    assert!((overlapping as f64 / 200_000.0 - 0.1813).abs() < 0.01, "{overlapping}");
+}
+
+#[test]
+fn polls_go_round() {
+    let packets: Vec<Event> = Polling::default().events(5).take(4_000).collect();
+    assert!(packets.iter().enumerate().all(|(n, packet)| packet.flow == n as u32 % 2000));
+}
+
+#[test]
+fn trains_have_their_length() {
+    let packets: Vec<Event> = Trains { rate: 0.01, ..Trains::default() }.events(6).take(100_000).collect();
+    // So few trains that hardly any two meet.
+    let trains = packets.windows(2).filter(|pair| pair[0].flow != pair[1].flow).count();
+    assert!((100_000.0 / trains as f64 / 64.0 - 1.0).abs() < 0.15, "{trains} trains");
+}
+
+#[test]
+fn the_most_popular_flow_of_two_thousand() {
+    let mut counts: HashMap<u32, u32> = HashMap::new();
+    for packet in Popularity::default().events(7).take(100_000) {
+        *counts.entry(packet.flow).or_default() += 1;
+    }
+    let most = f64::from(*counts.values().max().unwrap()) / 100_000.0;
+    // One over the harmonic number of 2,000.
+    assert!((most - 1.0 / 8.178).abs() < 0.005, "{most}");
+}
+
+#[test]
+fn connections_open_before_they_close() {
+    let mut open = HashSet::new();
+    for packet in Churn::default().events(8).take(200_000) {
+        match packet.kind {
+            Kind::Open => assert!(open.insert(packet.flow)),
+            Kind::Close => assert!(open.remove(&packet.flow)),
+            _ => assert!(open.contains(&packet.flow)),
+        }
+        assert!(open.len() <= 2000);
+    }
+    assert!(open.len() > 1_500);
+}
+
+#[test]
+fn strays_are_all_new_and_floods_go_round() {
+    let strays = Scan { first: 7, rate: 100.0 }.events(1).take(1000);
+    assert!(strays.map(|packet| packet.flow).eq(7..1007));
+    let flood = Flood { first: 7, flows: 50, rate: 100.0 }.events(1).take(100);
+    assert!(flood.map(|packet| packet.flow).eq((7..57).chain(7..57)));
+}
+
+#[test]
+fn without_flows_nothing_comes() {
+    assert_eq!(TpcA { users: 0, ..TpcA::default() }.events(1).count(), 0);
+    assert_eq!(Polling { clients: 0, ..Polling::default() }.events(1).count(), 0);
+    assert_eq!(Trains { flows: 0, ..Trains::default() }.events(1).count(), 0);
+    assert_eq!(Popularity { flows: 0, ..Popularity::default() }.events(1).count(), 0);
+    assert_eq!(Churn { connections: 0, ..Churn::default() }.events(1).count(), 0);
+    assert_eq!(Flood { first: 0, flows: 0, rate: 1.0 }.events(1).count(), 0);
+}
