@@ -1,10 +1,14 @@
-//! The generated text for each IDL file in `generate/`, compared with the file beside it. After a change that is meant,
-//! run with `UPDATE_SNAPSHOTS=1` and read the difference. That the text compiles and works is tested in `idl-tests`.
+//! What is generated for the IDL files in `generate/`: for some of them compared with the text beside them. After a
+//! change that is meant, run with `UPDATE_SNAPSHOTS=1` and read the difference. That the text for all of them compiles and
+//! works is tested in `idl-tests`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use throughline_idl::Config;
+
+/// Short files with a bit of everything, so that people read the differences.
+const SNAPSHOTS: [&str; 3] = ["bank", "root", "unions"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generate")
@@ -47,7 +51,9 @@ fn snapshots() {
         let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
         let output = Config::new().generate(&file).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(output.warnings, [], "{stem}");
-        expect(&format!("{stem}.rs"), &output.source);
+        if SNAPSHOTS.contains(&&*stem) {
+            expect(&format!("{stem}.rs"), &output.source);
+        }
     }
 }
 

@@ -25,7 +25,9 @@ pub mod bank {
         const MIN_SIZE: usize = 8;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self { balance: rt::Decode::decode(r)? })
+            Ok(Self {
+                balance: rt::Decode::decode(r)?,
+            })
         }
     }
 
@@ -35,7 +37,9 @@ pub mod bank {
 
     impl ::std::fmt::Display for InsufficientFunds {
         fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-            f.debug_struct("Bank::InsufficientFunds").field("balance", &self.balance).finish()
+            f.debug_struct("Bank::InsufficientFunds")
+                .field("balance", &self.balance)
+                .finish()
         }
     }
 
@@ -65,7 +69,9 @@ pub mod bank {
     impl ::std::fmt::Display for AccountWithdrawError {
         fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
             match self {
-                Self::InsufficientFunds(exception) => ::std::fmt::Display::fmt(exception, f),
+                Self::InsufficientFunds(exception) => {
+                    ::std::fmt::Display::fmt(exception, f)
+                }
                 Self::System(exception) => ::std::fmt::Display::fmt(exception, f),
             }
         }
@@ -74,9 +80,14 @@ pub mod bank {
     impl ::std::error::Error for AccountWithdrawError {}
 
     impl rt::OperationError for AccountWithdrawError {
-        fn decode_user(id: &str, r: &mut rt::Reader<'_>) -> Option<Result<Self, rt::DecodeError>> {
+        fn decode_user(
+            id: &str,
+            r: &mut rt::Reader<'_>,
+        ) -> Option<Result<Self, rt::DecodeError>> {
             match id {
-                "IDL:Bank/InsufficientFunds:1.0" => Some(rt::Decode::decode(r).map(Self::InsufficientFunds)),
+                "IDL:Bank/InsufficientFunds:1.0" => {
+                    Some(rt::Decode::decode(r).map(Self::InsufficientFunds))
+                }
                 _ => None,
             }
         }
@@ -138,7 +149,11 @@ pub mod bank {
             &ACCOUNT
         }
 
-        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+        fn invoke(
+            &self,
+            operation: u32,
+            call: &mut rt::ServerCall<'_>,
+        ) -> rt::Dispatched {
             match operation {
                 0 => account_skeleton::balance(&self.0, call),
                 1 => account_skeleton::withdraw(&self.0, call),
@@ -212,10 +227,12 @@ pub mod bank {
             let r = call.arguments();
             let mut data: super::Numbers = rt::Decode::decode(r)?;
             match servant.move_data(&mut data) {
-                Ok(count) => call.reply(|w| {
-                    rt::Encode::encode(&data, w)?;
-                    rt::Encode::encode(&count, w)
-                }),
+                Ok(count) => {
+                    call.reply(|w| {
+                        rt::Encode::encode(&data, w)?;
+                        rt::Encode::encode(&count, w)
+                    })
+                }
                 Err(error) => Err(error),
             }
         }
@@ -225,24 +242,26 @@ pub mod bank {
     pub static ACCOUNT: rt::Interface = rt::Interface {
         repository_id: "IDL:Bank/Account:1.0",
         ancestors: &["IDL:Bank/Account:1.0"],
-        operations: rt::OperationTable::new(rt::NameTable::new(
-            &[
-                "_get_balance",
-                "withdraw",
-                "rename",
-                "touch",
-                "move_data",
-                "_is_a",
-                "_non_existent",
-                "_interface",
-                "_component",
-                "_repository_id",
-                "_not_existent",
-            ],
-            16294208416658607535,
-            &[113532185, 1405853453, 1702816989, 3793791033],
-            &[8, 7, 0, 9, 0, 1, 6, 0, 2, 0, 3, 10, 5, 0, 0, 4],
-        )),
+        operations: rt::OperationTable::new(
+            rt::NameTable::new(
+                &[
+                    "_get_balance",
+                    "withdraw",
+                    "rename",
+                    "touch",
+                    "move_data",
+                    "_is_a",
+                    "_non_existent",
+                    "_interface",
+                    "_component",
+                    "_repository_id",
+                    "_not_existent",
+                ],
+                16294208416658607535,
+                &[113532185, 1405853453, 1702816989, 3793791033],
+                &[8, 7, 0, 9, 0, 1, 6, 0, 2, 0, 3, 10, 5, 0, 0, 4],
+            ),
+        ),
     };
 
     /// A reference to an object of `IDL:Bank/Account:1.0`.
@@ -253,36 +272,53 @@ pub mod bank {
     impl AccountRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(
+            object: &rt::ObjectRef,
+        ) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:Bank/Account/balance:1.0`
         pub fn balance(&self) -> Result<i64, rt::SystemException> {
-            self.0.call(rt::Operation::new("_get_balance", 0), |_| Ok(()), |r| rt::Decode::decode(r))
+            self.0
+                .call(
+                    rt::Operation::new("_get_balance", 0),
+                    |_| Ok(()),
+                    |r| rt::Decode::decode(r),
+                )
         }
 
         /// [`balance`](Self::balance), as a future.
         pub fn balance_async(
             &self,
-        ) -> impl ::std::future::Future<Output = Result<i64, rt::SystemException>> + Send + use<> {
-            self.0.call_async(rt::Operation::new("_get_balance", 0), |_| Ok(()), |r| rt::Decode::decode(r))
+        ) -> impl ::std::future::Future<
+            Output = Result<i64, rt::SystemException>,
+        > + Send + use<> {
+            self.0
+                .call_async(
+                    rt::Operation::new("_get_balance", 0),
+                    |_| Ok(()),
+                    |r| rt::Decode::decode(r),
+                )
         }
 
         /// Takes money out, and tells what is left.
         pub fn withdraw(&self, amount: i64) -> Result<i64, AccountWithdrawError> {
-            self.0.call(
-                rt::Operation::new("withdraw", 1),
-                |w| rt::Encode::encode(&amount, w),
-                |r| rt::Decode::decode(r),
-            )
+            self.0
+                .call(
+                    rt::Operation::new("withdraw", 1),
+                    |w| rt::Encode::encode(&amount, w),
+                    |r| rt::Decode::decode(r),
+                )
         }
 
         /// [`withdraw`](Self::withdraw), as a future.
         pub fn withdraw_async(
             &self,
             amount: i64,
-        ) -> impl ::std::future::Future<Output = Result<i64, AccountWithdrawError>> + Send + use<> {
+        ) -> impl ::std::future::Future<
+            Output = Result<i64, AccountWithdrawError>,
+        > + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("withdraw", 1),
@@ -294,16 +330,27 @@ pub mod bank {
 
         /// `IDL:Bank/Account/rename:1.0`
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
-            self.0.call(rt::Operation::new("rename", 2), |w| rt::Encode::encode(name, w), |_| Ok(()))
+            self.0
+                .call(
+                    rt::Operation::new("rename", 2),
+                    |w| rt::Encode::encode(name, w),
+                    |_| Ok(()),
+                )
         }
 
         /// [`rename`](Self::rename), as a future.
         pub fn rename_async(
             &self,
             name: &str,
-        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
+        ) -> impl ::std::future::Future<
+            Output = Result<(), rt::SystemException>,
+        > + Send + use<> {
             self.0
-                .call_async(rt::Operation::new("rename", 2), |w| rt::Encode::encode(name, w), |_| Ok(()))
+                .call_async(
+                    rt::Operation::new("rename", 2),
+                    |w| rt::Encode::encode(name, w),
+                    |_| Ok(()),
+                )
                 .rewriting(rt::rewrite::<String>)
         }
 
@@ -314,11 +361,17 @@ pub mod bank {
 
         /// `IDL:Bank/Account/move_data:1.0`
         pub fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException> {
-            self.0.call_inout(rt::Operation::new("move_data", 4), data, rt::Encode::encode, |data, r| {
-                rt::Decode::decode_into(data, r)?;
-                let count = rt::Decode::decode(r)?;
-                Ok(count)
-            })
+            self.0
+                .call_inout(
+                    rt::Operation::new("move_data", 4),
+                    data,
+                    rt::Encode::encode,
+                    |data, r| {
+                        rt::Decode::decode_into(data, r)?;
+                        let count = rt::Decode::decode(r)?;
+                        Ok(count)
+                    },
+                )
         }
 
         /// [`move_data`](Self::move_data), as a future.
@@ -327,8 +380,9 @@ pub mod bank {
         pub fn move_data_async(
             &self,
             data: Numbers,
-        ) -> impl ::std::future::Future<Output = Result<(Numbers, i32), rt::SystemException>> + Send + use<>
-        {
+        ) -> impl ::std::future::Future<
+            Output = Result<(Numbers, i32), rt::SystemException>,
+        > + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("move_data", 4),
@@ -362,11 +416,16 @@ pub mod bank {
     }
 
     impl rt::Nilable for AccountRef {
-        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(
+            value: Option<&Self>,
+            w: &mut rt::Writer<'_>,
+        ) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(
+            r: &mut rt::Reader<'_>,
+        ) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
@@ -392,7 +451,11 @@ pub mod bank {
             &SAVINGS
         }
 
-        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+        fn invoke(
+            &self,
+            operation: u32,
+            call: &mut rt::ServerCall<'_>,
+        ) -> rt::Dispatched {
             match operation {
                 0 => savings_skeleton::add_interest(&self.0, call),
                 1 => account_skeleton::balance(&self.0, call),
@@ -431,25 +494,27 @@ pub mod bank {
     pub static SAVINGS: rt::Interface = rt::Interface {
         repository_id: "IDL:Bank/Savings:1.0",
         ancestors: &["IDL:Bank/Savings:1.0", "IDL:Bank/Account:1.0"],
-        operations: rt::OperationTable::new(rt::NameTable::new(
-            &[
-                "add_interest",
-                "_get_balance",
-                "withdraw",
-                "rename",
-                "touch",
-                "move_data",
-                "_is_a",
-                "_non_existent",
-                "_interface",
-                "_component",
-                "_repository_id",
-                "_not_existent",
-            ],
-            16294208416658607535,
-            &[113532185, 1405853453, 1702816989, 3793791033],
-            &[9, 8, 0, 10, 0, 2, 7, 0, 3, 0, 4, 11, 6, 1, 0, 5],
-        )),
+        operations: rt::OperationTable::new(
+            rt::NameTable::new(
+                &[
+                    "add_interest",
+                    "_get_balance",
+                    "withdraw",
+                    "rename",
+                    "touch",
+                    "move_data",
+                    "_is_a",
+                    "_non_existent",
+                    "_interface",
+                    "_component",
+                    "_repository_id",
+                    "_not_existent",
+                ],
+                16294208416658607535,
+                &[113532185, 1405853453, 1702816989, 3793791033],
+                &[9, 8, 0, 10, 0, 2, 7, 0, 3, 0, 4, 11, 6, 1, 0, 5],
+            ),
+        ),
     };
 
     /// A reference to an object of `IDL:Bank/Savings:1.0`.
@@ -460,20 +525,29 @@ pub mod bank {
     impl SavingsRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(
+            object: &rt::ObjectRef,
+        ) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:Bank/Savings/add_interest:1.0`
         pub fn add_interest(&self, rate: f64) -> Result<(), rt::SystemException> {
-            self.0.call(rt::Operation::new("add_interest", 0), |w| rt::Encode::encode(&rate, w), |_| Ok(()))
+            self.0
+                .call(
+                    rt::Operation::new("add_interest", 0),
+                    |w| rt::Encode::encode(&rate, w),
+                    |_| Ok(()),
+                )
         }
 
         /// [`add_interest`](Self::add_interest), as a future.
         pub fn add_interest_async(
             &self,
             rate: f64,
-        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
+        ) -> impl ::std::future::Future<
+            Output = Result<(), rt::SystemException>,
+        > + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("add_interest", 0),
@@ -485,30 +559,45 @@ pub mod bank {
 
         /// `IDL:Bank/Account/balance:1.0`
         pub fn balance(&self) -> Result<i64, rt::SystemException> {
-            self.0.call(rt::Operation::new("_get_balance", 1), |_| Ok(()), |r| rt::Decode::decode(r))
+            self.0
+                .call(
+                    rt::Operation::new("_get_balance", 1),
+                    |_| Ok(()),
+                    |r| rt::Decode::decode(r),
+                )
         }
 
         /// [`balance`](Self::balance), as a future.
         pub fn balance_async(
             &self,
-        ) -> impl ::std::future::Future<Output = Result<i64, rt::SystemException>> + Send + use<> {
-            self.0.call_async(rt::Operation::new("_get_balance", 1), |_| Ok(()), |r| rt::Decode::decode(r))
+        ) -> impl ::std::future::Future<
+            Output = Result<i64, rt::SystemException>,
+        > + Send + use<> {
+            self.0
+                .call_async(
+                    rt::Operation::new("_get_balance", 1),
+                    |_| Ok(()),
+                    |r| rt::Decode::decode(r),
+                )
         }
 
         /// Takes money out, and tells what is left.
         pub fn withdraw(&self, amount: i64) -> Result<i64, AccountWithdrawError> {
-            self.0.call(
-                rt::Operation::new("withdraw", 2),
-                |w| rt::Encode::encode(&amount, w),
-                |r| rt::Decode::decode(r),
-            )
+            self.0
+                .call(
+                    rt::Operation::new("withdraw", 2),
+                    |w| rt::Encode::encode(&amount, w),
+                    |r| rt::Decode::decode(r),
+                )
         }
 
         /// [`withdraw`](Self::withdraw), as a future.
         pub fn withdraw_async(
             &self,
             amount: i64,
-        ) -> impl ::std::future::Future<Output = Result<i64, AccountWithdrawError>> + Send + use<> {
+        ) -> impl ::std::future::Future<
+            Output = Result<i64, AccountWithdrawError>,
+        > + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("withdraw", 2),
@@ -520,16 +609,27 @@ pub mod bank {
 
         /// `IDL:Bank/Account/rename:1.0`
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
-            self.0.call(rt::Operation::new("rename", 3), |w| rt::Encode::encode(name, w), |_| Ok(()))
+            self.0
+                .call(
+                    rt::Operation::new("rename", 3),
+                    |w| rt::Encode::encode(name, w),
+                    |_| Ok(()),
+                )
         }
 
         /// [`rename`](Self::rename), as a future.
         pub fn rename_async(
             &self,
             name: &str,
-        ) -> impl ::std::future::Future<Output = Result<(), rt::SystemException>> + Send + use<> {
+        ) -> impl ::std::future::Future<
+            Output = Result<(), rt::SystemException>,
+        > + Send + use<> {
             self.0
-                .call_async(rt::Operation::new("rename", 3), |w| rt::Encode::encode(name, w), |_| Ok(()))
+                .call_async(
+                    rt::Operation::new("rename", 3),
+                    |w| rt::Encode::encode(name, w),
+                    |_| Ok(()),
+                )
                 .rewriting(rt::rewrite::<String>)
         }
 
@@ -540,11 +640,17 @@ pub mod bank {
 
         /// `IDL:Bank/Account/move_data:1.0`
         pub fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException> {
-            self.0.call_inout(rt::Operation::new("move_data", 5), data, rt::Encode::encode, |data, r| {
-                rt::Decode::decode_into(data, r)?;
-                let count = rt::Decode::decode(r)?;
-                Ok(count)
-            })
+            self.0
+                .call_inout(
+                    rt::Operation::new("move_data", 5),
+                    data,
+                    rt::Encode::encode,
+                    |data, r| {
+                        rt::Decode::decode_into(data, r)?;
+                        let count = rt::Decode::decode(r)?;
+                        Ok(count)
+                    },
+                )
         }
 
         /// [`move_data`](Self::move_data), as a future.
@@ -553,8 +659,9 @@ pub mod bank {
         pub fn move_data_async(
             &self,
             data: Numbers,
-        ) -> impl ::std::future::Future<Output = Result<(Numbers, i32), rt::SystemException>> + Send + use<>
-        {
+        ) -> impl ::std::future::Future<
+            Output = Result<(Numbers, i32), rt::SystemException>,
+        > + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("move_data", 5),
@@ -594,11 +701,16 @@ pub mod bank {
     }
 
     impl rt::Nilable for SavingsRef {
-        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(
+            value: Option<&Self>,
+            w: &mut rt::Writer<'_>,
+        ) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(
+            r: &mut rt::Reader<'_>,
+        ) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }

@@ -33,7 +33,11 @@ impl<'a> ::throughline::rt::Decode<'a> for Level {
         match r.read_u32()? {
             0 => Ok(Self::Low),
             1 => Ok(Self::High),
-            value => Err(::throughline::rt::DecodeError::InvalidEnum { value }),
+            value => {
+                Err(::throughline::rt::DecodeError::InvalidEnum {
+                    value,
+                })
+            }
         }
     }
 }
@@ -64,7 +68,10 @@ impl<'a> ::throughline::rt::Decode<'a> for Point {
     fn decode(
         r: &mut ::throughline::rt::Reader<'a>,
     ) -> ::std::result::Result<Self, ::throughline::rt::DecodeError> {
-        Ok(Self { x: ::throughline::rt::Decode::decode(r)?, y: ::throughline::rt::Decode::decode(r)? })
+        Ok(Self {
+            x: ::throughline::rt::Decode::decode(r)?,
+            y: ::throughline::rt::Decode::decode(r)?,
+        })
     }
 }
 
@@ -106,12 +113,18 @@ impl ::throughline::rt::Encode for Choice {
         ::throughline::rt::Encode::encode(&self.discriminator(), w)?;
         match self {
             Self::Place(value) => ::throughline::rt::Encode::encode(value, w),
-            Self::Name { discriminator, value } => match discriminator {
-                Level::Low => Err(::throughline::rt::EncodeError::Invalid(
-                    "the discriminator of `Choice` selects another member",
-                )),
-                _ => ::throughline::rt::Encode::encode(value, w),
-            },
+            Self::Name { discriminator, value } => {
+                match discriminator {
+                    Level::Low => {
+                        Err(
+                            ::throughline::rt::EncodeError::Invalid(
+                                "the discriminator of `Choice` selects another member",
+                            ),
+                        )
+                    }
+                    _ => ::throughline::rt::Encode::encode(value, w),
+                }
+            }
         }
     }
 }
@@ -123,10 +136,17 @@ impl<'a> ::throughline::rt::Decode<'a> for Choice {
         r: &mut ::throughline::rt::Reader<'a>,
     ) -> ::std::result::Result<Self, ::throughline::rt::DecodeError> {
         let discriminator: Level = ::throughline::rt::Decode::decode(r)?;
-        Ok(match discriminator {
-            Level::Low => Self::Place(::throughline::rt::Decode::decode(r)?),
-            _ => Self::Name { discriminator, value: ::throughline::rt::Decode::decode(r)? },
-        })
+        Ok(
+            match discriminator {
+                Level::Low => Self::Place(::throughline::rt::Decode::decode(r)?),
+                _ => {
+                    Self::Name {
+                        discriminator,
+                        value: ::throughline::rt::Decode::decode(r)?,
+                    }
+                }
+            },
+        )
     }
 }
 
@@ -153,7 +173,9 @@ impl<'a> ::throughline::rt::Decode<'a> for Refused {
     fn decode(
         r: &mut ::throughline::rt::Reader<'a>,
     ) -> ::std::result::Result<Self, ::throughline::rt::DecodeError> {
-        Ok(Self { reached: ::throughline::rt::Decode::decode(r)? })
+        Ok(Self {
+            reached: ::throughline::rt::Decode::decode(r)?,
+        })
     }
 }
 
@@ -253,13 +275,20 @@ impl ::throughline::rt::OperationError for PlotterPlotError {
         r: &mut ::throughline::rt::Reader<'_>,
     ) -> Option<::std::result::Result<Self, ::throughline::rt::DecodeError>> {
         match id {
-            "IDL:Refused:1.0" => Some(::throughline::rt::Decode::decode(r).map(Self::Refused)),
-            "IDL:Result:1.0" => Some(::throughline::rt::Decode::decode(r).map(Self::Result)),
+            "IDL:Refused:1.0" => {
+                Some(::throughline::rt::Decode::decode(r).map(Self::Refused))
+            }
+            "IDL:Result:1.0" => {
+                Some(::throughline::rt::Decode::decode(r).map(Self::Result))
+            }
             _ => None,
         }
     }
 
-    fn raise(self, call: &mut ::throughline::rt::ServerCall<'_>) -> ::throughline::rt::Dispatched {
+    fn raise(
+        self,
+        call: &mut ::throughline::rt::ServerCall<'_>,
+    ) -> ::throughline::rt::Dispatched {
         match self {
             Self::Refused(exception) => call.raise(&exception),
             Self::Result(exception) => call.raise(&exception),
@@ -272,10 +301,16 @@ impl ::throughline::rt::OperationError for PlotterPlotError {
 #[allow(dead_code)]
 pub trait Plotter: Send + Sync + 'static {
     /// `IDL:Plotter/current:1.0`
-    fn current(&self) -> ::std::result::Result<Level, ::throughline::rt::SystemException>;
+    fn current(
+        &self,
+    ) -> ::std::result::Result<Level, ::throughline::rt::SystemException>;
 
     /// `IDL:Plotter/plot:1.0`
-    fn plot(&self, all: &[Point], with: &plotter::Style) -> ::std::result::Result<i32, PlotterPlotError>;
+    fn plot(
+        &self,
+        all: &[Point],
+        with: &plotter::Style,
+    ) -> ::std::result::Result<i32, PlotterPlotError>;
 
     /// `IDL:Plotter/choose:1.0`
     fn choose(
@@ -286,11 +321,17 @@ pub trait Plotter: Send + Sync + 'static {
 }
 
 impl<S: Plotter + ?Sized> Plotter for ::std::sync::Arc<S> {
-    fn current(&self) -> ::std::result::Result<Level, ::throughline::rt::SystemException> {
+    fn current(
+        &self,
+    ) -> ::std::result::Result<Level, ::throughline::rt::SystemException> {
         (**self).current()
     }
 
-    fn plot(&self, all: &[Point], with: &plotter::Style) -> ::std::result::Result<i32, PlotterPlotError> {
+    fn plot(
+        &self,
+        all: &[Point],
+        with: &plotter::Style,
+    ) -> ::std::result::Result<i32, PlotterPlotError> {
         (**self).plot(all, with)
     }
 
@@ -337,7 +378,10 @@ pub mod plotter_skeleton {
     use ::throughline::rt;
 
     /// Serves `_get_current`.
-    pub fn current<S: super::Plotter + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+    pub fn current<S: super::Plotter + ?Sized>(
+        servant: &S,
+        call: &mut rt::ServerCall<'_>,
+    ) -> rt::Dispatched {
         match servant.current() {
             Ok(result) => call.reply(|w| rt::Encode::encode(&result, w)),
             Err(error) => Err(error),
@@ -345,7 +389,10 @@ pub mod plotter_skeleton {
     }
 
     /// Serves `plot`.
-    pub fn plot<S: super::Plotter + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+    pub fn plot<S: super::Plotter + ?Sized>(
+        servant: &S,
+        call: &mut rt::ServerCall<'_>,
+    ) -> rt::Dispatched {
         let r = call.arguments();
         let all: super::Points = rt::Decode::decode(r)?;
         let with: super::plotter::Style = rt::Decode::decode(r)?;
@@ -356,15 +403,20 @@ pub mod plotter_skeleton {
     }
 
     /// Serves `choose`.
-    pub fn choose<S: super::Plotter + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+    pub fn choose<S: super::Plotter + ?Sized>(
+        servant: &S,
+        call: &mut rt::ServerCall<'_>,
+    ) -> rt::Dispatched {
         let r = call.arguments();
         let mut which: super::Choice = rt::Decode::decode(r)?;
         let next: Option<super::PlotterRef> = rt::Decode::decode(r)?;
         match servant.choose(&mut which, next.as_ref()) {
-            Ok(result) => call.reply(|w| {
-                rt::Encode::encode(&result, w)?;
-                rt::Encode::encode(&which, w)
-            }),
+            Ok(result) => {
+                call.reply(|w| {
+                    rt::Encode::encode(&result, w)?;
+                    rt::Encode::encode(&which, w)
+                })
+            }
             Err(error) => Err(error),
         }
     }
@@ -375,22 +427,24 @@ pub mod plotter_skeleton {
 pub static PLOTTER: ::throughline::rt::Interface = ::throughline::rt::Interface {
     repository_id: "IDL:Plotter:1.0",
     ancestors: &["IDL:Plotter:1.0"],
-    operations: ::throughline::rt::OperationTable::new(::throughline::rt::NameTable::new(
-        &[
-            "_get_current",
-            "plot",
-            "choose",
-            "_is_a",
-            "_non_existent",
-            "_interface",
-            "_component",
-            "_repository_id",
-            "_not_existent",
-        ],
-        16294208416658607535,
-        &[4169906345, 3793791033, 1853398635, 3793791033],
-        &[7, 5, 0, 0, 0, 0, 4, 0, 2, 0, 6, 8, 3, 0, 1, 0],
-    )),
+    operations: ::throughline::rt::OperationTable::new(
+        ::throughline::rt::NameTable::new(
+            &[
+                "_get_current",
+                "plot",
+                "choose",
+                "_is_a",
+                "_non_existent",
+                "_interface",
+                "_component",
+                "_repository_id",
+                "_not_existent",
+            ],
+            16294208416658607535,
+            &[4169906345, 3793791033, 1853398635, 3793791033],
+            &[7, 5, 0, 0, 0, 0, 4, 0, 2, 0, 6, 8, 3, 0, 1, 0],
+        ),
+    ),
 };
 
 /// A reference to an object of `IDL:Plotter:1.0`.
@@ -410,37 +464,46 @@ impl PlotterRef {
     }
 
     /// `IDL:Plotter/current:1.0`
-    pub fn current(&self) -> ::std::result::Result<Level, ::throughline::rt::SystemException> {
-        self.0.call(
-            ::throughline::rt::Operation::new("_get_current", 0),
-            |_| Ok(()),
-            |r| ::throughline::rt::Decode::decode(r),
-        )
+    pub fn current(
+        &self,
+    ) -> ::std::result::Result<Level, ::throughline::rt::SystemException> {
+        self.0
+            .call(
+                ::throughline::rt::Operation::new("_get_current", 0),
+                |_| Ok(()),
+                |r| ::throughline::rt::Decode::decode(r),
+            )
     }
 
     /// [`current`](Self::current), as a future.
     pub fn current_async(
         &self,
-    ) -> impl ::std::future::Future<Output = ::std::result::Result<Level, ::throughline::rt::SystemException>>
-    + Send
-    + use<> {
-        self.0.call_async(
-            ::throughline::rt::Operation::new("_get_current", 0),
-            |_| Ok(()),
-            |r| ::throughline::rt::Decode::decode(r),
-        )
+    ) -> impl ::std::future::Future<
+        Output = ::std::result::Result<Level, ::throughline::rt::SystemException>,
+    > + Send + use<> {
+        self.0
+            .call_async(
+                ::throughline::rt::Operation::new("_get_current", 0),
+                |_| Ok(()),
+                |r| ::throughline::rt::Decode::decode(r),
+            )
     }
 
     /// `IDL:Plotter/plot:1.0`
-    pub fn plot(&self, all: &[Point], with: &plotter::Style) -> ::std::result::Result<i32, PlotterPlotError> {
-        self.0.call(
-            ::throughline::rt::Operation::new("plot", 1),
-            |w| {
-                ::throughline::rt::Encode::encode(all, w)?;
-                ::throughline::rt::Encode::encode(with, w)
-            },
-            |r| ::throughline::rt::Decode::decode(r),
-        )
+    pub fn plot(
+        &self,
+        all: &[Point],
+        with: &plotter::Style,
+    ) -> ::std::result::Result<i32, PlotterPlotError> {
+        self.0
+            .call(
+                ::throughline::rt::Operation::new("plot", 1),
+                |w| {
+                    ::throughline::rt::Encode::encode(all, w)?;
+                    ::throughline::rt::Encode::encode(with, w)
+                },
+                |r| ::throughline::rt::Decode::decode(r),
+            )
     }
 
     /// [`plot`](Self::plot), as a future.
@@ -448,8 +511,9 @@ impl PlotterRef {
         &self,
         all: &[Point],
         with: &plotter::Style,
-    ) -> impl ::std::future::Future<Output = ::std::result::Result<i32, PlotterPlotError>> + Send + use<>
-    {
+    ) -> impl ::std::future::Future<
+        Output = ::std::result::Result<i32, PlotterPlotError>,
+    > + Send + use<> {
         self.0
             .call_async(
                 ::throughline::rt::Operation::new("plot", 1),
@@ -471,19 +535,20 @@ impl PlotterRef {
         which: &mut Choice,
         next: Option<&PlotterRef>,
     ) -> ::std::result::Result<Choice, ::throughline::rt::SystemException> {
-        self.0.call_inout(
-            ::throughline::rt::Operation::new("choose", 2),
-            which,
-            |which, w| {
-                ::throughline::rt::Encode::encode(which, w)?;
-                ::throughline::rt::Nilable::encode_nilable(next, w)
-            },
-            |which, r| {
-                let result = ::throughline::rt::Decode::decode(r)?;
-                ::throughline::rt::Decode::decode_into(which, r)?;
-                Ok(result)
-            },
-        )
+        self.0
+            .call_inout(
+                ::throughline::rt::Operation::new("choose", 2),
+                which,
+                |which, w| {
+                    ::throughline::rt::Encode::encode(which, w)?;
+                    ::throughline::rt::Nilable::encode_nilable(next, w)
+                },
+                |which, r| {
+                    let result = ::throughline::rt::Decode::decode(r)?;
+                    ::throughline::rt::Decode::decode_into(which, r)?;
+                    Ok(result)
+                },
+            )
     }
 
     /// [`choose`](Self::choose), as a future.
@@ -494,9 +559,11 @@ impl PlotterRef {
         which: Choice,
         next: Option<&PlotterRef>,
     ) -> impl ::std::future::Future<
-        Output = ::std::result::Result<(Choice, Choice), ::throughline::rt::SystemException>,
-    > + Send
-    + use<> {
+        Output = ::std::result::Result<
+            (Choice, Choice),
+            ::throughline::rt::SystemException,
+        >,
+    > + Send + use<> {
         self.0
             .call_async(
                 ::throughline::rt::Operation::new("choose", 2),
@@ -504,7 +571,10 @@ impl PlotterRef {
                     ::throughline::rt::Encode::encode(&which, w)?;
                     ::throughline::rt::Nilable::encode_nilable(next, w)
                 },
-                |r| Ok((::throughline::rt::Decode::decode(r)?, ::throughline::rt::Decode::decode(r)?)),
+                |r| Ok((
+                    ::throughline::rt::Decode::decode(r)?,
+                    ::throughline::rt::Decode::decode(r)?,
+                )),
             )
             .rewriting(|r, w| {
                 ::throughline::rt::rewrite::<Choice>(r, w)?;
@@ -572,7 +642,9 @@ pub mod plotter {
         const MIN_SIZE: usize = 1;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self { dashed: rt::Decode::decode(r)? })
+            Ok(Self {
+                dashed: rt::Decode::decode(r)?,
+            })
         }
     }
 }

@@ -31,7 +31,11 @@ pub mod unions {
                 0 => Ok(Self::Red),
                 1 => Ok(Self::Green),
                 2 => Ok(Self::Blue),
-                value => Err(rt::DecodeError::InvalidEnum { value }),
+                value => {
+                    Err(rt::DecodeError::InvalidEnum {
+                        value,
+                    })
+                }
             }
         }
     }
@@ -62,7 +66,10 @@ pub mod unions {
         const MIN_SIZE: usize = 4;
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
-            Ok(Self { x: rt::Decode::decode(r)?, y: rt::Decode::decode(r)? })
+            Ok(Self {
+                x: rt::Decode::decode(r)?,
+                y: rt::Decode::decode(r)?,
+            })
         }
     }
 
@@ -153,12 +160,18 @@ pub mod unions {
             match self {
                 Self::Number(value) => rt::Encode::encode(value, w),
                 Self::Text(value) => rt::Encode::encode(value, w),
-                Self::Default(discriminator) => match discriminator {
-                    -2 | 1 => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `ByLong` selects another member"))
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        -2 | 1 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByLong` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
                     }
-                    _ => Ok(()),
-                },
+                }
             }
         }
     }
@@ -168,11 +181,13 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: i32 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                1 => Self::Number(rt::Decode::decode(r)?),
-                -2 => Self::Text(rt::Decode::decode(r)?),
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    1 => Self::Number(rt::Decode::decode(r)?),
+                    -2 => Self::Text(rt::Decode::decode(r)?),
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -212,18 +227,30 @@ pub mod unions {
         fn encode(&self, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
-                Self::Number { discriminator, value } => match discriminator {
-                    1 | 2 => rt::Encode::encode(value, w),
-                    _ => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `ByShort` selects another member"))
+                Self::Number { discriminator, value } => {
+                    match discriminator {
+                        1 | 2 => rt::Encode::encode(value, w),
+                        _ => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByShort` selects another member",
+                                ),
+                            )
+                        }
                     }
-                },
-                Self::Place { discriminator, value } => match discriminator {
-                    -1 | 1 | 2 => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `ByShort` selects another member"))
+                }
+                Self::Place { discriminator, value } => {
+                    match discriminator {
+                        -1 | 1 | 2 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByShort` selects another member",
+                                ),
+                            )
+                        }
+                        _ => rt::Encode::encode(value, w),
                     }
-                    _ => rt::Encode::encode(value, w),
-                },
+                }
                 Self::List(value) => rt::Encode::encode(value, w),
             }
         }
@@ -234,11 +261,23 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: Selector = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                1 | 2 => Self::Number { discriminator, value: rt::Decode::decode(r)? },
-                -1 => Self::List(rt::Decode::decode(r)?),
-                _ => Self::Place { discriminator, value: rt::Decode::decode(r)? },
-            })
+            Ok(
+                match discriminator {
+                    1 | 2 => {
+                        Self::Number {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                    -1 => Self::List(rt::Decode::decode(r)?),
+                    _ => {
+                        Self::Place {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                },
+            )
         }
     }
 
@@ -270,18 +309,30 @@ pub mod unions {
         fn encode(&self, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
-                Self::Edge { discriminator, value } => match discriminator {
-                    0 | 65535 => rt::Encode::encode(value, w),
-                    _ => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByUnsignedShort` selects another member",
-                    )),
-                },
-                Self::Default(discriminator) => match discriminator {
-                    0 | 65535 => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByUnsignedShort` selects another member",
-                    )),
-                    _ => Ok(()),
-                },
+                Self::Edge { discriminator, value } => {
+                    match discriminator {
+                        0 | 65535 => rt::Encode::encode(value, w),
+                        _ => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByUnsignedShort` selects another member",
+                                ),
+                            )
+                        }
+                    }
+                }
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        0 | 65535 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByUnsignedShort` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
+                    }
+                }
             }
         }
     }
@@ -291,10 +342,17 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: u16 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                0 | 65535 => Self::Edge { discriminator, value: rt::Decode::decode(r)? },
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    0 | 65535 => {
+                        Self::Edge {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -327,12 +385,18 @@ pub mod unions {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
                 Self::Last(value) => rt::Encode::encode(value, w),
-                Self::Other { discriminator, value } => match discriminator {
-                    4294967295 => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByUnsignedLong` selects another member",
-                    )),
-                    _ => rt::Encode::encode(value, w),
-                },
+                Self::Other { discriminator, value } => {
+                    match discriminator {
+                        4294967295 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByUnsignedLong` selects another member",
+                                ),
+                            )
+                        }
+                        _ => rt::Encode::encode(value, w),
+                    }
+                }
             }
         }
     }
@@ -342,10 +406,17 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: u32 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                4294967295 => Self::Last(rt::Decode::decode(r)?),
-                _ => Self::Other { discriminator, value: rt::Decode::decode(r)? },
-            })
+            Ok(
+                match discriminator {
+                    4294967295 => Self::Last(rt::Decode::decode(r)?),
+                    _ => {
+                        Self::Other {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                },
+            )
         }
     }
 
@@ -373,12 +444,18 @@ pub mod unions {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
                 Self::Low(value) => rt::Encode::encode(value, w),
-                Self::Default(discriminator) => match discriminator {
-                    -9223372036854775807 => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByLongLong` selects another member",
-                    )),
-                    _ => Ok(()),
-                },
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        -9223372036854775807 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByLongLong` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
+                    }
+                }
             }
         }
     }
@@ -388,10 +465,12 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: i64 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                -9223372036854775807 => Self::Low(rt::Decode::decode(r)?),
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    -9223372036854775807 => Self::Low(rt::Decode::decode(r)?),
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -419,12 +498,18 @@ pub mod unions {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
                 Self::High(value) => rt::Encode::encode(value, w),
-                Self::Default(discriminator) => match discriminator {
-                    18446744073709551615 => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByUnsignedLongLong` selects another member",
-                    )),
-                    _ => Ok(()),
-                },
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        18446744073709551615 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByUnsignedLongLong` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
+                    }
+                }
             }
         }
     }
@@ -434,10 +519,12 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: u64 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                18446744073709551615 => Self::High(rt::Decode::decode(r)?),
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    18446744073709551615 => Self::High(rt::Decode::decode(r)?),
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -478,18 +565,30 @@ pub mod unions {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
                 Self::Small(value) => rt::Encode::encode(value, w),
-                Self::Odd { discriminator, value } => match discriminator {
-                    '\n' | '\'' => rt::Encode::encode(value, w),
-                    _ => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `ByChar` selects another member"))
+                Self::Odd { discriminator, value } => {
+                    match discriminator {
+                        '\n' | '\'' => rt::Encode::encode(value, w),
+                        _ => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByChar` selects another member",
+                                ),
+                            )
+                        }
                     }
-                },
-                Self::Other { discriminator, value } => match discriminator {
-                    '\n' | '\'' | 'a' => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `ByChar` selects another member"))
+                }
+                Self::Other { discriminator, value } => {
+                    match discriminator {
+                        '\n' | '\'' | 'a' => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByChar` selects another member",
+                                ),
+                            )
+                        }
+                        _ => rt::Encode::encode(value, w),
                     }
-                    _ => rt::Encode::encode(value, w),
-                },
+                }
             }
         }
     }
@@ -499,11 +598,23 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: char = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                'a' => Self::Small(rt::Decode::decode(r)?),
-                '\n' | '\'' => Self::Odd { discriminator, value: rt::Decode::decode(r)? },
-                _ => Self::Other { discriminator, value: rt::Decode::decode(r)? },
-            })
+            Ok(
+                match discriminator {
+                    'a' => Self::Small(rt::Decode::decode(r)?),
+                    '\n' | '\'' => {
+                        Self::Odd {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                    _ => {
+                        Self::Other {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                },
+            )
         }
     }
 
@@ -541,10 +652,12 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: bool = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                true => Self::Yes(rt::Decode::decode(r)?),
-                false => Self::No(rt::Decode::decode(r)?),
-            })
+            Ok(
+                match discriminator {
+                    true => Self::Yes(rt::Decode::decode(r)?),
+                    false => Self::No(rt::Decode::decode(r)?),
+                },
+            )
         }
     }
 
@@ -572,12 +685,18 @@ pub mod unions {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
                 Self::Yes(value) => rt::Encode::encode(value, w),
-                Self::Default(discriminator) => match discriminator {
-                    true => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `ByTrue` selects another member"))
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        true => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByTrue` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
                     }
-                    _ => Ok(()),
-                },
+                }
             }
         }
     }
@@ -587,10 +706,12 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: bool = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                true => Self::Yes(rt::Decode::decode(r)?),
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    true => Self::Yes(rt::Decode::decode(r)?),
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -629,9 +750,16 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: bool = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                true | false => Self::Either { discriminator, value: rt::Decode::decode(r)? },
-            })
+            Ok(
+                match discriminator {
+                    true | false => {
+                        Self::Either {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                },
+            )
         }
     }
 
@@ -663,12 +791,18 @@ pub mod unions {
             match self {
                 Self::Level(value) => rt::Encode::encode(value, w),
                 Self::Other(value) => rt::Encode::encode(value, w),
-                Self::Default(discriminator) => match discriminator {
-                    Colour::Red | Colour::Green => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByColour` selects another member",
-                    )),
-                    _ => Ok(()),
-                },
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        Colour::Red | Colour::Green => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByColour` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
+                    }
+                }
             }
         }
     }
@@ -678,11 +812,13 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: Colour = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                Colour::Red => Self::Level(rt::Decode::decode(r)?),
-                Colour::Green => Self::Other(rt::Decode::decode(r)?),
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    Colour::Red => Self::Level(rt::Decode::decode(r)?),
+                    Colour::Green => Self::Other(rt::Decode::decode(r)?),
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -714,12 +850,18 @@ pub mod unions {
         fn encode(&self, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
-                Self::Level { discriminator, value } => match discriminator {
-                    Colour::Red | Colour::Green => rt::Encode::encode(value, w),
-                    _ => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByAllColours` selects another member",
-                    )),
-                },
+                Self::Level { discriminator, value } => {
+                    match discriminator {
+                        Colour::Red | Colour::Green => rt::Encode::encode(value, w),
+                        _ => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByAllColours` selects another member",
+                                ),
+                            )
+                        }
+                    }
+                }
                 Self::Shade(value) => rt::Encode::encode(value, w),
             }
         }
@@ -730,10 +872,17 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: Colour = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                Colour::Red | Colour::Green => Self::Level { discriminator, value: rt::Decode::decode(r)? },
-                Colour::Blue => Self::Shade(rt::Decode::decode(r)?),
-            })
+            Ok(
+                match discriminator {
+                    Colour::Red | Colour::Green => {
+                        Self::Level {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                    Colour::Blue => Self::Shade(rt::Decode::decode(r)?),
+                },
+            )
         }
     }
 
@@ -766,12 +915,18 @@ pub mod unions {
             rt::Encode::encode(&self.discriminator(), w)?;
             match self {
                 Self::Level(value) => rt::Encode::encode(value, w),
-                Self::Other { discriminator, value } => match discriminator {
-                    Colour::Red => Err(rt::EncodeError::Invalid(
-                        "the discriminator of `ByDefault` selects another member",
-                    )),
-                    _ => rt::Encode::encode(value, w),
-                },
+                Self::Other { discriminator, value } => {
+                    match discriminator {
+                        Colour::Red => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `ByDefault` selects another member",
+                                ),
+                            )
+                        }
+                        _ => rt::Encode::encode(value, w),
+                    }
+                }
             }
         }
     }
@@ -781,10 +936,17 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: Colour = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                Colour::Red => Self::Level(rt::Decode::decode(r)?),
-                _ => Self::Other { discriminator, value: rt::Decode::decode(r)? },
-            })
+            Ok(
+                match discriminator {
+                    Colour::Red => Self::Level(rt::Decode::decode(r)?),
+                    _ => {
+                        Self::Other {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                },
+            )
         }
     }
 
@@ -820,12 +982,18 @@ pub mod unions {
                 Self::How(value) => rt::Encode::encode(value, w),
                 Self::Names(value) => rt::Encode::encode(value, w),
                 Self::More(value) => rt::Encode::encode(value, w),
-                Self::Default(discriminator) => match discriminator {
-                    1..=3 => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `Inside` selects another member"))
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        1..=3 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `Inside` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
                     }
-                    _ => Ok(()),
-                },
+                }
             }
         }
     }
@@ -835,12 +1003,14 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: i32 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                1 => Self::How(rt::Decode::decode(r)?),
-                2 => Self::Names(rt::Decode::decode(r)?),
-                3 => Self::More(rt::Decode::decode(r)?),
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    1 => Self::How(rt::Decode::decode(r)?),
+                    2 => Self::Names(rt::Decode::decode(r)?),
+                    3 => Self::More(rt::Decode::decode(r)?),
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -871,7 +1041,11 @@ pub mod unions {
                 match r.read_u32()? {
                     0 => Ok(Self::Light),
                     1 => Ok(Self::Heavy),
-                    value => Err(rt::DecodeError::InvalidEnum { value }),
+                    value => {
+                        Err(rt::DecodeError::InvalidEnum {
+                            value,
+                        })
+                    }
                 }
             }
         }
@@ -906,12 +1080,18 @@ pub mod unions {
             match self {
                 Self::Big(value) => rt::Encode::encode(value, w),
                 Self::Small(value) => rt::Encode::encode(value, w),
-                Self::Default(discriminator) => match discriminator {
-                    1 | 2 => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `Uneven` selects another member"))
+                Self::Default(discriminator) => {
+                    match discriminator {
+                        1 | 2 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `Uneven` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
                     }
-                    _ => Ok(()),
-                },
+                }
             }
         }
     }
@@ -921,11 +1101,13 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: i32 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                1 => Self::Big(rt::Decode::decode(r)?),
-                2 => Self::Small(rt::Decode::decode(r)?),
-                _ => Self::Default(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    1 => Self::Big(rt::Decode::decode(r)?),
+                    2 => Self::Small(rt::Decode::decode(r)?),
+                    _ => Self::Default(discriminator),
+                },
+            )
         }
     }
 
@@ -969,16 +1151,30 @@ pub mod unions {
                 Self::Default(value) => rt::Encode::encode(value, w),
                 Self::Value(value) => rt::Encode::encode(value, w),
                 Self::Discriminator(value) => rt::Encode::encode(value, w),
-                Self::Self_ { discriminator, value } => match discriminator {
-                    4 | 5 => rt::Encode::encode(value, w),
-                    _ => Err(rt::EncodeError::Invalid("the discriminator of `Named` selects another member")),
-                },
-                Self::Default_(discriminator) => match discriminator {
-                    1..=5 => {
-                        Err(rt::EncodeError::Invalid("the discriminator of `Named` selects another member"))
+                Self::Self_ { discriminator, value } => {
+                    match discriminator {
+                        4 | 5 => rt::Encode::encode(value, w),
+                        _ => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `Named` selects another member",
+                                ),
+                            )
+                        }
                     }
-                    _ => Ok(()),
-                },
+                }
+                Self::Default_(discriminator) => {
+                    match discriminator {
+                        1..=5 => {
+                            Err(
+                                rt::EncodeError::Invalid(
+                                    "the discriminator of `Named` selects another member",
+                                ),
+                            )
+                        }
+                        _ => Ok(()),
+                    }
+                }
             }
         }
     }
@@ -988,13 +1184,20 @@ pub mod unions {
 
         fn decode(r: &mut rt::Reader<'a>) -> Result<Self, rt::DecodeError> {
             let discriminator: i32 = rt::Decode::decode(r)?;
-            Ok(match discriminator {
-                1 => Self::Default(rt::Decode::decode(r)?),
-                2 => Self::Value(rt::Decode::decode(r)?),
-                3 => Self::Discriminator(rt::Decode::decode(r)?),
-                4 | 5 => Self::Self_ { discriminator, value: rt::Decode::decode(r)? },
-                _ => Self::Default_(discriminator),
-            })
+            Ok(
+                match discriminator {
+                    1 => Self::Default(rt::Decode::decode(r)?),
+                    2 => Self::Value(rt::Decode::decode(r)?),
+                    3 => Self::Discriminator(rt::Decode::decode(r)?),
+                    4 | 5 => {
+                        Self::Self_ {
+                            discriminator,
+                            value: rt::Decode::decode(r)?,
+                        }
+                    }
+                    _ => Self::Default_(discriminator),
+                },
+            )
         }
     }
 
@@ -1003,14 +1206,22 @@ pub mod unions {
         /// `IDL:Unions/Users/turn:1.0`
         ///
         /// Yields `(result, c)`.
-        fn turn(&self, a: &ByLong, b: &mut ByShort) -> Result<(ByLong, ByColour), rt::SystemException>;
+        fn turn(
+            &self,
+            a: &ByLong,
+            b: &mut ByShort,
+        ) -> Result<(ByLong, ByColour), rt::SystemException>;
 
         /// `IDL:Unions/Users/echo:1.0`
         fn echo(&self, v: &Inside) -> Result<Inside, rt::SystemException>;
     }
 
     impl<S: Users + ?Sized> Users for ::std::sync::Arc<S> {
-        fn turn(&self, a: &ByLong, b: &mut ByShort) -> Result<(ByLong, ByColour), rt::SystemException> {
+        fn turn(
+            &self,
+            a: &ByLong,
+            b: &mut ByShort,
+        ) -> Result<(ByLong, ByColour), rt::SystemException> {
             (**self).turn(a, b)
         }
 
@@ -1028,7 +1239,11 @@ pub mod unions {
             &USERS
         }
 
-        fn invoke(&self, operation: u32, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+        fn invoke(
+            &self,
+            operation: u32,
+            call: &mut rt::ServerCall<'_>,
+        ) -> rt::Dispatched {
             match operation {
                 0 => users_skeleton::turn(&self.0, call),
                 1 => users_skeleton::echo(&self.0, call),
@@ -1046,22 +1261,30 @@ pub mod unions {
         use ::throughline::rt;
 
         /// Serves `turn`.
-        pub fn turn<S: super::Users + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+        pub fn turn<S: super::Users + ?Sized>(
+            servant: &S,
+            call: &mut rt::ServerCall<'_>,
+        ) -> rt::Dispatched {
             let r = call.arguments();
             let a: super::ByLong = rt::Decode::decode(r)?;
             let mut b: super::ByShort = rt::Decode::decode(r)?;
             match servant.turn(&a, &mut b) {
-                Ok((result, c)) => call.reply(|w| {
-                    rt::Encode::encode(&result, w)?;
-                    rt::Encode::encode(&b, w)?;
-                    rt::Encode::encode(&c, w)
-                }),
+                Ok((result, c)) => {
+                    call.reply(|w| {
+                        rt::Encode::encode(&result, w)?;
+                        rt::Encode::encode(&b, w)?;
+                        rt::Encode::encode(&c, w)
+                    })
+                }
                 Err(error) => Err(error),
             }
         }
 
         /// Serves `echo`.
-        pub fn echo<S: super::Users + ?Sized>(servant: &S, call: &mut rt::ServerCall<'_>) -> rt::Dispatched {
+        pub fn echo<S: super::Users + ?Sized>(
+            servant: &S,
+            call: &mut rt::ServerCall<'_>,
+        ) -> rt::Dispatched {
             let r = call.arguments();
             let v: super::Inside = rt::Decode::decode(r)?;
             match servant.echo(&v) {
@@ -1075,21 +1298,23 @@ pub mod unions {
     pub static USERS: rt::Interface = rt::Interface {
         repository_id: "IDL:Unions/Users:1.0",
         ancestors: &["IDL:Unions/Users:1.0"],
-        operations: rt::OperationTable::new(rt::NameTable::new(
-            &[
-                "turn",
-                "echo",
-                "_is_a",
-                "_non_existent",
-                "_interface",
-                "_component",
-                "_repository_id",
-                "_not_existent",
-            ],
-            16294208416658607535,
-            &[1853398635, 1405853453, 2099872349, 3793791033],
-            &[4, 6, 1, 3, 0, 7, 2, 5],
-        )),
+        operations: rt::OperationTable::new(
+            rt::NameTable::new(
+                &[
+                    "turn",
+                    "echo",
+                    "_is_a",
+                    "_non_existent",
+                    "_interface",
+                    "_component",
+                    "_repository_id",
+                    "_not_existent",
+                ],
+                16294208416658607535,
+                &[1853398635, 1405853453, 2099872349, 3793791033],
+                &[4, 6, 1, 3, 0, 7, 2, 5],
+            ),
+        ),
     };
 
     /// A reference to an object of `IDL:Unions/Users:1.0`.
@@ -1100,28 +1325,35 @@ pub mod unions {
     impl UsersRef {
         /// The object as one of this interface, or `None` if it is of another. Asks the object itself unless the
         /// reference tells.
-        pub fn narrow(object: &rt::ObjectRef) -> Result<Option<Self>, rt::SystemException> {
+        pub fn narrow(
+            object: &rt::ObjectRef,
+        ) -> Result<Option<Self>, rt::SystemException> {
             object.narrow()
         }
 
         /// `IDL:Unions/Users/turn:1.0`
         ///
         /// Yields `(result, c)`.
-        pub fn turn(&self, a: &ByLong, b: &mut ByShort) -> Result<(ByLong, ByColour), rt::SystemException> {
-            self.0.call_inout(
-                rt::Operation::new("turn", 0),
-                b,
-                |b, w| {
-                    rt::Encode::encode(a, w)?;
-                    rt::Encode::encode(b, w)
-                },
-                |b, r| {
-                    let result = rt::Decode::decode(r)?;
-                    rt::Decode::decode_into(b, r)?;
-                    let c = rt::Decode::decode(r)?;
-                    Ok((result, c))
-                },
-            )
+        pub fn turn(
+            &self,
+            a: &ByLong,
+            b: &mut ByShort,
+        ) -> Result<(ByLong, ByColour), rt::SystemException> {
+            self.0
+                .call_inout(
+                    rt::Operation::new("turn", 0),
+                    b,
+                    |b, w| {
+                        rt::Encode::encode(a, w)?;
+                        rt::Encode::encode(b, w)
+                    },
+                    |b, r| {
+                        let result = rt::Decode::decode(r)?;
+                        rt::Decode::decode_into(b, r)?;
+                        let c = rt::Decode::decode(r)?;
+                        Ok((result, c))
+                    },
+                )
         }
 
         /// [`turn`](Self::turn), as a future.
@@ -1131,9 +1363,9 @@ pub mod unions {
             &self,
             a: &ByLong,
             b: ByShort,
-        ) -> impl ::std::future::Future<Output = Result<(ByLong, ByShort, ByColour), rt::SystemException>>
-        + Send
-        + use<> {
+        ) -> impl ::std::future::Future<
+            Output = Result<(ByLong, ByShort, ByColour), rt::SystemException>,
+        > + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("turn", 0),
@@ -1141,7 +1373,11 @@ pub mod unions {
                         rt::Encode::encode(a, w)?;
                         rt::Encode::encode(&b, w)
                     },
-                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+                    |r| Ok((
+                        rt::Decode::decode(r)?,
+                        rt::Decode::decode(r)?,
+                        rt::Decode::decode(r)?,
+                    )),
                 )
                 .rewriting(|r, w| {
                     rt::rewrite::<ByLong>(r, w)?;
@@ -1151,18 +1387,21 @@ pub mod unions {
 
         /// `IDL:Unions/Users/echo:1.0`
         pub fn echo(&self, v: &Inside) -> Result<Inside, rt::SystemException> {
-            self.0.call(
-                rt::Operation::new("echo", 1),
-                |w| rt::Encode::encode(v, w),
-                |r| rt::Decode::decode(r),
-            )
+            self.0
+                .call(
+                    rt::Operation::new("echo", 1),
+                    |w| rt::Encode::encode(v, w),
+                    |r| rt::Decode::decode(r),
+                )
         }
 
         /// [`echo`](Self::echo), as a future.
         pub fn echo_async(
             &self,
             v: &Inside,
-        ) -> impl ::std::future::Future<Output = Result<Inside, rt::SystemException>> + Send + use<> {
+        ) -> impl ::std::future::Future<
+            Output = Result<Inside, rt::SystemException>,
+        > + Send + use<> {
             self.0
                 .call_async(
                     rt::Operation::new("echo", 1),
@@ -1196,11 +1435,16 @@ pub mod unions {
     }
 
     impl rt::Nilable for UsersRef {
-        fn encode_nilable(value: Option<&Self>, w: &mut rt::Writer<'_>) -> Result<(), rt::EncodeError> {
+        fn encode_nilable(
+            value: Option<&Self>,
+            w: &mut rt::Writer<'_>,
+        ) -> Result<(), rt::EncodeError> {
             rt::encode_reference(value, w)
         }
 
-        fn decode_nilable(r: &mut rt::Reader<'_>) -> Result<Option<Self>, rt::DecodeError> {
+        fn decode_nilable(
+            r: &mut rt::Reader<'_>,
+        ) -> Result<Option<Self>, rt::DecodeError> {
             rt::decode_reference(r)
         }
     }
