@@ -10,7 +10,7 @@
 //! | strategy | type | entries examined, hit | miss | bytes per key, besides the key | keys |
 //! |---|---|---|---|---|---|
 //! | `active` | [`Arena::get`] | none: 13 instructions | 10 instructions | none | the peer carries the handle |
-//! | `perfect-hash` | [`Perfect`] | 1 | 1 | 9 to 11 | frozen before the first lookup |
+//! | `perfect-hash` | [`shared::Perfect`] | 1 | 1 | 9 to 11 | frozen before the first lookup |
 //! | `dynamic-hash` | [`DynamicHash`] | 1.1 to 1.25 on average | about 1 | 18 to 24, table 16 to 32 | come and go |
 //! | `linear` | [`Linear`] | half of them on average | all | 18 to 24 | few, or for comparison |
 //!
@@ -18,7 +18,7 @@
 //! `perfect-hash` when all keys are known before the first of them is asked for, and `dynamic-hash` when not.
 //! [`Strategy`] is that choice as a configuration value, and [`AnyLocator`] what comes of it.
 //!
-//! All locators have wait-free readers and writers that wait for one another, and pass one conformance suite. A
+//! Those in [`shared`] have readers without locks and writers that wait for one another. All pass a conformance suite. A
 //! [`Probe`] counts the entries examined; [`NoProbe`] compiles to nothing.
 //!
 //! Names known at compile time, such as the operations of an interface, have a [`NameTable`] that a code generator
@@ -28,7 +28,7 @@
 //! # Example
 //!
 //! ```
-//! use throughline_demux::{Arena, Locator, LocatorConfig, Strategy};
+//! use throughline_demux::{Arena, Ipv4Connection, Locator, LocatorConfig, Strategy};
 //!
 //! let arena = Arena::new(1_000);
 //! let handle = arena.insert(7, "record")?;
@@ -36,12 +36,14 @@
 //!
 //! // The same record by a key.
 //! let strategy: Strategy = "dynamic-hash".parse()?;
-//! let locator = strategy.locator(LocatorConfig::random()).expect("this strategy searches");
-//! locator.insert(b"key", handle.slot)?;
-//! assert_eq!(locator.locate(b"key", &arena).as_deref(), Some(&"record"));
+//! let mut locator = strategy.locator(LocatorConfig::random())?;
+//! let key = Ipv4Connection::new([10, 0, 0, 1].into(), 40_000, [10, 0, 0, 2].into(), 80);
+//! locator.insert(key, handle.slot)?;
+//! let slot = locator.find(&key).expect("just inserted");
+//! assert_eq!(arena.get_slot(slot).as_deref(), Some(&"record"));
 //!
 //! // First the key, then the record: so nobody finds another record under this key.
-//! locator.remove(b"key");
+//! locator.remove(&key);
 //! let last = arena.remove(handle).expect("still there");
 //! assert!(arena.get(handle, 7).is_none());
 //! assert_eq!(*last, "record");
@@ -61,8 +63,11 @@ extern crate alloc;
 extern crate std;
 
 mod arena;
+pub mod chained;
 mod displace;
-mod keyed_hash;
+mod hashes;
+mod keys;
+mod locator;
 mod mix;
 mod name_lists;
 mod names;
@@ -73,32 +78,25 @@ mod strategy;
 mod sync;
 
 #[cfg(feature = "std")]
-mod dynamic_hash;
-#[cfg(feature = "std")]
-mod entry;
-#[cfg(feature = "std")]
-mod linear;
-#[cfg(feature = "std")]
-mod locator;
-#[cfg(feature = "std")]
-mod perfect;
+pub mod shared;
 
 #[cfg(feature = "getrandom")]
 pub use nonce::OsNonces;
+#[cfg(feature = "std")]
+pub use shared::SharedLocator;
 pub use {
     arena::{Arena, Full, Handle, Ref, Slot},
+    chained::{ChainsMoveToFront, DynamicHash, HashChains, LastFound, Linear, MoveToFront, SourceHash},
+    hashes::{AnyHash, Crc32, Fnv1a, HashKind, KeyHash, Keyed, Multiplicative, UnknownHash, XorFold},
+    keys::{
+        Bytes, Carried, EthernetAddress, FlowId, Ipv4Connection, Ipv4Flow, Ipv6Connection, Ipv6Flow, Key,
+        TooLong,
+    },
+    locator::{Examined, FreezeError, InsertError, Locator},
     name_lists::{HashedNames, LinearNames},
     names::NameTable,
     names_build::{BuildNamesError, BuiltNames, MAX_NAMES, build_names},
     nonce::NonceSource,
     probe::{CountExamined, NoProbe, Probe},
-    strategy::{Strategy, UnknownStrategy},
-};
-#[cfg(feature = "std")]
-pub use {
-    dynamic_hash::DynamicHash,
-    linear::Linear,
-    locator::{FreezeError, InsertError, Locator, MAX_KEY},
-    perfect::Perfect,
-    strategy::{AnyLocator, LocatorConfig},
+    strategy::{AnyLocator, ConfigError, LocatorConfig, Strategy, UnknownStrategy},
 };

@@ -1,10 +1,6 @@
-//! What every locator does: key bytes in, slot out.
+//! What every locator for exclusive use does: key in, slot out.
 
-use crate::{
-    Arena, Slot,
-    arena::Ref,
-    probe::{CountExamined, NoProbe, Probe},
-};
+use crate::{Probe, Slot};
 
 /// Why a key was not inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,12 +14,18 @@ pub enum InsertError {
     /// The locator holds as many keys as it was configured for.
     #[error("the locator's capacity limit is reached")]
     Full,
-    /// Keys have at most [`MAX_KEY`] bytes.
-    #[error("the key is longer than {MAX_KEY} bytes")]
-    KeyTooLong,
     /// `Slot(u32::MAX)`, which no arena hands out, is kept as a mark.
     #[error("slot {} is reserved", u32::MAX)]
     ReservedSlot,
+    /// The locator finds keys by an index that comes with them, and this one has none; see [`Key::index`](crate::Key::index).
+    #[error("the key carries no index")]
+    NoIndex,
+    /// The index that the key carries lies beyond the table.
+    #[error("the key's index is out of range")]
+    IndexOutOfRange,
+    /// Another key has the only place where this one could be.
+    #[error("another key occupies the place")]
+    Occupied,
 }
 
 /// Why the set of keys was not frozen.
@@ -40,44 +42,79 @@ pub enum FreezeError {
     NoPerfectHash,
 }
 
-/// The longest key, in bytes.
-pub const MAX_KEY: usize = u16::MAX as usize;
+/// What a lookup cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Examined {
+    /// Entries whose keys were compared with the one looked for. An entry looked at in a cache and met again in the
+    /// list counts twice, as it costs twice.
+    pub entries: u64,
+    /// Whether a one-entry cache had the key.
+    pub cache_hit: bool,
+}
 
-/// Finds slots by key bytes. Readers are wait-free, writers wait for one another.
+impl Probe for Examined {
+    #[inline(always)]
+    fn examined(&mut self) {
+        self.entries += 1;
+    }
+
+    #[inline(always)]
+    fn cache_hit(&mut self) {
+        self.cache_hit = true;
+    }
+}
+
+/// Finds slots by keys. For exclusive use: a lookup may rearrange the entries, or remember the one it found.
 ///
-/// Usable as `dyn Locator`; the generic methods need the concrete type or [`AnyLocator`](crate::AnyLocator).
-pub trait Locator: Send + Sync {
-    /// The slot of `key`.
-    fn find(&self, key: &[u8]) -> Option<Slot>;
+/// Many threads at once are served by [`SharedLocator`](crate::SharedLocator).
+pub trait Locator<K> {
+    /// The slot of `key`. Allocates nothing.
+    fn find(&mut self, key: &K) -> Option<Slot>;
 
-    /// As [`find`](Self::find), with the number of entries examined.
-    fn find_counted(&self, key: &[u8]) -> (Option<Slot>, u64);
+    /// As [`find`](Self::find), with what it cost.
+    fn find_counted(&mut self, key: &K) -> (Option<Slot>, Examined);
+
+    /// As [`find`](Self::find); `probe` sees each entry examined and each hit of a cache.
+    fn find_probed<P: Probe>(&mut self, key: &K, probe: &mut P) -> Option<Slot>
+    where
+        Self: Sized;
+
+    /// Looks `keys` up one after another and writes what was found to the same places of `slots`; stops where the
+    /// shorter of the two ends. Where it helps, memory for later keys is fetched while earlier ones are compared.
+    fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
+        for (key, slot) in keys.iter().zip(slots) {
+            *slot = self.find(key);
+        }
+    }
 
     /// Adds a key.
     ///
     /// # Errors
     /// See [`InsertError`]; the locator is unchanged.
-    fn insert(&self, key: &[u8], slot: Slot) -> Result<(), InsertError>;
+    fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError>;
 
-    /// Adds a key that the caller knows to be absent, without looking for it first where looking costs (the
-    /// linear list). If it was present after all, which of the two is found is unspecified.
+    /// Adds a key that the caller knows to be absent, without looking for it first where looking costs (lists). If
+    /// it was present after all, which of the two is found is unspecified.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    fn insert_new(&self, key: &[u8], slot: Slot) -> Result<(), InsertError> {
+    fn insert_new(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         self.insert(key, slot)
     }
 
     /// Takes a key away and returns its slot.
-    fn remove(&self, key: &[u8]) -> Option<Slot>;
+    fn remove(&mut self, key: &K) -> Option<Slot>;
 
     /// Fixes the set of keys: afterwards keys can be removed but none inserted.
     ///
     /// # Errors
     /// See [`FreezeError`].
-    fn freeze(&self) -> Result<(), FreezeError> {
+    fn freeze(&mut self) -> Result<(), FreezeError> {
         Err(FreezeError::Unsupported)
     }
+
+    /// Shows every key and its slot, in no particular order.
+    fn for_each(&self, visit: &mut dyn FnMut(&K, Slot));
 
     /// How many keys are present.
     fn len(&self) -> usize;
@@ -87,64 +124,28 @@ pub trait Locator: Send + Sync {
         self.len() == 0
     }
 
-    /// Bytes allocated for entries, keys and tables, the allocator's own overhead aside.
+    /// Bytes allocated for entries and tables. What keys own elsewhere, and the allocator's overhead, is not counted.
     fn bytes(&self) -> usize;
-
-    /// As [`find`](Self::find); `probe` sees each entry examined.
-    fn find_probed<P: Probe>(&self, key: &[u8], probe: &mut P) -> Option<Slot>
-    where
-        Self: Sized,
-    {
-        self.find_with(key, probe, |slot| slot)
-    }
-
-    /// Finds `key`, calls `hold` with its slot, and returns what `hold` did if the key was still present after.
-    ///
-    /// Whoever takes a reference in `hold` therefore has the one that belongs to the key, even when the key is
-    /// being removed and its slot reused at this moment, provided that removers take the key out of the
-    /// locator before they remove the record from the arena.
-    fn find_with<P: Probe, T>(&self, key: &[u8], probe: &mut P, hold: impl FnOnce(Slot) -> T) -> Option<T>
-    where
-        Self: Sized;
-
-    /// The record of `key` in `arena`; see [`find_with`](Self::find_with).
-    #[inline]
-    fn locate<'a, R: Send + Sync>(&self, key: &[u8], arena: &'a Arena<R>) -> Option<Ref<'a, R>>
-    where
-        Self: Sized,
-    {
-        self.find_with(key, &mut NoProbe, |slot| arena.get_slot(slot)).flatten()
-    }
 }
 
-/// The object-safe lookups in terms of `find_with`.
-macro_rules! find_by_find_with {
-    () => {
+/// The object-safe lookups in terms of `find_probed`.
+macro_rules! find_by_find_probed {
+    ($key:ty) => {
         #[inline]
-        fn find(&self, key: &[u8]) -> Option<Slot> {
-            self.find_with(key, &mut $crate::NoProbe, |slot| slot)
+        fn find(&mut self, key: &$key) -> Option<$crate::Slot> {
+            self.find_probed(key, &mut $crate::NoProbe)
         }
 
-        fn find_counted(&self, key: &[u8]) -> (Option<Slot>, u64) {
-            $crate::locator::counted(self, key)
+        fn find_counted(&mut self, key: &$key) -> (Option<$crate::Slot>, $crate::Examined) {
+            let mut examined = $crate::Examined::default();
+            let slot = self.find_probed(key, &mut examined);
+            (slot, examined)
         }
     };
 }
-pub(crate) use find_by_find_with;
+pub(crate) use find_by_find_probed;
 
-pub(crate) fn counted(locator: &impl Locator, key: &[u8]) -> (Option<Slot>, u64) {
-    let mut count = CountExamined::default();
-    let slot = locator.find_probed(key, &mut count);
-    (slot, count.0)
-}
-
-/// What any locator demands of a new key.
-pub(crate) fn check_key(key: &[u8], slot: Slot) -> Result<(), InsertError> {
-    if key.len() > MAX_KEY {
-        return Err(InsertError::KeyTooLong);
-    }
-    if slot.0 == u32::MAX {
-        return Err(InsertError::ReservedSlot);
-    }
-    Ok(())
+/// What any locator demands of a slot.
+pub(crate) fn check_slot(slot: Slot) -> Result<(), InsertError> {
+    if slot.0 == u32::MAX { Err(InsertError::ReservedSlot) } else { Ok(()) }
 }

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, vec};
 
-use crate::{NoProbe, Probe, keyed_hash::KeyedHash};
+use crate::{NoProbe, Probe, hashes::Keyed};
 
 /// Names compared one after another.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl LinearNames {
 /// Chains from a table of at least twice as many buckets as names.
 pub struct HashedNames {
     names: &'static [&'static str],
-    hash: KeyedHash,
+    hash: Keyed,
     /// The bits of a hash that select a bucket.
     mask: usize,
     /// By bucket: 1 + the index of its first name, or 0.
@@ -48,12 +48,12 @@ impl HashedNames {
     /// Builds the chains.
     pub fn new(names: &'static [&'static str], seed: u64) -> Self {
         let buckets = (names.len() * 2).next_power_of_two();
-        let hash = KeyedHash::new(seed);
+        let hash = Keyed::new(seed);
         let mut heads = vec![0; buckets].into_boxed_slice();
         let mut next = vec![0; names.len()].into_boxed_slice();
         // From the last to the first, so that each chain is in the order of the names.
         for (index, name) in names.iter().enumerate().rev() {
-            let head = &mut heads[hash.hash(name.as_bytes()) as usize & (buckets - 1)];
+            let head = &mut heads[hash.hash_bytes(name.as_bytes()) as usize & (buckets - 1)];
             next[index] = *head;
             *head = index as u32 + 1;
         }
@@ -68,7 +68,7 @@ impl HashedNames {
     /// As [`find`](Self::find); `probe` sees each name examined.
     #[inline]
     pub fn find_probed<P: Probe>(&self, name: &[u8], probe: &mut P) -> Option<u32> {
-        let mut at = self.heads[self.hash.hash(name) as usize & self.mask];
+        let mut at = self.heads[self.hash.hash_bytes(name) as usize & self.mask];
         while at != 0 {
             let index = at as usize - 1;
             probe.examined();

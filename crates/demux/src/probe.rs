@@ -4,6 +4,10 @@
 pub trait Probe {
     /// One more entry was examined.
     fn examined(&mut self);
+
+    /// The entry just examined came from a one-entry cache, and was the right one.
+    #[inline(always)]
+    fn cache_hit(&mut self) {}
 }
 
 /// Sees nothing and compiles to nothing.
@@ -30,5 +34,10 @@ impl<P: Probe + ?Sized> Probe for &mut P {
     #[inline(always)]
     fn examined(&mut self) {
         (**self).examined();
+    }
+
+    #[inline(always)]
+    fn cache_hit(&mut self) {
+        (**self).cache_hit();
     }
 }

@@ -2,48 +2,136 @@
 
 use core::{fmt, str::FromStr};
 
-#[cfg(feature = "std")]
 use crate::{
-    DynamicHash, FreezeError, InsertError, Linear, Locator, Perfect, Probe, Slot, locator::find_by_find_with,
+    ChainsMoveToFront, DynamicHash, FreezeError, HashChains, HashKind, InsertError, Key, Keyed, LastFound,
+    Linear, Locator, MoveToFront, Probe, Slot, SourceHash, locator::find_by_find_probed,
 };
 
-/// How objects, or operations, are found.
+/// Sequent's default number of chains.
+const DEFAULT_CHAINS: usize = 19;
+/// Places of tables that are indexed by what packets carry, unless told otherwise.
+const DEFAULT_PLACES: usize = 1 << 16;
+
+/// What a locator is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocatorConfig {
+    /// The most keys it will hold.
+    pub limit: usize,
+    /// Seed of its hash function; a new random one for every locator whose keys strangers choose.
+    pub seed: u64,
+    /// Number of chains of `sequent` and `chains-move-to-front`.
+    pub chains: usize,
+    /// What picks one of those chains.
+    pub hash: HashKind,
+    /// Size of the table of `source-hash`, rounded up to a power of two, and of `direct`.
+    pub places: usize,
+}
+
+impl LocatorConfig {
+    /// Any number of keys, 19 chains, 65,536 places, and a hash function of this seed.
+    pub const fn seeded(seed: u64) -> Self {
+        Self {
+            limit: usize::MAX,
+            seed,
+            chains: DEFAULT_CHAINS,
+            hash: HashKind::Keyed,
+            places: DEFAULT_PLACES,
+        }
+    }
+
+    /// As [`seeded`](Self::seeded), with a seed from the operating system.
+    ///
+    /// # Panics
+    /// When the system has no randomness to give.
+    #[cfg(feature = "getrandom")]
+    pub fn random() -> Self {
+        Self::seeded(crate::NonceSource::next_nonce(&mut crate::OsNonces::default()))
+    }
+}
+
+/// Why there is no such locator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Keys must be somewhere.
+    #[error("a table needs at least one chain or place")]
+    ZeroChains,
+    /// Tables have at most 2^31 chains or places.
+    #[error("a table has at most 2^31 chains or places")]
+    TooLarge,
+}
+
+/// How [`AnyLocator`] finds slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// One list, searched from the first entry.
+    /// See [`Linear`].
     Linear,
-    /// A growing table of chains.
+    /// See [`LastFound`].
+    Bsd,
+    /// See [`MoveToFront`].
+    MoveToFront,
+    /// See [`HashChains`].
+    Sequent,
+    /// See [`ChainsMoveToFront`].
+    ChainsMoveToFront,
+    /// See [`DynamicHash`].
     DynamicHash,
-    /// A perfect hash over a set that is frozen before it is searched.
-    PerfectHash,
-    /// No search: the key carries the slot, and a nonce that proves it.
-    Active,
+    /// See [`SourceHash`]. Keys must carry an index.
+    SourceHash,
 }
 
 impl Strategy {
-    /// All strategies, in the order of their names' appearance in documentation.
-    pub const ALL: [Self; 4] = [Self::Linear, Self::DynamicHash, Self::PerfectHash, Self::Active];
+    /// All strategies, from the oldest to the newest.
+    pub const ALL: [Self; 7] = [
+        Self::Linear,
+        Self::Bsd,
+        Self::MoveToFront,
+        Self::Sequent,
+        Self::ChainsMoveToFront,
+        Self::DynamicHash,
+        Self::SourceHash,
+    ];
 
     /// The name used in configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",
+            Self::Bsd => "bsd",
+            Self::MoveToFront => "move-to-front",
+            Self::Sequent => "sequent",
+            Self::ChainsMoveToFront => "chains-move-to-front",
             Self::DynamicHash => "dynamic-hash",
-            Self::PerfectHash => "perfect-hash",
-            Self::Active => "active",
+            Self::SourceHash => "source-hash",
         }
     }
 
-    /// The locator for this strategy; `None` for [`Active`](Self::Active), which needs none.
-    #[cfg(feature = "std")]
-    pub fn locator(self, config: LocatorConfig) -> Option<AnyLocator> {
-        let LocatorConfig { limit, seed } = config;
-        match self {
-            Self::Linear => Some(AnyLocator::Linear(Linear::with_capacity_limit(limit))),
-            Self::DynamicHash => Some(AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(limit, seed))),
-            Self::PerfectHash => Some(AnyLocator::Perfect(Perfect::with_capacity_limit(limit, seed))),
-            Self::Active => None,
-        }
+    /// Whether a lookup examines more entries the more there are.
+    pub const fn is_list(self) -> bool {
+        matches!(self, Self::Linear | Self::Bsd | Self::MoveToFront | Self::Sequent | Self::ChainsMoveToFront)
+    }
+
+    /// Whether keys must carry an [index](Key::index).
+    pub const fn needs_index(self) -> bool {
+        matches!(self, Self::SourceHash)
+    }
+
+    /// An empty locator for this strategy.
+    ///
+    /// # Errors
+    /// See [`ConfigError`].
+    pub fn locator<K: Key>(self, config: LocatorConfig) -> Result<AnyLocator<K>, ConfigError> {
+        let LocatorConfig { limit, seed, chains, hash, places } = config;
+        let hash = || hash.with_seed(seed);
+        Ok(match self {
+            Self::Linear => AnyLocator::Linear(Linear::with_capacity_limit(limit)),
+            Self::Bsd => AnyLocator::Bsd(LastFound::with_capacity_limit(limit)),
+            Self::MoveToFront => AnyLocator::MoveToFront(MoveToFront::with_capacity_limit(limit)),
+            Self::Sequent => AnyLocator::Sequent(HashChains::with_chains(chains, hash(), limit)?),
+            Self::ChainsMoveToFront => {
+                AnyLocator::ChainsMoveToFront(ChainsMoveToFront::with_chains(chains, hash(), limit)?)
+            }
+            Self::DynamicHash => AnyLocator::DynamicHash(DynamicHash::with_hash(Keyed::new(seed), limit)),
+            Self::SourceHash => AnyLocator::SourceHash(SourceHash::with_places(places, limit)?),
+        })
     }
 }
 
@@ -67,95 +155,102 @@ pub struct UnknownStrategy;
 
 impl fmt::Display for UnknownStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown strategy; expected one of ")?;
-        for (i, strategy) in Strategy::ALL.into_iter().enumerate() {
-            write!(f, "{}`{strategy}`", if i == 0 { "" } else { ", " })?;
-        }
-        Ok(())
+        write_names(f, Strategy::ALL.into_iter().map(Strategy::name))
     }
+}
+
+/// Tells who got a name wrong which ones there are.
+pub(crate) fn write_names(
+    f: &mut fmt::Formatter<'_>,
+    names: impl Iterator<Item = &'static str>,
+) -> fmt::Result {
+    f.write_str("unknown strategy; expected one of ")?;
+    for (i, name) in names.enumerate() {
+        write!(f, "{}`{name}`", if i == 0 { "" } else { ", " })?;
+    }
+    Ok(())
 }
 
 impl core::error::Error for UnknownStrategy {}
 
-/// What a locator is made with.
-#[cfg(feature = "std")]
-#[derive(Clone, Copy, Debug)]
-pub struct LocatorConfig {
-    /// The most keys it will hold.
-    pub limit: usize,
-    /// Seed of its hash function; a new random one for every locator whose keys strangers choose.
-    pub seed: u64,
-}
-
-#[cfg(feature = "std")]
-impl LocatorConfig {
-    /// Any number of keys, hashed with a seed from the operating system.
-    ///
-    /// # Panics
-    /// When the system has no randomness to give.
-    pub fn random() -> Self {
-        Self { limit: usize::MAX, seed: crate::NonceSource::next_nonce(&mut crate::OsNonces::default()) }
-    }
-}
-
 /// A locator chosen at run time; a `match` instead of a virtual call, so that the generic lookups work too.
-#[cfg(feature = "std")]
-pub enum AnyLocator {
+pub enum AnyLocator<K: Key> {
     /// See [`Linear`].
-    Linear(Linear),
+    Linear(Linear<K>),
+    /// See [`LastFound`].
+    Bsd(LastFound<K>),
+    /// See [`MoveToFront`].
+    MoveToFront(MoveToFront<K>),
+    /// See [`HashChains`].
+    Sequent(HashChains<K>),
+    /// See [`ChainsMoveToFront`].
+    ChainsMoveToFront(ChainsMoveToFront<K>),
     /// See [`DynamicHash`].
-    DynamicHash(DynamicHash),
-    /// See [`Perfect`].
-    Perfect(Perfect),
-}
-
-#[cfg(feature = "std")]
-impl AnyLocator {
-    /// Which strategy this is.
-    pub fn strategy(&self) -> Strategy {
-        match self {
-            Self::Linear(_) => Strategy::Linear,
-            Self::DynamicHash(_) => Strategy::DynamicHash,
-            Self::Perfect(_) => Strategy::PerfectHash,
-        }
-    }
+    DynamicHash(DynamicHash<K>),
+    /// See [`SourceHash`].
+    SourceHash(SourceHash<K>),
 }
 
 /// Calls the same method on whichever locator it is.
-#[cfg(feature = "std")]
 macro_rules! each {
     ($any:expr, $locator:ident => $call:expr) => {
         match $any {
             AnyLocator::Linear($locator) => $call,
+            AnyLocator::Bsd($locator) => $call,
+            AnyLocator::MoveToFront($locator) => $call,
+            AnyLocator::Sequent($locator) => $call,
+            AnyLocator::ChainsMoveToFront($locator) => $call,
             AnyLocator::DynamicHash($locator) => $call,
-            AnyLocator::Perfect($locator) => $call,
+            AnyLocator::SourceHash($locator) => $call,
         }
     };
 }
 
-#[cfg(feature = "std")]
-impl Locator for AnyLocator {
-    find_by_find_with!();
+impl<K: Key> AnyLocator<K> {
+    /// Which strategy this is.
+    pub fn strategy(&self) -> Strategy {
+        match self {
+            Self::Linear(_) => Strategy::Linear,
+            Self::Bsd(_) => Strategy::Bsd,
+            Self::MoveToFront(_) => Strategy::MoveToFront,
+            Self::Sequent(_) => Strategy::Sequent,
+            Self::ChainsMoveToFront(_) => Strategy::ChainsMoveToFront,
+            Self::DynamicHash(_) => Strategy::DynamicHash,
+            Self::SourceHash(_) => Strategy::SourceHash,
+        }
+    }
+}
+
+impl<K: Key> Locator<K> for AnyLocator<K> {
+    find_by_find_probed!(K);
 
     #[inline]
-    fn find_with<P: Probe, T>(&self, key: &[u8], probe: &mut P, hold: impl FnOnce(Slot) -> T) -> Option<T> {
-        each!(self, locator => locator.find_with(key, probe, hold))
+    fn find_probed<P: Probe>(&mut self, key: &K, probe: &mut P) -> Option<Slot> {
+        each!(self, locator => locator.find_probed(key, probe))
     }
 
-    fn insert(&self, key: &[u8], slot: Slot) -> Result<(), InsertError> {
+    fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
+        each!(self, locator => locator.find_batch(keys, slots));
+    }
+
+    fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         each!(self, locator => locator.insert(key, slot))
     }
 
-    fn insert_new(&self, key: &[u8], slot: Slot) -> Result<(), InsertError> {
+    fn insert_new(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         each!(self, locator => locator.insert_new(key, slot))
     }
 
-    fn remove(&self, key: &[u8]) -> Option<Slot> {
+    fn remove(&mut self, key: &K) -> Option<Slot> {
         each!(self, locator => locator.remove(key))
     }
 
-    fn freeze(&self) -> Result<(), FreezeError> {
+    fn freeze(&mut self) -> Result<(), FreezeError> {
         each!(self, locator => locator.freeze())
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&K, Slot)) {
+        each!(self, locator => locator.for_each(visit));
     }
 
     fn len(&self) -> usize {

@@ -1,297 +1,306 @@
 //! The conformance suite: what every locator does, checked against a plain map.
 //!
-//! A new locator is tested by being listed in [`listed`].
+//! A new locator is tested by being listed in [`Strategy::ALL`].
 #![cfg(not(loom))]
 
-use std::{
-    collections::BTreeMap,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeMap;
 
 use proptest::{prelude::*, strategy::Strategy as Generate};
 use throughline_demux::{
-    AnyLocator, Arena, CountExamined, FreezeError, InsertError, Locator, LocatorConfig, MAX_KEY, Slot,
-    Strategy,
+    AnyLocator, Carried, ConfigError, CountExamined, Examined, FreezeError, InsertError, Locator,
+    LocatorConfig, Slot, Strategy,
 };
 
-/// A locator under test, with what the suite has to know about it.
-struct Listed {
-    name: &'static str,
-    make: fn(LocatorConfig) -> AnyLocator,
-    /// Finds only once frozen, and takes no keys then.
-    freezes: bool,
-    /// The most entries that a lookup among so many may examine.
-    worst: fn(u64) -> u64,
+/// Keys of all strategies: those that need an index have one.
+type TestKey = Carried<u64>;
+
+/// Far more chains than one and far fewer than keys, so that everything that can happen on a chain does.
+const CONFIG: LocatorConfig = LocatorConfig { chains: 5, places: 64, ..LocatorConfig::seeded(0x5eed) };
+
+fn make(strategy: Strategy, config: LocatorConfig) -> AnyLocator<TestKey> {
+    strategy.locator(config).unwrap()
 }
 
-fn listed() -> [Listed; 3] {
-    let of = |strategy: Strategy| strategy.name();
-    [
-        Listed {
-            name: of(Strategy::Linear),
-            make: |config| Strategy::Linear.locator(config).unwrap(),
-            freezes: false,
-            worst: |n| n,
-        },
-        Listed {
-            name: of(Strategy::DynamicHash),
-            make: |config| Strategy::DynamicHash.locator(config).unwrap(),
-            freezes: false,
-            worst: |_| 16,
-        },
-        Listed {
-            name: of(Strategy::PerfectHash),
-            make: |config| Strategy::PerfectHash.locator(config).unwrap(),
-            freezes: true,
-            worst: |_| 1,
-        },
-    ]
+/// A key under an index that others may have as well.
+fn key(n: u64) -> TestKey {
+    Carried { index: n as u32, key: n }
 }
 
-const CONFIG: LocatorConfig = LocatorConfig { limit: usize::MAX, seed: 0x5eed };
+fn freezes(_: Strategy) -> bool {
+    false
+}
 
 #[derive(Clone, Debug)]
 enum Step {
-    Insert(Vec<u8>, u32),
-    InsertNew(Vec<u8>, u32),
-    Remove(Vec<u8>),
-    Find(Vec<u8>),
-}
-
-fn key() -> impl Generate<Value = Vec<u8>> {
-    prop_oneof![prop::collection::vec(0u8..3, 0..4), prop::collection::vec(any::<u8>(), 0..40)]
+    Insert(u64, u32),
+    InsertNew(u64, u32),
+    Remove(u64),
+    Find(u64),
+    FindBatch(Vec<u64>),
 }
 
 fn steps(most: usize) -> impl Generate<Value = Vec<Step>> {
     let slot = || 0..u32::MAX;
+    let key = || 0..64u64;
     let step = prop_oneof![
         4 => (key(), slot()).prop_map(|(key, slot)| Step::Insert(key, slot)),
         1 => (key(), slot()).prop_map(|(key, slot)| Step::InsertNew(key, slot)),
         2 => key().prop_map(Step::Remove),
         4 => key().prop_map(Step::Find),
+        1 => prop::collection::vec(key(), 0..70).prop_map(Step::FindBatch),
     ];
     prop::collection::vec(step, 0..most)
 }
 
-type Model = BTreeMap<Vec<u8>, Slot>;
+type Model = BTreeMap<u64, Slot>;
 
 /// Does `step` to both and compares. `found` says whether lookups work, `frozen` whether insertions don't.
-fn follow(locator: &AnyLocator, model: &mut Model, step: Step, found: bool, frozen: bool) {
+fn follow(locator: &mut AnyLocator<TestKey>, model: &mut Model, step: Step, found: bool, frozen: bool) {
+    let expected = |model: &Model, key: u64| model.get(&key).copied().filter(|_| found);
     match step {
-        Step::Insert(key, slot) => {
-            let expected = match model.contains_key(&key) {
+        Step::Insert(n, slot) => {
+            let expected = match model.contains_key(&n) {
                 _ if frozen => Err(InsertError::Frozen),
                 true => Err(InsertError::Duplicate),
                 false => Ok(()),
             };
-            assert_eq!(locator.insert(&key, Slot(slot)), expected);
+            assert_eq!(locator.insert(key(n), Slot(slot)), expected);
             if expected.is_ok() {
-                model.insert(key, Slot(slot));
+                model.insert(n, Slot(slot));
             }
         }
         // The caller's side of that bargain is to know that the key is absent.
-        Step::InsertNew(key, _) if model.contains_key(&key) => {}
-        Step::InsertNew(key, slot) => {
+        Step::InsertNew(n, _) if model.contains_key(&n) => {}
+        Step::InsertNew(n, slot) => {
             let expected = if frozen { Err(InsertError::Frozen) } else { Ok(()) };
-            assert_eq!(locator.insert_new(&key, Slot(slot)), expected);
+            assert_eq!(locator.insert_new(key(n), Slot(slot)), expected);
             if expected.is_ok() {
-                model.insert(key, Slot(slot));
+                model.insert(n, Slot(slot));
             }
         }
-        Step::Remove(key) => assert_eq!(locator.remove(&key), model.remove(&key)),
-        Step::Find(key) => {
-            let expected = model.get(&key).copied().filter(|_| found);
-            assert_eq!(locator.find(&key), expected);
-            assert_eq!(locator.find_counted(&key).0, expected);
+        Step::Remove(n) => assert_eq!(locator.remove(&key(n)), model.remove(&n)),
+        Step::Find(n) => {
+            assert_eq!(locator.find(&key(n)), expected(model, n));
+            assert_eq!(locator.find_counted(&key(n)).0, expected(model, n));
+        }
+        Step::FindBatch(numbers) => {
+            let keys: Vec<TestKey> = numbers.iter().map(|n| key(*n)).collect();
+            let mut slots = vec![Some(Slot(7)); keys.len()];
+            locator.find_batch(&keys, &mut slots);
+            let expected: Vec<Option<Slot>> = numbers.iter().map(|n| expected(model, *n)).collect();
+            assert_eq!(slots, expected);
         }
     }
     assert_eq!(locator.len(), model.len());
     assert_eq!(locator.is_empty(), model.is_empty());
 }
 
-fn all_found(locator: &AnyLocator, model: &Model) {
-    for (key, slot) in model {
-        assert_eq!(locator.find(key), Some(*slot));
+/// Every key is found, and shown once.
+fn holds(locator: &mut AnyLocator<TestKey>, model: &Model) {
+    for (n, slot) in model {
+        assert_eq!(locator.find(&key(*n)), Some(*slot));
     }
+    let mut shown = Model::new();
+    locator.for_each(&mut |key, slot| assert_eq!(shown.insert(key.key, slot), None));
+    assert_eq!(&shown, model);
 }
 
 proptest! {
     #[test]
     fn behaves_like_a_map(filling in steps(120), using in steps(120)) {
-        for listed in listed() {
-            let locator = (listed.make)(CONFIG);
+        for strategy in Strategy::ALL {
+            let mut locator = make(strategy, CONFIG);
             let mut model = Model::new();
             for step in filling.clone() {
-                follow(&locator, &mut model, step, !listed.freezes, false);
+                follow(&mut locator, &mut model, step, !freezes(strategy), false);
             }
-            let expected = if listed.freezes { Ok(()) } else { Err(FreezeError::Unsupported) };
-            prop_assert_eq!(locator.freeze(), expected, "{}", listed.name);
-            all_found(&locator, &model);
+            let expected = if freezes(strategy) { Ok(()) } else { Err(FreezeError::Unsupported) };
+            prop_assert_eq!(locator.freeze(), expected, "{}", strategy);
+            holds(&mut locator, &model);
             for step in using.clone() {
-                follow(&locator, &mut model, step, true, listed.freezes);
+                follow(&mut locator, &mut model, step, true, freezes(strategy));
             }
-            all_found(&locator, &model);
+            holds(&mut locator, &model);
         }
     }
 }
 
-/// Fills a locator with keys 0 to `n` and freezes it where that is the way.
-fn filled(listed: &Listed, n: u32) -> AnyLocator {
-    let locator = (listed.make)(CONFIG);
+/// Keys 0 to `n`, frozen where that is the way.
+fn filled(strategy: Strategy, config: LocatorConfig, n: u32) -> AnyLocator<TestKey> {
+    let mut locator = make(strategy, config);
     for i in 0..n {
-        locator.insert_new(&i.to_be_bytes(), Slot(i)).unwrap();
+        locator.insert_new(key(i.into()), Slot(i)).unwrap();
     }
-    assert_eq!(locator.freeze().is_ok(), listed.freezes);
+    assert_eq!(locator.freeze().is_ok(), freezes(strategy));
     locator
+}
+
+/// The most entries that any lookup among `n` keys may examine.
+fn worst(strategy: Strategy, config: LocatorConfig, n: u64) -> u64 {
+    let chain = n / config.chains as u64;
+    match strategy {
+        Strategy::Linear | Strategy::MoveToFront => n,
+        Strategy::Bsd => n + 1,
+        Strategy::Sequent | Strategy::ChainsMoveToFront => chain * 5 / 4 + 1,
+        Strategy::DynamicHash => 12,
+        Strategy::SourceHash => n.div_ceil(config.places as u64),
+    }
 }
 
 #[test]
 fn many_keys() {
-    for listed in listed() {
-        let n: u32 = if listed.name == "linear" { 2_000 } else { 300_000 };
-        let locator = filled(&listed, n);
-        let mut worst = 0;
+    for strategy in Strategy::ALL {
+        let n: u32 = if strategy.is_list() { 2_000 } else { 300_000 };
+        let config = LocatorConfig { places: n as usize, ..CONFIG };
+        let mut locator = filled(strategy, config, n);
+        let mut most = 0;
         for i in 0..n {
-            let (slot, examined) = locator.find_counted(&i.to_be_bytes());
-            assert_eq!(slot, Some(Slot(i)), "{}", listed.name);
-            worst = worst.max(examined);
+            let (slot, examined) = locator.find_counted(&key(i.into()));
+            assert_eq!(slot, Some(Slot(i)), "{strategy}");
+            most = most.max(examined.entries);
         }
-        assert!(worst <= (listed.worst)(n.into()), "{}: {worst} entries examined", listed.name);
-        assert_eq!(locator.find(&n.to_be_bytes()), None);
-        println!("{}: {:.1} bytes per 4-byte key", listed.name, locator.bytes() as f64 / f64::from(n));
-        // In an order that isn't that of insertion; among so many keys some have equal hashes.
+        assert!(most <= worst(strategy, config, n.into()), "{strategy}: {most} entries examined");
+        assert_eq!(locator.find(&key(n.into())), None);
+        let bytes = locator.bytes();
+        println!("{strategy}: {:.1} bytes per entry, at most {most} examined", bytes as f64 / f64::from(n));
         for i in (0..n).step_by(2).chain((1..n).step_by(2).collect::<Vec<_>>().into_iter().rev()) {
-            assert_eq!(locator.remove(&i.to_be_bytes()), Some(Slot(i)), "{}", listed.name);
-            assert_eq!(locator.remove(&i.to_be_bytes()), None);
+            assert_eq!(locator.remove(&key(i.into())), Some(Slot(i)), "{strategy}");
         }
         assert!(locator.is_empty());
-        assert!(locator.bytes() < 1_000 || listed.freezes, "{}: {} bytes", listed.name, locator.bytes());
+        assert_eq!(locator.remove(&key(0)), None);
+        let table = if strategy.needs_index() { bytes } else { 1_000 };
+        assert!(locator.bytes() < table || freezes(strategy), "{strategy}: {} bytes", locator.bytes());
     }
 }
 
 #[test]
-fn entries_examined() {
-    let mean = |locator: &AnyLocator, n: u32| {
-        let mut count = CountExamined::default();
-        (0..n).for_each(|i| assert!(locator.find_probed(&i.to_be_bytes(), &mut count).is_some()));
-        count.0 as f64 / f64::from(n)
-    };
-    for listed in listed() {
-        let mean = mean(&filled(&listed, 1_000), 1_000);
-        match listed.name {
-            "linear" => assert_eq!(mean, 500.5),
-            "dynamic-hash" => assert!((1.0..1.35).contains(&mean), "{mean}"),
-            "perfect-hash" => assert_eq!(mean, 1.0),
-            _ => {}
-        }
+fn the_slot_that_is_kept_as_a_mark_is_refused() {
+    for strategy in Strategy::ALL {
+        let mut locator = make(strategy, CONFIG);
+        assert_eq!(locator.insert(key(1), Slot(u32::MAX)), Err(InsertError::ReservedSlot), "{strategy}");
+        assert_eq!(locator.insert_new(key(1), Slot(u32::MAX)), Err(InsertError::ReservedSlot));
+        assert_eq!(locator.insert(key(1), Slot(u32::MAX - 1)), Ok(()));
     }
 }
 
 #[test]
-fn bad_keys_and_slots() {
-    for listed in listed() {
-        let locator = (listed.make)(LocatorConfig { limit: 2, ..CONFIG });
-        assert_eq!(locator.insert(&vec![0; MAX_KEY + 1], Slot(0)), Err(InsertError::KeyTooLong));
-        assert_eq!(locator.insert(b"a", Slot(u32::MAX)), Err(InsertError::ReservedSlot));
-        assert_eq!(locator.insert(&[7; MAX_KEY], Slot(0)), Ok(()));
-        assert_eq!(locator.insert(b"", Slot(1)), Ok(()));
-        assert_eq!(locator.insert(b"c", Slot(2)), Err(InsertError::Full), "{}", listed.name);
-        let _ = locator.freeze();
-        assert_eq!(locator.find(&[7; MAX_KEY]), Some(Slot(0)));
-        assert_eq!(locator.find(&vec![7; MAX_KEY + 1]), None);
-        assert_eq!(locator.find(b""), Some(Slot(1)));
+fn full() {
+    for strategy in Strategy::ALL {
+        let mut locator = make(strategy, LocatorConfig { limit: 2, ..CONFIG });
+        assert_eq!(locator.insert(key(1), Slot(1)), Ok(()));
+        assert_eq!(locator.insert(key(2), Slot(2)), Ok(()));
+        assert_eq!(locator.insert(key(3), Slot(3)), Err(InsertError::Full), "{strategy}");
+        assert_eq!(locator.insert(key(2), Slot(3)), Err(InsertError::Duplicate), "{strategy}");
+        assert_eq!(locator.remove(&key(1)), Some(Slot(1)));
+        assert_eq!(locator.insert_new(key(3), Slot(3)), Ok(()));
+        assert_eq!(locator.insert_new(key(4), Slot(4)), Err(InsertError::Full));
     }
 }
 
 #[test]
-fn frozen_twice_and_frozen_empty() {
-    for listed in listed().iter().filter(|listed| listed.freezes) {
-        let locator = (listed.make)(CONFIG);
-        assert_eq!(locator.freeze(), Ok(()));
-        assert_eq!(locator.freeze(), Err(FreezeError::AlreadyFrozen));
-        assert_eq!(locator.find(b"a"), None);
-        assert_eq!(locator.insert(b"a", Slot(0)), Err(InsertError::Frozen));
+fn tables_without_a_place() {
+    for strategy in Strategy::ALL {
+        let without_chains = strategy.locator::<TestKey>(LocatorConfig { chains: 0, ..CONFIG });
+        let chained = matches!(strategy, Strategy::Sequent | Strategy::ChainsMoveToFront);
+        assert_eq!(without_chains.err(), chained.then_some(ConfigError::ZeroChains));
+        let without_places = strategy.locator::<TestKey>(LocatorConfig { places: 0, ..CONFIG });
+        assert_eq!(without_places.err(), strategy.needs_index().then_some(ConfigError::ZeroChains));
+        let much = LocatorConfig { chains: usize::MAX, places: usize::MAX, ..CONFIG };
+        let sized = chained || strategy.needs_index();
+        assert_eq!(strategy.locator::<TestKey>(much).err(), sized.then_some(ConfigError::TooLarge));
     }
 }
 
-/// Readers find what is there all the time, while a writer inserts and removes other keys and the table grows
-/// and shrinks.
 #[test]
-fn readers_are_not_disturbed() {
-    for listed in listed().iter().filter(|listed| !listed.freezes) {
-        let locator = filled(listed, 64);
-        let churn = if listed.name == "linear" { 64..256 } else { 64..8_192 };
-        let done = AtomicBool::new(false);
-        thread::scope(|threads| {
-            for _ in 0..2 {
-                threads.spawn(|| {
-                    while !done.load(Ordering::Relaxed) {
-                        for i in 0..64u32 {
-                            assert_eq!(locator.find(&i.to_be_bytes()), Some(Slot(i)), "{}", listed.name);
-                        }
-                    }
-                });
-            }
-            let end = Instant::now() + Duration::from_millis(500);
-            while Instant::now() < end {
-                churn.clone().for_each(|i: u32| locator.insert(&i.to_be_bytes(), Slot(i)).unwrap());
-                churn.clone().for_each(|i| assert_eq!(locator.remove(&i.to_be_bytes()), Some(Slot(i))));
-            }
-            done.store(true, Ordering::Relaxed);
-        });
-        assert_eq!(locator.len(), 64);
-    }
-}
-
-/// What `locate` returns belongs to the key, although slots are reused at once.
-#[test]
-fn located_records_belong_to_their_keys() {
-    let mut seed = 1u64;
-    let nonces = move || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        seed ^ seed >> 29
-    };
-    for listed in listed().iter().filter(|listed| !listed.freezes) {
-        let arena = Arena::<u32>::with_capacity_limit(100, nonces);
-        let locator = (listed.make)(CONFIG);
-        let done = AtomicBool::new(false);
-        let located = AtomicU64::new(0);
-        thread::scope(|threads| {
-            for _ in 0..2 {
-                threads.spawn(|| {
-                    while !done.load(Ordering::Relaxed) {
-                        for i in 0..8u32 {
-                            if let Some(record) = locator.locate(&i.to_be_bytes(), &arena) {
-                                assert_eq!(*record, i, "{}", listed.name);
-                                located.fetch_add(1, Ordering::Relaxed);
-                            }
-                        }
-                    }
-                });
-            }
-            let end = Instant::now() + Duration::from_millis(500);
-            // Each key in turn takes the slot that the one before it left.
-            for i in (0..8u32).cycle().take_while(|_| Instant::now() < end) {
-                let handle = arena.insert(0, i).unwrap();
-                locator.insert(&i.to_be_bytes(), handle.slot).unwrap();
-                thread::yield_now();
-                assert_eq!(locator.remove(&i.to_be_bytes()), Some(handle.slot));
-                assert_eq!(arena.remove(handle).as_deref(), Some(&i));
-            }
-            done.store(true, Ordering::Relaxed);
-        });
-        println!("{}: {} located", listed.name, located.into_inner());
+fn keys_without_an_index() {
+    for strategy in Strategy::ALL {
+        let mut locator: AnyLocator<u64> = strategy.locator(CONFIG).unwrap();
+        let expected = if strategy.needs_index() { Err(InsertError::NoIndex) } else { Ok(()) };
+        assert_eq!(locator.insert(1, Slot(1)), expected, "{strategy}");
+        assert_eq!(locator.insert_new(2, Slot(1)), expected);
+        assert_eq!(locator.remove(&1), expected.ok().map(|()| Slot(1)));
+        assert_eq!(locator.find(&1), None);
     }
 }
 
 #[test]
 fn usable_as_a_trait_object() {
-    for listed in listed() {
-        let locator: Box<dyn Locator> = Box::new((listed.make)(CONFIG));
-        locator.insert(b"key", Slot(3)).unwrap();
+    for strategy in Strategy::ALL {
+        let mut locator: Box<dyn Locator<TestKey>> = Box::new(make(strategy, CONFIG));
+        locator.insert(key(1), Slot(3)).unwrap();
         let _ = locator.freeze();
-        assert_eq!(locator.find_counted(b"key"), (Some(Slot(3)), 1));
+        let once = Examined { entries: 1, cache_hit: false };
+        assert_eq!(locator.find_counted(&key(1)), (Some(Slot(3)), once), "{strategy}");
     }
+}
+
+/// Entries examined by each lookup of `asked` in turn, and whether the cache had it; a minus for a miss.
+fn costs(strategy: Strategy, inserted: &[u64], asked: &[u64]) -> Vec<(i64, bool)> {
+    let mut locator = make(strategy, LocatorConfig { chains: 1, places: 1, ..CONFIG });
+    inserted.iter().for_each(|n| locator.insert(key(*n), Slot(0)).unwrap());
+    let cost = |n: &u64| {
+        let (slot, Examined { entries, cache_hit }) = locator.find_counted(&key(*n));
+        (if slot.is_some() { entries as i64 } else { -(entries as i64) }, cache_hit)
+    };
+    asked.iter().map(cost).collect()
+}
+
+/// Whoever came last is first.
+const INSERTED: [u64; 4] = [4, 3, 2, 1];
+
+#[test]
+fn a_list_costs_the_position() {
+    for strategy in [Strategy::Linear, Strategy::SourceHash] {
+        let costs = costs(strategy, &INSERTED, &[1, 4, 4, 9, 2]);
+        assert_eq!(costs, [(1, false), (4, false), (4, false), (-4, false), (2, false)]);
+    }
+}
+
+#[test]
+fn a_cache_costs_one_on_a_hit_and_one_more_than_the_position_on_a_miss() {
+    for strategy in [Strategy::Bsd, Strategy::Sequent] {
+        // The first lookup finds the cache empty; a key that is absent leaves it alone.
+        let costs = costs(strategy, &INSERTED, &[3, 3, 3, 9, 3, 1, 3]);
+        let expected = [(3, false), (1, true), (1, true), (-5, false), (1, true), (2, false), (4, false)];
+        assert_eq!(costs, expected, "{strategy}");
+    }
+}
+
+#[test]
+fn what_is_found_moves_to_the_front() {
+    for strategy in [Strategy::MoveToFront, Strategy::ChainsMoveToFront] {
+        let costs = costs(strategy, &INSERTED, &[3, 3, 1, 2, 3, 9, 4, 4]);
+        assert_eq!(costs.iter().map(|cost| cost.0).collect::<Vec<_>>(), [3, 1, 2, 3, 3, -4, 4, 1]);
+    }
+}
+
+#[test]
+fn a_removed_entry_leaves_the_cache() {
+    for strategy in [Strategy::Bsd, Strategy::Sequent] {
+        let mut locator = make(strategy, LocatorConfig { chains: 1, ..CONFIG });
+        INSERTED.iter().for_each(|n| locator.insert(key(*n), Slot(0)).unwrap());
+        assert!(locator.find(&key(3)).is_some());
+        assert!(locator.remove(&key(3)).is_some());
+        // In the place that was left; it was never found, so the cache can't have it.
+        locator.insert(key(5), Slot(5)).unwrap();
+        let (slot, examined) = locator.find_counted(&key(5));
+        assert_eq!((slot, examined), (Some(Slot(5)), Examined { entries: 1, cache_hit: false }));
+    }
+}
+
+/// Every key once, in an order in which no two follow one another: equation 1 of the analysis without its hits.
+#[test]
+fn mean_of_a_sweep() {
+    const N: u32 = 1_000;
+    let mean = |strategy| {
+        let mut locator = filled(strategy, CONFIG, N);
+        let mut count = CountExamined::default();
+        (0..N).for_each(|i| assert!(locator.find_probed(&key(i.into()), &mut count).is_some()));
+        count.0 as f64 / f64::from(N)
+    };
+    assert_eq!(mean(Strategy::Linear), 500.5);
+    // The first lookup finds no cached entry to examine.
+    assert_eq!(mean(Strategy::Bsd), 501.5 - 0.001);
+    assert_eq!(mean(Strategy::MoveToFront), 1_000.0);
+    assert!((1.0..1.35).contains(&mean(Strategy::DynamicHash)));
 }

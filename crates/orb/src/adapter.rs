@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use throughline_demux::{
-    AnyLocator, Arena, FreezeError, Handle, InsertError, Locator, LocatorConfig, Ref, Slot, Strategy,
+    Arena, FreezeError, Handle, LocatorConfig, Ref, SharedLocator, Slot,
+    shared::{AnyLocator, InsertError, Strategy},
 };
 
 use crate::exception::SystemException;
@@ -395,7 +396,7 @@ impl Adapter {
         id: &[u8],
     ) -> Result<Option<Ref<'t, Record>>, AdapterError> {
         let locator = self.state.locator.as_ref().ok_or(AdapterError::NotActive)?;
-        // First from the locator, then from the arena: see `Locator::find_with`.
+        // First from the locator, then from the arena: see `SharedLocator::find_with`.
         let slot = locator.remove(id).ok_or(AdapterError::NotActive)?;
         Ok(table.remove_slot(slot))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use throughline_demux::{HashedNames, LinearNames, NameTable, Strategy};
+use throughline_demux::{HashedNames, LinearNames, NameTable, shared::Strategy};
 
 /// An IDL interface as its skeletons and the object adapter know it. Generated code holds one static per
 /// interface.

@@ -72,7 +72,7 @@ pub use object_table::ActiveObject;
 pub use orb::{Orb, OrbConfig, OrbError};
 pub use reference::{ObjectRef, TypedReference};
 pub use throughline_cdr::{BoundedString, BoundedVec, BoundedWString, LongDouble, WChar, WString};
-pub use throughline_demux::Strategy;
+pub use throughline_demux::shared::Strategy;
 pub use throughline_giop::{Ior, Version};
 pub use transport::address::{Address, AddressError};
 pub use transport::socket::Wait;

@@ -11,7 +11,7 @@
 //! nonce is combined (exclusive or) with the eight bytes before the slot: one comparison with the object's nonce then
 //! refuses a key in which any of them was changed.
 
-use throughline_demux::{Handle, Slot, Strategy};
+use throughline_demux::{Handle, Slot, shared::Strategy};
 
 use crate::object_table::Tag;
 

@@ -7,7 +7,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use throughline_demux::{AnyLocator, Arena, Handle, Locator, Ref, Slot, Strategy};
+use throughline_demux::{
+    Arena, Handle, Ref, SharedLocator, Slot,
+    shared::{AnyLocator, Strategy},
+};
 
 use crate::adapter::AdapterState;
 use crate::object_key::{ActiveKey, ObjectKey};

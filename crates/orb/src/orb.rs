@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-use throughline_demux::{AnyLocator, DynamicHash, Strategy};
+use throughline_demux::shared::{AnyLocator, DynamicHash, Strategy};
 use throughline_giop::codeset::CodeSetComponentInfo;
 use throughline_giop::component::{Address as Published, orb_type};
 use throughline_giop::profile::IiopProfile;

@@ -2,7 +2,10 @@
 //! not modelled: entries and tables stay where they are throughout a model.
 
 use loom::{sync::Arc, thread};
-use throughline_demux::{Arena, DynamicHash, Handle, InsertError, Linear, Locator, Perfect, Slot};
+use throughline_demux::{
+    Arena, Handle, SharedLocator, Slot,
+    shared::{DynamicHash, InsertError, Linear, Perfect},
+};
 
 use crate::model;
 
@@ -12,7 +15,7 @@ struct Stage<L> {
     locator: L,
 }
 
-impl<L: Locator> Stage<L> {
+impl<L: SharedLocator<[u8]>> Stage<L> {
     fn new(max: u32, locator: L) -> Self {
         let mut nonce = 0;
         let nonces = move || {
@@ -39,7 +42,7 @@ impl<L: Locator> Stage<L> {
 }
 
 /// A reader holds the record of its key or none, while the key is removed and its slot given to another.
-fn located_while_removed<L: Locator + 'static>(locator: fn() -> L) {
+fn located_while_removed<L: SharedLocator<[u8]> + 'static>(locator: fn() -> L) {
     model(move || {
         let stage = Arc::new(Stage::new(1, locator()));
         let old = stage.insert(b"old", 1).unwrap();
@@ -57,7 +60,7 @@ fn located_while_removed<L: Locator + 'static>(locator: fn() -> L) {
 }
 
 /// A reader finds a new entry whole or not at all.
-fn located_while_inserted<L: Locator + 'static>(locator: fn() -> L) {
+fn located_while_inserted<L: SharedLocator<[u8]> + 'static>(locator: fn() -> L) {
     model(move || {
         let stage = Arc::new(Stage::new(2, locator()));
         stage.insert(b"first", 1).unwrap();
@@ -73,7 +76,7 @@ fn located_while_inserted<L: Locator + 'static>(locator: fn() -> L) {
 }
 
 /// Readers find what stays, wherever in a list it is, while its neighbours come and go and tables are replaced.
-fn found_throughout<L: Locator + 'static>(locator: fn() -> L) {
+fn found_throughout<L: SharedLocator<[u8]> + 'static>(locator: fn() -> L) {
     const KEYS: [&[u8]; 3] = [b"a", b"b", b"c"];
     for (stays, stays_at) in KEYS.into_iter().zip(0..) {
         model(move || {
@@ -93,7 +96,7 @@ fn found_throughout<L: Locator + 'static>(locator: fn() -> L) {
 }
 
 /// Of two threads that insert a key one succeeds; of two that remove it likewise.
-fn writers_take_turns<L: Locator + 'static>(locator: fn() -> L) {
+fn writers_take_turns<L: SharedLocator<[u8]> + 'static>(locator: fn() -> L) {
     model(move || {
         let locator = Arc::new(locator());
         let other = locator.clone();

@@ -11,11 +11,11 @@ use crate::{
 };
 
 /// In place of the slot of an entry that was removed.
-pub(crate) const REMOVED: u32 = u32::MAX;
+pub(super) const REMOVED: u32 = u32::MAX;
 
 /// The fixed part of an entry; the key's bytes follow `key_len` without padding.
 #[repr(C)]
-pub(crate) struct Header {
+pub(super) struct Header {
     next: Link,
     hash: u32,
     slot: AtomicU32,
@@ -23,13 +23,13 @@ pub(crate) struct Header {
 }
 
 /// Where a list continues.
-pub(crate) type Link = AtomicPtr<Header>;
+pub(super) type Link = AtomicPtr<Header>;
 
 const KEY_OFFSET: usize = offset_of!(Header, key_len) + size_of::<u16>();
 
 /// An entry that can't be freed while `'g`, a pinned epoch or the writers' lock, lasts.
 #[derive(Clone, Copy)]
-pub(crate) struct Entry<'g> {
+pub(super) struct Entry<'g> {
     header: NonNull<Header>,
     life: PhantomData<&'g Header>,
 }
@@ -41,13 +41,13 @@ impl<'g> Entry<'g> {
     /// `link` belongs to a list from which entries are removed only by [`retire`], after they were unlinked, and
     /// `'g` is within the life of a guard pinned before `link` was reached, or of the writers' lock.
     #[inline(always)]
-    pub(crate) unsafe fn at(link: &Link) -> Option<Entry<'g>> {
+    pub(super) unsafe fn at(link: &Link) -> Option<Entry<'g>> {
         // SYNC POINT: entry publication (with `Entry::link`).
         NonNull::new(link.load(Ordering::Acquire)).map(|header| Entry { header, life: PhantomData })
     }
 
     /// Allocates an entry in front of `next`. `key` was checked to be no longer than a `u16` counts.
-    pub(crate) fn new(hash: u32, slot: Slot, key: &[u8], next: Option<Entry<'_>>) -> Entry<'g> {
+    pub(super) fn new(hash: u32, slot: Slot, key: &[u8], next: Option<Entry<'_>>) -> Entry<'g> {
         let layout = layout(key.len());
         // SAFETY: the layout covers the header, so it isn't empty.
         let Some(block) = NonNull::new(unsafe { alloc(layout) }) else { handle_alloc_error(layout) };
@@ -76,17 +76,17 @@ impl<'g> Entry<'g> {
 
     /// The link to the entry after this one.
     #[inline(always)]
-    pub(crate) fn next(self) -> &'g Link {
+    pub(super) fn next(self) -> &'g Link {
         &self.header().next
     }
 
     #[inline(always)]
-    pub(crate) fn hash(self) -> u32 {
+    pub(super) fn hash(self) -> u32 {
         self.header().hash
     }
 
     #[inline(always)]
-    pub(crate) fn key(self) -> &'g [u8] {
+    pub(super) fn key(self) -> &'g [u8] {
         let len = usize::from(self.header().key_len);
         // SAFETY: `header` was derived from the whole allocation, in which `new` wrote `len` bytes here, and which
         // nobody writes to afterwards.
@@ -94,28 +94,28 @@ impl<'g> Entry<'g> {
     }
 
     /// Makes `link` lead here.
-    pub(crate) fn link(self, link: &Link) {
+    pub(super) fn link(self, link: &Link) {
         // SYNC POINT: entry publication (with `Entry::at`).
         link.store(self.header.as_ptr(), Ordering::Release);
     }
 
-    pub(crate) fn is(self, other: Entry<'_>) -> bool {
+    pub(super) fn is(self, other: Entry<'_>) -> bool {
         self.header == other.header
     }
 
     /// Calls `hold` with the slot and returns its result if the entry was still there afterwards.
     #[inline(always)]
-    pub(crate) fn hold<T>(self, hold: impl FnOnce(Slot) -> T) -> Option<T> {
+    pub(super) fn hold<T>(self, hold: impl FnOnce(Slot) -> T) -> Option<T> {
         hold_slot(&self.header().slot, hold)
     }
 
     /// Marks the entry as removed; the writer then unlinks and retires it.
-    pub(crate) fn mark_removed(self) -> Option<Slot> {
+    pub(super) fn mark_removed(self) -> Option<Slot> {
         take_slot(&self.header().slot)
     }
 
     /// Bytes allocated.
-    pub(crate) fn bytes(self) -> usize {
+    pub(super) fn bytes(self) -> usize {
         layout(self.key().len()).size()
     }
 
@@ -123,7 +123,7 @@ impl<'g> Entry<'g> {
     ///
     /// # Safety
     /// Nobody reaches it any more.
-    pub(crate) unsafe fn free(self) {
+    pub(super) unsafe fn free(self) {
         let layout = layout(self.key().len());
         // SAFETY: allocated by `new` with this layout; the caller vouches for the rest. A header needs no drop.
         unsafe { dealloc(self.header.cast().as_ptr(), layout) }
@@ -134,7 +134,7 @@ impl<'g> Entry<'g> {
 ///
 /// # Safety
 /// The entry is unlinked from everywhere that a reader pinned from now on can reach, and retired once.
-pub(crate) unsafe fn retire(entry: Entry<'_>, guard: &Guard) {
+pub(super) unsafe fn retire(entry: Entry<'_>, guard: &Guard) {
     let header = entry.header.as_ptr();
     let free = move || {
         // SAFETY: `header` came from an entry and isn't null; the epoch says that nobody reaches it.
@@ -149,7 +149,7 @@ pub(crate) unsafe fn retire(entry: Entry<'_>, guard: &Guard) {
 /// If `hold` takes a reference to the slot's *next* record, that record was inserted after the removal of the
 /// previous one, which was preceded by [`take_slot`]; acquiring the reference makes the mark visible here.
 #[inline(always)]
-pub(crate) fn hold_slot<T>(place: &AtomicU32, hold: impl FnOnce(Slot) -> T) -> Option<T> {
+pub(super) fn hold_slot<T>(place: &AtomicU32, hold: impl FnOnce(Slot) -> T) -> Option<T> {
     let slot = place.load(Ordering::Acquire);
     if slot == REMOVED {
         return None;
@@ -159,7 +159,7 @@ pub(crate) fn hold_slot<T>(place: &AtomicU32, hold: impl FnOnce(Slot) -> T) -> O
 }
 
 /// Takes the slot out of `place`.
-pub(crate) fn take_slot(place: &AtomicU32) -> Option<Slot> {
+pub(super) fn take_slot(place: &AtomicU32) -> Option<Slot> {
     let slot = place.swap(REMOVED, Ordering::AcqRel);
     (slot != REMOVED).then_some(Slot(slot))
 }

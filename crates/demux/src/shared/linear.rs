@@ -2,10 +2,13 @@
 
 use core::ptr::null_mut;
 
-use crate::{
-    InsertError, Locator, Probe, Slot,
+use super::{
+    InsertError, SharedLocator, check_key,
     entry::{Entry, Link, retire},
-    locator::{check_key, find_by_find_with},
+    find_by_find_with,
+};
+use crate::{
+    Probe, Slot,
     sync::{AtomicUsize, Lock, Ordering},
 };
 
@@ -70,7 +73,7 @@ impl Linear {
     }
 }
 
-impl Locator for Linear {
+impl SharedLocator<[u8]> for Linear {
     find_by_find_with!();
 
     #[inline]
@@ -140,7 +143,7 @@ impl Drop for Linear {
 ///
 /// # Safety
 /// Nobody reaches its entries any more.
-pub(crate) unsafe fn free_list(first: &Link) {
+pub(super) unsafe fn free_list(first: &Link) {
     // SAFETY: as the caller vouches; each entry is left before it is freed.
     unsafe {
         let mut at = Entry::at(first);

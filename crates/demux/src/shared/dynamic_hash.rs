@@ -9,12 +9,15 @@ use core::ptr::null_mut;
 
 use crossbeam_epoch::Guard;
 
-use crate::{
-    InsertError, Locator, Probe, Slot,
+use super::{
+    InsertError, SharedLocator, check_key,
     entry::{Entry, Link, retire},
-    keyed_hash::KeyedHash,
+    find_by_find_with,
     linear::free_list,
-    locator::{check_key, find_by_find_with},
+};
+use crate::{
+    Probe, Slot,
+    hashes::Keyed,
     sync::{AtomicPtr, AtomicUsize, Lock, Ordering},
 };
 
@@ -28,7 +31,7 @@ pub struct DynamicHash {
     table: AtomicPtr<Table>,
     /// The list of all entries, in order of their hashes.
     first: Link,
-    hash: KeyedHash,
+    hash: Keyed,
     len: AtomicUsize,
     /// Bytes of entries.
     bytes: AtomicUsize,
@@ -79,7 +82,7 @@ impl DynamicHash {
         Self {
             table: AtomicPtr::new(Box::into_raw(Box::new(Table::new(MIN_BITS)))),
             first: Link::new(null_mut()),
-            hash: KeyedHash::new(seed),
+            hash: Keyed::new(seed),
             len: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
             limit,
@@ -89,7 +92,7 @@ impl DynamicHash {
 
     #[inline(always)]
     fn hash(&self, key: &[u8]) -> u32 {
-        (self.hash.hash(key) >> 32) as u32
+        (self.hash.hash_bytes(key) >> 32) as u32
     }
 
     #[inline(always)]
@@ -222,7 +225,7 @@ fn set(link: &Link, to: Option<Entry<'_>>) {
     }
 }
 
-impl Locator for DynamicHash {
+impl SharedLocator<[u8]> for DynamicHash {
     find_by_find_with!();
 
     #[inline]

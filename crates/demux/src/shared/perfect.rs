@@ -3,19 +3,22 @@
 use alloc::{boxed::Box, vec::Vec};
 use std::{collections::HashMap, sync::OnceLock};
 
-use crate::{
-    FreezeError, InsertError, Locator, Probe, Slot,
-    displace::{bucket, displace, place},
+use super::{
+    InsertError, SharedLocator, check_key,
     entry::{REMOVED, hold_slot, take_slot},
-    keyed_hash::KeyedHash,
-    locator::{check_key, find_by_find_with},
+    find_by_find_with,
+};
+use crate::{
+    FreezeError, Probe, Slot,
+    displace::{bucket, displace, place},
+    hashes::Keyed,
     sync::{AtomicU32, AtomicUsize, Lock, Ordering},
 };
 
 /// How many hash functions are tried before giving up.
 const SEEDS: u64 = 32;
 
-/// Keys are inserted, then [frozen](Locator::freeze), then found.
+/// Keys are inserted, then [frozen](SharedLocator::freeze), then found.
 ///
 /// Before freezing no lookup finds anything: there is no second kind of table that would answer in the meantime
 /// and cost something else. Afterwards keys can be removed, but neither inserted nor replaced.
@@ -35,7 +38,7 @@ struct Collected {
 }
 
 struct Frozen {
-    hash: KeyedHash,
+    hash: Keyed,
     displacements: Box<[u32]>,
     /// One per place, and one more for the end of the last key.
     entries: Box<[FrozenEntry]>,
@@ -68,8 +71,8 @@ impl Frozen {
         let buckets = (keys.len() / 4 + 1).next_power_of_two();
         let places = keys.len() + keys.len() / 32 + 1;
         (0..SEEDS).find_map(|attempt| {
-            let hash = KeyedHash::new(seed.wrapping_add(attempt));
-            let hashes: Vec<u64> = keys.iter().map(|(key, _)| hash.hash(key)).collect();
+            let hash = Keyed::new(seed.wrapping_add(attempt));
+            let hashes: Vec<u64> = keys.iter().map(|(key, _)| hash.hash_bytes(key)).collect();
             let placement = displace(&hashes, buckets, places)?;
             let (entries, bytes) = lay_out(&keys, &placement.places, collected.key_bytes);
             Some(Self { hash, displacements: placement.displacements.into(), entries, keys: bytes })
@@ -79,7 +82,7 @@ impl Frozen {
     /// The only entry that can be `key`'s, if it is.
     #[inline(always)]
     fn entry(&self, key: &[u8], probe: &mut impl Probe) -> Option<&AtomicU32> {
-        let hash = self.hash.hash(key);
+        let hash = self.hash.hash_bytes(key);
         let displacement = self.displacements[bucket(hash, self.displacements.len())];
         let at = place(hash, displacement, self.entries.len() - 1);
         probe.examined();
@@ -106,7 +109,7 @@ fn lay_out(keys: &[(&[u8], Slot)], places: &[u32], key_bytes: usize) -> (Box<[Fr
     (entries.into(), bytes.into())
 }
 
-impl Locator for Perfect {
+impl SharedLocator<[u8]> for Perfect {
     find_by_find_with!();
 
     #[inline]
