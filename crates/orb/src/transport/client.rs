@@ -534,6 +534,7 @@ impl ClientConnection {
     /// Reads for the futures until none waits, or, after `linger` of silence, gives the connection back.
     fn read_for_tasks(&self, mut read: MutexGuard<'_, Reading>, linger: bool) {
         let mut wait = Duration::ZERO;
+        let mut piecemeal_since = None;
         loop {
             let before = lock(&self.calls).active();
             let result = match wait {
@@ -544,7 +545,14 @@ impl ClientConnection {
                 return self.end(&failure);
             }
             let calls = lock(&self.calls);
-            let silent = wait != Duration::ZERO && calls.active() >= before && !read.inbox.has_partial();
+            let silent = if wait == Duration::ZERO || calls.active() < before {
+                piecemeal_since = None;
+                false
+            } else {
+                // A server that sends a reply octet by octet does not keep a worker: the epoll set waits for the rest.
+                let since = *piecemeal_since.get_or_insert_with(Instant::now);
+                !read.inbox.has_partial() || since.elapsed() >= self.limits.linger
+            };
             if !linger || !calls.tasks_waiting() && !calls.more_to_come() || silent {
                 return;
             }
@@ -666,6 +674,31 @@ mod tests {
             std::thread::sleep(Duration::from_millis(1));
         }
         waits.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_reply_in_drops_keeps_no_worker() {
+        let (_reactor, connection, mut server) = pair();
+        connection.reserve_task(Version::V1_2, None).unwrap();
+        lock(&connection.calls).has_reader = true;
+        server.write_all(b"GIOP\x01\x02\x01\x01\0\x80\0\0").unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        let dripping = {
+            let over = Arc::clone(&over);
+            std::thread::spawn(move || {
+                for _ in 0..20_000 {
+                    if over.load(Ordering::Relaxed) {
+                        return true;
+                    }
+                    server.write_all(&[0]).unwrap();
+                    std::thread::sleep(Duration::from_micros(300));
+                }
+                false
+            })
+        };
+        connection.read_for_tasks(lock(&connection.read), true);
+        over.store(true, Ordering::Relaxed);
+        assert!(dripping.join().unwrap(), "the worker stayed until the last drop");
     }
 
     #[test]
