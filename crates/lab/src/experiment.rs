@@ -35,6 +35,12 @@ pub enum LabError {
     /// A call failed.
     #[error("a call failed: {0}")]
     Call(#[from] throughline::SystemException),
+    /// There is no such locator.
+    #[error(transparent)]
+    Locator(#[from] throughline_demux::ConfigError),
+    /// A locator did not take a key.
+    #[error(transparent)]
+    Insert(#[from] throughline_demux::InsertError),
     /// The system refused something, or the output is closed.
     #[error(transparent)]
     Io(#[from] std::io::Error),

@@ -26,6 +26,7 @@ mod experiments;
 pub mod model;
 mod options;
 mod peers;
+mod plot;
 mod random;
 mod row;
 mod sink;

@@ -23,10 +23,21 @@ pub struct Options {
     /// The folder `interop` of a source checkout, where the foreign peers are built from
     #[arg(long, value_name = "DIR")]
     pub interop: Option<PathBuf>,
+    /// Draw figures too, as SVG files in this folder
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { quick: false, json: false, instructions: false, syscalls: false, seed: 1, interop: None }
+        Self {
+            quick: false,
+            json: false,
+            instructions: false,
+            syscalls: false,
+            seed: 1,
+            interop: None,
+            plots: None,
+        }
     }
 }

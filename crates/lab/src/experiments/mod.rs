@@ -1,10 +1,13 @@
 //! One module per experiment.
 
+mod connect;
 pub(crate) mod dispatch;
 mod hot_object;
 mod iiop;
+mod pcb;
 
 use crate::Experiment;
 
 /// All of them, in the order of the list.
-pub(crate) const ALL: &[&dyn Experiment] = &[&dispatch::Dispatch, &hot_object::HotObject, &iiop::Iiop];
+pub(crate) const ALL: &[&dyn Experiment] =
+    &[&dispatch::Dispatch, &hot_object::HotObject, &iiop::Iiop, &pcb::Pcb, &connect::Connect];

@@ -25,18 +25,36 @@
 //! let packets: Vec<_> = both.take(1000).collect();
 //! assert!(packets.is_sorted_by_key(|packet| packet.time));
 //! ```
+//!
+//! [`drive`] looks every packet's flow up in the library's own locators:
+//!
+//! ```
+//! use throughline_demux::{LocatorConfig, Strategy};
+//! use throughline_lab::traffic::{Kind, Subject, TpcA, drive, keys, seconds};
+//! let sequent = Strategy::Sequent.locator(LocatorConfig::seeded(1))?;
+//! let mut subjects = [Subject::new(sequent)];
+//! subjects[0].fill(0..2000, keys::terminal)?;
+//! drive(&mut subjects, TpcA::default().events(1).take(50_000), seconds(100.0), keys::terminal)?;
+//! let entries = subjects[0].costs.of(Kind::Entry);
+//! assert!((50.0..60.0).contains(&entries.mean()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod agenda;
 mod churn;
+mod drive;
 mod event;
 mod hostile;
+pub mod keys;
 mod poisson;
 mod polling;
 mod popularity;
 mod tpc_a;
 mod trains;
 
+pub(crate) use agenda::Agenda;
 pub use churn::Churn;
+pub use drive::{Costs, Subject, Tally, drive};
 pub use event::{Event, Kind, Stream, from_flow, seconds, together};
 pub use hostile::{Flood, Scan};
 pub use polling::Polling;

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use throughline_demux::{AnyLocator, Examined, HashKind, Ipv4Connection, LocatorConfig, Strategy};
+
 use super::*;
 
 type Make = fn(u64) -> Stream;
@@ -59,8 +61,9 @@ fn users_who_do_not_wait_overlap_at_times() {
     let seconds = packets[199_999].time as f64 / 1e9;
     assert!((200_000.0 / seconds / 400.0 - 1.0).abs() < 0.02, "0.1 transactions a second each");
     let overlapping = packets.iter().filter(|packet| packet.kind == Kind::Overlapping).count();
-    // One entry in e^-0.2 has no transaction before it within 2 s.
-    assert!((overlapping as f64 / 200_000.0 - 0.1813).abs() < 0.01, "{overlapping}");
+    // An entry has none before it within 2 s with probability e^-0.2; its acknowledgement none after it either.
+    let expected = 1.0 - f64::midpoint((-0.2f64).exp(), (-0.4f64).exp());
+    assert!((overlapping as f64 / 200_000.0 - expected).abs() < 0.01, "{overlapping}");
 }
 
 #[test]
@@ -118,4 +121,51 @@ fn without_flows_nothing_comes() {
     assert_eq!(Popularity { flows: 0, ..Popularity::default() }.events(1).count(), 0);
     assert_eq!(Churn { connections: 0, ..Churn::default() }.events(1).count(), 0);
     assert_eq!(Flood { first: 0, flows: 0, rate: 1.0 }.events(1).count(), 0);
+}
+
+#[test]
+fn tallies() {
+    let mut tally = Tally::default();
+    for entries in 1..=100 {
+        tally.add(true, Examined { entries, cache_hit: entries == 1 });
+    }
+    tally.merge(&Tally::default());
+    assert_eq!((tally.lookups(), tally.entries(), tally.mean()), (100, 5050, 50.5));
+    assert_eq!((tally.quantile(0.99), tally.quantile(0.5), tally.worst()), (99, 50, 100));
+    assert_eq!((tally.hit_rate(), tally.found()), (0.01, 100));
+    assert_eq!((Tally::default().worst(), Tally::default().quantile(0.99)), (0, 0));
+}
+
+#[test]
+fn connections_come_and_go_in_every_locator() {
+    let make = |strategy: Strategy| Subject::new(strategy.locator(LocatorConfig::seeded(1)).unwrap());
+    let lists = Strategy::ALL.into_iter().filter(|strategy| !strategy.needs_index());
+    let mut subjects: Vec<_> = lists.map(make).collect();
+    let churn = Churn { connections: 200, ..Churn::default() };
+    let scan = Scan { first: 1 << 24, rate: 10.0 };
+    let both = together([Box::new(churn.events(1)) as Stream, Box::new(scan.events(2))]);
+    drive(&mut subjects, both.take(20_000), 0, keys::terminal).unwrap();
+    let found = |subject: &Subject<AnyLocator<Ipv4Connection>>| {
+        subject.costs.kinds().map(|(kind, tally)| (kind, tally.lookups(), tally.found())).collect::<Vec<_>>()
+    };
+    let first = found(&subjects[0]);
+    for (kind, lookups, found) in &first {
+        let expected = if matches!(kind, Kind::Open | Kind::Stray) { 0 } else { *lookups };
+        assert_eq!(*found, expected, "{kind:?}");
+    }
+    assert!(subjects.iter().all(|subject| found(subject) == first));
+}
+
+#[test]
+fn floods_hit_the_hash_that_they_know() {
+    let make = |hash| {
+        let config = LocatorConfig { chains: 100, hash, ..LocatorConfig::seeded(9) };
+        Subject::new(Strategy::Sequent.locator(config).unwrap())
+    };
+    let mut subjects = [HashKind::XorFold, HashKind::Keyed].map(make);
+    let flood = Flood { first: 0, flows: 2000, rate: 100.0 };
+    drive(&mut subjects, flood.events(1).take(20_000), 0, keys::colliding).unwrap();
+    let mean = |at: usize| subjects[at].costs.of(Kind::Data).mean();
+    assert!(mean(0) > 900.0, "all in one chain: {}", mean(0));
+    assert!(mean(1) < 15.0, "{}", mean(1));
 }

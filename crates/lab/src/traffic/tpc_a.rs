@@ -89,6 +89,8 @@ enum Next {
         user: u32,
         /// Which of the user's transactions it ends.
         transaction: u32,
+        /// Whether no other was under way when that was entered.
+        alone: bool,
     },
 }
 
@@ -125,16 +127,16 @@ impl Iterator for Run {
                 let alone = state.entered == state.acknowledged;
                 state.entered = state.entered.wrapping_add(1);
                 let transaction = state.entered;
-                self.agenda
-                    .at(time.saturating_add(self.response), Next::Acknowledgement { user, transaction });
+                let acknowledgement = Next::Acknowledgement { user, transaction, alone };
+                self.agenda.at(time.saturating_add(self.response), acknowledgement);
                 if !self.traffic.waits {
                     self.think_from(time, user);
                 }
                 Some(Event { time, flow: user, kind: if alone { Kind::Entry } else { Kind::Overlapping } })
             }
-            Next::Acknowledgement { user, transaction } => {
+            Next::Acknowledgement { user, transaction, alone } => {
                 let state = &mut self.users[user as usize];
-                let alone = state.entered == transaction;
+                let alone = alone && state.entered == transaction;
                 state.acknowledged = transaction;
                 if self.traffic.waits {
                     self.think_from(time, user);

@@ -1,0 +1,155 @@
+//! The rows as tables.
+
+use crate::table::{figure, targets};
+use crate::{Row, Table, Value};
+
+/// Everything, the paper's figures first.
+pub(crate) fn tables(rows: &[Row]) -> Vec<Table> {
+    let mut tables =
+        vec![means(rows), undisturbed(rows), spread(rows), hits(rows), gains(rows), figure_9(rows)];
+    tables.push(targets(rows, |row| {
+        let about = ["metric", "locator", "chains", "traffic", "response_s", "packet", "source", "from"];
+        let about = about.iter().filter_map(|key| row.get(key)).map(plain);
+        about.collect::<Vec<_>>().join(" ")
+    }));
+    tables.retain(|table| !table.is_empty());
+    tables
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), |text| text.replace('_', " "))
+}
+
+/// What tells one line of a table from another.
+fn about(row: &Row, keys: &[&str]) -> Vec<String> {
+    keys.iter().map(|key| row.get(key).map_or_else(|| "-".to_owned(), plain)).collect()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), small)
+}
+
+/// As other figures, and very small ones in powers of ten.
+fn small(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.01 { format!("{value:.2e}") } else { figure(value) }
+}
+
+/// Entries examined on average: paper, model, simulation.
+fn means(rows: &[Row]) -> Table {
+    let keys = ["locator", "chains", "hash", "traffic", "response_s", "packet"];
+    let mut table = Table::new(
+        "Entries examined per packet, 2,000 users",
+        [
+            "locator",
+            "chains",
+            "hash",
+            "traffic",
+            "response s",
+            "packet",
+            "paper",
+            "model",
+            "waiting",
+            "simulated",
+        ],
+    )
+    .remark("model: the paper's equations; waiting: the same users when they wait for their responses")
+    .remark("tpc-a: users wait; independent: they do not, as the paper's equations have it");
+    for row in all(rows, "examined_mean", "simulation") {
+        let model = |source: &str, traffic: &str| {
+            let found = all(rows, "examined_mean", source).find(|model| {
+                model.text("traffic") == traffic
+                    && ["locator", "chains", "response_s", "packet"]
+                        .iter()
+                        .all(|k| model.get(k) == row.get(k))
+            });
+            number(found.map(Row::value))
+        };
+        let exponential = ["tpc-a", "independent"].contains(&row.text("traffic"));
+        let paper = if exponential { model("model", "independent") } else { "-".to_owned() };
+        let waiting = model("model of users who wait", row.text("traffic"));
+        let figures = [number(row.number("paper")), paper, waiting, small(row.value())];
+        table.line(about(row, &keys).into_iter().chain(figures));
+    }
+    table
+}
+
+fn all<'r>(rows: &'r [Row], metric: &'r str, source: &'r str) -> impl Iterator<Item = &'r Row> {
+    rows.iter().filter(move |row| {
+        row.text("metric") == metric && row.text("source") == source && row.get("figure").is_none()
+    })
+}
+
+fn undisturbed(rows: &[Row]) -> Table {
+    let mut table = Table::new(
+        "Nobody else on the chain sends during a response time of 0.2 s: probability",
+        ["locator", "chains", "traffic", "source", "paper", "value"],
+    )
+    .remark("others' silence: the part of others who are silent that long, to the power of their number")
+    .remark(
+        "51 chains: equation 9 gives 0.217; the paper's 0.21 leaves out that users do not disturb themselves",
+    );
+    for row in rows.iter().filter(|row| row.text("metric") == "undisturbed") {
+        let figures = [number(row.number("paper")), small(row.value())];
+        table.line(about(row, &["locator", "chains", "traffic", "source"]).into_iter().chain(figures));
+    }
+    table
+}
+
+/// Mean, 99th percentile and worst, at 0.2 s.
+fn spread(rows: &[Row]) -> Table {
+    let keys = ["locator", "chains", "hash", "traffic", "packet"];
+    let mut table = Table::new(
+        "Entries examined, response time 0.2 s: mean, 99th percentile, worst",
+        ["locator", "chains", "hash", "traffic", "packet", "mean", "p99", "worst"],
+    );
+    let fast = |row: &&Row| row.number("response_s").is_none_or(|response| response == 0.2);
+    for row in all(rows, "examined_mean", "simulation").filter(fast) {
+        let other = |metric: &'static str| {
+            let same =
+                |other: &&Row| ["response_s"].iter().chain(&keys).all(|key| other.get(key) == row.get(key));
+            number(all(rows, metric, "simulation").find(same).map(Row::value))
+        };
+        let figures = [small(row.value()), other("examined_p99"), other("examined_worst")];
+        table.line(about(row, &keys).into_iter().chain(figures));
+    }
+    table
+}
+
+fn hits(rows: &[Row]) -> Table {
+    let keys = ["locator", "chains", "traffic", "response_s", "packet", "source"];
+    let mut table = Table::new(
+        "Cache hits in per cent, all packets",
+        ["locator", "chains", "traffic", "response s", "packet", "source", "paper", "value"],
+    )
+    .remark("the paper's H/N lets any user send the next packet; after an entry its user is silent till the response");
+    let wanted = |row: &&Row| row.text("metric") == "cache_hit_rate" && row.number("response_s") == Some(0.2);
+    for row in rows.iter().filter(wanted).filter(|row| row.text("hash") != "keyed") {
+        let figures = [number(row.number("paper")), small(row.value())];
+        table.line(about(row, &keys).into_iter().chain(figures));
+    }
+    table
+}
+
+fn gains(rows: &[Row]) -> Table {
+    let mut table = Table::new(
+        "Fewer entries examined, by what factor (the paper: at most 2 by moving to the front, about 5 by 100 chains)",
+        ["chains", "traffic", "by", "factor"],
+    );
+    for row in rows.iter().filter(|row| row.text("metric") == "gain") {
+        table.line(about(row, &["chains", "traffic", "by"]).into_iter().chain([small(row.value())]));
+    }
+    table
+}
+
+fn figure_9(rows: &[Row]) -> Table {
+    let points: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.get("figure").is_some())
+        .map(|row| {
+            let [locator, response, source] =
+                ["locator", "response_s", "source"].map(|key| row.get(key).map_or_else(String::new, plain));
+            row.clone().with("curve", format!("{locator} {response} s, {source}"))
+        })
+        .collect();
+    Table::pivot("Figure 9: entries examined per packet, by users", &points, ("curve", "users"))
+}

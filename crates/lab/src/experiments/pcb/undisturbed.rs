@@ -1,0 +1,122 @@
+//! PCB-5: how often nobody else on the same chain sends between a transaction and the acknowledgement of its response.
+//!
+//! With one chain this never happens in a run of any length, so it is computed from what does happen: the part of the
+//! others who are silent for a response time, to the power of their number. For 19 and 51 chains the same is shown
+//! beside what really happened.
+
+use std::collections::VecDeque;
+
+use super::models::describe;
+use super::row;
+use super::settings::{Choice, RATE, RESPONSES, Traffic, USERS};
+use crate::traffic::{Event, Kind, TpcA, seconds};
+use crate::{Options, Row, model};
+
+/// The response time that the paper's figures are for.
+const RESPONSE: f64 = RESPONSES[0];
+
+/// Chains, the paper's figure, and whether it can be counted.
+const CASES: [(usize, f64, bool); 3] = [(1, 1.9e-35, false), (19, 0.015, true), (51, 0.21, true)];
+
+/// Whoever sent something in the last response time.
+struct Active {
+    last: Vec<u64>,
+    window: VecDeque<(u64, u32)>,
+    users: u32,
+    length: u64,
+}
+
+impl Active {
+    fn new(users: u32, length: u64) -> Self {
+        Self { last: vec![0; users as usize], window: VecDeque::new(), users: 0, length }
+    }
+
+    /// Forgets who has been silent for longer, up to `now`.
+    fn forget(&mut self, now: u64) {
+        while let Some((time, user)) = self.window.front().copied().filter(|(t, _)| t + self.length < now) {
+            self.window.pop_front();
+            self.users -= u32::from(self.last[user as usize] == time);
+        }
+    }
+
+    fn packet(&mut self, event: &Event) {
+        self.forget(event.time);
+        let last = std::mem::replace(&mut self.last[event.flow as usize], event.time);
+        self.users += u32::from(last == 0 || last + self.length < event.time);
+        self.window.push_back((event.time, event.flow));
+    }
+}
+
+/// What was counted in one run.
+#[derive(Default)]
+struct Counts {
+    acknowledgements: u64,
+    /// Other users active before them, added up.
+    active: u64,
+    /// By case: how often the last packet on the chain was the user's own.
+    undisturbed: [u64; CASES.len()],
+}
+
+fn count(traffic: TpcA, packets: usize, seed: u64) -> Counts {
+    let mut active = Active::new(traffic.users, seconds(traffic.response));
+    let mut counts = Counts::default();
+    let mut last = CASES.map(|(chains, ..)| vec![u32::MAX; chains]);
+    for event in traffic.events(seed).skip(packets / 20).take(packets) {
+        active.forget(event.time);
+        let counted = event.kind == Kind::Acknowledgement;
+        if counted {
+            counts.acknowledgements += 1;
+            // The user's own transaction was a response time ago, still in the window.
+            counts.active += u64::from(active.users.saturating_sub(1));
+        }
+        for ((last, undisturbed), (chains, ..)) in last.iter_mut().zip(&mut counts.undisturbed).zip(CASES) {
+            let chain = &mut last[event.flow as usize % chains];
+            *undisturbed += u64::from(counted && *chain == event.flow);
+            *chain = event.flow;
+        }
+        active.packet(&event);
+    }
+    counts
+}
+
+/// Model, extrapolation and count for each case, for users who wait and for those of the models.
+pub(crate) fn rows(options: &Options) -> Vec<Row> {
+    let packets = if options.quick { 500_000 } else { 60_000_000 };
+    let mut rows = Vec::new();
+    for (traffic, waits) in [(Traffic::Independent, false), (Traffic::TpcA, true)] {
+        let users = TpcA { users: USERS, response: RESPONSE, waits, ..TpcA::default() };
+        let counts = count(users, packets, options.seed);
+        for (case, (chains, paper, countable)) in CASES.into_iter().enumerate() {
+            let expected = expected(chains, waits);
+            let model = if waits { "model of users who wait" } else { "model" };
+            let of = |value, source: &str| {
+                let choice = if chains == 1 { Choice::BSD } else { Choice::sequent(chains) };
+                let row =
+                    describe(row("undisturbed", "probability", value), choice, traffic, USERS, RESPONSE);
+                row.with("source", source).claim("PCB-5")
+            };
+            let off = |value: f64, source: &str| {
+                let row = of(100.0 * (value / expected - 1.0).abs(), source).with("metric", "deviation");
+                let row = row.with("unit", "%").with("packet", "acknowledgement").with("from", model);
+                if options.quick { row } else { row.at_most(3.0) }
+            };
+            rows.push(of(expected, model).paper(paper));
+            let n = f64::from(USERS);
+            let silent = 1.0 - counts.active as f64 / counts.acknowledgements as f64 / (n - 1.0);
+            let computed = silent.powf(n / chains as f64 - 1.0);
+            rows.push(of(computed, "simulation, others' silence").paper(paper));
+            rows.push(off(computed, "simulation, others' silence"));
+            if countable {
+                let counted = counts.undisturbed[case] as f64 / counts.acknowledgements as f64;
+                rows.push(of(counted, "simulation").paper(paper));
+                rows.push(off(counted, "simulation"));
+            }
+        }
+    }
+    rows
+}
+
+fn expected(chains: usize, waits: bool) -> f64 {
+    let model = if waits { model::waiting_undisturbed } else { model::undisturbed };
+    model(f64::from(USERS), chains as f64, RATE, RESPONSE)
+}

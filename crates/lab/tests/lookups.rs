@@ -1,0 +1,56 @@
+//! What the experiments on looking connections up must show on any machine: counts, no times.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+type Row = serde_json::Map<String, Value>;
+
+/// The rows of an experiment with `--quick --json` and more.
+fn run(experiment: &str, more: &[&str]) -> Vec<Row> {
+    let output = Command::new(env!("CARGO_BIN_EXE_throughline-lab"))
+        .args([experiment, "--quick", "--json"])
+        .args(more)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = output.stdout.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+    let rows: Vec<Row> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+    for row in &rows {
+        let keys = ["experiment", "metric", "unit", "value"];
+        assert!(keys.iter().all(|key| row.contains_key(*key)), "{row:?}");
+        assert!(row.values().all(|value| !value.is_object() && !value.is_array()), "{row:?}");
+        assert_ne!(row.get("ok"), Some(&false.into()), "{row:?}");
+    }
+    rows
+}
+
+fn claims(rows: &[Row], claims: &[&str]) {
+    for claim in claims {
+        assert!(rows.iter().any(|row| row.get("claim") == Some(&(*claim).into())), "{claim}");
+    }
+}
+
+#[test]
+fn pcb() {
+    let folder = std::env::temp_dir().join(format!("throughline-plots-{}", std::process::id()));
+    let rows = run("pcb", &["--plots", folder.to_str().unwrap()]);
+    claims(&rows, &["PCB-1", "PCB-2", "PCB-3", "PCB-4", "PCB-5", "PCB-7"]);
+    let targets = rows.iter().filter(|row| row.contains_key("ok")).count();
+    assert!(targets > 30, "{targets}");
+    let gains = rows.iter().filter(|row| row["metric"] == "gain");
+    for row in gains {
+        let (gain, by) = (row["value"].as_f64().unwrap(), row["by"].as_str().unwrap());
+        assert!(if by == "moving to the front" { gain <= 2.0 } else { gain > 5.0 }, "{row:?}");
+    }
+    let figure = std::fs::read_to_string(folder.join("pcb-figure-9.svg")).unwrap();
+    assert!(figure.starts_with("<svg") && figure.contains("Sequent, 19 chains"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn connect() {
+    let rows = run("connect", &[]);
+    claims(&rows, &["PCB-6"]);
+    assert_eq!(rows.iter().filter(|row| row.contains_key("ok")).count(), 4);
+}
