@@ -5,7 +5,10 @@
 
 use std::{hint::black_box, mem};
 
-use throughline_demux::{Arena, Handle, HashedNames, LinearNames, NameTable, Ref, build_names};
+use throughline_demux::{
+    Arena, Carried, Direct, FlowId, Handle, HashedNames, LinearNames, Locator, NameTable, Ref, Slot,
+    SourceCache, SourceHash, build_names,
+};
 
 /// A fat pointer, like a servant behind its skeleton.
 type Record = Box<dyn Fn() -> u32 + Send + Sync>;
@@ -17,13 +20,16 @@ fn main() {
     let what = arguments.next().unwrap_or_default();
     let iterations: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(1_000);
     let known = match what.split_once(':') {
-        Some((what, n)) => {
-            n.parse().is_ok_and(|n| objects(what, n, iterations) || names(what, n, iterations))
-        }
+        Some((what, n)) => n.parse().is_ok_and(|n| {
+            objects(what, n, iterations) || names(what, n, iterations) || flows(what, n, iterations)
+        }),
         None => false,
     };
     if !known {
-        eprintln!("usage: instructions (no-object|get|get-first|get-slot|release|stale):OBJECTS ITERATIONS");
+        eprintln!(
+            "usage: instructions (no-object|get|get-first|get-slot|no-handle|exclusive|release|stale):OBJECTS ITERATIONS"
+        );
+        eprintln!("       instructions (no-flow|source-hash|source-cache|direct):FLOWS ITERATIONS");
         eprintln!("       instructions (no-name|perfect|predicted|hashed|linear):LENGTH ITERATIONS");
         std::process::exit(2);
     }
@@ -31,7 +37,7 @@ fn main() {
 
 /// Looks up one of `n` objects, the last unless told otherwise.
 fn objects(what: &str, n: usize, iterations: usize) -> bool {
-    let arena = Arena::<Record>::new(n as u32);
+    let mut arena = Arena::<Record>::new(n as u32);
     let handles: Vec<Handle> =
         (0..n).map(|_| arena.insert(TAG, Box::new(|| 1)).expect("room for records")).collect();
     let [first, .., last] = handles[..] else { return false };
@@ -39,6 +45,16 @@ fn objects(what: &str, n: usize, iterations: usize) -> bool {
         "no-object" => each(iterations, |_| black_box(black_box(last).slot)),
         "get" => each(iterations, |_| keep(arena.get(black_box(last), TAG))),
         "get-first" => each(iterations, |_| keep(arena.get(black_box(first), TAG))),
+        "no-handle" => each(iterations, |_| {
+            let Handle { slot, nonce } = black_box(last);
+            black_box(u64::from(slot.0) ^ nonce)
+        }),
+        "exclusive" => {
+            let mut records = arena.exclusive();
+            each(iterations, |_| {
+                black_box(&raw const *records.get(black_box(last)).expect("an open record"));
+            });
+        }
         "get-slot" => each(iterations, |_| keep(arena.get_slot(black_box(last).slot))),
         "release" => each(iterations, |_| drop(black_box_record(arena.get(black_box(last), TAG)))),
         "stale" => {
@@ -61,6 +77,35 @@ fn black_box_record(record: Option<Ref<'_, Record>>) -> Ref<'_, Record> {
     let record = record.expect("an open record");
     black_box(&raw const *record);
     record
+}
+
+/// Finds the last of `n` flows by a flow id of 12 bytes, with the index that the packet carries.
+fn flows(what: &str, n: usize, iterations: usize) -> bool {
+    let packets: Vec<Carried<FlowId>> = (0..n as u32).map(packet).collect();
+    let [.., last] = packets[..] else { return false };
+    match what {
+        "no-flow" => each(iterations, |_| black_box(black_box(&last).index)),
+        "source-hash" => find_last(SourceHash::with_places(2 * n, n).expect("places"), &packets, iterations),
+        "source-cache" => find_last(SourceCache::with_places(2 * n).expect("places"), &packets, iterations),
+        "direct" => find_last(Direct::with_places(n, n).expect("places"), &packets, iterations),
+        _ => return false,
+    }
+    true
+}
+
+fn packet(n: u32) -> Carried<FlowId> {
+    let mut id = [10; 12];
+    id[8..].copy_from_slice(&n.to_be_bytes());
+    Carried { index: n, key: FlowId::new(id) }
+}
+
+#[inline(always)]
+fn find_last<L: Locator<Carried<FlowId>>>(mut locator: L, packets: &[Carried<FlowId>], iterations: usize) {
+    for (n, packet) in packets.iter().enumerate() {
+        locator.insert(*packet, Slot(n as u32)).expect("a place of its own");
+    }
+    let last = packets[packets.len() - 1];
+    each(iterations, |_| black_box(locator.find(black_box(&last)).expect("inserted").0));
 }
 
 /// Looks up names of `length` bytes in an interface that has 256 of them, or as many as there are.

@@ -15,10 +15,12 @@
 
 mod cell;
 mod cells;
+mod exclusive;
 
 use alloc::boxed::Box;
 use core::{fmt, marker::PhantomData, ops::Deref};
 
+pub use self::exclusive::Exclusive;
 use self::{
     cell::{Cell, LIVE, OPEN},
     cells::Cells,
@@ -182,6 +184,14 @@ impl<R: Send + Sync> Arena<R> {
     #[inline]
     pub fn get_slot(&self, slot: Slot) -> Option<Ref<'_, R>> {
         self.with_cell(slot, |cell| self.hold(cell, |_, _| true))
+    }
+
+    /// The records, for the one who has the arena to himself: lookups that count no references.
+    ///
+    /// A loop that looks many handles up takes this once, outside.
+    #[inline(always)]
+    pub fn exclusive(&mut self) -> Exclusive<'_, R> {
+        Exclusive::new(self)
     }
 
     /// Makes `handle` stale. From then on nobody new reaches the record; those who hold it keep it, and the last

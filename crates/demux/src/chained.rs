@@ -14,6 +14,8 @@
 mod discipline;
 mod pick;
 
+pub(crate) use self::pick::power_of_two;
+
 use alloc::{boxed::Box, vec::Vec};
 use core::marker::PhantomData;
 
@@ -24,6 +26,7 @@ pub use self::{
 use crate::{
     AnyHash, ConfigError, InsertError, KeyHash, Keyed, Locator, NoProbe, Probe, Slot,
     locator::{check_slot, find_by_find_probed},
+    prefetch,
 };
 
 /// The end of a chain: no index, since there are never that many entries.
@@ -85,11 +88,12 @@ pub struct Chained<K, D: Discipline, P> {
     discipline: PhantomData<D>,
 }
 
-/// Where an entry is: its index, and that of the entry before it on its chain.
+/// Where an entry is: its index, and that of the entry before it on its chain. And its slot.
 #[derive(Clone, Copy)]
 struct Found {
     before: u32,
     at: u32,
+    slot: Slot,
 }
 
 impl<K, D: Discipline> Chained<K, D, OneChain> {
@@ -123,7 +127,7 @@ impl<K, D: Discipline> Chained<K, D, ByIndex> {
     /// # Errors
     /// [`ConfigError::ZeroChains`] and [`ConfigError::TooLarge`].
     pub fn with_places(places: usize, limit: usize) -> Result<Self, ConfigError> {
-        Ok(Self::with(pick::power_of_two(places)?, ByIndex, limit))
+        Ok(Self::with(power_of_two(places)?, ByIndex, limit))
     }
 }
 
@@ -217,14 +221,16 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Chained<K, D, P> {
     /// Walks a chain from its first entry.
     #[inline(always)]
     fn walk<Q: Probe>(&self, chain: usize, key: &K, probe: &mut Q) -> Option<Found> {
-        let mut found = Found { before: NONE, at: self.chains.get(chain)?.first };
+        let mut before = NONE;
+        let mut at = self.chains.get(chain)?.first;
         // The end of the chain is no entry's index.
-        while let Some(entry) = self.entries.get(found.at as usize) {
+        while let Some(entry) = self.entries.get(at as usize) {
             probe.examined();
             if entry.key == *key {
-                return Some(found);
+                return Some(Found { before, at, slot: Slot(entry.slot) });
             }
-            found = Found { before: found.at, at: entry.next };
+            before = at;
+            at = entry.next;
         }
         None
     }
@@ -249,7 +255,7 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Chained<K, D, P> {
             self.unlink(chain, found);
             self.link_first(chain, found.at);
         }
-        Some(Slot(self.entries[found.at as usize].slot))
+        Some(found.slot)
     }
 
     /// Distributes the entries over another number of chains.
@@ -290,6 +296,24 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Locator<K> for Chained<K, D, P> {
         self.find_on(self.chain_of(key), key, probe)
     }
 
+    fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
+        for (keys, slots) in keys.chunks(prefetch::AT_ONCE).zip(slots.chunks_mut(prefetch::AT_ONCE)) {
+            let mut chains = [0; prefetch::AT_ONCE];
+            for (chain, key) in chains.iter_mut().zip(keys) {
+                *chain = self.chain_of(key);
+                prefetch::read(self.chains.get(*chain));
+            }
+            // Only where the chains begin: what follows is known when it has arrived.
+            for chain in &chains[..keys.len()] {
+                let first = self.chains.get(*chain).map_or(NONE, |chain| chain.first);
+                prefetch::read(self.entries.get(first as usize));
+            }
+            for ((chain, key), slot) in chains.into_iter().zip(keys).zip(slots) {
+                *slot = self.find_on(chain, key, &mut NoProbe);
+            }
+        }
+    }
+
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         check_slot(slot)?;
         P::admit(&key)?;
@@ -310,12 +334,11 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Locator<K> for Chained<K, D, P> {
         let found = self.walk(chain, key, &mut NoProbe)?;
         self.unlink(chain, found);
         D::forget(&mut self.chains[chain].memory, found.at);
-        let slot = Slot(self.entries[found.at as usize].slot);
         self.vacate(found.at);
         if let Some(chains) = P::shrunk(self.len as usize, self.chains.len()) {
             self.resize(chains);
         }
-        Some(slot)
+        Some(found.slot)
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(&K, Slot)) {

@@ -64,6 +64,7 @@ extern crate std;
 
 mod arena;
 pub mod chained;
+mod direct;
 mod displace;
 mod hashes;
 mod keys;
@@ -73,8 +74,13 @@ mod name_lists;
 mod names;
 mod names_build;
 mod nonce;
+mod perfect;
+mod prefetch;
 mod probe;
+mod source_cache;
 mod strategy;
+#[cfg(feature = "swiss")]
+mod swiss;
 mod sync;
 
 #[cfg(feature = "std")]
@@ -84,9 +90,12 @@ pub mod shared;
 pub use nonce::OsNonces;
 #[cfg(feature = "std")]
 pub use shared::SharedLocator;
+#[cfg(feature = "swiss")]
+pub use swiss::Swiss;
 pub use {
-    arena::{Arena, Full, Handle, Ref, Slot},
+    arena::{Arena, Exclusive, Full, Handle, Ref, Slot},
     chained::{ChainsMoveToFront, DynamicHash, HashChains, LastFound, Linear, MoveToFront, SourceHash},
+    direct::Direct,
     hashes::{AnyHash, Crc32, Fnv1a, HashKind, KeyHash, Keyed, Multiplicative, UnknownHash, XorFold},
     keys::{
         Bytes, Carried, EthernetAddress, FlowId, Ipv4Connection, Ipv4Flow, Ipv6Connection, Ipv6Flow, Key,
@@ -97,6 +106,8 @@ pub use {
     names::NameTable,
     names_build::{BuildNamesError, BuiltNames, MAX_NAMES, build_names},
     nonce::NonceSource,
+    perfect::PerfectHash,
     probe::{CountExamined, NoProbe, Probe},
+    source_cache::SourceCache,
     strategy::{AnyLocator, ConfigError, LocatorConfig, Strategy, UnknownStrategy},
 };

@@ -2,9 +2,12 @@
 
 use core::{fmt, str::FromStr};
 
+#[cfg(feature = "swiss")]
+use crate::Swiss;
 use crate::{
-    ChainsMoveToFront, DynamicHash, FreezeError, HashChains, HashKind, InsertError, Key, Keyed, LastFound,
-    Linear, Locator, MoveToFront, Probe, Slot, SourceHash, locator::find_by_find_probed,
+    ChainsMoveToFront, Direct, DynamicHash, FreezeError, HashChains, HashKind, InsertError, Key, Keyed,
+    LastFound, Linear, Locator, MoveToFront, PerfectHash, Probe, Slot, SourceHash,
+    locator::find_by_find_probed,
 };
 
 /// Sequent's default number of chains.
@@ -75,20 +78,34 @@ pub enum Strategy {
     ChainsMoveToFront,
     /// See [`DynamicHash`].
     DynamicHash,
+    /// See [`Swiss`].
+    #[cfg(feature = "swiss")]
+    Swiss,
+    /// See [`PerfectHash`].
+    PerfectHash,
     /// See [`SourceHash`]. Keys must carry an index.
     SourceHash,
+    /// See [`Direct`]. Keys must carry an index.
+    Direct,
 }
+
+/// How many strategies there are.
+const STRATEGIES: usize = 9 + cfg!(feature = "swiss") as usize;
 
 impl Strategy {
     /// All strategies, from the oldest to the newest.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; STRATEGIES] = [
         Self::Linear,
         Self::Bsd,
         Self::MoveToFront,
         Self::Sequent,
         Self::ChainsMoveToFront,
         Self::DynamicHash,
+        #[cfg(feature = "swiss")]
+        Self::Swiss,
+        Self::PerfectHash,
         Self::SourceHash,
+        Self::Direct,
     ];
 
     /// The name used in configuration.
@@ -100,7 +117,11 @@ impl Strategy {
             Self::Sequent => "sequent",
             Self::ChainsMoveToFront => "chains-move-to-front",
             Self::DynamicHash => "dynamic-hash",
+            #[cfg(feature = "swiss")]
+            Self::Swiss => "swiss",
+            Self::PerfectHash => "perfect-hash",
             Self::SourceHash => "source-hash",
+            Self::Direct => "direct",
         }
     }
 
@@ -109,9 +130,14 @@ impl Strategy {
         matches!(self, Self::Linear | Self::Bsd | Self::MoveToFront | Self::Sequent | Self::ChainsMoveToFront)
     }
 
+    /// Whether keys are found only once the set of them was [frozen](Locator::freeze).
+    pub const fn must_freeze(self) -> bool {
+        matches!(self, Self::PerfectHash)
+    }
+
     /// Whether keys must carry an [index](Key::index).
     pub const fn needs_index(self) -> bool {
-        matches!(self, Self::SourceHash)
+        matches!(self, Self::SourceHash | Self::Direct)
     }
 
     /// An empty locator for this strategy.
@@ -130,7 +156,11 @@ impl Strategy {
                 AnyLocator::ChainsMoveToFront(ChainsMoveToFront::with_chains(chains, hash(), limit)?)
             }
             Self::DynamicHash => AnyLocator::DynamicHash(DynamicHash::with_hash(Keyed::new(seed), limit)),
+            #[cfg(feature = "swiss")]
+            Self::Swiss => AnyLocator::Swiss(Swiss::with_hash(Keyed::new(seed), limit)),
+            Self::PerfectHash => AnyLocator::PerfectHash(PerfectHash::with_capacity_limit(limit, seed)),
             Self::SourceHash => AnyLocator::SourceHash(SourceHash::with_places(places, limit)?),
+            Self::Direct => AnyLocator::Direct(Direct::with_places(places, limit)?),
         })
     }
 }
@@ -187,8 +217,15 @@ pub enum AnyLocator<K: Key> {
     ChainsMoveToFront(ChainsMoveToFront<K>),
     /// See [`DynamicHash`].
     DynamicHash(DynamicHash<K>),
+    /// See [`Swiss`].
+    #[cfg(feature = "swiss")]
+    Swiss(Swiss<K>),
+    /// See [`PerfectHash`].
+    PerfectHash(PerfectHash<K>),
     /// See [`SourceHash`].
     SourceHash(SourceHash<K>),
+    /// See [`Direct`].
+    Direct(Direct<K>),
 }
 
 /// Calls the same method on whichever locator it is.
@@ -201,7 +238,11 @@ macro_rules! each {
             AnyLocator::Sequent($locator) => $call,
             AnyLocator::ChainsMoveToFront($locator) => $call,
             AnyLocator::DynamicHash($locator) => $call,
+            #[cfg(feature = "swiss")]
+            AnyLocator::Swiss($locator) => $call,
+            AnyLocator::PerfectHash($locator) => $call,
             AnyLocator::SourceHash($locator) => $call,
+            AnyLocator::Direct($locator) => $call,
         }
     };
 }
@@ -216,7 +257,11 @@ impl<K: Key> AnyLocator<K> {
             Self::Sequent(_) => Strategy::Sequent,
             Self::ChainsMoveToFront(_) => Strategy::ChainsMoveToFront,
             Self::DynamicHash(_) => Strategy::DynamicHash,
+            #[cfg(feature = "swiss")]
+            Self::Swiss(_) => Strategy::Swiss,
+            Self::PerfectHash(_) => Strategy::PerfectHash,
             Self::SourceHash(_) => Strategy::SourceHash,
+            Self::Direct(_) => Strategy::Direct,
         }
     }
 }

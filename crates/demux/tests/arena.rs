@@ -361,3 +361,28 @@ fn a_nonce_alone_is_enough_for_whoever_asks_for_no_tag() {
     drop(arena.remove(handle));
     assert!(arena.get_any(handle).is_none());
 }
+
+#[test]
+fn exclusively() {
+    let mut empty = Arena::<u64>::with_capacity_limit(0, nonces(1));
+    assert!(empty.exclusive().get_slot(Slot(0)).is_none());
+    let mut arena = Arena::<u64>::with_capacity_limit(4, nonces(1));
+    assert!(arena.exclusive().get_slot(Slot(0)).is_none());
+    let handles = [10, 11, 12].map(|record| arena.insert(7, record).unwrap());
+    drop(arena.remove(handles[1]));
+    let mut records = arena.exclusive();
+    *records.get(handles[0]).unwrap() += 90;
+    assert_eq!(records.get_slot(handles[0].slot), Some(&mut 100));
+    assert_eq!(records.get(handles[2]), Some(&mut 12));
+    // Removed, never given out, beyond what was used, beyond what there is.
+    assert_eq!(records.get(handles[1]), None);
+    for slot in [0, 1, 2, 3, 4, u32::MAX] {
+        for nonce in [0, 1, handles[0].nonce ^ 1] {
+            assert_eq!(records.get(Handle { slot: Slot(slot), nonce }), None);
+        }
+    }
+    for slot in [1, 3, 4, u32::MAX] {
+        assert_eq!(records.get_slot(Slot(slot)), None);
+    }
+    assert_eq!(arena.get(handles[0], 7).as_deref(), Some(&100));
+}

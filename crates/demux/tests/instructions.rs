@@ -76,6 +76,20 @@ fn handle_to_record() {
     check("get-slot:1000", base, 9.0);
     check("release:1000", base, 18.0);
     check("stale:1000", base, 12.0);
+    // From the handle in registers.
+    check("exclusive:1000", per_iteration("no-handle:1000"), 8.0);
+}
+
+#[test]
+fn flow_to_slot() {
+    if example().is_none() {
+        return;
+    }
+    let base = per_iteration("no-flow:1000");
+    check("direct:1000", base, 8.0);
+    check("source-cache:1000", base, 20.0);
+    // A chain begins with an index of the entry, one step more.
+    check("source-hash:1000", base, 25.0);
 }
 
 #[test]

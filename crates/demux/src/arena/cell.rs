@@ -42,6 +42,16 @@ impl<R> Cell<R> {
         (nonce, tag)
     }
 
+    /// Whether handles reach the record, for the only one who looks: an atomic read would not be merged with the test.
+    #[inline(always)]
+    pub(super) fn is_open(&mut self) -> bool {
+        #[cfg(not(loom))]
+        let state = *self.state.get_mut();
+        #[cfg(loom)]
+        let state = self.state.with_mut(|state| *state);
+        state & OPEN != 0
+    }
+
     /// A cell like those in zeroed memory; loom's atomics can't be made of zeroes.
     #[cfg(loom)]
     pub(super) fn vacant() -> Self {

@@ -35,6 +35,11 @@ impl<R> Cells<R> {
         Self { first, block, count }
     }
 
+    /// The first cell; all that were in use follow it.
+    pub(super) fn first(&self) -> NonNull<Cell<R>> {
+        self.first
+    }
+
     /// The address of the first cell.
     pub(super) fn start(&self) -> usize {
         self.first.addr().get()

@@ -107,7 +107,7 @@ impl<K: Key> Pick<K> for ByIndex {
 }
 
 /// `n` rounded up to a power of two.
-pub(super) fn power_of_two(n: usize) -> Result<usize, ConfigError> {
+pub(crate) fn power_of_two(n: usize) -> Result<usize, ConfigError> {
     match n {
         0 => Err(ConfigError::ZeroChains),
         1..=MAX_CHAINS => Ok(n.next_power_of_two()),

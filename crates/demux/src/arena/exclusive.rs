@@ -1,0 +1,65 @@
+//! Lookups by handle for one thread: without references to count.
+
+use core::{marker::PhantomData, mem::offset_of, ptr::NonNull};
+
+use super::{Arena, Handle, Slot, cell::Cell};
+
+/// The records of an arena that nobody else uses meanwhile; see [`Arena::exclusive`].
+///
+/// A handle in two registers becomes a reference in eight instructions: bounds, nonce, and whether the record is there.
+pub struct Exclusive<'a, R> {
+    /// Where the first cell's record is: a cell's address plus this field's offset, so that the record's address needs
+    /// no addition of its own.
+    first: NonNull<u8>,
+    /// How many cells have been in use.
+    used: usize,
+    arena: PhantomData<&'a mut Arena<R>>,
+}
+
+// SAFETY: it is a mutable reference to the arena's records and nothing else.
+unsafe impl<R: Send> Send for Exclusive<'_, R> {}
+// SAFETY: as above; through a shared one, nothing can be reached.
+unsafe impl<R: Sync> Sync for Exclusive<'_, R> {}
+
+impl<'a, R> Exclusive<'a, R> {
+    pub(super) fn new(arena: &'a mut Arena<R>) -> Self {
+        let (used, cells) = (arena.used() as usize, arena.cells.first().cast::<u8>());
+        // Without cells there is no address to go to, and no lookup gets that far.
+        let offset = if used == 0 { 0 } else { offset_of!(Cell<R>, record) };
+        // SAFETY: within the first cell, or not at all.
+        let first = unsafe { cells.add(offset) };
+        Self { first, used, arena: PhantomData }
+    }
+
+    /// The record of `handle`, if the handle is genuine and current, whoever owns it.
+    #[inline(always)]
+    pub fn get(&mut self, handle: Handle) -> Option<&mut R> {
+        self.open(handle.slot, |nonce| nonce == handle.nonce)
+    }
+
+    /// The record now at `slot`: for slots that a locator found, not for those a peer sent.
+    #[inline(always)]
+    pub fn get_slot(&mut self, slot: Slot) -> Option<&mut R> {
+        self.open(slot, |_| true)
+    }
+
+    #[inline(always)]
+    fn open(&mut self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&mut R> {
+        if slot.0 as usize >= self.used {
+            return None;
+        }
+        // SAFETY: the arena has at least `used` cells, which stay and are nobody else's as long as it is borrowed.
+        let cell = unsafe {
+            let record = self.first.add(slot.0 as usize * size_of::<Cell<R>>());
+            record.sub(offset_of!(Cell<R>, record)).cast::<Cell<R>>().as_mut()
+        };
+        // SAFETY: initialised from the start, and by `&mut` nobody writes to it.
+        let nonce = cell.nonce.with(|nonce| unsafe { *nonce });
+        if !admits(nonce) || !cell.is_open() {
+            return None;
+        }
+        // SAFETY: the cell is open, so the record is initialised. By `&mut` there is no other way to it: a reference that
+        // is still counted was leaked, and whoever leaked it can't use it any more.
+        Some(cell.record.with_mut(|place| unsafe { (*place).assume_init_mut() }))
+    }
+}

@@ -1,0 +1,44 @@
+//! Asking for memory before it is needed.
+
+/// How many lookups of a batch are under way at once: more than a core has misses outstanding, few enough for the
+/// intermediate results to stay in registers and the nearest cache.
+pub(crate) const AT_ONCE: usize = 16;
+
+/// Starts to fetch the cache line in which a value begins. Does nothing where the processor has no instruction for it.
+#[inline(always)]
+pub(crate) fn read<T>(value: Option<&T>) {
+    let Some(value) = value else { return };
+    let address = core::ptr::from_ref(value).cast::<i8>();
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch reads nothing as far as the program can tell, whatever the address; SSE is part of x86-64.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address);
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: a prefetch changes no register, flag or memory, and does not fault.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly, preserves_flags));
+    }
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let _ = address;
+}
+
+/// Looks keys up in two steps, the first of [`AT_ONCE`] keys before the second of any of them: `start` asks for the
+/// memory that `finish` will need, and says where it is.
+#[inline(always)]
+pub(crate) fn in_two_steps<K, O>(
+    keys: &[K],
+    found: &mut [O],
+    mut start: impl FnMut(&K) -> usize,
+    mut finish: impl FnMut(&K, usize) -> O,
+) {
+    for (keys, found) in keys.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE)) {
+        let mut places = [0; AT_ONCE];
+        for (place, key) in places.iter_mut().zip(keys) {
+            *place = start(key);
+        }
+        for ((place, key), found) in places.into_iter().zip(keys).zip(found) {
+            *found = finish(key, place);
+        }
+    }
+}
