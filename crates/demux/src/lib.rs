@@ -53,6 +53,7 @@
 //! # Features
 //!
 //! - `std` (default): the locators, whose readers pin an epoch per thread, and `getrandom`.
+//! - `huge-pages`: [`FlowTable`] asks Linux for huge pages.
 //! - `getrandom`: [`OsNonces`], unguessable nonces from the operating system. Without it bring a [`NonceSource`].
 //!
 //! Without features the arena, [`NameTable`] and its builder remain, on `core` and `alloc`.
@@ -66,6 +67,7 @@ mod arena;
 pub mod chained;
 mod direct;
 mod displace;
+mod flow_table;
 mod hashes;
 mod keys;
 mod locator;
@@ -96,6 +98,7 @@ pub use {
     arena::{Arena, Exclusive, Full, Handle, Ref, Slot},
     chained::{ChainsMoveToFront, DynamicHash, HashChains, LastFound, Linear, MoveToFront, SourceHash},
     direct::Direct,
+    flow_table::{FlowInsertError, FlowRecord, FlowTable},
     hashes::{AnyHash, Crc32, Fnv1a, HashKind, KeyHash, Keyed, Multiplicative, UnknownHash, XorFold},
     keys::{
         Bytes, Carried, EthernetAddress, FlowId, Ipv4Connection, Ipv4Flow, Ipv6Connection, Ipv6Flow, Key,

@@ -1,0 +1,231 @@
+//! The tables under one trait. Each looks up in a loop of its own language; no row pays for a foreign call per key.
+
+use crate::flows::{Record, Tuple};
+use throughline_demux::FlowTable;
+
+pub trait Table {
+    fn name(&self) -> &'static str;
+    fn insert(&mut self, flow: u64);
+    fn remove(&mut self, flow: u64);
+    /// The sum of the values found; each lookup waits for the one before.
+    fn single(&self, keys: &[Tuple]) -> u64;
+    /// The sum of the values found, in batches.
+    fn batch(&self, keys: &[Tuple], batch: usize) -> u64;
+}
+
+pub struct Ours(FlowTable<Record>);
+
+impl Ours {
+    pub fn new(limit: usize) -> Self {
+        Self(FlowTable::new(limit, 0x5eed_5eed_1234_4321))
+    }
+}
+
+impl Table for Ours {
+    fn name(&self) -> &'static str {
+        "FlowTable"
+    }
+
+    fn insert(&mut self, flow: u64) {
+        self.0.insert(Record::of(flow)).ok().expect("there is room");
+    }
+
+    fn remove(&mut self, flow: u64) {
+        self.0.remove(&Tuple::of(flow)).expect("it is there");
+    }
+
+    fn single(&self, keys: &[Tuple]) -> u64 {
+        let (mut sum, mut zero) = (0, 0);
+        for i in 0..keys.len() {
+            if let Some(record) = self.0.get(&keys[i + zero as usize]) {
+                sum += record.value;
+                zero = record.zero;
+            }
+        }
+        sum
+    }
+
+    fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
+        let mut sum = 0;
+        let mut found = [None; 64];
+        for keys in keys.chunks(batch) {
+            self.0.get_batch(keys, &mut found);
+            sum += found[..keys.len()].iter().flatten().map(|record| record.value).sum::<u64>();
+        }
+        sum
+    }
+}
+
+pub struct Hashbrown(hashbrown::HashMap<Tuple, [u64; 6], foldhash::fast::FixedState>);
+
+impl Hashbrown {
+    pub fn new() -> Self {
+        Self(hashbrown::HashMap::with_hasher(foldhash::fast::FixedState::with_seed(0x5eed)))
+    }
+}
+
+impl Table for Hashbrown {
+    fn name(&self) -> &'static str {
+        "hashbrown"
+    }
+
+    fn insert(&mut self, flow: u64) {
+        assert!(self.0.insert(Tuple::of(flow), [flow, 0, 0, 0, 0, 0]).is_none());
+    }
+
+    fn remove(&mut self, flow: u64) {
+        self.0.remove(&Tuple::of(flow)).expect("it is there");
+    }
+
+    fn single(&self, keys: &[Tuple]) -> u64 {
+        let (mut sum, mut zero) = (0, 0);
+        for i in 0..keys.len() {
+            if let Some(record) = self.0.get(&keys[i + zero as usize]) {
+                sum += record[0];
+                zero = record[1];
+            }
+        }
+        sum
+    }
+
+    fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
+        let mut sum = 0;
+        for keys in keys.chunks(batch) {
+            sum += keys.iter().filter_map(|key| self.0.get(key)).map(|record| record[0]).sum::<u64>();
+        }
+        sum
+    }
+}
+
+#[cfg(absl)]
+pub mod absl {
+    use super::{Table, Tuple};
+    use std::ffi::c_void;
+
+    unsafe extern "C" {
+        fn absl_new() -> *mut c_void;
+        fn absl_free(map: *mut c_void);
+        fn absl_insert(map: *mut c_void, key: *const Tuple, value: u64) -> bool;
+        fn absl_remove(map: *mut c_void, key: *const Tuple) -> bool;
+        fn absl_single(map: *const c_void, keys: *const Tuple, count: usize) -> u64;
+        fn absl_batch(
+            map: *const c_void,
+            keys: *const Tuple,
+            count: usize,
+            batch: usize,
+            prefetch: bool,
+        ) -> u64;
+    }
+
+    pub struct Absl(*mut c_void);
+
+    impl Absl {
+        pub fn new() -> Self {
+            // SAFETY: makes a map that `drop` frees.
+            Self(unsafe { absl_new() })
+        }
+    }
+
+    impl Table for Absl {
+        fn name(&self) -> &'static str {
+            "absl"
+        }
+
+        fn insert(&mut self, flow: u64) {
+            // SAFETY: the map lives, the key is read during the call.
+            assert!(unsafe { absl_insert(self.0, &Tuple::of(flow), flow) });
+        }
+
+        fn remove(&mut self, flow: u64) {
+            // SAFETY: as above.
+            assert!(unsafe { absl_remove(self.0, &Tuple::of(flow)) });
+        }
+
+        fn single(&self, keys: &[Tuple]) -> u64 {
+            // SAFETY: as above, for as many keys as there are.
+            unsafe { absl_single(self.0, keys.as_ptr(), keys.len()) }
+        }
+
+        fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
+            // SAFETY: as above.
+            unsafe { absl_batch(self.0, keys.as_ptr(), keys.len(), batch, true) }
+        }
+    }
+
+    impl Drop for Absl {
+        fn drop(&mut self) {
+            // SAFETY: made by `absl_new`, not used afterwards.
+            unsafe { absl_free(self.0) }
+        }
+    }
+}
+
+#[cfg(dpdk)]
+pub mod dpdk {
+    use super::{Record, Table, Tuple};
+    use std::ffi::c_void;
+
+    unsafe extern "C" {
+        fn dpdk_start() -> i32;
+        fn dpdk_new(entries: u32, records: *mut Record, huge: bool) -> *mut c_void;
+        fn dpdk_free(table: *mut c_void);
+        fn dpdk_insert(table: *mut c_void, key: *const Tuple, value: u64) -> i32;
+        fn dpdk_remove(table: *mut c_void, key: *const Tuple) -> bool;
+        fn dpdk_single(table: *const c_void, keys: *const Tuple, count: usize) -> u64;
+        fn dpdk_batch(table: *const c_void, keys: *const Tuple, count: usize, batch: usize) -> u64;
+    }
+
+    /// Whether DPDK runs here.
+    pub fn start() -> bool {
+        // SAFETY: called once, before any table.
+        unsafe { dpdk_start() >= 0 }
+    }
+
+    pub struct Dpdk {
+        table: *mut c_void,
+        #[expect(dead_code, reason = "the table writes to it")]
+        records: Vec<Record>,
+    }
+
+    impl Dpdk {
+        pub fn new(entries: u32, huge: bool) -> Option<Self> {
+            let mut records = vec![Record::default(); entries as usize + 64];
+            // SAFETY: positions are below `entries + 1`; the records live as long as the table.
+            let table = unsafe { dpdk_new(entries, records.as_mut_ptr(), huge) };
+            (!table.is_null()).then_some(Self { table, records })
+        }
+    }
+
+    impl Table for Dpdk {
+        fn name(&self) -> &'static str {
+            "rte_hash"
+        }
+
+        fn insert(&mut self, flow: u64) {
+            // SAFETY: the table lives, the key is read during the call.
+            assert!(unsafe { dpdk_insert(self.table, &Tuple::of(flow), flow) } >= 0);
+        }
+
+        fn remove(&mut self, flow: u64) {
+            // SAFETY: as above.
+            assert!(unsafe { dpdk_remove(self.table, &Tuple::of(flow)) });
+        }
+
+        fn single(&self, keys: &[Tuple]) -> u64 {
+            // SAFETY: as above, for as many keys as there are.
+            unsafe { dpdk_single(self.table, keys.as_ptr(), keys.len()) }
+        }
+
+        fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
+            // SAFETY: as above.
+            unsafe { dpdk_batch(self.table, keys.as_ptr(), keys.len(), batch) }
+        }
+    }
+
+    impl Drop for Dpdk {
+        fn drop(&mut self) {
+            // SAFETY: made by `dpdk_new`, not used afterwards.
+            unsafe { dpdk_free(self.table) }
+        }
+    }
+}

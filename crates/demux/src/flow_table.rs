@@ -1,0 +1,196 @@
+//! The table for millions of flows.
+
+mod access;
+mod address;
+mod batch;
+mod group;
+mod locator;
+mod room;
+mod space;
+mod table;
+
+use core::{fmt, hash::Hash};
+
+use self::{access::Alone, table::Table};
+use crate::probe::{NoProbe, Probe};
+
+/// What a [`FlowTable`] keeps: something that holds its key.
+pub trait FlowRecord {
+    /// What it is found by.
+    type Key: Eq + Hash;
+
+    /// The key, which must not change while the record is in a table.
+    fn key(&self) -> &Self::Key;
+}
+
+impl<K: Eq + Hash, V> FlowRecord for (K, V) {
+    type Key = K;
+
+    #[inline(always)]
+    fn key(&self) -> &K {
+        &self.0
+    }
+}
+
+/// Why a record was not inserted; the record comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlowInsertError<R> {
+    /// There is a record with this key already; it is unchanged.
+    #[error("the key is already present")]
+    Duplicate(R),
+    /// The table's limit is reached.
+    #[error("the table's limit is reached")]
+    Full(R),
+}
+
+/// Millions of flows: records placed by their keys, behind one byte of tag for each.
+///
+/// ```
+/// use throughline_demux::FlowTable;
+///
+/// let mut flows = FlowTable::new(1_000_000, 0x5eed);
+/// flows.insert((*b"10.0.0.1:80", "a connection"))?;
+/// assert_eq!(flows.get(b"10.0.0.1:80").map(|flow| flow.1), Some("a connection"));
+/// assert!(flows.insert((*b"10.0.0.1:80", "another")).is_err());
+/// assert_eq!(flows.remove(b"10.0.0.1:80").map(|flow| flow.1), Some("a connection"));
+/// # Ok::<(), throughline_demux::FlowInsertError<([u8; 11], &str)>>(())
+/// ```
+///
+/// # How it works
+///
+/// Records lie in buckets of sixteen. A key has two buckets, both named by its keyed hash, and its record is in one
+/// of them. The sixteen tags of a bucket (a byte of the hash each) lie apart from the records and are compared in one
+/// step; so small that those of eight million records stay in the processor's cache. A lookup that
+/// hits therefore fetches one line from memory: the record's own. The tags of different keys in a bucket agree by
+/// chance in one of 255 cases, so about one lookup in twenty compares a record in vain.
+///
+/// The table grows by one bucket at a time (linear hashing): the new bucket takes its share of one other, at most
+/// sixteen records, so no insertion waits for a table to be rebuilt. A record that finds both buckets full makes room
+/// by moving others to their other bucket (cuckoo hashing, breadth first), which keeps 86 % of the places in use.
+/// Removing clears a tag: there are no tombstones, so churn leaves no traces, and the table shrinks as it grew.
+///
+/// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
+/// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
+/// move within the table when it changes: who needs a place that stays takes an arena.
+///
+/// Address space for the limit is reserved at once and backed with memory as the table grows, if the system does so.
+pub struct FlowTable<R: FlowRecord> {
+    table: Table<R, Alone>,
+}
+
+// SAFETY: the table owns its records, and reaches them through `&mut self` or lends them through `&self` only.
+unsafe impl<R: FlowRecord + Send> Send for FlowTable<R> {}
+// SAFETY: as above; shared borrows lend shared borrows of records.
+unsafe impl<R: FlowRecord + Sync> Sync for FlowTable<R> {}
+
+impl<R: FlowRecord> FlowTable<R> {
+    /// An empty table for at most `limit` records. Strangers who choose keys must not guess the seed: make it of 64
+    /// random bits.
+    ///
+    /// # Panics
+    /// If the limit is more than the address space, or the table's own 3.6 billion, allows.
+    #[must_use]
+    pub fn new(limit: usize, seed: u64) -> Self {
+        Self { table: Table::new(limit, seed, Alone) }
+    }
+
+    /// The record of a key.
+    #[inline]
+    pub fn get(&self, key: &R::Key) -> Option<&R> {
+        self.get_probed(key, &mut NoProbe)
+    }
+
+    /// As [`get`](Self::get); `probe` sees each record compared.
+    #[inline]
+    pub fn get_probed(&self, key: &R::Key, probe: &mut impl Probe) -> Option<&R> {
+        let place = self.table.find(key, self.table.hash_of(key), || probe.examined())?;
+        // SAFETY: the place was found full, and `&self` keeps writers away.
+        Some(unsafe { self.table.record(place) })
+    }
+
+    /// The record of a key, to be changed; its key must stay.
+    #[inline]
+    pub fn get_mut(&mut self, key: &R::Key) -> Option<&mut R> {
+        let place = self.table.find(key, self.table.hash_of(key), || ())?;
+        // SAFETY: the place was found full, and `&mut self` is exclusive.
+        Some(unsafe { self.table.place(place).as_mut() })
+    }
+
+    /// The records of many keys, in batches whose waits for memory overlap.
+    ///
+    /// # Panics
+    /// If `records` is shorter than `keys`.
+    #[inline]
+    pub fn get_batch<'a>(&'a self, keys: &[R::Key], records: &mut [Option<&'a R>]) {
+        let records = &mut records[..keys.len()];
+        self.table.find_batch(keys, |n, place| {
+            // SAFETY: the place was found full, and `&self` keeps writers away.
+            records[n] = place.map(|place| unsafe { self.table.record(place) });
+        });
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// See [`FlowInsertError`]; the table is unchanged.
+    #[inline]
+    pub fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
+        let hash = self.table.hash_of(record.key());
+        if self.table.find(record.key(), hash, || ()).is_some() {
+            return Err(FlowInsertError::Duplicate(record));
+        }
+        self.table.insert(hash, record).map(|_| ()).map_err(FlowInsertError::Full)
+    }
+
+    /// Takes a record out.
+    #[inline]
+    pub fn remove(&mut self, key: &R::Key) -> Option<R> {
+        let place = self.table.find(key, self.table.hash_of(key), || ())?;
+        Some(self.table.remove(place))
+    }
+
+    /// All records, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &R> {
+        // SAFETY: the places are full, and `&self` keeps writers away.
+        self.table.full_places().map(|place| unsafe { self.table.record(place) })
+    }
+
+    /// How many records there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Whether there is no record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many records there may be.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.table.limit()
+    }
+
+    /// Bytes of memory in use, the records and the places kept free among them included.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.table.bytes()
+    }
+
+    /// Records moved within the table since it was made: what growing, shrinking and making room have cost.
+    #[must_use]
+    pub fn moved(&self) -> u64 {
+        self.table.moved()
+    }
+}
+
+impl<R: FlowRecord> fmt::Debug for FlowTable<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlowTable")
+            .field("len", &self.len())
+            .field("limit", &self.limit())
+            .finish_non_exhaustive()
+    }
+}

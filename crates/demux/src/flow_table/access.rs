@@ -1,0 +1,64 @@
+//! Who may look at the table while it changes.
+
+use core::ptr::NonNull;
+
+use super::{
+    address::Extent,
+    group::{Group, Tags},
+};
+
+/// How records are written, and what readers are told of it.
+pub(super) trait Access<R> {
+    /// Records of this bucket, or of one it is split into, are about to change.
+    fn begin(&self, bucket: u32);
+
+    /// The changes are complete.
+    fn end(&self, bucket: u32);
+
+    /// How many buckets there are from now on.
+    fn publish(&self, extent: Extent);
+
+    /// The tags as this side, the only one that writes, sees them.
+    fn tags(&self, group: &Group) -> Tags;
+
+    /// Writes a record to a place that is empty.
+    fn write(&self, to: NonNull<R>, record: R);
+
+    /// Copies a record from a full place to an empty one.
+    ///
+    /// # Safety
+    /// They are such places of one table.
+    unsafe fn copy(&self, from: NonNull<R>, to: NonNull<R>);
+}
+
+/// Nobody looks: the table is owned, or borrowed as a whole.
+pub(super) struct Alone;
+
+impl<R> Access<R> for Alone {
+    #[inline(always)]
+    fn begin(&self, _: u32) {}
+
+    #[inline(always)]
+    fn end(&self, _: u32) {}
+
+    #[inline(always)]
+    fn publish(&self, _: Extent) {}
+
+    #[inline(always)]
+    fn tags(&self, group: &Group) -> Tags {
+        // SAFETY: who writes has the table to itself.
+        unsafe { group.load_still() }
+    }
+
+    #[inline(always)]
+    fn write(&self, to: NonNull<R>, record: R) {
+        // SAFETY: a place of the table, empty, so nothing is lost and nobody looks.
+        unsafe { to.write(record) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy(&self, from: NonNull<R>, to: NonNull<R>) {
+        // SAFETY: two places of one table, says the caller.
+        unsafe { to.copy_from_nonoverlapping(from, 1) }
+    }
+}

@@ -1,0 +1,93 @@
+//! Address space for as many elements as there may ever be, backed with memory where it is touched.
+
+use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
+use core::{alloc::Layout, ptr::NonNull};
+
+/// A page that needs one entry of the processor's address cache where 512 small ones would need one each.
+const HUGE: usize = 2 << 20;
+
+/// A row of zeroed elements that never moves and runs no destructors.
+pub(super) struct Space<T> {
+    first: NonNull<T>,
+    /// The allocation, in which the first element is aligned.
+    block: NonNull<u8>,
+    count: usize,
+}
+
+impl<T> Space<T> {
+    pub(super) fn new(count: usize) -> Self {
+        let layout = layout::<T>(count);
+        // SAFETY: the size is not zero, for the sake of the alignment alone.
+        let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        // SAFETY: `layout` has room for this.
+        let first = unsafe { block.add(block.align_offset(alignment::<T>(count))) };
+        advise(first, count * size_of::<T>());
+        Self { first: first.cast(), block, count }
+    }
+
+    /// Where the element is.
+    ///
+    /// # Safety
+    /// `index` is less than the count.
+    #[inline(always)]
+    pub(super) unsafe fn at(&self, index: usize) -> NonNull<T> {
+        // SAFETY: within the block, says the caller.
+        unsafe { self.first.add(index) }
+    }
+
+    /// Asks for the element's cache line; any index will do.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, index: usize) {
+        prefetch(self.first.as_ptr().wrapping_add(index));
+    }
+}
+
+impl<T> Drop for Space<T> {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(self.block.as_ptr(), layout::<T>(self.count)) }
+    }
+}
+
+/// Small spaces begin at a cache line, large ones at a huge page.
+fn alignment<T>(count: usize) -> usize {
+    const { assert!(align_of::<T>() <= 64) };
+    if count * size_of::<T>() >= HUGE { HUGE } else { 64 }
+}
+
+/// Alignment is made by hand: asked for more than its own, an allocator would clear, and so touch, all the memory.
+fn layout<T>(count: usize) -> Layout {
+    let bytes = count.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(alignment::<T>(count)));
+    let layout = bytes.and_then(|bytes| Layout::from_size_align(bytes, 16).ok());
+    layout.expect("the limit exceeds the address space")
+}
+
+/// Asks the system for huge pages.
+fn advise(first: NonNull<u8>, bytes: usize) {
+    #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+    if bytes >= HUGE {
+        // SAFETY: whole pages of an allocation of ours; the advice changes no contents.
+        let advised = unsafe {
+            rustix::mm::madvise(first.as_ptr().cast(), bytes / HUGE * HUGE, rustix::mm::Advice::LinuxHugepage)
+        };
+        // A system without huge pages serves small ones.
+        let _ = advised;
+    }
+    let _ = (first, bytes);
+}
+
+/// Asks for the cache line at an address, which need not be valid.
+#[inline(always)]
+fn prefetch<T>(address: *const T) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse", not(miri)))]
+    // SAFETY: this code is compiled only where the target has SSE; a prefetch never faults.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: a prefetch never faults and changes nothing.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, readonly, preserves_flags));
+    }
+    let _ = address;
+}
