@@ -54,3 +54,10 @@ fn connect() {
     claims(&rows, &["PCB-6"]);
     assert_eq!(rows.iter().filter(|row| row.contains_key("ok")).count(), 4);
 }
+
+#[test]
+fn collisions() {
+    let rows = run("collisions", &[]);
+    claims(&rows, &["HDR-4"]);
+    assert_eq!(rows.iter().filter(|row| row.contains_key("ok")).count(), 10);
+}

@@ -1,5 +1,6 @@
 //! One module per experiment.
 
+mod collisions;
 mod connect;
 pub(crate) mod dispatch;
 mod hot_object;
@@ -9,5 +10,11 @@ mod pcb;
 use crate::Experiment;
 
 /// All of them, in the order of the list.
-pub(crate) const ALL: &[&dyn Experiment] =
-    &[&dispatch::Dispatch, &hot_object::HotObject, &iiop::Iiop, &pcb::Pcb, &connect::Connect];
+pub(crate) const ALL: &[&dyn Experiment] = &[
+    &dispatch::Dispatch,
+    &hot_object::HotObject,
+    &iiop::Iiop,
+    &pcb::Pcb,
+    &connect::Connect,
+    &collisions::Collisions,
+];

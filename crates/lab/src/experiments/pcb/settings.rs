@@ -110,8 +110,8 @@ impl Setting {
 
 /// All of them but those of figure 9.
 pub(crate) fn all(quick: bool) -> Vec<Setting> {
-    let packets = if quick { 100_000 } else { 3_000_000 };
-    let few = packets / 10;
+    let packets = if quick { 100_000 } else { 1_000_000 };
+    let few = packets / 4;
     let of = |traffic, response, packets, choices: &[Choice]| Setting {
         traffic,
         users: USERS,
