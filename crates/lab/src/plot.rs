@@ -104,11 +104,14 @@ impl Plot {
             .map_err(text)?;
         for (series, colour) in self.series.iter().zip(COLOURS.into_iter().cycle()) {
             let line = LineSeries::new(series.line.iter().copied(), colour.stroke_width(2));
-            chart
-                .draw_series(line)
-                .map_err(text)?
-                .label(&series.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+            let has_line = !series.line.is_empty();
+            chart.draw_series(line).map_err(text)?.label(&series.name).legend(move |(x, y)| {
+                if has_line {
+                    PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)).into_dyn()
+                } else {
+                    Circle::new((x + 10, y), 4, colour.filled()).into_dyn()
+                }
+            });
             let points = series.points.iter().map(|point| Circle::new(*point, 4, colour.filled()));
             chart.draw_series(points).map_err(text)?;
         }
@@ -120,5 +123,30 @@ impl Plot {
             .draw()
             .map_err(text)?;
         area.present().map_err(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_their_curves() {
+        let line = vec![(1.0, 1.0), (100.0, 50.0)];
+        let series =
+            |name: &str| Series { name: name.to_owned(), line: line.clone(), points: vec![(10.0, 5.0)] };
+        for logarithmic in [false, true] {
+            let title = "Cost < benefit".to_owned();
+            let plot = Plot { title, logarithmic, series: vec![series("a"), series("b")], ..Plot::default() };
+            let svg = plot.svg().unwrap();
+            assert!(svg.contains("Cost &lt; benefit") && svg.ends_with("</svg>\n"), "{svg}");
+            assert_eq!(
+                svg.matches("stroke-width=\"2\"").count(),
+                4,
+                "two curves, and both in the legend: {svg}"
+            );
+            assert_eq!(svg.matches("<circle").count(), 2);
+        }
+        assert!(Plot::default().svg().is_ok(), "nothing to show");
     }
 }

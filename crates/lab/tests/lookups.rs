@@ -61,3 +61,22 @@ fn collisions() {
     claims(&rows, &["HDR-4"]);
     assert_eq!(rows.iter().filter(|row| row.contains_key("ok")).count(), 10);
 }
+
+#[test]
+fn mixes() {
+    let rows = run("mixes", &[]);
+    let mean = |traffic: &str, lookup: &str| {
+        let wanted = [("metric", "examined_mean"), ("traffic", traffic), ("lookup", lookup)]
+            .map(|(k, v)| (k, Value::from(v)));
+        let row = rows.iter().find(|row| wanted.iter().all(|(k, v)| row.get(*k) == Some(v)));
+        row.unwrap_or_else(|| panic!("no {lookup} under {traffic}"))["value"].as_f64().unwrap()
+    };
+    assert!(mean("trains", "bsd") < 0.2 * mean("trains", "linear"), "what BSD's cache is for");
+    assert!(mean("transactions", "bsd") > 0.99 * mean("transactions", "linear"), "what it is not for");
+    assert!(mean("popularity", "move-to-front") < 0.5 * mean("popularity", "linear"));
+    let flood = "transactions under a flood";
+    assert!(mean(flood, "sequent, xor") > 4.0 * mean(flood, "sequent"));
+    for traffic in ["transactions", "trains", "connections come and go", "transactions under a scan", flood] {
+        assert!(mean(traffic, "dynamic-hash") < 1.5, "{traffic}");
+    }
+}

@@ -5,6 +5,7 @@ mod connect;
 pub(crate) mod dispatch;
 mod hot_object;
 mod iiop;
+mod mixes;
 mod pcb;
 
 use crate::Experiment;
@@ -17,4 +18,5 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &pcb::Pcb,
     &connect::Connect,
     &collisions::Collisions,
+    &mixes::Mixes,
 ];
