@@ -3,14 +3,17 @@
 mod access;
 mod address;
 mod batch;
+mod concurrent;
 mod group;
 mod locator;
 mod room;
 mod space;
 mod table;
+mod watched;
 
 use core::{fmt, hash::Hash};
 
+pub use self::concurrent::{FlowReader, FlowWriter, PlainRecord, flow_table};
 use self::{access::Alone, table::Table};
 use crate::probe::{NoProbe, Probe};
 
@@ -73,7 +76,7 @@ pub enum FlowInsertError<R> {
 /// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
 /// move within the table when it changes: who needs a place that stays takes an arena.
 ///
-/// Address space for the limit is reserved at once and backed with memory as the table grows, if the system does so.
+/// With readers beside one writer, see [`flow_table`]. Address space for the limit is reserved at once and backed with memory as the table grows, if the system does so.
 pub struct FlowTable<R: FlowRecord> {
     table: Table<R, Alone>,
 }

@@ -98,7 +98,7 @@ pub use {
     arena::{Arena, Exclusive, Full, Handle, Ref, Slot},
     chained::{ChainsMoveToFront, DynamicHash, HashChains, LastFound, Linear, MoveToFront, SourceHash},
     direct::Direct,
-    flow_table::{FlowInsertError, FlowRecord, FlowTable},
+    flow_table::{FlowInsertError, FlowReader, FlowRecord, FlowTable, FlowWriter, PlainRecord, flow_table},
     hashes::{AnyHash, Crc32, Fnv1a, HashKind, KeyHash, Keyed, Multiplicative, UnknownHash, XorFold},
     keys::{
         Bytes, Carried, EthernetAddress, FlowId, Ipv4Connection, Ipv4Flow, Ipv6Connection, Ipv6Flow, Key,

@@ -9,6 +9,11 @@ pub(crate) use loom::sync::atomic::AtomicPtr;
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+#[cfg(not(loom))]
+pub(crate) use core::{hint::spin_loop, sync::atomic::fence};
+#[cfg(loom)]
+pub(crate) use loom::{hint::spin_loop, sync::atomic::fence};
+
 #[cfg(loom)]
 pub(crate) use loom::cell::UnsafeCell;
 

@@ -1,14 +1,21 @@
 //! Who may look at the table while it changes.
 
-use core::ptr::NonNull;
+use core::{ops::Deref, ptr::NonNull};
 
 use super::{
+    FlowRecord,
     address::Extent,
     group::{Group, Tags},
+    table::Store,
 };
 
 /// How records are written, and what readers are told of it.
-pub(super) trait Access<R> {
+pub(super) trait Access<R: FlowRecord>: Sized {
+    /// How the writing side has the store: alone or with readers.
+    type Held: Deref<Target = Store<R, Self>>;
+
+    fn hold(store: Store<R, Self>) -> Self::Held;
+
     /// Records of this bucket, or of one it is split into, are about to change.
     fn begin(&self, bucket: u32);
 
@@ -21,7 +28,7 @@ pub(super) trait Access<R> {
     /// The tags as this side, the only one that writes, sees them.
     fn tags(&self, group: &Group) -> Tags;
 
-    /// Writes a record to a place that is empty.
+    /// Writes a record to a place that is empty, or whose record was taken.
     fn write(&self, to: NonNull<R>, record: R);
 
     /// Copies a record from a full place to an empty one.
@@ -34,7 +41,25 @@ pub(super) trait Access<R> {
 /// Nobody looks: the table is owned, or borrowed as a whole.
 pub(super) struct Alone;
 
-impl<R> Access<R> for Alone {
+/// A value that is there and nowhere else.
+pub(super) struct Own<T>(T);
+
+impl<T> Deref for Own<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<R: FlowRecord> Access<R> for Alone {
+    type Held = Own<Store<R, Self>>;
+
+    fn hold(store: Store<R, Self>) -> Self::Held {
+        Own(store)
+    }
+
     #[inline(always)]
     fn begin(&self, _: u32) {}
 

@@ -1,7 +1,7 @@
 //! Which two buckets belong to a key, while the number of buckets grows one by one (linear hashing).
 
 /// As many versions as there are; a bucket and the one it is split into share theirs.
-pub(super) const LEAST_BUCKETS: u32 = 64;
+pub(super) const LEAST_BUCKETS: u32 = if cfg!(loom) { 2 } else { 64 };
 
 /// The most buckets an address can name.
 pub(super) const MOST_BUCKETS: u32 = 1 << 28;
@@ -72,12 +72,10 @@ impl Extent {
         (Self { count: last, wide }, last & (wide >> 1))
     }
 
-    #[cfg(test)]
     pub(super) fn to_word(self) -> u64 {
         u64::from(self.count) << 32 | u64::from(self.wide)
     }
 
-    #[cfg(test)]
     pub(super) fn from_word(word: u64) -> Self {
         Self { count: (word >> 32) as u32, wide: word as u32 }
     }

@@ -62,8 +62,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         for (key, lookup) in keys.iter().zip(lookups) {
             let hash = self.hash_of(key);
             let (first, second) = (extent.bucket(hash.first()), extent.bucket(hash.second()));
-            self.groups.prefetch(first as usize);
-            self.groups.prefetch(second as usize);
+            self.store.groups.prefetch(first as usize);
+            self.store.groups.prefetch(second as usize);
             *lookup = Lookup { hash: hash.0, first, second, matching: 0 };
         }
     }
@@ -77,7 +77,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             lookup.matching = first | second << WIDTH;
             // Without a match this asks for a line in vain, which costs less than a branch nobody can predict.
             let place = lookup.place();
-            self.records.prefetch(place.bucket as usize * WIDTH + place.at);
+            self.store.prefetch(place);
         }
     }
 

@@ -19,7 +19,6 @@ impl Group {
         Self([AtomicU64::new(0), AtomicU64::new(0)])
     }
 
-    #[cfg(test)]
     /// All tags as they are at this moment (each half at one moment).
     #[inline(always)]
     pub(super) fn load(&self) -> Tags {

@@ -13,10 +13,10 @@ use super::{
 use crate::hashes::{KeyHash, Keyed};
 
 /// Records per [`LEAST_BUCKETS`] at which the table grows: 86 % of the places.
-const GROW_AT: usize = 880;
+const GROW_AT: usize = LEAST_BUCKETS as usize * 55 / 4;
 
 /// Records per [`LEAST_BUCKETS`] at which the table shrinks: 37 % of the places.
-const SHRINK_AT: usize = 380;
+const SHRINK_AT: usize = LEAST_BUCKETS as usize * 6;
 
 /// Buckets added at most because one record found no room.
 const GROWTHS_FOR_ROOM: usize = 8;
@@ -37,6 +37,13 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
+    #[inline(always)]
+    pub(super) fn new(hash: Hash, extent: Extent, tags: impl Fn(u32) -> Tags) -> Self {
+        let (first, second) = (extent.bucket(hash.first()), extent.bucket(hash.second()));
+        let tag = hash.tag();
+        Self { first, second, matching: tags(first).matching(tag) | tags(second).matching(tag) << WIDTH }
+    }
+
     /// The first of these places; any at all if there is none.
     #[inline(always)]
     pub(super) fn place(&self, matching: u32) -> Place {
@@ -45,14 +52,67 @@ impl Candidates {
     }
 }
 
-/// The table, without its statement of who may look while it changes: that is `A`.
-pub(super) struct Table<R: FlowRecord, A: Access<R>> {
+/// What both those who write and those who read reach.
+pub(super) struct Store<R, A> {
     pub(super) groups: Space<Group>,
     pub(super) records: Space<R>,
     pub(super) hash: Keyed,
     pub(super) access: A,
-    extent: Extent,
     most_buckets: u32,
+}
+
+impl<R: FlowRecord, A> Store<R, A> {
+    fn new(limit: usize, seed: u64, access: A) -> Self {
+        let buckets = limit.div_ceil(GROW_AT).max(1).checked_mul(LEAST_BUCKETS as usize);
+        let most_buckets = buckets.and_then(|buckets| u32::try_from(buckets).ok());
+        let most_buckets = most_buckets.filter(|&buckets| buckets <= MOST_BUCKETS);
+        let most_buckets = most_buckets.expect("the limit exceeds what the table can address");
+        let groups = Space::new(most_buckets as usize);
+        // Loom's atomics can't be made of zeroes.
+        #[cfg(loom)]
+        for n in 0..most_buckets as usize {
+            // SAFETY: within the space just made.
+            unsafe { groups.at(n).write(Group::new()) }
+        }
+        Self {
+            groups,
+            records: Space::new(most_buckets as usize * WIDTH),
+            hash: Keyed::new(seed),
+            access,
+            most_buckets,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn hash_of(&self, key: &R::Key) -> Hash {
+        Hash(self.hash.hash(key))
+    }
+
+    #[inline(always)]
+    pub(super) fn group(&self, bucket: u32) -> &Group {
+        debug_assert!(bucket < self.most_buckets);
+        // SAFETY: extents name buckets below `most_buckets` only, of which `groups` has that many.
+        unsafe { self.groups.at(bucket as usize).as_ref() }
+    }
+
+    #[inline(always)]
+    pub(super) fn place(&self, place: Place) -> NonNull<R> {
+        debug_assert!(place.bucket < self.most_buckets && place.at < WIDTH);
+        // SAFETY: as above, and `records` has `WIDTH` for each bucket.
+        unsafe { self.records.at(place.bucket as usize * WIDTH + place.at) }
+    }
+
+    /// Asks for the cache line of a record.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, place: Place) {
+        self.records.prefetch(place.bucket as usize * WIDTH + place.at);
+    }
+}
+
+/// The table, for the one side that writes. `A` says who may look at the same time.
+pub(super) struct Table<R: FlowRecord, A: Access<R>> {
+    pub(super) store: A::Held,
+    extent: Extent,
     len: usize,
     limit: usize,
     moved: u64,
@@ -60,21 +120,9 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn new(limit: usize, seed: u64, access: A) -> Self {
-        let buckets = limit.div_ceil(GROW_AT).max(1) * LEAST_BUCKETS as usize;
-        let most_buckets = u32::try_from(buckets).ok().filter(|&buckets| buckets <= MOST_BUCKETS);
-        let most_buckets = most_buckets.expect("the limit exceeds what the table can address");
-        access.publish(Extent::LEAST);
-        Self {
-            groups: Space::new(buckets),
-            records: Space::new(buckets * WIDTH),
-            hash: Keyed::new(seed),
-            access,
-            extent: Extent::LEAST,
-            most_buckets,
-            len: 0,
-            limit,
-            moved: 0,
-        }
+        let store = A::hold(Store::new(limit, seed, access));
+        store.access.publish(Extent::LEAST);
+        Self { store, extent: Extent::LEAST, len: 0, limit, moved: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -102,27 +150,22 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     #[inline(always)]
     pub(super) fn hash_of(&self, key: &R::Key) -> Hash {
-        Hash(self.hash.hash(key))
+        self.store.hash_of(key)
     }
 
     #[inline(always)]
-    pub(super) fn group(&self, bucket: u32) -> &Group {
-        debug_assert!(bucket < self.most_buckets);
-        // SAFETY: extents name buckets below `most_buckets` only, of which `groups` has that many; zeroes are a
-        // group of empty places.
-        unsafe { self.groups.at(bucket as usize).as_ref() }
+    fn group(&self, bucket: u32) -> &Group {
+        self.store.group(bucket)
     }
 
     #[inline(always)]
     pub(super) fn tags(&self, bucket: u32) -> Tags {
-        self.access.tags(self.group(bucket))
+        self.store.access.tags(self.group(bucket))
     }
 
     #[inline(always)]
     pub(super) fn place(&self, place: Place) -> NonNull<R> {
-        debug_assert!(place.bucket < self.most_buckets && place.at < WIDTH);
-        // SAFETY: as above, and `records` has `WIDTH` for each bucket.
-        unsafe { self.records.at(place.bucket as usize * WIDTH + place.at) }
+        self.store.place(place)
     }
 
     /// The record at a place that the tags say is full.
@@ -156,11 +199,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// could predict the branch.
     #[inline(always)]
     pub(super) fn candidates(&self, hash: Hash) -> Candidates {
-        let first = self.extent.bucket(hash.first());
-        let second = self.extent.bucket(hash.second());
-        let tag = hash.tag();
-        let matching = self.tags(first).matching(tag) | self.tags(second).matching(tag) << WIDTH;
-        Candidates { first, second, matching }
+        Candidates::new(hash, self.extent, |bucket| self.tags(bucket))
     }
 
     /// Puts a record, whose key is absent, into a place, or gives it back because the table is full.
@@ -168,14 +207,14 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if self.len == self.limit {
             return Err(record);
         }
-        if (self.len + 1) * 64 > self.extent.count() as usize * GROW_AT {
+        if (self.len + 1) * LEAST_BUCKETS as usize > self.extent.count() as usize * GROW_AT {
             self.grow();
         }
         let Some(place) = self.make_room(hash) else { return Err(record) };
-        self.access.begin(place.bucket);
-        self.access.write(self.place(place), record);
+        self.store.access.begin(place.bucket);
+        self.store.access.write(self.place(place), record);
         self.group(place.bucket).set(place.at, hash.tag());
-        self.access.end(place.bucket);
+        self.store.access.end(place.bucket);
         self.len += 1;
         Ok(place)
     }
@@ -204,16 +243,27 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         (empty != 0).then(|| empty.trailing_zeros() as usize)
     }
 
+    /// Puts a record in the place of one with the same key, which it returns.
+    pub(super) fn replace(&mut self, place: Place, record: R) -> R {
+        debug_assert!(self.tags(place.bucket).full() & 1 << place.at != 0);
+        // SAFETY: the place is full; what is left there is overwritten without being dropped.
+        let old = unsafe { self.place(place).read() };
+        self.store.access.begin(place.bucket);
+        self.store.access.write(self.place(place), record);
+        self.store.access.end(place.bucket);
+        old
+    }
+
     /// Takes the record out of its place, which must be full.
     pub(super) fn remove(&mut self, place: Place) -> R {
         debug_assert!(self.tags(place.bucket).full() & 1 << place.at != 0);
-        self.access.begin(place.bucket);
+        self.store.access.begin(place.bucket);
         self.group(place.bucket).set(place.at, EMPTY);
-        self.access.end(place.bucket);
+        self.store.access.end(place.bucket);
         self.len -= 1;
         // SAFETY: the place held a record and is empty now, so the record is ours alone.
         let record = unsafe { self.place(place).read() };
-        if self.len * 64 < self.extent.count() as usize * SHRINK_AT {
+        if self.len * (LEAST_BUCKETS as usize) < self.extent.count() as usize * SHRINK_AT {
             self.shrink();
         }
         record
@@ -221,16 +271,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Moves a record from a full place to an empty one. It can be found at every moment: first it is in both.
     pub(super) fn relocate(&mut self, from: Place, to: Place, tag: u8) {
-        self.access.begin(from.bucket);
-        self.access.begin(to.bucket);
+        self.store.access.begin(from.bucket);
+        self.store.access.begin(to.bucket);
         self.carry(from, to, tag);
-        self.access.end(to.bucket);
-        self.access.end(from.bucket);
+        self.store.access.end(to.bucket);
+        self.store.access.end(from.bucket);
     }
 
     fn carry(&mut self, from: Place, to: Place, tag: u8) {
         // SAFETY: `from` is full and `to` empty, so these are two places and the record has one owner afterwards.
-        unsafe { self.access.copy(self.place(from), self.place(to)) };
+        unsafe { self.store.access.copy(self.place(from), self.place(to)) };
         self.group(to.bucket).set(to.at, tag);
         self.group(from.bucket).set(from.at, EMPTY);
         self.moved += 1;
@@ -238,27 +288,25 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Adds one bucket and moves to it what belongs there now: at most sixteen records.
     fn grow(&mut self) -> bool {
-        if self.extent.count() == self.most_buckets {
+        if self.extent.count() == self.store.most_buckets {
             return false;
         }
         let new = self.extent.count();
         let (grown, shared) = self.extent.grown();
-        self.access.begin(shared);
-        let mut full = self.tags(shared).full();
-        let mut at = 0;
+        let full = self.tags(shared).full();
         self.prefetch_bucket(shared, full);
-        while full != 0 {
-            let from = Place { bucket: shared, at: full.trailing_zeros() as usize };
-            full &= full - 1;
-            let hash = self.hash_at(from);
-            if grown.bucket(hash.first()) != shared && grown.bucket(hash.second()) != shared {
-                self.carry(from, Place { bucket: new, at }, hash.tag());
-                at += 1;
-            }
+        let hashes = self.hashes_in(shared, full);
+        self.store.access.begin(shared);
+        let leaving =
+            hashes.into_iter().enumerate().filter_map(|(at, hash)| Some((at, hash?))).filter(|(_, hash)| {
+                grown.bucket(hash.first()) != shared && grown.bucket(hash.second()) != shared
+            });
+        for (to, (at, hash)) in leaving.enumerate() {
+            self.carry(Place { bucket: shared, at }, Place { bucket: new, at: to }, hash.tag());
         }
         self.extent = grown;
-        self.access.publish(grown);
-        self.access.end(shared);
+        self.store.access.publish(grown);
+        self.store.access.end(shared);
         true
     }
 
@@ -269,22 +317,25 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         let (shrunk, taker) = self.extent.shrunk();
         let last = shrunk.count();
-        let mut full = self.tags(last).full();
+        let full = self.tags(last).full();
         if self.tags(taker).empty().count_ones() < full.count_ones() {
             return;
         }
-        self.access.begin(taker);
-        while full != 0 {
-            let from = Place { bucket: last, at: full.trailing_zeros() as usize };
-            full &= full - 1;
-            let hash = self.hash_at(from);
-            if let Some(at) = self.empty_place(taker) {
-                self.carry(from, Place { bucket: taker, at }, hash.tag());
+        let hashes = self.hashes_in(last, full);
+        self.store.access.begin(taker);
+        for (at, hash) in hashes.into_iter().enumerate() {
+            if let (Some(hash), Some(to)) = (hash, self.empty_place(taker)) {
+                self.carry(Place { bucket: last, at }, Place { bucket: taker, at: to }, hash.tag());
             }
         }
         self.extent = shrunk;
-        self.access.publish(shrunk);
-        self.access.end(taker);
+        self.store.access.publish(shrunk);
+        self.store.access.end(taker);
+    }
+
+    /// The hashes of the records in a bucket, before anything changes: keys' own code runs here.
+    fn hashes_in(&self, bucket: u32, full: u32) -> [Option<Hash>; WIDTH] {
+        core::array::from_fn(|at| (full & 1 << at != 0).then(|| self.hash_at(Place { bucket, at })))
     }
 
     /// The hash of the record at a full place.
@@ -296,7 +347,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Asks for the records of a bucket, all at once.
     pub(super) fn prefetch_bucket(&self, bucket: u32, mut full: u32) {
         while full != 0 {
-            self.records.prefetch(bucket as usize * WIDTH + full.trailing_zeros() as usize);
+            self.store.prefetch(Place { bucket, at: full.trailing_zeros() as usize });
             full &= full - 1;
         }
     }

@@ -4,6 +4,7 @@
 #![cfg(loom)]
 
 mod arena;
+mod flow_table;
 mod locators;
 
 fn model(threads: impl Fn() + Send + Sync + 'static) {

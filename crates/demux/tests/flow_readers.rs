@@ -1,0 +1,120 @@
+//! Readers of a `FlowTable` while its writer works.
+
+use std::{
+    hash::{Hash, Hasher},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use throughline_demux::{FlowInsertError, FlowReader, FlowRecord, PlainRecord, flow_table};
+
+/// Sixty-four bytes that say whether they belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+struct Record {
+    key: Number,
+    version: u64,
+    check: [u64; 6],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+struct Number(u64);
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0);
+    }
+}
+
+impl FlowRecord for Record {
+    type Key = Number;
+    fn key(&self) -> &Number {
+        &self.key
+    }
+}
+
+// SAFETY: eight words, no padding.
+unsafe impl PlainRecord for Record {}
+
+impl Record {
+    fn new(key: u64, version: u64) -> Self {
+        Self { key: Number(key), version, check: [key ^ version << 20; 6] }
+    }
+
+    fn is_whole(&self) -> bool {
+        *self == Self::new(self.key.0, self.version)
+    }
+}
+
+const STAYING: u64 = if cfg!(miri) { 200 } else { 20_000 };
+const ROUNDS: u64 = if cfg!(miri) { 1 } else { 4 };
+
+/// Those that stay are always found, whole, and never older than before, while all around them come and go.
+#[test]
+fn what_stays_is_always_found_and_what_is_found_is_whole() {
+    let (mut writer, reader) = flow_table::<Record>(STAYING as usize * 6, 0x5eed);
+    (0..STAYING).for_each(|key| writer.insert(Record::new(key, 0)).expect("below the limit"));
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for n in 0..2 {
+            let (reader, done) = (reader.clone(), &done);
+            scope
+                .spawn(move || if n == 0 { read_singly(&reader, done) } else { read_batches(&reader, done) });
+        }
+        for round in 1..=ROUNDS {
+            // Grows to five times its size, and back.
+            for key in STAYING..STAYING * 5 {
+                writer.insert(Record::new(key, round)).expect("below the limit");
+                let old = writer.replace(Record::new(key % STAYING, round)).expect("it stays");
+                assert!(old.is_whole() && old.version <= round);
+            }
+            for key in STAYING..STAYING * 5 {
+                assert!(writer.remove(&Number(key)).expect("just put there").is_whole());
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(writer.len(), STAYING as usize);
+    assert!(writer.iter().all(Record::is_whole));
+}
+
+fn read_singly(reader: &FlowReader<Record>, done: &AtomicBool) {
+    let mut versions = vec![0; STAYING as usize];
+    while !done.load(Ordering::Relaxed) {
+        for key in 0..STAYING {
+            let record = reader.get(&Number(key)).expect("it stays");
+            assert!(record.is_whole() && record.key.0 == key && record.version >= versions[key as usize]);
+            versions[key as usize] = record.version;
+            assert!(reader.get(&Number(key + STAYING)).is_none_or(|record| record.is_whole()));
+            assert!(reader.get(&Number(key + STAYING * 10)).is_none());
+        }
+    }
+}
+
+fn read_batches(reader: &FlowReader<Record>, done: &AtomicBool) {
+    let keys: Vec<_> = (0..STAYING * 2).map(Number).collect();
+    let mut found = [None; 100];
+    while !done.load(Ordering::Relaxed) {
+        for keys in keys.chunks(found.len()) {
+            reader.get_batch(keys, &mut found);
+            for (key, record) in keys.iter().zip(&found) {
+                assert!(record.is_some() || key.0 >= STAYING);
+                assert!(record.is_none_or(|record: Record| record.is_whole() && record.key == *key));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_writer_refuses_what_a_table_refuses() {
+    let (mut writer, reader) = flow_table::<Record>(2, 1);
+    assert!(writer.is_empty() && writer.replace(Record::new(1, 1)).is_none());
+    writer.insert(Record::new(1, 1)).expect("there is room");
+    assert_eq!(writer.insert(Record::new(1, 2)), Err(FlowInsertError::Duplicate(Record::new(1, 2))));
+    writer.insert(Record::new(2, 1)).expect("there is room");
+    assert_eq!(writer.insert(Record::new(3, 1)), Err(FlowInsertError::Full(Record::new(3, 1))));
+    assert_eq!(writer.get(&Number(2)), Some(&Record::new(2, 1)));
+    drop(writer);
+    assert_eq!(reader.get(&Number(1)), Some(Record::new(1, 1)), "readers outlive the writer");
+}
