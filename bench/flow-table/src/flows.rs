@@ -1,6 +1,6 @@
 //! Flows, and the order in which packets ask for them.
 
-use throughline_demux::FlowRecord;
+use throughline_demux::{FlowRecord, PlainRecord};
 
 /// A 5-tuple in 16 bytes: two addresses; two ports, protocol, zeroes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -105,3 +105,6 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
+
+// SAFETY: eight words and no padding.
+unsafe impl PlainRecord for Record {}

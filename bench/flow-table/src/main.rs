@@ -1,6 +1,7 @@
 //! `FlowTable` beside hashbrown, absl::flat_hash_map and DPDK's rte_hash: 5-tuple keys, records of 64 bytes, all
 //! tables in one process, their rounds interleaved, medians of nanoseconds and ratios within the run.
 
+mod beside;
 mod flows;
 mod handles;
 mod tables;
@@ -40,6 +41,12 @@ struct Options {
     /// No huge pages for any table (FlowTable asks for its own all the same).
     #[arg(long)]
     small_pages: bool,
+    /// How long single insertions into FlowTable take, instead of lookups.
+    #[arg(long)]
+    inserts: bool,
+    /// FlowTable's readers while its writer works, instead of lookups.
+    #[arg(long)]
+    readers: bool,
     /// Leave out the tables of others.
     #[arg(long)]
     alone: bool,
@@ -56,6 +63,13 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let mut results = Vec::new();
+    if options.inserts || options.readers {
+        options.flows.iter().for_each(|&flows| beside(flows, &options, &mut results));
+        if options.json {
+            println!("{}", Value::Array(results));
+        }
+        return ExitCode::SUCCESS;
+    }
     #[cfg(dpdk)]
     let dpdk = !options.alone && tables::dpdk::start();
     #[cfg(not(dpdk))]
@@ -75,6 +89,28 @@ fn main() -> ExitCode {
         println!("{}", Value::Array(results));
     }
     ExitCode::SUCCESS
+}
+
+fn beside(flows: u64, options: &Options, results: &mut Vec<Value>) {
+    let mut report = |what: &str, text: String, values: Value| {
+        if !options.json {
+            println!("{flows} flows, {what}: {text}");
+        }
+        results.push(json!({"flows": flows, "what": what, "values": values}));
+    };
+    if options.inserts {
+        let [median, thousand, rare, worst] = beside::inserts(flows);
+        let text = format!("median {median} ns, 99.9 % {thousand} ns, 99.999 % {rare} ns, worst {worst} ns");
+        report("insertions", text, json!([median, thousand, rare, worst]));
+    }
+    if options.readers {
+        let [quiet, disturbed, changes] = beside::readers(flows, options.packets, options.rounds);
+        let ratio = disturbed / quiet;
+        let text = format!(
+            "{quiet:.1} ns a lookup without writer, {disturbed:.1} ns beside {changes:.2} M changes a second: {ratio:.2}"
+        );
+        report("readers", text, json!([quiet, disturbed, changes]));
+    }
 }
 
 /// Runs the program anew such that glibc asks for huge pages too; true if that failed.

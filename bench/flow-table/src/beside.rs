@@ -1,0 +1,85 @@
+//! What a table does beside lookups: the pauses of growing, and readers while one side writes.
+
+use std::{
+    hint::black_box,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread,
+    time::Instant,
+};
+
+use throughline_demux::{FlowReader, FlowTable, flow_table};
+
+use crate::flows::{Record, Traffic, Tuple};
+
+/// Fills a table and says how long insertions took, in nanoseconds of this thread's time: median, one in a thousand,
+/// one in 100,000, the worst. Time in which the system ran others is not the table's.
+pub fn inserts(flows: u64) -> [u64; 4] {
+    let mut table = FlowTable::<Record>::new(flows as usize, 0x5eed);
+    let mut times = vec![0u32; flows as usize];
+    for (flow, time) in times.iter_mut().enumerate() {
+        let start = thread_time();
+        table.insert(Record::of(flow as u64)).ok().expect("there is room");
+        *time = (thread_time() - start) as u32;
+    }
+    times.sort_unstable();
+    let at = |part: u64| u64::from(times[(flows - 1 - flows / part) as usize]);
+    [at(2), at(1_000), at(100_000), u64::from(times[flows as usize - 1])]
+}
+
+fn thread_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to the struct.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Nanoseconds of a reader's own time per lookup in batches of 32, without and with a writer at work, and what the
+/// writer did: removals and insertions, in millions a second.
+pub fn readers(flows: u64, packets: usize, rounds: usize) -> [f64; 3] {
+    let (mut writer, reader) = flow_table::<Record>(flows as usize + 1000, 0x5eed);
+    (0..flows).for_each(|flow| writer.insert(Record::of(flow)).ok().expect("there is room"));
+    let keys: Vec<Tuple> = Traffic::Uniform.packets(0, flows, packets).into_iter().map(Tuple::of).collect();
+    let (working, done, changes) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU64::new(0));
+    let (mut quiet, mut disturbed, mut beside) = (Vec::new(), Vec::new(), 0.0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut flow = 0;
+            while !done.load(Ordering::Relaxed) {
+                if !working.load(Ordering::Relaxed) {
+                    thread::sleep(std::time::Duration::from_micros(50));
+                    continue;
+                }
+                for _ in 0..64 {
+                    writer.remove(&Tuple::of(flow)).expect("it is there");
+                    writer.insert(Record::of(flow + flows)).ok().expect("there is room");
+                    flow += 1;
+                }
+                changes.fetch_add(128, Ordering::Relaxed);
+            }
+        });
+        for _ in 0..rounds {
+            thread::sleep(std::time::Duration::from_millis(1));
+            quiet.push(time(&reader, &keys));
+            working.store(true, Ordering::Relaxed);
+            thread::sleep(std::time::Duration::from_millis(1));
+            let (start, before) = (Instant::now(), changes.load(Ordering::Relaxed));
+            disturbed.push(time(&reader, &keys));
+            beside += (changes.load(Ordering::Relaxed) - before) as f64 / start.elapsed().as_micros() as f64;
+            working.store(false, Ordering::Relaxed);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    [crate::median(quiet), crate::median(disturbed), beside / rounds as f64]
+}
+
+fn time(reader: &FlowReader<Record>, keys: &[Tuple]) -> f64 {
+    let mut found = [None; 32];
+    let mut sum = 0;
+    let start = thread_time();
+    for keys in keys.chunks(32) {
+        reader.get_batch(keys, &mut found);
+        sum += found[..keys.len()].iter().flatten().map(|record: &Record| record.value).sum::<u64>();
+    }
+    black_box(sum);
+    (thread_time() - start) as f64 / keys.len() as f64
+}
