@@ -2,6 +2,8 @@
 
 mod access;
 mod address;
+#[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+mod ahead;
 mod batch;
 mod concurrent;
 mod group;

@@ -53,7 +53,7 @@
 //! # Features
 //!
 //! - `std` (default): the locators, whose readers pin an epoch per thread, and `getrandom`.
-//! - `huge-pages`: [`FlowTable`] asks Linux for huge pages.
+//! - `huge-pages`: [`FlowTable`] asks Linux for huge pages, which a thread makes ready ahead of their use.
 //! - `getrandom`: [`OsNonces`], unguessable nonces from the operating system. Without it bring a [`NonceSource`].
 //!
 //! Without features the arena, [`NameTable`] and its builder remain, on `core` and `alloc`.

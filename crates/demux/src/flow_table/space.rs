@@ -4,7 +4,7 @@ use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
 use core::{alloc::Layout, ptr::NonNull};
 
 /// A page that needs one entry of the processor's address cache where 512 small ones would need one each.
-const HUGE: usize = 2 << 20;
+pub(super) const HUGE: usize = 2 << 20;
 
 /// A row of zeroed elements that never moves and runs no destructors.
 pub(super) struct Space<T> {
@@ -12,6 +12,8 @@ pub(super) struct Space<T> {
     /// The allocation, in which the first element is aligned.
     block: NonNull<u8>,
     count: usize,
+    #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+    ahead: Option<super::ahead::Ahead>,
 }
 
 impl<T> Space<T> {
@@ -22,7 +24,15 @@ impl<T> Space<T> {
         // SAFETY: `layout` has room for this.
         let first = unsafe { block.add(block.align_offset(alignment::<T>(count))) };
         advise(first, count * size_of::<T>());
-        Self { first: first.cast(), block, count }
+        Self {
+            first: first.cast(),
+            block,
+            count,
+            #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+            // SAFETY: the block is freed after `ahead` was dropped.
+            ahead: (count * size_of::<T>() >= 8 * HUGE)
+                .then(|| unsafe { super::ahead::Ahead::new(first, count * size_of::<T>()) }),
+        }
     }
 
     /// Where the element is.
@@ -35,6 +45,15 @@ impl<T> Space<T> {
         unsafe { self.first.add(index) }
     }
 
+    /// Says that elements up to this one are about to be used, so that the memory of the next can be made ready.
+    pub(super) fn reach(&self, index: usize) {
+        #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+        if let Some(ahead) = &self.ahead {
+            ahead.reach(index * size_of::<T>());
+        }
+        let _ = index;
+    }
+
     /// Asks for the element's cache line; any index will do.
     #[inline(always)]
     pub(super) fn prefetch(&self, index: usize) {
@@ -44,6 +63,8 @@ impl<T> Space<T> {
 
 impl<T> Drop for Space<T> {
     fn drop(&mut self) {
+        #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+        drop(self.ahead.take());
         // SAFETY: allocated in `new` with this layout.
         unsafe { dealloc(self.block.as_ptr(), layout::<T>(self.count)) }
     }

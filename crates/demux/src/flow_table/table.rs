@@ -293,6 +293,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         let new = self.extent.count();
         let (grown, shared) = self.extent.grown();
+        self.store.groups.reach(new as usize);
+        self.store.records.reach(new as usize * WIDTH);
         let full = self.tags(shared).full();
         self.prefetch_bucket(shared, full);
         let hashes = self.hashes_in(shared, full);

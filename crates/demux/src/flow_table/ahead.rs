@@ -1,0 +1,98 @@
+//! Memory made ready ahead of its use, by a thread of its own: a huge page is cleared before it can be used, which
+//! takes longer than an insertion may.
+
+use alloc::sync::Arc;
+use core::{
+    ffi::c_void,
+    ptr::NonNull,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+use std::thread::{self, JoinHandle};
+
+use rustix::mm::{Advice, madvise};
+
+use super::space::HUGE;
+
+/// Bytes made ready beyond those in use.
+const AHEAD: usize = 16 * HUGE;
+
+/// Tells the thread to end.
+const STOP: usize = usize::MAX;
+
+/// Whoever makes a space ready, as far as it was told.
+pub(super) struct Ahead {
+    /// Bytes from the start that are to be ready, up to `end`.
+    wanted: Arc<AtomicUsize>,
+    end: usize,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The address of memory that outlives the thread which is given it.
+struct Start(NonNull<u8>);
+
+// SAFETY: the thread passes it to the system only.
+unsafe impl Send for Start {}
+
+impl Ahead {
+    /// Makes whole huge pages of `bytes` from `start` ready, the first ones at once.
+    ///
+    /// # Safety
+    /// The memory is ours and stays until this value is dropped.
+    pub(super) unsafe fn new(start: NonNull<u8>, bytes: usize) -> Self {
+        let end = bytes / HUGE * HUGE;
+        let wanted = Arc::new(AtomicUsize::new(AHEAD.min(end)));
+        let (start, told) = (Start(start), Arc::clone(&wanted));
+        let work = move || make_ready(&start, &told, end);
+        // Without the thread, memory becomes ready when it is first used.
+        let thread = thread::Builder::new().name("flow-table-pages".into()).spawn(work).ok();
+        Self { wanted, end, thread }
+    }
+
+    /// Says that memory is in use up to here.
+    #[inline]
+    pub(super) fn reach(&self, bytes: usize) {
+        let wanted = bytes.next_multiple_of(HUGE).saturating_add(AHEAD).min(self.end);
+        if wanted > self.wanted.load(Ordering::Relaxed) {
+            self.tell(wanted);
+        }
+    }
+
+    #[cold]
+    fn tell(&self, wanted: usize) {
+        self.wanted.store(wanted, Ordering::Relaxed);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.tell(STOP);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn make_ready(start: &Start, wanted: &AtomicUsize, end: usize) {
+    let mut ready = 0;
+    while ready < end {
+        let told = wanted.load(Ordering::Relaxed);
+        if told == STOP {
+            return;
+        }
+        if ready >= told {
+            thread::park();
+            continue;
+        }
+        // SAFETY: within memory that stays while this thread runs; populating changes no contents.
+        let made = unsafe {
+            madvise(start.0.as_ptr().add(ready).cast::<c_void>(), HUGE, Advice::LinuxPopulateWrite)
+        };
+        if made.is_err() {
+            return;
+        }
+        ready += HUGE;
+    }
+}
