@@ -25,7 +25,7 @@ pub use self::{
 };
 use crate::{
     AnyHash, ConfigError, InsertError, KeyHash, Keyed, Locator, NoProbe, Probe, Slot,
-    locator::{check_slot, find_by_find_probed},
+    locator::{check_slot, find_by_find_probed, one_by_one},
     prefetch,
 };
 
@@ -297,6 +297,9 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Locator<K> for Chained<K, D, P> {
     }
 
     fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
+        if self.entries.len() < prefetch::WORTHWHILE {
+            return one_by_one(self, keys, slots);
+        }
         for (keys, slots) in keys.chunks(prefetch::AT_ONCE).zip(slots.chunks_mut(prefetch::AT_ONCE)) {
             let mut chains = [0; prefetch::AT_ONCE];
             for (chain, key) in chains.iter_mut().zip(keys) {

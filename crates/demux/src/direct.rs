@@ -4,7 +4,7 @@ use alloc::{boxed::Box, vec};
 
 use crate::{
     ConfigError, InsertError, Key, Locator, Probe, Slot,
-    locator::{check_slot, find_by_find_probed},
+    locator::{check_slot, find_by_find_probed, one_by_one},
     prefetch,
 };
 
@@ -56,6 +56,9 @@ impl<K: Key> Locator<K> for Direct<K> {
     }
 
     fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
+        if self.len < prefetch::WORTHWHILE {
+            return one_by_one(self, keys, slots);
+        }
         let table = &*self;
         let start = |key: &K| {
             let index = key.index().unwrap_or(NONE);

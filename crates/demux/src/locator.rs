@@ -82,9 +82,7 @@ pub trait Locator<K> {
     /// Looks `keys` up one after another and writes what was found to the same places of `slots`; stops where the
     /// shorter of the two ends. Where it helps, memory for later keys is fetched while earlier ones are compared.
     fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
-        for (key, slot) in keys.iter().zip(slots) {
-            *slot = self.find(key);
-        }
+        one_by_one(self, keys, slots);
     }
 
     /// Adds a key.
@@ -126,6 +124,17 @@ pub trait Locator<K> {
 
     /// Bytes allocated for entries and tables. What keys own elsewhere, and the allocator's overhead, is not counted.
     fn bytes(&self) -> usize;
+}
+
+/// A batch without any gain.
+pub(crate) fn one_by_one<K>(
+    locator: &mut (impl Locator<K> + ?Sized),
+    keys: &[K],
+    slots: &mut [Option<Slot>],
+) {
+    for (key, slot) in keys.iter().zip(slots) {
+        *slot = locator.find(key);
+    }
 }
 
 /// The object-safe lookups in terms of `find_probed`.

@@ -5,7 +5,7 @@ use alloc::{boxed::Box, vec::Vec};
 use crate::{
     DynamicHash, FreezeError, InsertError, Key, KeyHash, Keyed, Locator, Probe, Slot,
     displace::{bucket, displace, place},
-    locator::find_by_find_probed,
+    locator::{find_by_find_probed, one_by_one},
     prefetch,
 };
 
@@ -103,9 +103,10 @@ impl<K: Key> Locator<K> for PerfectHash<K> {
     }
 
     fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
-        let State::Frozen(frozen) = &self.state else {
-            return slots.iter_mut().take(keys.len()).for_each(|slot| *slot = None);
-        };
+        let State::Frozen(frozen) = &self.state else { return one_by_one(self, keys, slots) };
+        if frozen.entries.len() < prefetch::WORTHWHILE {
+            return one_by_one(self, keys, slots);
+        }
         prefetch::in_two_steps(
             keys,
             slots,

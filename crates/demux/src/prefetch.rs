@@ -4,6 +4,9 @@
 /// intermediate results to stay in registers and the nearest cache.
 pub(crate) const AT_ONCE: usize = 16;
 
+/// Tables of fewer entries than this are in the nearest caches, where asking ahead costs more than it saves.
+pub(crate) const WORTHWHILE: usize = 4_096;
+
 /// Starts to fetch the cache line in which a value begins. Does nothing where the processor has no instruction for it.
 #[inline(always)]
 pub(crate) fn read<T>(value: Option<&T>) {

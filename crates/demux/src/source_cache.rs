@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::{
     ConfigError, InsertError, Key, Locator, Probe, Slot,
     chained::power_of_two,
-    locator::{check_slot, find_by_find_probed},
+    locator::{check_slot, find_by_find_probed, one_by_one},
     prefetch,
 };
 
@@ -67,6 +67,9 @@ impl<K: Key> Locator<K> for SourceCache<K> {
     }
 
     fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
+        if self.len < prefetch::WORTHWHILE {
+            return one_by_one(self, keys, slots);
+        }
         let cache = &*self;
         let start = |key: &K| {
             let place = cache.place(key).unwrap_or(usize::MAX);

@@ -166,6 +166,12 @@ fn many_keys() {
         }
         assert!(most <= worst(strategy, config, n.into()), "{strategy}: {most} entries examined");
         assert_eq!(locator.find(&key(n.into())), None);
+        // About half of the keys are absent, and the batch is no multiple of anything.
+        let asked: Vec<TestKey> = (0..1_237).map(|i| key(u64::from(n) - 617 + i)).collect();
+        let mut slots = vec![Some(Slot(7)); asked.len()];
+        locator.find_batch(&asked, &mut slots);
+        let expected = asked.iter().map(|key| (key.key < n.into()).then_some(Slot(key.key as u32)));
+        assert!(slots.into_iter().eq(expected), "{strategy}");
         let bytes = locator.bytes();
         println!("{strategy}: {:.1} bytes per entry, at most {most} examined", bytes as f64 / f64::from(n));
         for i in (0..n).step_by(2).chain((1..n).step_by(2).collect::<Vec<_>>().into_iter().rev()) {
