@@ -5,8 +5,8 @@ use core::{fmt, str::FromStr};
 #[cfg(feature = "swiss")]
 use crate::Swiss;
 use crate::{
-    ChainsMoveToFront, Direct, DynamicHash, FreezeError, HashChains, HashKind, InsertError, Key, Keyed,
-    LastFound, Linear, Locator, MoveToFront, PerfectHash, Probe, Slot, SourceHash,
+    ChainsMoveToFront, Direct, DynamicHash, FlowTable, FreezeError, HashChains, HashKind, InsertError, Key,
+    Keyed, LastFound, Linear, Locator, MoveToFront, PerfectHash, Probe, Slot, SourceHash,
     locator::find_by_find_probed,
 };
 
@@ -15,10 +15,13 @@ const DEFAULT_CHAINS: usize = 19;
 /// Places of tables that are indexed by what packets carry, unless told otherwise.
 const DEFAULT_PLACES: usize = 1 << 16;
 
+/// The most keys of `flow-table`, which reserves address space for its limit at once.
+const MAX_FLOWS: usize = 1 << 24;
+
 /// What a locator is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocatorConfig {
-    /// The most keys it will hold.
+    /// The most keys it will hold; `flow-table` holds no more than 2^24, whatever is said here.
     pub limit: usize,
     /// Seed of its hash function; a new random one for every locator whose keys strangers choose.
     pub seed: u64,
@@ -81,6 +84,8 @@ pub enum Strategy {
     /// See [`Swiss`].
     #[cfg(feature = "swiss")]
     Swiss,
+    /// See [`FlowTable`].
+    FlowTable,
     /// See [`PerfectHash`].
     PerfectHash,
     /// See [`SourceHash`]. Keys must carry an index.
@@ -90,7 +95,7 @@ pub enum Strategy {
 }
 
 /// How many strategies there are.
-const STRATEGIES: usize = 9 + cfg!(feature = "swiss") as usize;
+const STRATEGIES: usize = 10 + cfg!(feature = "swiss") as usize;
 
 impl Strategy {
     /// All strategies, from the oldest to the newest.
@@ -103,6 +108,7 @@ impl Strategy {
         Self::DynamicHash,
         #[cfg(feature = "swiss")]
         Self::Swiss,
+        Self::FlowTable,
         Self::PerfectHash,
         Self::SourceHash,
         Self::Direct,
@@ -119,6 +125,7 @@ impl Strategy {
             Self::DynamicHash => "dynamic-hash",
             #[cfg(feature = "swiss")]
             Self::Swiss => "swiss",
+            Self::FlowTable => "flow-table",
             Self::PerfectHash => "perfect-hash",
             Self::SourceHash => "source-hash",
             Self::Direct => "direct",
@@ -158,6 +165,7 @@ impl Strategy {
             Self::DynamicHash => AnyLocator::DynamicHash(DynamicHash::with_hash(Keyed::new(seed), limit)),
             #[cfg(feature = "swiss")]
             Self::Swiss => AnyLocator::Swiss(Swiss::with_hash(Keyed::new(seed), limit)),
+            Self::FlowTable => AnyLocator::FlowTable(FlowTable::new(limit.min(MAX_FLOWS), seed)),
             Self::PerfectHash => AnyLocator::PerfectHash(PerfectHash::with_capacity_limit(limit, seed)),
             Self::SourceHash => AnyLocator::SourceHash(SourceHash::with_places(places, limit)?),
             Self::Direct => AnyLocator::Direct(Direct::with_places(places, limit)?),
@@ -220,6 +228,8 @@ pub enum AnyLocator<K: Key> {
     /// See [`Swiss`].
     #[cfg(feature = "swiss")]
     Swiss(Swiss<K>),
+    /// See [`FlowTable`].
+    FlowTable(FlowTable<(K, Slot)>),
     /// See [`PerfectHash`].
     PerfectHash(PerfectHash<K>),
     /// See [`SourceHash`].
@@ -240,6 +250,7 @@ macro_rules! each {
             AnyLocator::DynamicHash($locator) => $call,
             #[cfg(feature = "swiss")]
             AnyLocator::Swiss($locator) => $call,
+            AnyLocator::FlowTable($locator) => $call,
             AnyLocator::PerfectHash($locator) => $call,
             AnyLocator::SourceHash($locator) => $call,
             AnyLocator::Direct($locator) => $call,
@@ -259,6 +270,7 @@ impl<K: Key> AnyLocator<K> {
             Self::DynamicHash(_) => Strategy::DynamicHash,
             #[cfg(feature = "swiss")]
             Self::Swiss(_) => Strategy::Swiss,
+            Self::FlowTable(_) => Strategy::FlowTable,
             Self::PerfectHash(_) => Strategy::PerfectHash,
             Self::SourceHash(_) => Strategy::SourceHash,
             Self::Direct(_) => Strategy::Direct,
@@ -279,7 +291,7 @@ impl<K: Key> Locator<K> for AnyLocator<K> {
     }
 
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
-        each!(self, locator => locator.insert(key, slot))
+        each!(self, locator => Locator::insert(locator, key, slot))
     }
 
     fn insert_new(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
@@ -287,7 +299,7 @@ impl<K: Key> Locator<K> for AnyLocator<K> {
     }
 
     fn remove(&mut self, key: &K) -> Option<Slot> {
-        each!(self, locator => locator.remove(key))
+        each!(self, locator => Locator::remove(locator, key))
     }
 
     fn freeze(&mut self) -> Result<(), FreezeError> {
