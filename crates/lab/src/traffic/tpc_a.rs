@@ -15,7 +15,7 @@ pub enum Think {
     Exponential {
         /// Before truncation.
         mean: f64,
-        /// No longer than this.
+        /// No longer than this; infinite for no truncation.
         max: f64,
     },
     /// Always the same, as clients have it that act on a clock.

@@ -82,5 +82,5 @@ fn simulation(curve: &Curve, users: u32, options: &Options) -> Result<f64, LabEr
         choices: vec![curve.choice],
     };
     let tried = simulate::simulate(&setting, options.seed)?;
-    Ok(tried.iter().map(|subject| subject.costs.over(Packet::Both.kinds()).mean()).sum())
+    Ok(tried.iter().map(|subject| simulate::mean(subject, Packet::Both)).sum())
 }

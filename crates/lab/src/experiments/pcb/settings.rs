@@ -71,6 +71,12 @@ impl Traffic {
     }
 }
 
+/// Users as the models have them: they wait for nothing, and may think for ever.
+pub(crate) fn independent(users: u32, response: f64) -> TpcA {
+    let think = Think::Exponential { mean: 1.0 / RATE, max: f64::INFINITY };
+    TpcA { users, response, think, waits: false }
+}
+
 /// One simulation.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
@@ -96,7 +102,7 @@ impl Setting {
         let users = TpcA { users: self.users, response: self.response, ..TpcA::default() };
         let endless: Stream = match self.traffic {
             Traffic::TpcA => Box::new(users.events(seed)),
-            Traffic::Independent => Box::new(TpcA { waits: false, ..users }.events(seed)),
+            Traffic::Independent => Box::new(independent(self.users, self.response).events(seed)),
             Traffic::Fixed => Box::new(TpcA { think: Think::Fixed(1.0 / RATE), ..users }.events(seed)),
             Traffic::Polled => Box::new(Polling { clients: self.users, ..Polling::default() }.events(seed)),
         };

@@ -3,12 +3,15 @@
 //! With one chain this never happens in a run of any length, so it is computed from what does happen: the part of the
 //! others who are silent for a response time, to the power of their number. For 19 and 51 chains the same is shown
 //! beside what really happened.
+//!
+//! Truncating the think times at 100 s, as TPC/A allows, makes users 0.05 % busier. To the power of 1,999 that is 3.6 %:
+//! so much less is the figure for one chain, and it is held to no target there.
 
 use std::collections::VecDeque;
 
 use super::models::describe;
 use super::row;
-use super::settings::{Choice, RATE, RESPONSES, Traffic, USERS};
+use super::settings::{Choice, RATE, RESPONSES, Traffic, USERS, independent};
 use crate::traffic::{Event, Kind, TpcA, seconds};
 use crate::{Options, Row, model};
 
@@ -84,7 +87,10 @@ pub(crate) fn rows(options: &Options) -> Vec<Row> {
     let packets = if options.quick { 500_000 } else { 60_000_000 };
     let mut rows = Vec::new();
     for (traffic, waits) in [(Traffic::Independent, false), (Traffic::TpcA, true)] {
-        let users = TpcA { users: USERS, response: RESPONSE, waits, ..TpcA::default() };
+        let users = match traffic {
+            Traffic::TpcA => TpcA { users: USERS, response: RESPONSE, ..TpcA::default() },
+            _ => independent(USERS, RESPONSE),
+        };
         let counts = count(users, packets, options.seed);
         for (case, (chains, paper, countable)) in CASES.into_iter().enumerate() {
             let expected = expected(chains, waits);
@@ -98,7 +104,7 @@ pub(crate) fn rows(options: &Options) -> Vec<Row> {
             let off = |value: f64, source: &str| {
                 let row = of(100.0 * (value / expected - 1.0).abs(), source).with("metric", "deviation");
                 let row = row.with("unit", "%").with("packet", "acknowledgement").with("from", model);
-                if options.quick { row } else { row.at_most(3.0) }
+                if options.quick || (waits && chains == 1) { row } else { row.at_most(3.0) }
             };
             rows.push(of(expected, model).paper(paper));
             let n = f64::from(USERS);
