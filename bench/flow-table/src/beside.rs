@@ -26,7 +26,8 @@ pub fn inserts(flows: u64) -> [u64; 4] {
     [at(2), at(1_000), at(100_000), u64::from(times[flows as usize - 1])]
 }
 
-fn thread_time() -> u64 {
+/// Nanoseconds that this thread has run.
+pub fn thread_time() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: writes to the struct.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };

@@ -238,10 +238,11 @@ fn churn(flows: u64, tables: &mut [Box<dyn Table>], options: &Options, results: 
     gone
 }
 
+/// Nanoseconds per lookup of this thread's time: when the system ran others in between, that is not the table's.
 fn time(count: usize, work: impl FnOnce() -> u64) -> f64 {
-    let start = Instant::now();
+    let start = beside::thread_time();
     black_box(work());
-    start.elapsed().as_nanos() as f64 / count as f64
+    (beside::thread_time() - start) as f64 / count as f64
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -64,10 +64,10 @@ pub enum FlowInsertError<R> {
 /// # How it works
 ///
 /// Records lie in buckets of sixteen. A key has two buckets, both named by its keyed hash, and its record is in one
-/// of them. The sixteen tags of a bucket (a byte of the hash each) lie apart from the records and are compared in one
-/// step; so small that those of eight million records stay in the processor's cache. A lookup that
-/// hits therefore fetches one line from memory: the record's own. The tags of different keys in a bucket agree by
-/// chance in one of 255 cases, so about one lookup in twenty compares a record in vain.
+/// of them. The sixteen tags of a bucket (a byte of the hash each) lie apart from the records, in a quarter of a cache
+/// line, and are compared in one step. A lookup fetches the tags of both buckets at once and then, if it hits, one
+/// record: the tags say where it is, no index does. The tags of different keys in a bucket agree by chance in one of
+/// 255 cases, so about one lookup in twenty compares a record in vain.
 ///
 /// The table grows by one bucket at a time (linear hashing): the new bucket takes its share of one other, at most
 /// sixteen records, so no insertion waits for a table to be rebuilt. A record that finds both buckets full makes room

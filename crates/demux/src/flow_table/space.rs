@@ -30,7 +30,7 @@ impl<T> Space<T> {
             count,
             #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
             // SAFETY: the block is freed after `ahead` was dropped.
-            ahead: (count * size_of::<T>() >= 8 * HUGE)
+            ahead: (count * size_of::<T>() >= 2 * HUGE)
                 .then(|| unsafe { super::ahead::Ahead::new(first, count * size_of::<T>()) }),
         }
     }
