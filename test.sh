@@ -49,7 +49,7 @@ step "Interleavings of threads (loom)"
 RUSTFLAGS="--cfg loom" cargo test --quiet --release -p throughline-demux --test loom --target-dir target/loom
 
 step "Instruction counts, of what users build"
-cargo test --quiet --release -p throughline-lab --test dispatch
+cargo test --quiet --release -p throughline-lab --test dispatch --test lookups
 
 step "Documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

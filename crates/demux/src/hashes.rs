@@ -122,6 +122,22 @@ impl Hasher for XorFoldHasher {
         }
     }
 
+    #[inline(always)]
+    fn write_u16(&mut self, word: u16) {
+        let word = word.to_be();
+        self.sum ^= if self.odd { word.swap_bytes() } else { word };
+    }
+
+    #[inline(always)]
+    fn write_u32(&mut self, word: u32) {
+        self.write_u16(word as u16 ^ (word >> 16) as u16);
+    }
+
+    #[inline(always)]
+    fn write_u64(&mut self, word: u64) {
+        self.write_u32(word as u32 ^ (word >> 32) as u32);
+    }
+
     #[inline]
     fn finish(&self) -> u64 {
         self.sum.into()
@@ -311,6 +327,24 @@ impl KeyHash for AnyHash {
             Self::Crc32(hash) => KeyHash::hash(hash, key),
             Self::Fnv1a(hash) => KeyHash::hash(hash, key),
             Self::Multiplicative(hash) => KeyHash::hash(hash, key),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn xor_of_words_is_that_of_their_bytes() {
+        let bytes: [u8; 8] = core::array::from_fn(|n| 31 * n as u8 + 5);
+        for before in [&[][..], &[9]] {
+            let [mut by_bytes, mut by_words] = [(); 2].map(|()| XorFold.build_hasher());
+            by_bytes.write(before);
+            by_bytes.write(&bytes);
+            by_words.write(before);
+            by_words.write_u64(u64::from_ne_bytes(bytes));
+            assert_eq!(by_bytes.finish(), by_words.finish());
         }
     }
 }

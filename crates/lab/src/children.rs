@@ -15,6 +15,7 @@ type Part = fn(&[String]) -> Result<(), LabError>;
 const PARTS: &[(&str, Part)] = &[
     ("dispatch-probe", experiments::dispatch::probe::play),
     ("dispatch-bytes", experiments::dispatch::bytes::play),
+    ("hash-cost-probe", experiments::hash_cost::play),
     ("bench-server", peers::bench::serve),
     ("bench-client", peers::bench::call),
     ("floor-server", peers::floor::serve),

@@ -80,3 +80,23 @@ fn mixes() {
         assert!(mean(traffic, "dynamic-hash") < 1.5, "{traffic}");
     }
 }
+
+#[test]
+fn hash_cost() {
+    if cfg!(debug_assertions) {
+        return println!(
+            "SKIPPED: instructions are those of a release build; the test is run with --release too"
+        );
+    }
+    let rows = run("hash-cost", &[]);
+    if rows.is_empty() {
+        return println!(
+            "SKIPPED: no valgrind here (Debian package `valgrind`), instructions are not counted"
+        );
+    }
+    claims(&rows, &["HDR-2"]);
+    let of = |scheme: &str| {
+        rows.iter().find(|row| row["scheme"] == scheme).and_then(|row| row["value"].as_f64()).unwrap()
+    };
+    assert!(of("source-hash") < of("xor") && of("xor") < of("crc32"), "{rows:?}");
+}

@@ -3,6 +3,7 @@
 mod collisions;
 mod connect;
 pub(crate) mod dispatch;
+pub(crate) mod hash_cost;
 mod hot_object;
 mod iiop;
 mod mixes;
@@ -13,6 +14,7 @@ use crate::Experiment;
 /// All of them, in the order of the list.
 pub(crate) const ALL: &[&dyn Experiment] = &[
     &dispatch::Dispatch,
+    &hash_cost::HashCost,
     &hot_object::HotObject,
     &iiop::Iiop,
     &pcb::Pcb,
