@@ -23,6 +23,11 @@ impl Failure {
         Self { status: 2, ..Self::new(what) }
     }
 
+    /// Part of what was asked for is done, and what is missing is told: status 3.
+    pub fn partly(what: impl Into<String>) -> Self {
+        Self { status: 3, ..Self::new(what) }
+    }
+
     /// A failure that has been told already.
     pub fn told() -> Self {
         Self::new("")

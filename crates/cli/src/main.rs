@@ -10,6 +10,7 @@ mod names;
 mod new;
 mod output;
 mod signals;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -17,7 +18,8 @@ use clap::{Parser, Subcommand};
 
 /// CORBA objects in Rust: from the wire to the method in one step.
 ///
-/// Exit status: 0 when all went well, 1 when what was asked for failed, 2 when it was asked for wrongly.
+/// Exit status: 0 when all went well, 1 when what was asked for failed, 2 when it was asked for wrongly, 3 when part of it was
+/// done (see the commands that say so).
 #[derive(Parser)]
 #[command(name = "throughline", version, arg_required_else_help = true, max_term_width = 100)]
 struct Arguments {
@@ -35,6 +37,7 @@ enum Command {
     Lab(lab::Arguments),
     Names(names::Arguments),
     New(new::Arguments),
+    Trace(trace::Arguments),
 }
 
 /// Counts what each thread allocates: experiments tell how much memory objects take.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => new::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Names(arguments) => names::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -32,6 +32,7 @@ mod row;
 mod sink;
 mod table;
 mod timing;
+pub mod trace;
 pub mod traffic;
 
 pub use allocator::CountingAllocator;

@@ -1,0 +1,317 @@
+//! One pass over a capture.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use throughline_demux::{Ipv4Flow, Ipv6Flow};
+
+use super::binned::{Bin, Binned};
+use super::capture::{Capture, Fault, Format, Frame};
+use super::family::Family;
+use super::fragments::Fragments;
+use super::link::{Payload, payload};
+use super::live::{Arrival, End, LINGER};
+use super::lookups::LookupError;
+use super::options::Options;
+use super::packet::{Flow, Seen, Tuple, look};
+use super::report::Report;
+use super::source::{Compression, Source};
+use super::summary::Summary;
+use super::trains::Ride;
+use super::working_set::WorkingSet;
+
+/// Packets looked up together: few enough for their keys to stay in a cache near the processor.
+pub(super) const BATCH: usize = 4096;
+
+/// How many packets there were of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Frames in the capture.
+    pub frames: u64,
+    /// Their octets on the wire.
+    pub bytes: u64,
+    /// Packets that belong to flows, and are looked up.
+    pub packets: u64,
+    /// Those of them that are TCP.
+    pub tcp: u64,
+    /// Those of them that are IPv6.
+    pub v6: u64,
+    /// Frames that carry no IP.
+    pub not_ip: u64,
+    /// IP packets that are neither TCP nor UDP.
+    pub other_protocol: u64,
+    /// IP packets cut off before their ports, or malformed.
+    pub broken: u64,
+    /// Fragments whose flow is not known.
+    pub lost_fragments: u64,
+    /// Packets to addresses that were not asked for.
+    pub not_asked_for: u64,
+    /// Frames of a link type that is not understood, and which one.
+    pub unknown_link: u64,
+    /// The link type of the last of these.
+    pub last_unknown_link: u32,
+    /// Flows that began.
+    pub flows: u64,
+    /// The most that were alive at once.
+    pub most_live: u64,
+    /// Flows taken out before their time, for want of room.
+    pub evicted: u64,
+}
+
+/// An interval of the capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Packets.
+    pub packets: u64,
+    /// Octets.
+    pub bytes: u64,
+    /// Flows that began.
+    pub begun: u64,
+    /// The most flows that were alive at once.
+    pub live: u64,
+}
+
+impl Bin for Moment {
+    fn join(&mut self, next: Self) {
+        self.packets += next.packets;
+        self.bytes += next.bytes;
+        self.begun += next.begun;
+        self.live = self.live.max(next.live);
+    }
+}
+
+/// Analyses a capture. `progress` is told how many octets of the file have been taken.
+///
+/// # Errors
+/// When the octets are no capture, or a lookup cannot be configured. A capture that breaks off later has a report with
+/// the fault in it.
+pub fn analyse(
+    source: Source,
+    options: &Options,
+    mut progress: impl FnMut(u64),
+) -> Result<Report, AnalysisError> {
+    let (taken, compression) = (source.progress(), source.compression());
+    let capture = Capture::open(source)?;
+    let format = capture.format();
+    let mut analysis = Analysis::new(options)?;
+    let end = capture.read(|frame| {
+        analysis.frame(&frame);
+        if analysis.is_batch() {
+            analysis.batch();
+            progress(taken.taken());
+        }
+    });
+    progress(taken.taken());
+    Ok(analysis.finish(Read { format, compression, fault: end.err() }))
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// This is no capture.
+    #[error("{}", .0.cause)]
+    NoCapture(Fault),
+    /// A lookup cannot be made.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+}
+
+impl From<Fault> for AnalysisError {
+    fn from(fault: Fault) -> Self {
+        Self::NoCapture(fault)
+    }
+}
+
+/// How the reading went.
+struct Read {
+    format: Format,
+    compression: Compression,
+    fault: Option<Fault>,
+}
+
+/// What has been seen so far.
+struct Analysis<'o> {
+    options: &'o Options,
+    counts: Counts,
+    fragments: Fragments,
+    v4: Family<Ipv4Flow>,
+    v6: Family<Ipv6Flow>,
+    /// Whether the packets since the last batch are IPv6, and when they came.
+    waiting: Vec<(bool, u64)>,
+    ride: Ride,
+    working_set: WorkingSet,
+    over_time: Binned<Moment>,
+    first_time: u64,
+    now: u64,
+    /// Frames since the last batch, and when that was.
+    batch_frames: usize,
+    batch_time: u64,
+}
+
+impl<'o> Analysis<'o> {
+    fn new(options: &'o Options) -> Result<Self, LookupError> {
+        Ok(Self {
+            options,
+            counts: Counts::default(),
+            fragments: Fragments::default(),
+            v4: Family::new(options)?,
+            v6: Family::new(options)?,
+            waiting: Vec::new(),
+            ride: Ride::default(),
+            working_set: WorkingSet::new(),
+            over_time: Binned::new(1000),
+            first_time: 0,
+            now: 0,
+            batch_frames: 0,
+            batch_time: 0,
+        })
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        if self.counts.frames == 0 {
+            (self.first_time, self.batch_time) = (frame.time, frame.time);
+        }
+        self.counts.frames += 1;
+        self.counts.bytes += u64::from(frame.length);
+        // Clocks are set back now and then.
+        self.now = self.now.max(frame.time);
+        self.batch_frames += 1;
+        let moment = self.over_time.at(self.now - self.first_time);
+        moment.packets += 1;
+        moment.bytes += u64::from(frame.length);
+        match payload(frame) {
+            Payload::Ip(packet) => match look(packet, &mut self.fragments) {
+                Seen::Flow(flow, bits) => self.packet(flow, bits),
+                Seen::LostFragment => self.counts.lost_fragments += 1,
+                Seen::OtherProtocol => self.counts.other_protocol += 1,
+                Seen::Broken => self.counts.broken += 1,
+            },
+            Payload::Other => self.counts.not_ip += 1,
+            Payload::UnknownLink => {
+                self.counts.unknown_link += 1;
+                self.counts.last_unknown_link = frame.link;
+            }
+        }
+    }
+
+    fn packet(&mut self, flow: Flow, bits: u8) {
+        if self.options.to.is_some_and(|network| !network.contains(flow.receiver())) {
+            self.counts.not_asked_for += 1;
+            return;
+        }
+        let (time, number, both) = (self.now, self.counts.packets, self.options.both_directions);
+        self.counts.packets += 1;
+        let (protocol, v6) = match flow {
+            Flow::V4(tuple) => {
+                let (tuple, reversed) = directed(tuple, both);
+                self.v4.arrive(Arrival { key: key_v4(&tuple), reversed, bits, time, number });
+                (tuple.protocol, false)
+            }
+            Flow::V6(tuple) => {
+                let (tuple, reversed) = directed(tuple, both);
+                self.v6.arrive(Arrival { key: key_v6(&tuple), reversed, bits, time, number });
+                (tuple.protocol, true)
+            }
+        };
+        self.counts.tcp += u64::from(protocol == 6);
+        self.counts.v6 += u64::from(v6);
+        self.waiting.push((v6, time));
+    }
+
+    /// Finds the flows of the packets since the last batch.
+    fn track(&mut self) {
+        let mut live = (self.v4.live.len() + self.v6.live.len()) as u64;
+        let (v4, v6) = (self.v4.track(), self.v6.track());
+        let (mut v4, mut v6) = (v4.iter(), v6.iter());
+        for (is_v6, time) in self.waiting.drain(..) {
+            let Some(found) = (if is_v6 { v6.next() } else { v4.next() }) else {
+                break;
+            };
+            live += u64::from(found.new);
+            let moment = self.over_time.at(time - self.first_time);
+            moment.begun += u64::from(found.new);
+            moment.live = moment.live.max(live);
+            self.counts.flows += u64::from(found.new);
+            if !found.new {
+                self.working_set.again(found.interval);
+            }
+            self.ride.on(found.new, (is_v6, found.slot));
+        }
+        self.counts.most_live = self.counts.most_live.max(live);
+    }
+
+    /// Whether enough packets, or enough time for flows to be over, have come since the last batch.
+    fn is_batch(&self) -> bool {
+        /// Flows stay at most this much longer than they should, as a share.
+        const LATE: u64 = 16;
+        let patience = self.options.idle.min(LINGER) / LATE;
+        self.batch_frames >= BATCH || self.now - self.batch_time > patience
+    }
+
+    /// Looks up the packets since the last time, and lets flows go that are over.
+    fn batch(&mut self) {
+        self.track();
+        self.v4.look_up();
+        self.v6.look_up();
+        let (now, working_set, counts) = (self.now, &mut self.working_set, &mut self.counts);
+        let mut gone = |number, end| {
+            working_set.last(number);
+            counts.evicted += u64::from(end == End::Evicted);
+        };
+        self.v4.expire(now, &mut gone);
+        self.v6.expire(now, &mut gone);
+        (self.batch_frames, self.batch_time) = (0, now);
+    }
+
+    fn finish(mut self, read: Read) -> Report {
+        self.track();
+        self.v4.look_up();
+        self.v6.look_up();
+        let last = self.v4.live.last_numbers().chain(self.v6.live.last_numbers());
+        last.for_each(|number| self.working_set.last(number));
+        Report {
+            duration: self.now.saturating_sub(self.first_time),
+            first_time: self.first_time,
+            counts: self.counts,
+            working_set: self.working_set.curve(self.counts.packets),
+            trains: self.ride.trains(),
+            over_time: filled(self.over_time),
+            lookups: merged(self.v4.lookups.summaries(), &self.v6.lookups.summaries()),
+            options: self.options.clone(),
+            format: read.format,
+            compression: read.compression,
+            fault: read.fault,
+        }
+    }
+}
+
+/// While nothing comes, flows stay.
+fn filled(mut over_time: Binned<Moment>) -> Binned<Moment> {
+    let mut live = 0;
+    for moment in over_time.bins_mut() {
+        if moment.packets == 0 {
+            moment.live = live;
+        }
+        live = moment.live;
+    }
+    over_time
+}
+
+/// What lookups cost in both tables.
+fn merged(mut all: Vec<Summary>, others: &[Summary]) -> Vec<Summary> {
+    all.iter_mut().zip(others).for_each(|(one, other)| one.merge(other));
+    all
+}
+
+fn directed<A: Ord + Copy>(tuple: Tuple<A>, both: bool) -> (Tuple<A>, bool) {
+    if both { tuple.undirected() } else { (tuple, false) }
+}
+
+fn key_v4(tuple: &Tuple<u32>) -> Ipv4Flow {
+    let (from, to) = (tuple.from, tuple.to);
+    Ipv4Flow::new(Ipv4Addr::from_bits(from.0), from.1, Ipv4Addr::from_bits(to.0), to.1, tuple.protocol)
+}
+
+fn key_v6(tuple: &Tuple<u128>) -> Ipv6Flow {
+    let (from, to) = (tuple.from, tuple.to);
+    Ipv6Flow::new(Ipv6Addr::from_bits(from.0), from.1, Ipv6Addr::from_bits(to.0), to.1, tuple.protocol)
+}

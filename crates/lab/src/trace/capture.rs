@@ -1,0 +1,250 @@
+//! From octets to frames: pcap and pcapng files, read as a stream.
+
+use std::fmt;
+use std::io::Read;
+
+use pcap_parser::PcapHeader;
+use pcap_parser::pcap::{LegacyPcapBlock, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified};
+
+use super::pcapng::Section;
+use super::source::Source;
+
+/// Octets buffered at first.
+const BUFFER: usize = 1 << 20;
+/// A record that claims to be larger is damage; libpcap's own limit is lower for most link types.
+pub(super) const LARGEST: usize = 16 << 20;
+
+/// One captured frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Nanoseconds since 1970.
+    pub time: u64,
+    /// What the frame begins with: a number of the `LINKTYPE` registry.
+    pub link: u32,
+    /// Its length on the wire.
+    pub length: u32,
+    /// As much of it as was captured.
+    pub data: &'a [u8],
+}
+
+/// Where and why a capture cannot be read any further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Octets of the capture, decompressed, before the record that is at fault.
+    pub offset: u64,
+    /// Frames before it.
+    pub frames: u64,
+    /// What is wrong.
+    pub cause: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at octet {} of the capture, after {} frames: {}", self.offset, self.frames, self.cause)
+    }
+}
+
+/// The two file formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The classic one.
+    Pcap,
+    /// Its successor, of blocks.
+    PcapNg,
+}
+
+impl Format {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pcap => "pcap",
+            Self::PcapNg => "pcapng",
+        }
+    }
+}
+
+/// A capture to be read.
+pub struct Capture {
+    octets: Octets,
+    kind: Kind,
+    frames: u64,
+}
+
+enum Kind {
+    Pcap(PcapHeader),
+    PcapNg(Section),
+}
+
+/// What begins the octets at hand.
+pub(super) enum Next<'a> {
+    /// A record of this many octets, with the frame in it if it is of that kind.
+    Record(usize, Option<Frame<'a>>),
+    /// Part of a record that has this many octets at least.
+    Part(usize),
+    /// Nothing that makes sense.
+    Damage(String),
+}
+
+impl Capture {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// When the octets are no capture, or too few of them can be read to tell.
+    pub fn open(source: Source) -> Result<Self, Fault> {
+        let mut octets = Octets { source, buffer: vec![0; BUFFER], start: 0, end: 0, before: 0 };
+        octets.more(BUFFER);
+        let kind = Kind::of(&mut octets).map_err(|cause| Fault {
+            offset: 0,
+            frames: 0,
+            cause: octets.source.progress().fault().unwrap_or(cause),
+        })?;
+        Ok(Self { octets, kind, frames: 0 })
+    }
+
+    /// Which format it has.
+    pub fn format(&self) -> Format {
+        match self.kind {
+            Kind::Pcap(_) => Format::Pcap,
+            Kind::PcapNg(_) => Format::PcapNg,
+        }
+    }
+
+    /// Shows all frames to `visit`.
+    ///
+    /// # Errors
+    /// What is wrong with the capture; all frames before the fault have been shown.
+    pub fn read(mut self, mut visit: impl FnMut(Frame<'_>)) -> Result<(), Fault> {
+        loop {
+            match self.kind.next(self.octets.data()) {
+                Next::Record(length, frame) => {
+                    if let Some(frame) = frame {
+                        self.frames += 1;
+                        visit(frame);
+                    }
+                    self.octets.start += length;
+                }
+                Next::Part(length) if length > LARGEST => {
+                    return Err(self.fault(format!("a record claims to have {length} octets")));
+                }
+                Next::Part(length) => {
+                    if !self.octets.more(length) {
+                        return self.end();
+                    }
+                }
+                Next::Damage(cause) => return Err(self.fault(cause)),
+            }
+        }
+    }
+
+    fn end(&self) -> Result<(), Fault> {
+        let left = self.octets.data().len();
+        match self.octets.source.progress().fault() {
+            Some(cause) => Err(self.fault(cause)),
+            None if left > 0 => {
+                Err(self.fault(format!("it ends within a record, of which it has {left} octets")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn fault(&self, cause: String) -> Fault {
+        Fault { offset: self.octets.before + self.octets.start as u64, frames: self.frames, cause }
+    }
+}
+
+impl Kind {
+    /// Takes the header of a pcap file; a section's header is a block like others.
+    fn of(octets: &mut Octets) -> Result<Self, String> {
+        let data = octets.data();
+        if data.starts_with(&Section::MAGIC) {
+            return Ok(Self::PcapNg(Section::default()));
+        }
+        match pcap_parser::parse_pcap_header(data) {
+            Ok((_, header)) => {
+                octets.start += header.size();
+                Ok(Self::Pcap(header))
+            }
+            Err(_) if data.is_empty() => Err("it is empty".to_owned()),
+            Err(pcap_parser::nom::Err::Incomplete(_)) => Err("it ends within the file's header".to_owned()),
+            Err(_) => {
+                Err("it is neither pcap nor pcapng, nor one of them compressed by gzip, zstd or xz"
+                    .to_owned())
+            }
+        }
+    }
+
+    fn next<'a>(&mut self, data: &'a [u8]) -> Next<'a> {
+        match self {
+            Self::Pcap(header) => pcap_record(header, data),
+            Self::PcapNg(section) => section.block(data),
+        }
+    }
+}
+
+fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8]) -> Next<'a> {
+    let big = header.is_bigendian();
+    let head = if header.is_modified_format() { 24 } else { 16 };
+    let Some(captured) = data.get(8..12).filter(|_| data.len() >= head) else {
+        return Next::Part(head);
+    };
+    let captured = word(captured, big) as usize;
+    let length = head + captured;
+    if data.len() < length {
+        return Next::Part(length);
+    }
+    let parse = match (header.is_modified_format(), big) {
+        (true, _) => parse_pcap_frame_modified,
+        (false, true) => parse_pcap_frame_be,
+        (false, false) => parse_pcap_frame,
+    };
+    match parse(&data[..length]) {
+        Ok((_, block)) => Next::Record(length, Some(frame(header, &block))),
+        Err(_) => Next::Damage("a record is damaged".to_owned()),
+    }
+}
+
+fn frame<'a>(header: &PcapHeader, block: &LegacyPcapBlock<'a>) -> Frame<'a> {
+    let fraction = u64::from(block.ts_usec) * if header.is_nanosecond_precision() { 1 } else { 1000 };
+    Frame {
+        time: u64::from(block.ts_sec) * 1_000_000_000 + fraction,
+        // The upper half tells of checksums behind the frame.
+        link: header.network.0 as u32 & 0xffff,
+        length: block.origlen,
+        data: block.data,
+    }
+}
+
+/// Four octets as a number.
+pub(super) fn word(octets: &[u8], big: bool) -> u32 {
+    let octets = octets.first_chunk().copied().unwrap_or_default();
+    if big { u32::from_be_bytes(octets) } else { u32::from_le_bytes(octets) }
+}
+
+/// A window on the source.
+struct Octets {
+    source: Source,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Octets that have left the buffer.
+    before: u64,
+}
+
+impl Octets {
+    fn data(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Reads on, with room for `wanted` octets; whether there were any more.
+    fn more(&mut self, wanted: usize) -> bool {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.before += self.start as u64;
+        (self.start, self.end) = (0, self.end - self.start);
+        if self.buffer.len() < wanted {
+            self.buffer.resize(wanted, 0);
+        }
+        let count = self.source.read(&mut self.buffer[self.end..]).unwrap_or(0);
+        self.end += count;
+        count > 0
+    }
+}

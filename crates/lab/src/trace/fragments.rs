@@ -1,0 +1,67 @@
+//! Fragments after the first have no ports: their flow is known by the datagram that they are part of.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+use super::packet::Flow;
+
+/// Datagrams remembered. The oldest is forgotten for a new one.
+const DATAGRAMS: usize = 4096;
+
+/// What the fragments of one datagram have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DatagramId {
+    /// Who sent it.
+    pub from: IpAddr,
+    /// Who receives it.
+    pub to: IpAddr,
+    /// Its identification.
+    pub id: u32,
+    /// Its protocol, where that is part of its identity (IPv4).
+    pub protocol: u8,
+}
+
+/// The datagrams whose first fragments were seen, in bounded memory.
+#[derive(Debug, Default)]
+pub struct Fragments {
+    flows: HashMap<DatagramId, Flow>,
+    order: VecDeque<DatagramId>,
+}
+
+impl Fragments {
+    /// Takes note of a first fragment.
+    pub fn begin(&mut self, id: DatagramId, flow: Flow) {
+        if self.flows.insert(id, flow).is_some() {
+            return;
+        }
+        self.order.push_back(id);
+        if self.order.len() > DATAGRAMS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.flows.remove(&oldest);
+        }
+    }
+
+    /// The flow of a later fragment.
+    pub fn find(&self, id: &DatagramId) -> Option<Flow> {
+        self.flows.get(id).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packet::Tuple;
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_forgotten() {
+        let id = |id| DatagramId { from: [1; 4].into(), to: [2; 4].into(), id, protocol: 17 };
+        let flow = Flow::V4(Tuple { from: (1, 2), to: (3, 4), protocol: 17 });
+        let mut fragments = Fragments::default();
+        for n in 0..=DATAGRAMS as u32 {
+            fragments.begin(id(n), flow);
+        }
+        assert_eq!((fragments.find(&id(0)), fragments.find(&id(1))), (None, Some(flow)));
+        assert_eq!(fragments.flows.len(), DATAGRAMS);
+    }
+}

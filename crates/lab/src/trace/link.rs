@@ -1,0 +1,74 @@
+//! From frames to IP packets.
+
+use etherparse::{EtherType, SingleVlanSlice, ether_type};
+
+use super::capture::Frame;
+
+/// The link types that are understood, by their numbers in the registry.
+const NULL: u32 = 0;
+const ETHERNET: u32 = 1;
+const LOOP: u32 = 108;
+const LINUX_COOKED: u32 = 113;
+const LINUX_COOKED_2: u32 = 276;
+const RAW: [u32; 5] = [12, 14, 101, 228, 229];
+/// VLAN tags of one frame, at most.
+const TAGS: usize = 4;
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// An IP packet, of either version.
+    Ip(&'a [u8]),
+    /// Something else, such as ARP, or a frame cut off before its payload.
+    Other,
+    /// The link type is not one of those understood.
+    UnknownLink,
+}
+
+/// Finds the IP packet in a frame.
+pub fn payload<'a>(frame: &Frame<'a>) -> Payload<'a> {
+    let data = frame.data;
+    match frame.link {
+        ETHERNET => after_type(data, 12),
+        LINUX_COOKED => after_type(data, 14),
+        LINUX_COOKED_2 => match data.split_at_checked(20) {
+            Some((head, rest)) => by_type(EtherType(u16::from_be_bytes([head[0], head[1]])), rest),
+            None => Payload::Other,
+        },
+        // The address family before the packet is a number of the capturing system; the packet tells its version too.
+        NULL | LOOP => data.get(4..).map_or(Payload::Other, ip),
+        link if RAW.contains(&link) => ip(data),
+        _ => Payload::UnknownLink,
+    }
+}
+
+/// The payload behind a type field.
+fn after_type(data: &[u8], at: usize) -> Payload<'_> {
+    match data.get(at..).and_then(<[u8]>::split_first_chunk) {
+        Some((octets, rest)) => by_type(EtherType(u16::from_be_bytes(*octets)), rest),
+        None => Payload::Other,
+    }
+}
+
+fn by_type(mut kind: EtherType, mut data: &[u8]) -> Payload<'_> {
+    for _ in 0..=TAGS {
+        match kind {
+            ether_type::IPV4 | ether_type::IPV6 => return ip(data),
+            ether_type::VLAN_TAGGED_FRAME
+            | ether_type::PROVIDER_BRIDGING
+            | ether_type::VLAN_DOUBLE_TAGGED_FRAME => match SingleVlanSlice::from_slice(data) {
+                Ok(tag) => (kind, data) = (tag.ether_type(), tag.payload_slice()),
+                Err(_) => return Payload::Other,
+            },
+            _ => return Payload::Other,
+        }
+    }
+    Payload::Other
+}
+
+fn ip(data: &[u8]) -> Payload<'_> {
+    match data {
+        [0x40..=0x4f | 0x60..=0x6f, ..] => Payload::Ip(data),
+        _ => Payload::Other,
+    }
+}

@@ -1,0 +1,58 @@
+//! Which lookup suits a traffic? A capture is read once, as a stream, in memory that does not grow with its length.
+//!
+//! [`analyse`] takes the octets of a capture ([`Source`]) through these stages, a file each: [`Capture`] cuts them into
+//! frames, `link` finds the IP packet in a frame, `packet` the flow of an IP packet, `live` keeps the flows that are
+//! alive, and `lookups` looks every packet up with every locator of `throughline-demux`. What comes out is a [`Report`].
+//!
+//! # What a flow is
+//!
+//! The packets of TCP or UDP with the same addresses and ports, by default in both directions, as for the hosts at the
+//! ends of a connection. IPv4 and IPv6 have tables of their own. A flow begins with its first packet, which is looked up
+//! in vain and then put in. It ends after a time of silence; or 60 s after both sides have sent FIN or one has sent RST,
+//! as TCP's TIME-WAIT has it; or, when there are as many as [`Options::flows`], for the longest unused of them, when
+//! another needs its place.
+//!
+//! # What is bounded
+//!
+//! Flows alive ([`Options::flows`]), datagrams whose fragments can be told the flow of (4,096), octets of one record
+//! (16 MiB) and of what a decompressor looks back at (128 MiB), points in time (512 intervals, which grow), values in
+//! distributions (told apart below 128, within 1/64 above).
+
+mod analysis;
+mod binned;
+mod capture;
+mod family;
+mod foreknown;
+mod fragments;
+mod link;
+mod lists;
+mod live;
+mod lookups;
+mod measured;
+mod options;
+mod order;
+mod packet;
+mod pcapng;
+mod recommend;
+mod report;
+mod source;
+mod summary;
+mod tally;
+mod trains;
+mod which;
+mod working_set;
+
+pub use analysis::{AnalysisError, Counts, Moment, analyse};
+pub use capture::{Capture, Fault, Format, Frame};
+pub use fragments::Fragments;
+pub use link::{Payload, payload};
+pub use lookups::LookupError;
+pub use options::{Network, NotANetwork, Options};
+pub use packet::{Flow, Seen, Tuple, look};
+pub use recommend::Recommendation;
+pub use report::Report;
+pub use source::{Compression, Source};
+pub use summary::Summary;
+pub use tally::Tally;
+pub use which::Which;
+pub use working_set::Point;
