@@ -89,7 +89,8 @@ fn undisturbed(rows: &[Row]) -> Table {
         "51 chains: equation 9 gives 0.217; the paper's 0.21 leaves out that users do not disturb themselves",
     );
     for row in rows.iter().filter(|row| row.text("metric") == "undisturbed") {
-        let figures = [number(row.number("paper")), small(row.value())];
+        let probability = |p: f64| if p < 1e-3 { format!("{p:.2e}") } else { format!("{p:.4}") };
+        let figures = [row.number("paper").map_or_else(String::new, probability), probability(row.value())];
         table.line(about(row, &["locator", "chains", "traffic", "source"]).into_iter().chain(figures));
     }
     table
