@@ -35,8 +35,13 @@ pub struct Keyed {
 impl Keyed {
     /// The function of this seed. It must be unknown to whoever chooses the keys.
     pub fn new(seed: u64) -> Self {
-        // Short keys are multiplied by little more than the seed, so it must not be a small number.
-        Self { seed: spread(seed), shared: SharedSeed::from_u64(spread(!seed)) }
+        // Short keys are multiplied by little more than the seed, so it must not be a small number; nor 0, which `spread`
+        // makes of one seed as well.
+        let large = |seed| match spread(seed) {
+            0 => spread(1),
+            spread => spread,
+        };
+        Self { seed: large(seed), shared: SharedSeed::from_u64(large(!seed)) }
     }
 
     /// The function of a seed from the operating system.
@@ -333,7 +338,24 @@ impl KeyHash for AnyHash {
 
 #[cfg(test)]
 mod tests {
+    use core::net::Ipv4Addr;
+
     use super::*;
+    use crate::Ipv4Flow;
+
+    #[test]
+    fn no_seed_is_weak() {
+        for seed in [0, 1, u64::MAX - 1, u64::MAX] {
+            let hash = Keyed::new(seed);
+            let mut bins = [0; 256];
+            for n in 0..25_600_u64 {
+                let flow = Ipv4Flow::new(Ipv4Addr::from(n as u32), 80, Ipv4Addr::LOCALHOST, 443, 6);
+                bins[(KeyHash::hash(&hash, &flow) >> 56) as usize] += 1;
+            }
+            // 100 each, with a deviation of 10.
+            assert!(bins.iter().all(|n| (40..170).contains(n)), "{seed}: {bins:?}");
+        }
+    }
 
     #[test]
     fn xor_of_words_is_that_of_their_bytes() {

@@ -4,6 +4,7 @@
 //! (overlapping) words, loaded once for the hash and compared with the one candidate's words, without a loop.
 
 use crate::displace::place;
+use crate::mix::{FACTOR, fold};
 
 /// Names and the perfect hash over them, written out by a code generator; see [`build_names`](crate::build_names).
 ///
@@ -122,9 +123,7 @@ impl NameTable {
     }
 }
 
-/// Odd and without pattern.
-const FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
-/// Likewise, and part of an instruction.
+/// Odd and without pattern, and part of an instruction.
 const SMALL_FACTOR: u64 = 0x5851_f42d;
 /// Takes bit `i` of a length, of the lowest four, to bit `8 * i + 7`, which no ASCII text has: then no two lengths of one
 /// class make up for a difference between words.
@@ -171,21 +170,14 @@ fn same<const N: usize>(a: [u64; N], b: [u64; N]) -> bool {
 #[inline(always)]
 fn hash_words<const N: usize>(words: [u64; N], len: usize, seed: u64) -> u64 {
     let more = words[2..].iter().fold(0, |sum: u64, word| sum.wrapping_add(*word).wrapping_mul(SMALL_FACTOR));
-    mix(words[0].wrapping_add(more) ^ seed, words[1] ^ (len as u64).wrapping_mul(LENGTH))
+    fold(words[0].wrapping_add(more) ^ seed, words[1] ^ (len as u64).wrapping_mul(LENGTH))
 }
 
 fn hash_long(name: &[u8], seed: u64) -> u64 {
     let words = name.chunks_exact(8);
     let last = tail(name).unwrap_or(0) ^ name.len() as u64;
-    let state = words.filter_map(head).fold(seed, |state, word| mix(state ^ word, FACTOR));
-    mix(state ^ last, FACTOR)
-}
-
-/// Folds the 128-bit product.
-#[inline(always)]
-fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
+    let state = words.filter_map(head).fold(seed, |state, word| fold(state ^ word, FACTOR));
+    fold(state ^ last, FACTOR)
 }
 
 /// The first 8 bytes, where there are so many.

@@ -141,13 +141,13 @@ fn keys_that_share_most_of_their_bits_spread_like_any_others() {
         |n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15),
     ];
     for (pattern, keys) in patterns.into_iter().enumerate() {
-        for seed in [1, 2, 3] {
+        for seed in (0..16).chain([u64::MAX]) {
             let count = MANY / 10;
             let mut table = FlowTable::<Record>::new(count as usize, seed);
             (0..count).for_each(|n| table.insert((keys(n), n)).expect("below the limit"));
             let hits = examined(&table, (0..count).map(keys));
             let misses = examined(&table, (count..2 * count).map(keys));
-            assert!(hits < 1.1 && misses < 0.2, "pattern {pattern}, seed {seed}: {hits} and {misses}");
+            assert!(hits < 1.1 && misses < 0.15, "pattern {pattern}, seed {seed}: {hits} and {misses}");
         }
     }
 }

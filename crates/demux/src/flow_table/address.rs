@@ -1,5 +1,7 @@
 //! Which two buckets belong to a key, while the number of buckets grows one by one (linear hashing).
 
+use crate::mix::{FACTOR, fold};
+
 /// As many versions as there are; a bucket and the one it is split into share theirs.
 pub(super) const LEAST_BUCKETS: u32 = if cfg!(loom) { 2 } else { 64 };
 
@@ -11,13 +13,17 @@ pub(super) const MOST_BUCKETS: u32 = 1 << 28;
 pub(super) struct Hash(pub(super) u64);
 
 impl Hash {
+    /// Of a keyed hash. Its bits are not independent of one another where keys differ in few, so that all keys of one
+    /// bucket could share their second one too: another multiplication makes them so.
+    #[inline(always)]
+    pub(super) fn of(hash: u64) -> Self {
+        Self(fold(hash, FACTOR))
+    }
+
     /// What tells keys of one bucket apart; never 0, the mark of an empty place.
-    ///
-    /// The bits of a fast hash are not independent of one another where keys differ in few: a multiplication, for
-    /// which no bucket waits, brings them together.
     #[inline(always)]
     pub(super) fn tag(self) -> u8 {
-        let tag = (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+        let tag = (self.0 >> 56) as u8;
         tag + u8::from(tag == 0)
     }
 

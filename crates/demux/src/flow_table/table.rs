@@ -85,7 +85,7 @@ impl<R: FlowRecord, A> Store<R, A> {
 
     #[inline(always)]
     pub(super) fn hash_of(&self, key: &R::Key) -> Hash {
-        Hash(self.hash.hash(key))
+        Hash::of(self.hash.hash(key))
     }
 
     #[inline(always)]
