@@ -48,6 +48,9 @@ pub struct Arguments {
     /// One JSON object per number instead of tables
     #[arg(long)]
     json: bool,
+    /// Write the report, with plots, as a page of its own to this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -77,6 +80,12 @@ pub fn run(arguments: &Arguments) -> Result {
         report.rows().iter().for_each(|row| output::line(&row.to_string()));
     } else {
         print(&report);
+    }
+    if let Some(file) = &arguments.html {
+        let written = report.html(&name).and_then(|page| std::fs::write(file, page));
+        written.map_err(|e| {
+            Failure::new(format!("cannot write {}", file.display())).because(e).next("choose another place")
+        })?;
     }
     match &report.fault {
         Some(fault) => Err(Failure::partly(format!(

@@ -92,16 +92,20 @@ pub fn analyse(
     let (taken, compression) = (source.progress(), source.compression());
     let capture = Capture::open(source)?;
     let format = capture.format();
-    let mut analysis = Analysis::new(options)?;
+    let mut analysis = Analysis::new(options);
+    let mut failure = None;
     let end = capture.read(|frame| {
         analysis.frame(&frame);
         if analysis.is_batch() {
-            analysis.batch();
+            failure = failure.take().or(analysis.batch().err());
             progress(taken.taken());
         }
     });
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
     progress(taken.taken());
-    Ok(analysis.finish(Read { format, compression, fault: end.err() }))
+    Ok(analysis.finish(Read { format, compression, fault: end.err() })?)
 }
 
 /// Why there is no report.
@@ -148,13 +152,13 @@ struct Analysis<'o> {
 }
 
 impl<'o> Analysis<'o> {
-    fn new(options: &'o Options) -> Result<Self, LookupError> {
-        Ok(Self {
+    fn new(options: &'o Options) -> Self {
+        Self {
             options,
             counts: Counts::default(),
             fragments: Fragments::default(),
-            v4: Family::new(options)?,
-            v6: Family::new(options)?,
+            v4: Family::new(options),
+            v6: Family::new(options),
             waiting: Vec::new(),
             ride: Ride::default(),
             working_set: WorkingSet::new(),
@@ -163,7 +167,7 @@ impl<'o> Analysis<'o> {
             now: 0,
             batch_frames: 0,
             batch_time: 0,
-        })
+        }
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
@@ -218,9 +222,9 @@ impl<'o> Analysis<'o> {
     }
 
     /// Finds the flows of the packets since the last batch.
-    fn track(&mut self) {
+    fn track(&mut self) -> Result<(), LookupError> {
         let mut live = (self.v4.live.len() + self.v6.live.len()) as u64;
-        let (v4, v6) = (self.v4.track(), self.v6.track());
+        let (v4, v6) = (self.v4.track()?, self.v6.track()?);
         let (mut v4, mut v6) = (v4.iter(), v6.iter());
         for (is_v6, time) in self.waiting.drain(..) {
             let Some(found) = (if is_v6 { v6.next() } else { v4.next() }) else {
@@ -237,6 +241,7 @@ impl<'o> Analysis<'o> {
             self.ride.on(found.new, (is_v6, found.slot));
         }
         self.counts.most_live = self.counts.most_live.max(live);
+        Ok(())
     }
 
     /// Whether enough packets, or enough time for flows to be over, have come since the last batch.
@@ -248,8 +253,8 @@ impl<'o> Analysis<'o> {
     }
 
     /// Looks up the packets since the last time, and lets flows go that are over.
-    fn batch(&mut self) {
-        self.track();
+    fn batch(&mut self) -> Result<(), LookupError> {
+        self.track()?;
         self.v4.look_up();
         self.v6.look_up();
         let (now, working_set, counts) = (self.now, &mut self.working_set, &mut self.counts);
@@ -260,27 +265,28 @@ impl<'o> Analysis<'o> {
         self.v4.expire(now, &mut gone);
         self.v6.expire(now, &mut gone);
         (self.batch_frames, self.batch_time) = (0, now);
+        Ok(())
     }
 
-    fn finish(mut self, read: Read) -> Report {
-        self.track();
+    fn finish(mut self, read: Read) -> Result<Report, LookupError> {
+        self.track()?;
         self.v4.look_up();
         self.v6.look_up();
         let last = self.v4.live.last_numbers().chain(self.v6.live.last_numbers());
         last.for_each(|number| self.working_set.last(number));
-        Report {
+        Ok(Report {
             duration: self.now.saturating_sub(self.first_time),
             first_time: self.first_time,
             counts: self.counts,
             working_set: self.working_set.curve(self.counts.packets),
             trains: self.ride.trains(),
             over_time: filled(self.over_time),
-            lookups: merged(self.v4.lookups.summaries(), &self.v6.lookups.summaries()),
+            lookups: merged(self.v4.summaries(), self.v6.summaries()),
             options: self.options.clone(),
             format: read.format,
             compression: read.compression,
             fault: read.fault,
-        }
+        })
     }
 }
 
@@ -297,8 +303,11 @@ fn filled(mut over_time: Binned<Moment>) -> Binned<Moment> {
 }
 
 /// What lookups cost in both tables.
-fn merged(mut all: Vec<Summary>, others: &[Summary]) -> Vec<Summary> {
-    all.iter_mut().zip(others).for_each(|(one, other)| one.merge(other));
+fn merged(mut all: Vec<Summary>, others: Vec<Summary>) -> Vec<Summary> {
+    if all.is_empty() {
+        return others;
+    }
+    all.iter_mut().zip(&others).for_each(|(one, other)| one.merge(other));
     all
 }
 

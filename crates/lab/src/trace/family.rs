@@ -6,11 +6,14 @@ use super::analysis::BATCH;
 use super::live::{Arrival, End, Found, Limits, Live};
 use super::lookups::{LookupError, Lookups};
 use super::options::Options;
+use super::summary::Summary;
 
 /// Flows and lookups.
 pub(super) struct Family<K: Key> {
     pub(super) live: Live<K>,
-    pub(super) lookups: Lookups<K>,
+    /// None before the first packet.
+    lookups: Option<Lookups<K>>,
+    options: Options,
     /// Packets that have come since the last batch, and what was found for them.
     waiting: Vec<Arrival<K>>,
     found: Vec<Found>,
@@ -19,16 +22,17 @@ pub(super) struct Family<K: Key> {
 }
 
 impl<K: Key + Copy + 'static> Family<K> {
-    pub(super) fn new(options: &Options) -> Result<Self, LookupError> {
+    pub(super) fn new(options: &Options) -> Self {
         let limits =
             Limits { flows: options.flows, idle: options.idle, both_directions: options.both_directions };
-        Ok(Self {
+        Self {
             live: Live::new(limits),
-            lookups: Lookups::new(options)?,
+            lookups: None,
+            options: options.clone(),
             waiting: Vec::new(),
             found: Vec::new(),
             gone: Vec::new(),
-        })
+        }
     }
 
     /// A packet has come.
@@ -38,17 +42,33 @@ impl<K: Key + Copy + 'static> Family<K> {
     }
 
     /// Finds the flows of the packets that have come, in their order.
-    pub(super) fn track(&mut self) -> &[Found] {
+    ///
+    /// # Errors
+    /// When the lookups cannot be made.
+    pub(super) fn track(&mut self) -> Result<&[Found], LookupError> {
         self.found.clear();
-        self.live.arrive(&self.waiting, &mut self.found);
-        self.lookups.push(&self.waiting, &self.found);
-        self.waiting.clear();
-        &self.found
+        if !self.waiting.is_empty() {
+            self.live.arrive(&self.waiting, &mut self.found);
+            let lookups = match &mut self.lookups {
+                Some(lookups) => lookups,
+                none => none.insert(Lookups::new(&self.options)?),
+            };
+            lookups.push(&self.waiting, &self.found);
+            self.waiting.clear();
+        }
+        Ok(&self.found)
+    }
+
+    /// What each lookup cost; none before the first packet.
+    pub(super) fn summaries(&self) -> Vec<Summary> {
+        self.lookups.as_ref().map(Lookups::summaries).unwrap_or_default()
     }
 
     /// Looks up what has come.
     pub(super) fn look_up(&mut self) {
-        self.lookups.run(&self.live);
+        if let Some(lookups) = &mut self.lookups {
+            lookups.run(&self.live);
+        }
     }
 
     /// Lets flows go that are over at `now`; `gone` is told the numbers of their last packets.
@@ -57,7 +77,9 @@ impl<K: Key + Copy + 'static> Family<K> {
             self.gone.push((key, slot));
             gone(number, end);
         });
-        self.lookups.forget(&self.gone);
+        if let Some(lookups) = &mut self.lookups {
+            lookups.forget(&self.gone);
+        }
         self.gone.clear();
     }
 }

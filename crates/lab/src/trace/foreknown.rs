@@ -2,6 +2,7 @@
 
 use throughline_demux::{Examined, Key, LocatorConfig, Slot};
 
+use super::by_size::{BySize, Cost};
 use super::lookups::Operation;
 use super::measured::processor_time;
 use super::summary::Summary;
@@ -14,6 +15,7 @@ pub(super) struct Foreknown {
     config: LocatorConfig,
     examined: Tally,
     nanoseconds: u64,
+    by_size: BySize,
     bytes: usize,
     batches: u64,
     counts: Vec<Examined>,
@@ -26,6 +28,7 @@ impl Foreknown {
             config,
             examined: Tally::default(),
             nanoseconds: 0,
+            by_size: BySize::default(),
             bytes: 0,
             batches: 0,
             counts: Vec::new(),
@@ -57,8 +60,12 @@ impl Foreknown {
         self.counts.clear();
         let begin = processor_time();
         locator.drive(&known, &mut self.counts);
-        self.nanoseconds += processor_time().saturating_sub(begin);
+        let nanoseconds = processor_time().saturating_sub(begin);
+        self.nanoseconds += nanoseconds;
         self.counts.iter().for_each(|examined| self.examined.add(examined.entries));
+        let entries = self.counts.iter().map(|examined| examined.entries).sum();
+        let packets = self.counts.len() as u64;
+        self.by_size.add(locator.len(), Cost { packets, entries, nanoseconds });
         self.bytes = self.bytes.max(locator.bytes());
     }
 
@@ -71,6 +78,7 @@ impl Foreknown {
             timed: self.examined.total(),
             bytes: self.bytes,
             complete: true,
+            by_size: self.by_size.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::hash::BuildHasher;
 
 use throughline_demux::{Carried, ConfigError, Key, LocatorConfig, Slot, Strategy};
 
+use super::analysis::BATCH;
 use super::foreknown::Foreknown;
 use super::lists::Lists;
 use super::live::{Arrival, Found, Live};
@@ -43,8 +44,12 @@ pub(super) struct Lookups<K: Key> {
 
 impl<K: Key + Copy + 'static> Lookups<K> {
     pub(super) fn new(options: &Options) -> Result<Self, LookupError> {
-        let config =
-            LocatorConfig { chains: options.chains, places: PLACES, ..LocatorConfig::seeded(options.seed) };
+        let config = LocatorConfig {
+            chains: options.chains,
+            places: PLACES,
+            limit: options.flows.max(BATCH),
+            ..LocatorConfig::seeded(options.seed)
+        };
         let (mut plain, mut carried, mut foreknown) = (Vec::new(), Vec::new(), Vec::new());
         for which in Which::all() {
             let error = |error| LookupError { which, error };
@@ -70,6 +75,7 @@ impl<K: Key + Copy + 'static> Lookups<K> {
     /// Looks up the packets that have come, whose flows are alive.
     pub(super) fn run(&mut self, live: &Live<K>) {
         self.most_live = self.most_live.max(live.len());
+        self.lists.mark(live.len());
         self.plain.iter_mut().for_each(|lookup| lookup.run(&self.waiting, live.len()));
         self.carried.iter_mut().for_each(|lookup| lookup.run(&self.waiting, live.len()));
         self.foreknown.iter_mut().for_each(|lookup| lookup.run(&self.waiting, live.iter()));
@@ -95,10 +101,11 @@ impl<K: Key + Copy + 'static> Lookups<K> {
         let mut all: Vec<Summary> = plain.chain(foreknown).chain(carried).collect();
         for summary in &mut all {
             let lists = &self.lists;
+            let [linear, bsd, front] = &lists.by_size;
             match summary.which {
-                Which::Strategy(Strategy::Linear) => summary.counted(&lists.linear, 0),
-                Which::Strategy(Strategy::Bsd) => summary.counted(&lists.bsd, lists.bsd_hits),
-                Which::Strategy(Strategy::MoveToFront) => summary.counted(&lists.move_to_front, 0),
+                Which::Strategy(Strategy::Linear) => summary.counted(&lists.linear, 0, linear),
+                Which::Strategy(Strategy::Bsd) => summary.counted(&lists.bsd, lists.bsd_hits, bsd),
+                Which::Strategy(Strategy::MoveToFront) => summary.counted(&lists.move_to_front, 0, front),
                 _ => {}
             }
         }

@@ -3,15 +3,16 @@
 use rustix::time::{ClockId, clock_gettime};
 use throughline_demux::{ConfigError, Examined, Key, LocatorConfig, Slot, Strategy};
 
+use super::by_size::{BySize, Cost};
 use super::lookups::Operation;
 use super::summary::Summary;
 use super::tally::Tally;
 use super::which::{Driven, Which};
 
 /// Entries that a list may examine in all before it is given up, besides those that its packets allow it.
-const PATIENCE: u64 = 10_000_000;
+const PATIENCE: u64 = 4_000_000;
 /// Entries allowed for each packet.
-const PATIENCE_EACH: u64 = 4;
+const PATIENCE_EACH: u64 = 2;
 /// Packets after which that is looked at.
 const STRIDE: usize = 64;
 
@@ -24,6 +25,7 @@ pub(super) struct Measured<K: Key> {
     examined: Tally,
     cache_hits: u64,
     nanoseconds: u64,
+    by_size: BySize,
     /// Entries walked past to take flows out.
     walked: u64,
     /// The most memory in use, and by how many flows.
@@ -41,6 +43,7 @@ impl<K: Key + 'static> Measured<K> {
             examined: Tally::default(),
             cache_hits: 0,
             nanoseconds: 0,
+            by_size: BySize::default(),
             walked: 0,
             memory: (0, 0),
             counts: Vec::new(),
@@ -66,11 +69,15 @@ impl<K: Key + 'static> Measured<K> {
             locator.drive(some, &mut self.counts);
             left = enough.checked_sub(self.counts[before..].iter().map(|examined| examined.entries).sum());
         }
-        self.nanoseconds += processor_time().saturating_sub(begin);
+        let nanoseconds = processor_time().saturating_sub(begin);
+        self.nanoseconds += nanoseconds;
+        let mut entries = 0;
         for examined in &self.counts {
             self.examined.add(examined.entries);
+            entries += examined.entries;
             self.cache_hits += u64::from(examined.cache_hit);
         }
+        self.by_size.add(live, Cost { packets: self.counts.len() as u64, entries, nanoseconds });
         if locator.len() >= self.memory.1 {
             self.memory = (locator.bytes(), locator.len());
         }
@@ -126,6 +133,7 @@ impl<K: Key + 'static> Measured<K> {
             timed: self.examined.total(),
             bytes,
             complete,
+            by_size: self.by_size.clone(),
         }
     }
 }

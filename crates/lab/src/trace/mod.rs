@@ -20,6 +20,7 @@
 
 mod analysis;
 mod binned;
+mod by_size;
 mod capture;
 mod family;
 mod foreknown;
@@ -32,6 +33,7 @@ mod measured;
 mod options;
 mod order;
 mod packet;
+mod page;
 mod pcapng;
 mod recommend;
 mod report;
@@ -43,6 +45,7 @@ mod which;
 mod working_set;
 
 pub use analysis::{AnalysisError, Counts, Moment, analyse};
+pub use by_size::{BySize, Cost};
 pub use capture::{Capture, Fault, Format, Frame};
 pub use fragments::Fragments;
 pub use link::{Payload, payload};

@@ -1,5 +1,6 @@
 //! What a lookup cost on a capture.
 
+use super::by_size::BySize;
 use super::tally::Tally;
 use super::which::Which;
 
@@ -21,6 +22,8 @@ pub struct Summary {
     pub bytes: usize,
     /// Whether it was run to the end; walking lists of many flows takes too long.
     pub complete: bool,
+    /// Entries and time by the number of flows.
+    pub by_size: BySize,
 }
 
 impl Summary {
@@ -30,22 +33,21 @@ impl Summary {
     }
 
     /// Entries were counted without walking: those counts hold for all packets, and time is in proportion to them.
-    pub(super) fn counted(&mut self, examined: &Tally, cache_hits: u64) {
+    pub(super) fn counted(&mut self, examined: &Tally, cache_hits: u64, by_size: &BySize) {
         debug_assert!(!self.complete || self.examined == *examined, "{}", self.which);
         if !self.complete && self.examined.sum() > 0 {
             self.nanoseconds *= examined.sum() as f64 / self.examined.sum() as f64;
             self.timed = examined.total();
         }
         self.examined = examined.clone();
+        self.by_size = by_size.clone();
         self.cache_hits = cache_hits;
     }
 
     /// Adds what the same lookup cost in another table.
     pub(super) fn merge(&mut self, other: &Self) {
-        if other.examined.total() == 0 {
-            return;
-        }
         self.examined.merge(&other.examined);
+        self.by_size.merge(&other.by_size);
         self.cache_hits += other.cache_hits;
         self.nanoseconds += other.nanoseconds;
         self.timed += other.timed;

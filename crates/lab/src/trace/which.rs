@@ -54,10 +54,8 @@ impl Which {
         self,
         config: LocatorConfig,
     ) -> Result<Box<dyn Driven<K>>, ConfigError> {
-        /// Where memory is reserved, it is for no more than these.
-        const FLOWS: usize = 1 << 26;
         Ok(match self {
-            Self::FlowTable => Box::new(FlowTable::<(K, Slot)>::new(FLOWS.min(config.limit), config.seed)),
+            Self::FlowTable => Box::new(FlowTable::<(K, Slot)>::new(config.limit, config.seed)),
             // Which locator it is must not be asked for every packet.
             Self::Strategy(strategy) => match strategy.locator(config)? {
                 AnyLocator::Sequent(locator) => Box::new(locator),
