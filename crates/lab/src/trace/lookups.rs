@@ -154,3 +154,51 @@ impl<K: Key + Copy + 'static> Labelled<K> {
         Carried { index, key }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::live::Limits;
+    use super::*;
+    use crate::random::Random;
+
+    /// Flows come, go and are looked up; the counts told by distance are those of the lists themselves.
+    #[test]
+    fn lists_examine_what_distances_say() {
+        let options = Options { flows: 5000, ..Options::default() };
+        let limits = Limits { flows: options.flows, idle: 300, both_directions: true };
+        let (mut live, mut lookups) = (Live::new(limits), Lookups::new(&options).unwrap());
+        let mut random = Random::new(5);
+        let (mut found, mut gone, mut number) = (Vec::new(), Vec::new(), 0);
+        for batch in 0..40 {
+            let packets: Vec<Arrival<u64>> = (0..200)
+                .map(|_| {
+                    number += 1;
+                    let span = 1 + random.below(400);
+                    let key = u64::from(batch * 7 + random.below(span) / 2);
+                    Arrival { key, reversed: false, bits: 0, time: number / 4, number }
+                })
+                .collect();
+            found.clear();
+            live.arrive(&packets, &mut found);
+            lookups.push(&packets, &found);
+            lookups.run(&live);
+            live.expire(number / 4, 200, |key, slot, _, _| gone.push((key, slot)));
+            lookups.forget(&gone);
+            gone.clear();
+        }
+        assert!(live.len() > 100, "{}", live.len());
+        let lists = &lookups.lists;
+        for (strategy, examined, hits) in [
+            (Strategy::Linear, &lists.linear, 0),
+            (Strategy::Bsd, &lists.bsd, lists.bsd_hits),
+            (Strategy::MoveToFront, &lists.move_to_front, 0),
+        ] {
+            let walked = lookups.plain.iter().map(|lookup| lookup.summary(0));
+            let walked =
+                walked.into_iter().find(|summary| summary.which == Which::Strategy(strategy)).unwrap();
+            assert!(walked.complete);
+            assert_eq!((&walked.examined, walked.cache_hits), (examined, hits), "{strategy}");
+            assert!(examined.mean() > 2.0, "{strategy}");
+        }
+    }
+}

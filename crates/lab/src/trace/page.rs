@@ -79,7 +79,10 @@ impl Report {
     }
 
     fn entries_plot(&self) -> Plot {
-        let series = self.lookups.iter().map(|lookup| Series {
+        // The others examine one entry or none, by their nature.
+        let searching =
+            self.lookups.iter().filter(|lookup| !lookup.which.must_freeze() && !lookup.which.needs_index());
+        let series = searching.map(|lookup| Series {
             name: lookup.which.name().to_owned(),
             line: costs(lookup, |cost| cost.entries).into_iter().map(log10).collect(),
             points: Vec::new(),
@@ -116,7 +119,7 @@ fn plot(title: &str, x: &str, y: &str, line: Vec<(f64, f64)>) -> Plot {
         x: x.to_owned(),
         y: y.to_owned(),
         logarithmic: true,
-        series: vec![Series { name: String::new(), line, points: Vec::new() }],
+        series: vec![Series { name: y.to_owned(), line, points: Vec::new() }],
     }
 }
 
