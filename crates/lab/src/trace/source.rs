@@ -136,7 +136,7 @@ impl Source {
 }
 
 /// Fills the buffer as far as there are octets, so that readers see a short read at the end only. What came before a
-/// failure is handed out; the failure, told in [`Progress::fault`], is an end.
+/// failure is handed out; the failure, told in `Progress::fault`, is an end.
 impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
