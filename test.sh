@@ -69,6 +69,9 @@ else
 fi
 
 step "Undefined behaviour (Miri)"
+if rustup toolchain list 2>/dev/null | grep -q '^nightly'; then
+  rustup component add --toolchain nightly miri rust-src 2>/dev/null || true
+fi
 if cargo +nightly miri --version >/dev/null 2>&1; then
   MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance" cargo +nightly miri test --quiet -p throughline-demux \
     --lib --test arena -- exclusively tags_nonces a_nonce_alone
