@@ -49,7 +49,8 @@ step "Interleavings of threads (loom)"
 RUSTFLAGS="--cfg loom" cargo test --quiet --release -p throughline-demux --test loom --target-dir target/loom
 
 step "Instruction counts, of what users build"
-cargo test --quiet --release -p throughline-lab --test dispatch --test lookups
+cargo test --quiet --release -p throughline-lab --test dispatch
+cargo test --quiet --release -p throughline-lab --test lookups hash_cost
 
 step "Documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -62,7 +63,7 @@ step "Fuzz targets, a short run of each"
 if rustup toolchain list 2>/dev/null | grep -q '^nightly'; then
   install_tool cargo-fuzz cargo-fuzz
   for target in $(cargo +nightly fuzz list); do
-    cargo +nightly fuzz run "$target" -- -runs=20000 -max_total_time=10 -verbosity=0
+    cargo +nightly fuzz run "$target" -- -runs=20000 -max_total_time=5 -verbosity=0
   done
 else
   skipped "fuzzing needs a nightly toolchain (rustup toolchain install nightly)"
