@@ -17,6 +17,11 @@
 //! Flows alive ([`Options::flows`]), datagrams whose fragments can be told the flow of (4,096), octets of one record
 //! (16 MiB) and of what a decompressor looks back at (128 MiB), points in time (512 intervals, which grow), values in
 //! distributions (told apart below 128, within 1/64 above).
+//!
+//! # Damage
+//!
+//! A capture that breaks off, or makes no sense from some place on, is analysed up to there, and the report has the
+//! [`Fault`]. Of damaged compressed data the last 4 KiB before the damage are lost too, of Zstandard and xz the block.
 
 mod analysis;
 mod binned;

@@ -47,6 +47,14 @@ impl Compression {
         }
     }
 
+    /// Octets to decompress at once: where the data is damaged, what was decompressed in the same piece is lost.
+    const fn piece(self) -> usize {
+        match self {
+            Self::None => usize::MAX >> 1,
+            Self::Gzip | Self::Zstd | Self::Xz => 4096,
+        }
+    }
+
     fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,
@@ -141,7 +149,8 @@ impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() && self.progress.fault.borrow().is_none() {
-            match self.octets.read(&mut buffer[filled..]) {
+            let end = buffer.len().min(filled + self.compression.piece());
+            match self.octets.read(&mut buffer[filled..end]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
