@@ -63,7 +63,7 @@ step "Fuzz targets, a short run of each"
 if rustup toolchain list 2>/dev/null | grep -q '^nightly'; then
   install_tool cargo-fuzz cargo-fuzz
   for target in $(cargo +nightly fuzz list); do
-    cargo +nightly fuzz run "$target" -- -runs=20000 -max_total_time=5 -verbosity=0
+    cargo +nightly fuzz run "$target" -- -runs=20000 -max_total_time=10 -verbosity=0
   done
 else
   skipped "fuzzing needs a nightly toolchain (rustup toolchain install nightly)"

@@ -140,11 +140,7 @@ impl<R: FlowRecord> FlowTable<R> {
     /// See [`FlowInsertError`]; the table is unchanged.
     #[inline]
     pub fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        let hash = self.table.hash_of(record.key());
-        if self.table.find(record.key(), hash, || ()).is_some() {
-            return Err(FlowInsertError::Duplicate(record));
-        }
-        self.table.insert(hash, record).map(|_| ()).map_err(FlowInsertError::Full)
+        self.table.insert_new(record).map(|_| ())
     }
 
     /// Takes a record out.

@@ -3,12 +3,11 @@
 use core::{
     fmt,
     hash::{BuildHasher, Hash, Hasher},
-    str::FromStr,
 };
 
 use foldhash::{SharedSeed, fast::FoldHasher};
 
-use crate::mix::spread;
+use crate::{choice::by_name, mix::spread};
 
 /// A hash function of keys. Any [`BuildHasher`] is one; the default is [`Keyed`].
 pub trait KeyHash {
@@ -289,24 +288,7 @@ impl HashKind {
     }
 }
 
-impl fmt::Display for HashKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// The name is none of a hash function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown hash function; expected one of `keyed`, `xor`, `crc32`, `fnv`, `multiplicative`")]
-pub struct UnknownHash;
-
-impl FromStr for HashKind {
-    type Err = UnknownHash;
-
-    fn from_str(name: &str) -> Result<Self, UnknownHash> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or(UnknownHash)
-    }
-}
+by_name!(HashKind, UnknownHash, "hash function");
 
 /// A hash function chosen at run time.
 #[derive(Clone, Debug)]

@@ -13,8 +13,9 @@
 //! 2. **The sender labels its packets**, with a random number that stays the same for a flow (IPv6 has 20 bits for it):
 //!    [`SourceCache`] in front of a longer lookup, or [`SourceHash`] by itself. No hash is computed.
 //! 3. **All keys are known before the first packet**: [`PerfectHash`], or [`NameTable`] when they are known to the compiler.
-//! 4. **Connections come and go**: [`FlowTable`] from thousands to millions; [`DynamicHash`] when `Slot`s and memory that
-//!    grows with the entries matter more than speed; [`Swiss`](crate#features) is hashbrown's table for comparison.
+//! 4. **Connections come and go**: up to some ten thousand [`Swiss`](crate#features), which is hashbrown's table, or
+//!    [`DynamicHash`] without that dependency; beyond that, and where packets come in batches or no insertion may pause,
+//!    [`FlowTable`].
 //! 5. **Many threads read while one writes**: [`shared`].
 //! 6. **Ten connections or less**: [`Linear`], or [`LastFound`] where packets come in trains.
 //!
@@ -24,18 +25,18 @@
 //! |---|---|---|---|---|---|---|---|
 //! | | [`Arena::exclusive`] | none: 8 instructions | none | 16 and the record | | | |
 //! | `active` | [`Arena::get`] | none: 13 instructions | none | 16 and the record | | | |
-//! | `direct` | [`Direct`] | none: 5 instructions | none | 4 and the key | 3 | 27 | 23 |
-//! | `source-hash` | [`SourceHash`] | 1 + half of n / places | n / places | 24 to 48, and 4 to 8 | 5 | 96 | 65 |
+//! | `direct` | [`Direct`] | none: 5 instructions | none | 4 and the key | 1.4 | 14 | 14 |
+//! | `source-hash` | [`SourceHash`] | 1 + half of n / places | n / places | 24 to 48, and 4 to 8 | 3.5 | 68 | 46 |
 //! | | [`SourceCache`] | 1: 17 instructions | 1 | 24 to 32 | | | |
-//! | `perfect-hash` | [`PerfectHash`] | 1 | 1 | 26 | 5 | 75 | 44 |
-//! | `flow-table` | [`FlowTable`] | 1.05 | 0.1 | 29 | | | |
-//! | `swiss` | `Swiss` | 1.0 | 0.1 | 29 to 57 | 4 | 90 | 75 |
-//! | `dynamic-hash` | [`DynamicHash`] | 1.13 to 1.25 | 0.25 to 0.5 | 32 to 64 | 8 | 125 | 84 |
-//! | `sequent`, H = 19 | [`HashChains`] | 1 + n / 2H; 1 in a train | 1 + n / H | 24 to 48 | 156 | | |
-//! | `chains-move-to-front` | [`ChainsMoveToFront`] | n / 2H or less | n / H | 24 to 48 | 99 | | |
-//! | `move-to-front` | [`MoveToFront`] | n / 2 or less | n | 24 to 48 | 2,500 | | |
-//! | `bsd` | [`LastFound`] | 1 + n / 2; 1 in a train | 1 + n | 24 to 48 | 1,600 | | |
-//! | `linear` | [`Linear`] | n / 2 | n | 24 to 48 | 2,300 | | |
+//! | `perfect-hash` | [`PerfectHash`] | 1 | 1 | 26 | 4.0 | 78 | 45 |
+//! | `flow-table` | [`FlowTable`] | 1.05 | 0.1 | 29 | 6.5 | 88 | 32 |
+//! | `swiss` | `Swiss` | 1.0 | 0.1 | 29 to 57 | 3.9 | 66 | 53 |
+//! | `dynamic-hash` | [`DynamicHash`] | 1.13 to 1.25 | 0.25 to 0.5 | 32 to 64 | 6.7 | 78 | 53 |
+//! | `sequent`, H = 19 | [`HashChains`] | 1 + n / 2H; 1 in a train | 1 + n / H | 24 to 48 | 80 | | |
+//! | `chains-move-to-front` | [`ChainsMoveToFront`] | n / 2H or less | n / H | 24 to 48 | 87 | | |
+//! | `move-to-front` | [`MoveToFront`] | n / 2 or less | n | 24 to 48 | 1,190 | | |
+//! | `bsd` | [`LastFound`] | 1 + n / 2; 1 in a train | 1 + n | 24 to 48 | 1,020 | | |
+//! | `linear` | [`Linear`] | n / 2 | n | 24 to 48 | 910 | | |
 //!
 //! Bytes are those of 16-byte keys ([`Ipv4Flow`]). Times are of one run of the example `lookups` on two virtual cores:
 //! packets of flows drawn evenly, all hits, one thread; the figures are good for comparing with one another. Lookups
@@ -103,6 +104,7 @@ extern crate std;
 
 mod arena;
 pub mod chained;
+mod choice;
 mod direct;
 mod displace;
 mod flow_table;

@@ -1,12 +1,10 @@
 //! The choice of a lookup by configuration.
 
-use core::{fmt, str::FromStr};
-
 #[cfg(feature = "swiss")]
 use crate::Swiss;
 use crate::{
     ChainsMoveToFront, Direct, DynamicHash, FlowTable, FreezeError, HashChains, HashKind, InsertError, Key,
-    Keyed, LastFound, Linear, Locator, MoveToFront, PerfectHash, Probe, Slot, SourceHash,
+    Keyed, LastFound, Linear, Locator, MoveToFront, PerfectHash, Probe, Slot, SourceHash, choice::by_name,
     locator::find_by_find_probed,
 };
 
@@ -173,43 +171,7 @@ impl Strategy {
     }
 }
 
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Strategy {
-    type Err = UnknownStrategy;
-
-    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
-        Self::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or(UnknownStrategy)
-    }
-}
-
-/// The name is none of a strategy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownStrategy;
-
-impl fmt::Display for UnknownStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_names(f, Strategy::ALL.into_iter().map(Strategy::name))
-    }
-}
-
-/// Tells who got a name wrong which ones there are.
-pub(crate) fn write_names(
-    f: &mut fmt::Formatter<'_>,
-    names: impl Iterator<Item = &'static str>,
-) -> fmt::Result {
-    f.write_str("unknown strategy; expected one of ")?;
-    for (i, name) in names.enumerate() {
-        write!(f, "{}`{name}`", if i == 0 { "" } else { ", " })?;
-    }
-    Ok(())
-}
-
-impl core::error::Error for UnknownStrategy {}
+by_name!(Strategy, UnknownStrategy, "strategy");
 
 /// A locator chosen at run time; a `match` instead of a virtual call, so that the generic lookups work too.
 pub enum AnyLocator<K: Key> {

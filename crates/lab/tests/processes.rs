@@ -1,12 +1,17 @@
 //! Experiments that start servers and clients as processes: they run, and their rows are whole.
 
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
 type Row = serde_json::Map<String, Value>;
 
+/// One experiment measures at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
 fn run(arguments: &[&str]) -> (Vec<Row>, String) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO_BIN_EXE_throughline-lab")).args(arguments).output().unwrap();
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{notes}");
@@ -28,8 +33,8 @@ fn a_hot_object() {
         rows.iter().filter(|row| row["metric"] == "rate").filter_map(|row| row["value"].as_f64()).collect();
     assert_eq!(rates.len(), 2);
     assert!(rates.iter().all(|rate| *rate > 0.0));
-    // The machine may be busy with other tests: a fifth is not the target, but tells a search from a step.
-    assert!(rates[1] > rates[0] / 5.0, "{rates:?}");
+    // The machine may be busy with something else: half is not the target, but tells a search from a step.
+    assert!(rates[1] > rates[0] / 2.0, "{rates:?}");
 }
 
 #[test]

@@ -118,11 +118,7 @@ impl<R: PlainRecord> FlowWriter<R> {
     /// # Errors
     /// See [`FlowInsertError`]; the table is unchanged.
     pub fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        let hash = self.table.hash_of(record.key());
-        if self.table.find(record.key(), hash, || ()).is_some() {
-            return Err(FlowInsertError::Duplicate(record));
-        }
-        self.table.insert(hash, record).map(|_| ()).map_err(FlowInsertError::Full)
+        self.table.insert_new(record).map(|_| ())
     }
 
     /// Puts a record in the place of the one with the same key, and returns that; or nothing, if there was none.

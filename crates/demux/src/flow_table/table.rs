@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 
 use super::{
-    FlowRecord,
+    FlowInsertError, FlowRecord,
     access::Access,
     address::{Extent, Hash, LEAST_BUCKETS, MOST_BUCKETS},
     group::{EMPTY, Group, Tags, WIDTH},
@@ -200,6 +200,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     pub(super) fn candidates(&self, hash: Hash) -> Candidates {
         Candidates::new(hash, self.extent, |bucket| self.tags(bucket))
+    }
+
+    /// Puts a record into a place, unless its key has one.
+    #[inline]
+    pub(super) fn insert_new(&mut self, record: R) -> Result<Place, FlowInsertError<R>> {
+        let hash = self.hash_of(record.key());
+        if self.find(record.key(), hash, || ()).is_some() {
+            return Err(FlowInsertError::Duplicate(record));
+        }
+        self.insert(hash, record).map_err(FlowInsertError::Full)
     }
 
     /// Puts a record, whose key is absent, into a place, or gives it back because the table is full.

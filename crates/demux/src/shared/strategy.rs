@@ -1,9 +1,7 @@
 //! The choice of a shared lookup by configuration.
 
-use core::{fmt, str::FromStr};
-
 use super::{DynamicHash, InsertError, Linear, Perfect, SharedLocator, find_by_find_with};
-use crate::{FreezeError, LocatorConfig, Probe, Slot, strategy::write_names};
+use crate::{FreezeError, LocatorConfig, Probe, Slot, choice::by_name};
 
 /// The lookups that many threads share: how an ORB finds its objects and operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,31 +42,7 @@ impl Strategy {
     }
 }
 
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Strategy {
-    type Err = UnknownStrategy;
-
-    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
-        Self::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or(UnknownStrategy)
-    }
-}
-
-/// The name is none of a strategy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownStrategy;
-
-impl fmt::Display for UnknownStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_names(f, Strategy::ALL.into_iter().map(Strategy::name))
-    }
-}
-
-impl core::error::Error for UnknownStrategy {}
+by_name!(Strategy, UnknownStrategy, "strategy");
 
 /// A locator chosen at run time; a `match` instead of a virtual call, so that the generic lookups work too.
 pub enum AnyLocator {

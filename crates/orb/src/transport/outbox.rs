@@ -29,13 +29,12 @@ const LONG: usize = 48 * 1024;
 /// The first part of a long message: it wakes the peer while the rest is copied.
 const HERALD: usize = 4096;
 
-/// Sends as much as the kernel takes now; how much that was.
-fn send_now(socket: &Socket, message: &[u8]) -> io::Result<usize> {
-    if message.len() < LONG {
-        return taken(socket.try_send(message));
-    }
-    let sent = taken(socket.try_send(&message[..HERALD]))?;
-    if sent < HERALD { Ok(sent) } else { Ok(HERALD + taken(socket.try_send(&message[HERALD..]))?) }
+/// Sends as much of two parts as the kernel takes now, `ahead` octets of the second one with the first; how much that was.
+fn send_now(socket: &Socket, first: &[u8], second: &[u8], ahead: usize) -> io::Result<usize> {
+    let (herald, rest) = second.split_at(ahead.min(second.len()));
+    let sent = taken(socket.try_send_both(first, herald))?;
+    let more = sent == first.len() + herald.len() && !rest.is_empty();
+    Ok(if more { sent + taken(socket.try_send(rest))? } else { sent })
 }
 
 fn taken(sent: io::Result<usize>) -> io::Result<usize> {
@@ -61,20 +60,13 @@ impl Parts<'_> {
     /// Sends what is marshaled in `buffer`, then `block`, without joining them first. What the kernel does not take now
     /// is kept.
     pub(crate) fn put(&mut self, buffer: &[u8], block: &[u8]) {
-        let first = self.length == 0;
+        let ahead = if self.length == 0 && block.len() >= LONG { HERALD } else { block.len() };
         self.length += buffer.len() + block.len();
         let mut sent = 0;
         let something = !buffer.is_empty() || !block.is_empty();
         if something && self.pending.is_empty() && self.result.is_ok() {
-            let herald = if first && block.len() >= LONG { HERALD } else { block.len() };
-            let (herald, rest) = block.split_at(herald);
-            let result = taken(self.socket.try_send_both(buffer, herald)).and_then(|taken_first| {
-                sent = taken_first;
-                let all = sent == buffer.len() + herald.len() && !rest.is_empty();
-                Ok(if all { taken(self.socket.try_send(rest))? } else { 0 })
-            });
-            match result {
-                Ok(more) => sent += more,
+            match send_now(self.socket, buffer, block, ahead) {
+                Ok(taken) => sent = taken,
                 Err(e) => self.result = Err(e),
             }
         }
@@ -122,7 +114,10 @@ impl Outbox {
             pending.bytes.extend_from_slice(message);
             return self.flush_locked(&mut pending, socket);
         }
-        let sent = send_now(socket, message)?;
+        let sent = match message.len() {
+            ..LONG => taken(socket.try_send(message))?,
+            _ => send_now(socket, &[], message, HERALD)?,
+        };
         if sent == message.len() {
             return Ok(Sent::All);
         }
