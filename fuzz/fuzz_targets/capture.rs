@@ -4,7 +4,7 @@
 use std::io::{Cursor, Read};
 
 use libfuzzer_sys::fuzz_target;
-use throughline_lab::trace::{Capture, Compression, Fault, Fragments, Payload, Seen, Source, look, payload};
+use throughline_capture::{Capture, Compression, Fault, Fragments, Payload, Seen, Source, look, payload};
 
 /// Hands out a few octets at a time.
 struct Dripping(Cursor<Vec<u8>>, usize);

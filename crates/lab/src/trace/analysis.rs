@@ -2,19 +2,17 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use throughline_capture::{
+    Capture, Compression, Fault, Flow, Format, Fragments, Frame, Payload, Seen, Source, Tuple, look, payload,
+};
 use throughline_demux::{Ipv4Flow, Ipv6Flow};
 
 use super::binned::{Bin, Binned};
-use super::capture::{Capture, Fault, Format, Frame};
 use super::family::Family;
-use super::fragments::Fragments;
-use super::link::{Payload, payload};
 use super::live::{Arrival, End, LINGER};
 use super::lookups::LookupError;
 use super::options::Options;
-use super::packet::{Flow, Seen, Tuple, look};
 use super::report::Report;
-use super::source::{Compression, Source};
 use super::summary::Summary;
 use super::trains::Ride;
 use super::working_set::WorkingSet;

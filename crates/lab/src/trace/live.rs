@@ -4,8 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::hint::black_box;
 
+use throughline_capture::{FIN, RST, SYN};
+
 use super::order::Order;
-use super::packet::{FIN, RST, SYN};
 
 /// No slot.
 const NOWHERE: u32 = u32::MAX;

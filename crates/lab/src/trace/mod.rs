@@ -1,8 +1,8 @@
 //! Which lookup suits a traffic? A capture is read once, as a stream, in memory that does not grow with its length.
 //!
-//! [`analyse`] takes the octets of a capture ([`Source`]) through these stages, a file each: [`Capture`] cuts them into
-//! frames, `link` finds the IP packet in a frame, `packet` the flow of an IP packet, `live` keeps the flows that are
-//! alive, and `lookups` looks every packet up with every locator of `throughline-demux`. What comes out is a [`Report`].
+//! [`analyse`] takes the octets of a capture ([`Source`]) through these stages: `throughline-capture` finds the flow of
+//! every packet, `live` keeps the flows that are alive, and `lookups` looks every packet up with every locator of
+//! `throughline-demux`. What comes out is a [`Report`].
 //!
 //! # What a flow is
 //!
@@ -14,35 +14,28 @@
 //!
 //! # What is bounded
 //!
-//! Flows alive ([`Options::flows`]), datagrams whose fragments can be told the flow of (4,096), octets of one record
-//! (16 MiB) and of what a decompressor looks back at (128 MiB), points in time (512 intervals, which grow), values in
-//! distributions (told apart below 128, within 1/64 above).
+//! Flows alive ([`Options::flows`]), points in time (512 intervals, which grow), values in distributions (told apart below
+//! 128, within 1/64 above), and what `throughline-capture` keeps while it reads.
 //!
 //! # Damage
 //!
 //! A capture that breaks off, or makes no sense from some place on, is analysed up to there, and the report has the
-//! [`Fault`]. Of damaged compressed data the last 4 KiB before the damage are lost too, of Zstandard and xz the block.
+//! [`Fault`].
 
 mod analysis;
 mod binned;
 mod by_size;
-mod capture;
 mod family;
 mod foreknown;
-mod fragments;
-mod link;
 mod lists;
 mod live;
 mod lookups;
 mod measured;
 mod options;
 mod order;
-mod packet;
 mod page;
-mod pcapng;
 mod recommend;
 mod report;
-mod source;
 mod summary;
 mod tally;
 mod trains;
@@ -51,16 +44,12 @@ mod working_set;
 
 pub use analysis::{AnalysisError, Counts, Moment, analyse};
 pub use by_size::{BySize, Cost};
-pub use capture::{Capture, Fault, Format, Frame};
-pub use fragments::Fragments;
-pub use link::{Payload, payload};
 pub use lookups::LookupError;
 pub use options::{Network, NotANetwork, Options};
-pub use packet::{Flow, Seen, Tuple, look};
 pub use recommend::Recommendation;
 pub use report::Report;
-pub use source::{Compression, Source};
 pub use summary::Summary;
 pub use tally::Tally;
+pub use throughline_capture::{Compression, Fault, Format, Source};
 pub use which::Which;
 pub use working_set::Point;

@@ -1,11 +1,11 @@
 //! What came out: rows for programs, tables for people.
 
+use throughline_capture::{Compression, Fault, Format};
+
 use super::analysis::{Counts, Moment};
 use super::binned::Binned;
-use super::capture::{Fault, Format};
 use super::options::Options;
 use super::recommend::{Grounds, Recommendation, recommend};
-use super::source::Compression;
 use super::summary::Summary;
 use super::tally::Tally;
 use super::working_set::Point;

@@ -3,14 +3,14 @@
 use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le};
 use pcap_parser::traits::PcapNGPacketBlock;
 
-use super::capture::{Frame, Next, word};
+use crate::capture::{Frame, Next, word};
 
 /// Interfaces of one section; what goes beyond is damage.
 const INTERFACES: usize = 1 << 16;
 
 /// The section that is being read: its byte order, and who captured.
 #[derive(Default)]
-pub(super) struct Section {
+pub(crate) struct Section {
     big: bool,
     interfaces: Vec<Interface>,
     /// Time of the last packet that had one.
@@ -45,10 +45,10 @@ impl Interface {
 
 impl Section {
     /// What every pcapng file begins with, in both byte orders.
-    pub(super) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+    pub(crate) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
     /// Takes the block that `data` begins with.
-    pub(super) fn block<'a>(&mut self, data: &'a [u8]) -> Next<'a> {
+    pub(crate) fn block<'a>(&mut self, data: &'a [u8]) -> Next<'a> {
         let Some((head, _)) = data.split_first_chunk::<12>() else {
             return Next::Part(12);
         };

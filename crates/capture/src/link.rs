@@ -2,7 +2,7 @@
 
 use etherparse::{EtherType, SingleVlanSlice, ether_type};
 
-use super::capture::Frame;
+use crate::capture::Frame;
 
 /// The link types that are understood, by their numbers in the registry.
 const NULL: u32 = 0;

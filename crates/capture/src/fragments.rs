@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
-use super::packet::Flow;
+use crate::packet::Flow;
 
 /// Datagrams remembered. The oldest is forgotten for a new one.
 const DATAGRAMS: usize = 4096;
@@ -50,8 +50,8 @@ impl Fragments {
 
 #[cfg(test)]
 mod tests {
-    use super::super::packet::Tuple;
     use super::*;
+    use crate::packet::Tuple;
 
     #[test]
     fn the_oldest_is_forgotten() {

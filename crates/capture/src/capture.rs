@@ -1,18 +1,17 @@
 //! From octets to frames: pcap and pcapng files, read as a stream.
 
-use std::fmt;
 use std::io::Read;
 
 use pcap_parser::PcapHeader;
 use pcap_parser::pcap::{LegacyPcapBlock, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified};
 
-use super::pcapng::Section;
-use super::source::Source;
+use crate::pcapng::Section;
+use crate::source::Source;
 
 /// Octets buffered at first.
 const BUFFER: usize = 1 << 20;
 /// A record that claims to be larger is damage; libpcap's own limit is lower for most link types.
-pub(super) const LARGEST: usize = 16 << 20;
+const LARGEST: usize = 16 << 20;
 
 /// One captured frame.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +27,8 @@ pub struct Frame<'a> {
 }
 
 /// Where and why a capture cannot be read any further.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at octet {offset} of the capture, after {frames} frames: {cause}")]
 pub struct Fault {
     /// Octets of the capture, decompressed, before the record that is at fault.
     pub offset: u64,
@@ -36,12 +36,6 @@ pub struct Fault {
     pub frames: u64,
     /// What is wrong.
     pub cause: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at octet {} of the capture, after {} frames: {}", self.offset, self.frames, self.cause)
-    }
 }
 
 /// The two file formats.
@@ -76,7 +70,7 @@ enum Kind {
 }
 
 /// What begins the octets at hand.
-pub(super) enum Next<'a> {
+pub(crate) enum Next<'a> {
     /// A record of this many octets, with the frame in it if it is of that kind.
     Record(usize, Option<Frame<'a>>),
     /// Part of a record that has this many octets at least.
@@ -215,7 +209,7 @@ fn frame<'a>(header: &PcapHeader, block: &LegacyPcapBlock<'a>) -> Frame<'a> {
 }
 
 /// Four octets as a number.
-pub(super) fn word(octets: &[u8], big: bool) -> u32 {
+pub(crate) fn word(octets: &[u8], big: bool) -> u32 {
     let octets = octets.first_chunk().copied().unwrap_or_default();
     if big { u32::from_be_bytes(octets) } else { u32::from_le_bytes(octets) }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use etherparse::{Ipv6ExtensionSlice, LaxIpSlice, LaxIpv4Slice, LaxIpv6Slice, ip_number};
 
-use super::fragments::{DatagramId, Fragments};
+use crate::fragments::{DatagramId, Fragments};
 
 /// The bits of a TCP header that say where a connection begins and ends.
 pub const FIN: u8 = 1;

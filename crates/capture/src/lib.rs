@@ -1,0 +1,45 @@
+//! Captures: files of packets, read as a stream in bounded memory.
+//!
+//! The stages, a file each: a [`Source`] hands out the octets of a file, decompressed; a [`Capture`] cuts them into
+//! [`Frame`]s; [`payload`] finds the IP packet in a frame, and [`look`] the flow of an IP packet.
+//!
+//! ```no_run
+//! use throughline_capture::{Capture, Fragments, Payload, Seen, Source, look, payload};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut fragments = Fragments::default();
+//! Capture::open(Source::open("some.pcapng.zst".as_ref())?)?.read(|frame| {
+//!     if let Payload::Ip(packet) = payload(&frame)
+//!         && let Seen::Flow(flow, _) = look(packet, &mut fragments)
+//!     {
+//!         println!("{} {flow:?}", frame.time);
+//!     }
+//! })?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is bounded
+//!
+//! Octets of one record (16 MiB), octets that a decompressor looks back at (128 MiB), interfaces of one section of a
+//! pcapng file (65,536), datagrams whose fragments can be told the flow of (4,096), VLAN tags of one frame (4).
+//!
+//! # Damage
+//!
+//! A capture that breaks off, or makes no sense from some place on, is read up to there; then [`Capture::read`] returns
+//! the [`Fault`]. Of damaged compressed data the last 4 KiB before the damage are lost too, of Zstandard and xz the
+//! block.
+#![forbid(unsafe_code)]
+
+mod capture;
+mod fragments;
+mod link;
+mod packet;
+mod pcapng;
+mod source;
+
+pub use capture::{Capture, Fault, Format, Frame};
+pub use fragments::{DatagramId, Fragments};
+pub use link::{Payload, payload};
+pub use packet::{FIN, Flow, RST, SYN, Seen, Tuple, look};
+pub use source::{Compression, Progress, Source};

@@ -1,0 +1,281 @@
+//! Captures of every kind are read to the same result; damaged ones up to the damage.
+
+mod captures;
+
+use std::io::{Cursor, Read, Write};
+
+use captures::*;
+use throughline_capture::{Capture, Fault, Flow, Fragments, Payload, Seen, Source, Tuple, look, payload};
+
+const LINKS: [u32; 10] = [0, 1, 12, 14, 101, 108, 113, 228, 229, 276];
+
+/// All that a capture held.
+#[derive(Default)]
+struct Contents {
+    times: Vec<u64>,
+    /// What each frame is, if it has an IP packet.
+    seen: Vec<Option<Seen>>,
+    fault: Option<Fault>,
+}
+
+impl Contents {
+    /// The flows, of both directions, in the order of their beginning.
+    fn flows(&self) -> Vec<Flow> {
+        let mut flows = Vec::new();
+        for seen in self.seen.iter().flatten() {
+            let flow = match seen {
+                Seen::Flow(Flow::V4(tuple), _) => Flow::V4(tuple.undirected().0),
+                Seen::Flow(Flow::V6(tuple), _) => Flow::V6(tuple.undirected().0),
+                _ => continue,
+            };
+            if !flows.contains(&flow) {
+                flows.push(flow);
+            }
+        }
+        flows
+    }
+
+    fn count(&self, what: Seen) -> usize {
+        self.seen.iter().filter(|seen| **seen == Some(what)).count()
+    }
+
+    fn packets(&self) -> usize {
+        self.seen.iter().filter(|seen| matches!(seen, Some(Seen::Flow(..)))).count()
+    }
+}
+
+/// Reads a capture; an error when it cannot be opened.
+fn read(octets: impl Read + 'static) -> Result<Contents, Fault> {
+    let capture = Capture::open(Source::new(octets).unwrap())?;
+    let (mut contents, mut fragments) = (Contents::default(), Fragments::default());
+    let end = capture.read(|frame| {
+        contents.times.push(frame.time);
+        contents.seen.push(match payload(&frame) {
+            Payload::Ip(packet) => Some(look(packet, &mut fragments)),
+            Payload::Other | Payload::UnknownLink => None,
+        });
+    });
+    Ok(Contents { fault: end.err(), ..contents })
+}
+
+fn contents(octets: Vec<u8>) -> Contents {
+    read(Cursor::new(octets)).unwrap()
+}
+
+/// That of [`conversation`].
+fn expect_conversation(contents: &Contents) {
+    let expected = [
+        (1, 1000, 80, SYN),
+        (2, 80, 1000, SYN),
+        (1, 1000, 80, 0),
+        (1, 1001, 80, SYN),
+        (2, 80, 1001, SYN),
+        (1, 53, 53, 0),
+        (1, 1000, 80, FIN),
+        (2, 80, 1000, FIN),
+        (1, 1000, 80, 0),
+    ];
+    let expected = expected.map(|(from, port, to_port, bits)| {
+        let address = |last: u32| 0x0a00_0000 | last;
+        let protocol = if port == 53 { 17 } else { 6 };
+        let tuple = Tuple { from: (address(from), port), to: (address(3 - from), to_port), protocol };
+        Some(Seen::Flow(Flow::V4(tuple), bits))
+    });
+    assert_eq!(contents.seen, expected);
+    let times = (0..9).map(|n| 1_700_000_000_000_000_000 + n * 1_000_000);
+    assert!(contents.times.iter().copied().eq(times), "{:?}", contents.times);
+    assert_eq!(contents.fault, None);
+}
+
+#[test]
+fn all_link_types_formats_and_byte_orders() {
+    for link in LINKS {
+        let frames = conversation(link);
+        for order in [Order::Big, Order::Little] {
+            for nanoseconds in [false, true] {
+                expect_conversation(&contents(pcap(order, nanoseconds, link, &frames)));
+                expect_conversation(&contents(pcapng(order, nanoseconds, link, &frames)));
+            }
+        }
+    }
+}
+
+#[test]
+fn sections_follow_one_another() {
+    let frames = conversation(1);
+    let mut file = pcapng(Order::Big, false, 1, &frames[..4]);
+    // Another byte order, other interfaces, and a block that nobody knows.
+    file.extend(section(Order::Little));
+    file.extend(block(Order::Little, 0x0bad, b"something"));
+    file.extend(interface(Order::Little, 228, 6));
+    file.extend(interface(Order::Little, 1, 9));
+    for (time, frame) in &frames[4..] {
+        file.extend(enhanced(Order::Little, 1, *time, frame));
+    }
+    expect_conversation(&contents(file));
+}
+
+#[test]
+fn compressed() {
+    let plain = pcapng(Order::Little, true, 1, &conversation(1));
+    let gzip = |octets: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(octets).unwrap();
+        encoder.finish().unwrap()
+    };
+    let zstd = |octets: &[u8]| {
+        ruzstd::encoding::compress_to_vec(octets, ruzstd::encoding::CompressionLevel::Fastest)
+    };
+    let xz = |octets: &[u8]| {
+        let options = lzma_rust2::XzOptions::with_preset(6);
+        let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+        encoder.write_all(octets).unwrap();
+        encoder.finish().unwrap()
+    };
+    let (first, second) = plain.split_at(200);
+    for compress in [&gzip as &dyn Fn(&[u8]) -> Vec<u8>, &zstd, &xz] {
+        expect_conversation(&contents(compress(&plain)));
+        // Two files one after another are one.
+        expect_conversation(&contents([compress(first), compress(second)].concat()));
+        // Cut off, what came before is there.
+        let cut = contents([compress(first), compress(second)[..30].to_vec()].concat());
+        let fault = cut.fault.unwrap();
+        assert!(fault.cause.contains("cannot be decompressed"), "{fault}");
+        assert!((1..9).contains(&cut.times.len()), "{fault}");
+    }
+}
+
+#[test]
+fn tags_and_extension_headers() {
+    let packet = v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2));
+    let tags = [vec![], vec![[0x81, 0]], vec![[0x88, 0xa8], [0x81, 0]], vec![[0x81, 0]; 4]];
+    let frames: Vec<_> = tags.iter().map(|tags| (0, vlan(tags, &packet))).collect();
+    let tagged = contents(pcap(Order::Little, false, 1, &frames));
+    assert_eq!((tagged.packets(), tagged.flows().len()), (4, 1));
+
+    let segment = tcp(3, 4, ACK);
+    // Hop-by-hop options, then destination options, then TCP.
+    let extended = [&[60, 0, 1, 4, 0, 0, 0, 0, 6, 0, 1, 4, 0, 0, 0, 0][..], &segment].concat();
+    let packets = [v6(1, 2, 6, &segment), v6(1, 2, 0, &extended), v6(2, 1, 6, &tcp(4, 3, ACK))];
+    let frames: Vec<_> = packets.iter().map(|packet| (0, frame(1, packet))).collect();
+    let extended = contents(pcap(Order::Big, false, 1, &frames));
+    assert_eq!((extended.packets(), extended.flows().len()), (3, 1));
+    assert!(matches!(extended.flows()[..], [Flow::V6(_)]));
+}
+
+#[test]
+fn fragments_belong_to_their_flow() {
+    const MORE: u16 = 0x2000;
+    let part = |id, word, payload: &[u8]| v4([1; 4], [2; 4], 17, (id, word), payload);
+    let head = |next: u8, offset: u16, more: bool, id: u8| {
+        let word = (offset << 3 | u16::from(more)).to_be_bytes();
+        vec![next, 0, word[0], word[1], 0, 0, 0, id]
+    };
+    let packets = [
+        part(7, MORE, &udp(1, 2)),
+        part(7, MORE | 2, b"more"),
+        part(7, 3, b"end"),
+        // Of a datagram whose beginning was not seen.
+        part(8, 3, b"end"),
+        v6(1, 2, 44, &[head(17, 0, true, 9), udp(5, 6)].concat()),
+        v6(1, 2, 44, &[head(17, 2, false, 9), b"end".to_vec()].concat()),
+        v6(1, 2, 44, &[head(17, 2, false, 10), b"end".to_vec()].concat()),
+    ];
+    let frames: Vec<_> = packets.iter().map(|packet| (0, frame(101, packet))).collect();
+    let contents = contents(pcap(Order::Little, false, 101, &frames));
+    assert_eq!((contents.packets(), contents.flows().len()), (5, 2));
+    assert_eq!(contents.count(Seen::LostFragment), 2);
+}
+
+#[test]
+fn what_has_no_flow() {
+    let mut arp = vec![2; 12];
+    arp.extend([8, 6, 0, 1]);
+    let frames = [
+        arp,
+        frame(1, &v4([1; 4], [2; 4], 1, (0, 0), &[8, 0, 0, 0])),
+        frame(1, &v4([1; 4], [2; 4], 6, (0, 0), &[0; 3])),
+        vec![2; 5],
+    ];
+    let frames: Vec<_> = frames.into_iter().map(|frame| (0, frame)).collect();
+    let ethernet = contents(pcap(Order::Little, false, 1, &frames));
+    assert_eq!(ethernet.seen, [None, Some(Seen::OtherProtocol), Some(Seen::Broken), None]);
+    let unknown = contents(pcap(Order::Little, false, 147, &frames));
+    assert_eq!(unknown.seen, [None; 4]);
+}
+
+#[test]
+fn what_is_no_capture() {
+    for octets in [&b""[..], b"x", b"once upon a time there was a packet", &[0xa1, 0xb2, 0xc3, 0xd4, 0]] {
+        assert!(read(octets).is_err(), "{octets:?}");
+    }
+}
+
+/// Wherever a file ends, all frames before are seen, and the end is told to be one unless it lies between records.
+#[test]
+fn cut_anywhere() {
+    let frames = conversation(1);
+    let headers = [
+        (pcap(Order::Big, false, 1, &[]).len(), pcap(Order::Big, false, 1, &frames), 16),
+        (pcapng(Order::Big, false, 1, &[]).len(), pcapng(Order::Big, false, 1, &frames), 32),
+    ];
+    for (header, file, around) in headers {
+        for length in header..file.len() {
+            let found = contents(file[..length].to_vec());
+            let (mut at, mut whole) = (header, 0);
+            for (_, frame) in &frames {
+                let padded = if around == 32 { frame.len().next_multiple_of(4) } else { frame.len() };
+                if at + around + padded > length {
+                    break;
+                }
+                at += around + padded;
+                whole += 1;
+            }
+            assert_eq!(found.times.len() as u64, whole, "{length}");
+            let told = found.fault.map(|fault| (fault.offset, fault.frames));
+            assert_eq!(told, (at != length).then_some((at as u64, whole)), "{length}");
+        }
+    }
+}
+
+#[test]
+fn damage_is_told() {
+    let frames = conversation(1);
+    let cause = |file: Vec<u8>| contents(file).fault.unwrap().to_string();
+    let mut huge = pcap(Order::Little, false, 1, &frames);
+    huge[24 + 8..24 + 12].fill(0xff);
+    assert!(cause(huge).contains("at octet 24 of the capture, after 0 frames: a record claims"));
+    let good = pcapng(Order::Little, false, 1, &frames);
+    let first = section(Order::Little).len() + interface(Order::Little, 1, 6).len();
+    let changed = |at: usize, to: u8| {
+        let mut file = good.clone();
+        file[at] = to;
+        cause(file)
+    };
+    assert!(changed(first + 4, 2).contains("a block claims to have"));
+    assert!(changed(first + 8, 9).contains("an interface that was not described"));
+    assert!(changed(first + 20, 0xff).contains("is damaged"));
+    let mut orderless = [good.clone(), section(Order::Big)].concat();
+    orderless[good.len() + 8] = 0;
+    assert!(cause(orderless).contains("no byte order"));
+}
+
+/// Fails after some octets.
+struct Failing(Cursor<Vec<u8>>);
+
+impl Read for Failing {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => Err(std::io::Error::other("the disk is on fire")),
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn a_source_that_fails() {
+    let file = pcap(Order::Little, false, 1, &conversation(1));
+    let found = read(Failing(Cursor::new(file))).unwrap();
+    assert_eq!(found.times.len(), 9);
+    assert!(found.fault.unwrap().cause.contains("on fire"));
+}
