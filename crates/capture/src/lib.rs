@@ -27,16 +27,18 @@
 //! # Damage
 //!
 //! A capture that breaks off, or makes no sense from some place on, is read up to there; then [`Capture::read`] returns
-//! the [`Fault`]. Of damaged compressed data the last 4 KiB before the damage are lost too, of Zstandard and xz the
-//! block.
+//! the [`Fault`]. Of damaged compressed data the last 4 KiB before the damage are lost too, of Zstandard the block
+//! (128 KiB), of xz the chunk (up to 2 MiB).
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod capture;
 mod fragments;
 mod link;
 mod packet;
 mod pcapng;
 mod source;
+mod zstd;
 
 pub use capture::{Capture, Fault, Format, Frame};
 pub use fragments::{DatagramId, Fragments};

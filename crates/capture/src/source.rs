@@ -1,23 +1,22 @@
 //! Where the octets of a capture come from: a file or standard input, compressed or not.
 
-use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use crate::ahead::Ahead;
+use crate::zstd::Frames;
 
 /// Octets that a compressed stream may make us keep to look back at.
 const WINDOW: u64 = 128 << 20;
 /// Octets read at once.
 const CHUNK: usize = 256 << 10;
 
-type Octets = Box<dyn Read>;
-
-/// A capture's octets, decompressed.
+/// A capture's octets, decompressed by a thread of its own.
 pub struct Source {
-    octets: Octets,
+    octets: Ahead,
     progress: Progress,
     compression: Compression,
     size: Option<u64>,
@@ -48,9 +47,9 @@ impl Compression {
     }
 
     /// Octets to decompress at once: where the data is damaged, what was decompressed in the same piece is lost.
-    const fn piece(self) -> usize {
+    const fn step(self) -> usize {
         match self {
-            Self::None => usize::MAX >> 1,
+            Self::None => usize::MAX,
             Self::Gzip | Self::Zstd | Self::Xz => 4096,
         }
     }
@@ -68,19 +67,19 @@ impl Compression {
 /// What has been read so far, shared with those who watch.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    taken: Rc<Cell<u64>>,
-    fault: Rc<RefCell<Option<String>>>,
+    taken: Arc<AtomicU64>,
+    fault: Arc<OnceLock<String>>,
 }
 
 impl Progress {
     /// Octets taken from the file, as they lie there: compressed ones if it is compressed.
     pub fn taken(&self) -> u64 {
-        self.taken.get()
+        self.taken.load(Ordering::Relaxed)
     }
 
     /// Why reading or decompressing failed, if it did.
     pub fn fault(&self) -> Option<String> {
-        self.fault.borrow().clone()
+        self.fault.get().cloned()
     }
 }
 
@@ -105,25 +104,26 @@ impl Source {
     /// Any octets; how they are compressed is seen from the first ones.
     ///
     /// # Errors
-    /// When the first octets cannot be read.
-    pub fn new(octets: impl Read + 'static) -> io::Result<Self> {
+    /// When the first octets cannot be read, or the system gives us no thread.
+    pub fn new(octets: impl Read + Send + 'static) -> io::Result<Self> {
         let progress = Progress::default();
-        let mut counted = Counted { octets, taken: Rc::clone(&progress.taken) };
+        let mut counted = Counted { octets, taken: Arc::clone(&progress.taken) };
         let mut head = Vec::new();
         counted.by_ref().take(6).read_to_end(&mut head)?;
         let compression = Compression::of(&head);
         let whole = Cursor::new(head).chain(counted);
-        let octets: Octets = match compression {
+        let octets: Box<dyn Read + Send> = match compression {
             Compression::None => Box::new(whole),
             Compression::Gzip => {
                 Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, whole)))
             }
-            Compression::Zstd => Box::new(Frames::new(BufReader::with_capacity(CHUNK, whole))),
+            Compression::Zstd => Box::new(Frames::new(BufReader::with_capacity(CHUNK, whole), WINDOW)),
             Compression::Xz => {
                 let buffered = BufReader::with_capacity(CHUNK, whole);
                 Box::new(lzma_rust2::XzReader::new_mem_limit(buffered, true, (WINDOW >> 10) as u32))
             }
         };
+        let octets = Ahead::new(octets, compression.step())?;
         Ok(Self { octets, progress, compression, size: None })
     }
 
@@ -148,13 +148,11 @@ impl Source {
 impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
-        while filled < buffer.len() && self.progress.fault.borrow().is_none() {
-            let end = buffer.len().min(filled + self.compression.piece());
-            match self.octets.read(&mut buffer[filled..end]) {
+        while filled < buffer.len() && self.progress.fault.get().is_none() {
+            match self.octets.read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => *self.progress.fault.borrow_mut() = Some(self.told(&e)),
+                Err(e) => self.fail(&e),
             }
         }
         Ok(filled)
@@ -162,88 +160,25 @@ impl Read for Source {
 }
 
 impl Source {
-    fn told(&self, error: &io::Error) -> String {
-        match self.compression {
+    fn fail(&self, error: &io::Error) {
+        let cause = match self.compression {
             Compression::None => error.to_string(),
             compression => format!("the {} data cannot be decompressed: {error}", compression.name()),
-        }
+        };
+        let _ = self.progress.fault.set(cause);
     }
 }
 
 /// Counts octets on their way.
 struct Counted<R> {
     octets: R,
-    taken: Rc<Cell<u64>>,
+    taken: Arc<AtomicU64>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.octets.read(buffer)?;
-        self.taken.set(self.taken.get() + count as u64);
+        self.taken.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
-    }
-}
-
-/// Zstandard frames one after another.
-struct Frames<R: Read> {
-    state: Option<State<R>>,
-}
-
-enum State<R: Read> {
-    Between(R),
-    Within(Box<StreamingDecoder<R, FrameDecoder>>),
-}
-
-impl<R: BufRead> Frames<R> {
-    fn new(octets: R) -> Self {
-        Self { state: Some(State::Between(octets)) }
-    }
-
-    /// Opens the next frame, beyond those that are to be skipped.
-    fn begin(mut octets: R) -> io::Result<Option<StreamingDecoder<R, FrameDecoder>>> {
-        while let [first, ..] = octets.fill_buf()? {
-            if !(0x50..=0x5f).contains(first) {
-                let decoder = StreamingDecoder::new_with_max_window_size(octets, WINDOW);
-                return decoder.map(Some).map_err(io::Error::other);
-            }
-            let mut head = [0; 8];
-            octets.read_exact(&mut head)?;
-            let length = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
-            if io::copy(&mut octets.by_ref().take(length), &mut io::sink())? < length {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl<R: BufRead> Read for Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.state.take() {
-                None => return Ok(0),
-                Some(State::Between(octets)) => {
-                    self.state = Self::begin(octets)?.map(|decoder| State::Within(Box::new(decoder)));
-                }
-                Some(State::Within(mut decoder)) => match decoder.read(buffer)? {
-                    0 => {
-                        let sums = (
-                            decoder.decoder.get_checksum_from_data(),
-                            decoder.decoder.get_calculated_checksum(),
-                        );
-                        if let (Some(told), Some(found)) = sums
-                            && told != found
-                        {
-                            return Err(io::Error::other("a frame's checksum does not match its contents"));
-                        }
-                        self.state = Some(State::Between(decoder.into_inner()));
-                    }
-                    count => {
-                        self.state = Some(State::Within(decoder));
-                        return Ok(count);
-                    }
-                },
-            }
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Captures of every kind are read to the same result; damaged ones up to the damage.
 
 mod captures;
+mod compress;
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read};
 
 use captures::*;
 use throughline_capture::{Capture, Fault, Flow, Fragments, Payload, Seen, Source, Tuple, look, payload};
@@ -45,7 +46,7 @@ impl Contents {
 }
 
 /// Reads a capture; an error when it cannot be opened.
-fn read(octets: impl Read + 'static) -> Result<Contents, Fault> {
+fn read(octets: impl Read + Send + 'static) -> Result<Contents, Fault> {
     let capture = Capture::open(Source::new(octets).unwrap())?;
     let (mut contents, mut fragments) = (Contents::default(), Fragments::default());
     let end = capture.read(|frame| {
@@ -118,22 +119,8 @@ fn sections_follow_one_another() {
 #[test]
 fn compressed() {
     let plain = pcapng(Order::Little, true, 1, &conversation(1));
-    let gzip = |octets: &[u8]| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(octets).unwrap();
-        encoder.finish().unwrap()
-    };
-    let zstd = |octets: &[u8]| {
-        ruzstd::encoding::compress_to_vec(octets, ruzstd::encoding::CompressionLevel::Fastest)
-    };
-    let xz = |octets: &[u8]| {
-        let options = lzma_rust2::XzOptions::with_preset(6);
-        let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
-        encoder.write_all(octets).unwrap();
-        encoder.finish().unwrap()
-    };
     let (first, second) = plain.split_at(200);
-    for compress in [&gzip as &dyn Fn(&[u8]) -> Vec<u8>, &zstd, &xz] {
+    for (_, compress) in compress::ALL {
         expect_conversation(&contents(compress(&plain)));
         // Two files one after another are one.
         expect_conversation(&contents([compress(first), compress(second)].concat()));

@@ -1,6 +1,8 @@
 //! `throughline trace`.
 
 mod common;
+#[path = "../../capture/tests/compress/mod.rs"]
+mod compress;
 
 use std::io::Write;
 use std::process::Stdio;
@@ -66,5 +68,41 @@ fn faults_have_their_status() {
     assert!(status == 1 && message.contains("none.pcap"), "{message}");
     for wrong in [["--to", "nowhere"], ["--flows", "0"], ["--chains", "0"], ["--idle", "0"]] {
         assert_eq!(failure_of(&["trace", wrong[0], wrong[1], &file]).0, 2, "{wrong:?}");
+    }
+}
+
+/// Damaged compressed captures are analysed up to the damage: the report is there, and where it ends is told.
+#[test]
+fn damage_within_compression() {
+    let folder = Folder::new("trace-damage");
+    let file = folder.file("damaged");
+    let mut port = 1_u32;
+    let mut next = |_| {
+        port = port.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (port >> 16) as u16
+    };
+    let plain = capture(&(0..100_000).map(&mut next).collect::<Vec<u16>>());
+    for (name, compress) in compress::ALL {
+        let whole = compress(&plain);
+        std::fs::write(&file, &whole).unwrap();
+        assert!(run(&["trace", "--json", &file]).status.success(), "{name}");
+        let cut = whole[..whole.len() * 3 / 4].to_vec();
+        let mut flipped = whole;
+        let at = flipped.len() * 3 / 4;
+        flipped[at] ^= 4;
+        for damaged in [cut, flipped] {
+            std::fs::write(&file, damaged).unwrap();
+            let output = run(&["trace", "--json", &file]);
+            assert_eq!(output.status.code(), Some(3), "{name}");
+            let rows = String::from_utf8(output.stdout).unwrap();
+            let fault = rows.lines().last().unwrap();
+            let fault: serde_json::Value = serde_json::from_str(fault).unwrap();
+            let frames = fault["frames"].as_u64().unwrap();
+            assert!(fault["metric"] == "fault_offset" && frames > 1000, "{name}: {fault}");
+            let message = String::from_utf8(output.stderr).unwrap();
+            let offset = &fault["value"];
+            let place = format!("at octet {offset} of the capture, after {frames} frames: the {name} data");
+            assert!(message.contains(&place), "{place}: {message}");
+        }
     }
 }

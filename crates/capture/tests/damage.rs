@@ -1,0 +1,110 @@
+//! Damaged compressed captures are read up to the damage, which is told; nothing breaks down.
+
+mod captures;
+mod compress;
+
+use std::io::Cursor;
+
+use captures::*;
+use compress::{ALL, Compress};
+use throughline_capture::{Capture, Fault, Source};
+
+/// Times of the frames that could be read, and the fault.
+type Outcome = (Vec<u64>, Option<Fault>);
+
+/// None if it is not even the beginning of a capture.
+fn read(octets: Vec<u8>) -> Option<Outcome> {
+    let capture = Capture::open(Source::new(Cursor::new(octets)).unwrap()).ok()?;
+    let mut times = Vec::new();
+    let end = capture.read(|frame| times.push(frame.time));
+    Some((times, end.err()))
+}
+
+/// Many packets that no compressor makes much smaller.
+fn noise(packets: u64) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut octet = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    let mut frame = || v4([1; 4], [2; 4], 17, (0, 0), &std::array::from_fn::<u8, 120, _>(|_| octet()));
+    let frames: Vec<Timed> = (0..packets).map(|n| (n * 1_000_000, frame())).collect();
+    pcap(Order::Little, false, 101, &frames)
+}
+
+fn compressed(compress: Compress) -> (Vec<u8>, Vec<u64>) {
+    let plain = noise(2500);
+    let whole = compress(&plain);
+    let (times, fault) = read(whole.clone()).unwrap();
+    assert_eq!((times.len(), fault), (2500, None));
+    (whole, times)
+}
+
+#[test]
+fn cut_off_at_many_places() {
+    for (name, compress) in ALL {
+        let (whole, times) = compressed(compress);
+        let places = (0..40).chain((40..whole.len() - 40).step_by(3989)).chain(whole.len() - 40..whole.len());
+        let mut most = 0;
+        for length in places {
+            let Some((seen, fault)) = read(whole[..length].to_vec()) else { continue };
+            let fault = fault.unwrap_or_else(|| panic!("{name}, {length}: no fault"));
+            assert!(fault.cause.contains(&format!("the {name} data cannot be decompressed")), "{fault}");
+            assert!(!fault.cause.contains("broken down"), "{name}, {length}: {fault}");
+            assert_eq!((fault.frames, &seen[..]), (seen.len() as u64, &times[..seen.len()]), "{name}");
+            // Where the next header is cut off, the 4 KiB before it are lost, of 164 octets a record.
+            assert!(seen.len() + 25 >= most, "{name}, {length}: {} < {most}", seen.len());
+            most = most.max(seen.len());
+        }
+        // No more than a block of 128 KiB is lost before the damage.
+        assert!(most > 1600, "{name}: {most}");
+    }
+}
+
+/// A bit that is wrong is found out by the compression's own checksum, if not before; or it is one of those in a header
+/// that mean nothing.
+#[test]
+fn bits_flipped_at_many_places() {
+    for (name, compress) in ALL {
+        let (whole, times) = compressed(compress);
+        let bits = whole.len() * 8;
+        let places = (0..320).chain((320..bits).step_by(15_991)).chain(bits - 320..bits);
+        let (mut opened, mut harmless) = (0, 0);
+        for bit in places {
+            let mut damaged = whole.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let Some((seen, fault)) = read(damaged) else { continue };
+            opened += 1;
+            match fault {
+                Some(fault) => {
+                    assert!(!fault.cause.contains("broken down"), "{name}, bit {bit}: {fault}");
+                    assert_eq!(fault.frames, seen.len() as u64, "{name}, bit {bit}");
+                }
+                None => {
+                    assert_eq!(seen, times, "{name}, bit {bit}");
+                    harmless += 1;
+                }
+            }
+        }
+        assert!(opened > 100 && harmless < opened / 2, "{name}: {harmless} of {opened} harmless");
+    }
+}
+
+/// All of a small file, bit by bit.
+#[test]
+fn every_bit_flipped() {
+    let plain = pcapng(Order::Little, true, 1, &conversation(1));
+    let (expected, _) = read(plain.clone()).unwrap();
+    for (name, compress) in ALL {
+        let whole = compress(&plain);
+        for bit in 0..whole.len() * 8 {
+            let mut damaged = whole.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let Some((seen, fault)) = read(damaged) else { continue };
+            match fault {
+                Some(fault) => assert!(!fault.cause.contains("broken down"), "{name}, bit {bit}: {fault}"),
+                None => assert_eq!(seen, expected, "{name}, bit {bit}"),
+            }
+        }
+    }
+}
