@@ -125,11 +125,9 @@ impl Config {
     pub fn compile(&self, path: impl AsRef<Path>) -> Result<(), CompileError> {
         let path = path.as_ref();
         // Said first: it holds after a failure as well.
-        tell_cargo("rerun-if-changed", path.display());
+        watch(path);
         let output = self.generate(path)?;
-        for file in &output.files {
-            tell_cargo("rerun-if-changed", file.display());
-        }
+        output.files.iter().for_each(|file| watch(file));
         for warning in &output.warnings {
             tell_cargo("warning", one_line(warning));
         }
@@ -151,6 +149,15 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     fs::write(file, text)
+}
+
+/// Has Cargo watch a file, but none that the build script itself wrote: that is always newer than the script's last run,
+/// and everything would be built again every time.
+fn watch(file: &Path) {
+    let own = env::var_os("OUT_DIR").is_some_and(|folder| file.starts_with(folder));
+    if !own {
+        tell_cargo("rerun-if-changed", file.display());
+    }
 }
 
 /// A line for Cargo, in a build script.

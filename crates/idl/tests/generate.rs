@@ -192,3 +192,29 @@ fn build_scripts_get_a_file_or_readable_errors() {
     assert!(shown.contains("two.parts.idl:1:12") && shown.contains("1 error"), "{shown}");
     fs::remove_dir_all(folder).unwrap();
 }
+
+/// Cargo would find a file that the build script wrote newer than the script's last run, every time.
+#[test]
+fn what_a_build_script_wrote_is_not_watched() {
+    let name = "what_a_build_script_wrote_is_not_watched";
+    if let Some(out) = std::env::var_os("OUT_DIR") {
+        // In the child, the build script.
+        let out = Path::new(&out);
+        fs::write(out.join("own.idl"), "#include \"given.idl\"\n").unwrap();
+        Config::new().include_dir(out.parent().unwrap()).compile(out.join("own.idl")).unwrap();
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("throughline-watched-{}", std::process::id()));
+    fs::create_dir_all(folder.join("out")).unwrap();
+    fs::write(folder.join("given.idl"), "struct S { long x; };").unwrap();
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env("OUT_DIR", folder.join("out"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(child.stdout).unwrap();
+    assert!(child.status.success() && folder.join("out/own.rs").exists(), "{said}");
+    let given = format!("cargo:rerun-if-changed={}", folder.join("given.idl").display());
+    assert!(said.contains(&given) && said.matches("rerun-if-changed").count() == 1, "{said}");
+    fs::remove_dir_all(folder).unwrap();
+}
