@@ -157,8 +157,7 @@ fn size(flows: u64, dpdk: bool, options: &Options, results: &mut Vec<Value>) {
 }
 
 fn tables_for(flows: u64, dpdk: bool, options: &Options) -> Vec<Box<dyn Table>> {
-    let mut tables: Vec<Box<dyn Table>> =
-        vec![Box::new(Ours::new(flows as usize + flows as usize / 16 + 64))];
+    let mut tables: Vec<Box<dyn Table>> = vec![Box::new(Ours::new(flows as usize))];
     if options.alone {
         return tables;
     }

@@ -106,6 +106,39 @@ fn read_batches(reader: &FlowReader<Record>, done: &AtomicBool) {
     }
 }
 
+/// In a table of four blocks places are used again at once: a reader is often in the midst of a record that is written.
+#[test]
+fn records_that_change_places_all_the_time_are_found_whole() {
+    const KEYS: u64 = 100;
+    const CHANGES: u64 = if cfg!(miri) { 300 } else { 3_000_000 };
+    let (mut writer, reader) = flow_table::<Record>(2 * KEYS as usize, 7);
+    (0..2 * KEYS).for_each(|key| writer.insert(Record::new(key, 0)).expect("below the limit"));
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let keys: Vec<_> = (0..2 * KEYS).map(Number).collect();
+            let mut found = [None; 2 * KEYS as usize];
+            while !done.load(Ordering::Relaxed) {
+                reader.get_batch(&keys, &mut found);
+                for key in 0..2 * KEYS {
+                    for record in [found[key as usize], reader.get(&Number(key))] {
+                        assert!(record.is_some() || key >= KEYS, "a record that is replaced is always there");
+                        assert!(record.is_none_or(|record: Record| record.is_whole() && record.key.0 == key));
+                    }
+                }
+            }
+        });
+        for version in 1..CHANGES {
+            let key = version.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+            writer.replace(Record::new(key % KEYS, version)).expect("it is there");
+            let other = KEYS + key % KEYS;
+            writer.remove(&Number(other)).expect("it is there");
+            writer.insert(Record::new(other, version)).expect("below the limit");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
 #[test]
 fn the_writer_refuses_what_a_table_refuses() {
     let (mut writer, reader) = flow_table::<Record>(2, 1);

@@ -77,7 +77,7 @@ fn growing_moves_few_records_at_a_time() {
         worst = worst.max(table.moved() - before);
         before = table.moved();
     }
-    assert!(worst <= 64, "an insertion moved {worst} records");
+    assert!(worst <= 192, "an insertion moved {worst} records");
     assert!(table.moved() < MANY * 3 / 2, "{} moves for {MANY} insertions", table.moved());
     assert!((0..MANY).all(|key| table.get(&key) == Some(&(key, key))));
     assert_eq!(table.insert((MANY, 0)), Err(FlowInsertError::Full((MANY, 0))));
@@ -89,7 +89,9 @@ fn a_large_table_takes_at_most_sixteen_bytes_for_a_record_of_sixty_four() {
     for key in 0..MANY {
         table.insert((key, [key; 7])).expect("below the limit");
         let besides = table.bytes() - table.len() * 64;
-        assert!(key < 1000 || besides <= table.len() * 16, "{besides} bytes besides {} records", table.len());
+        // One block may be just begun.
+        let most = table.len() * 16 + 64 * 66 + 16;
+        assert!(key < 5_000 || besides <= most, "{besides} bytes besides {} records", table.len());
     }
 }
 
@@ -110,9 +112,9 @@ fn churn_leaves_no_traces() {
     assert!(churned.bytes() <= fresh.bytes() * 101 / 100);
     let hits = |table| examined(table, (10 * live..11 * live).map(key));
     let misses = |table| examined(table, (20 * live..21 * live).map(key));
-    assert!(hits(&churned) < hits(&fresh) * 1.02, "{} against {}", hits(&churned), hits(&fresh));
-    assert!(misses(&churned) < misses(&fresh) * 1.1, "{} against {}", misses(&churned), misses(&fresh));
-    assert!(hits(&fresh) < 1.1 && misses(&fresh) < 0.15, "{} and {}", hits(&fresh), misses(&fresh));
+    for table in [&fresh, &churned] {
+        assert!(hits(table) < 1.01 && misses(table) < 0.01, "{} and {}", hits(table), misses(table));
+    }
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn it_shrinks_as_it_grew() {
     for key in 0..MANY {
         let before = table.moved();
         assert_eq!(table.remove(&key), Some((key, key)));
-        assert!(table.moved() - before <= 16);
+        assert!(table.moved() - before <= 64);
         assert!(key % 1000 != 0 || (key + 1..MANY).step_by(997).all(|key| table.get(&key).is_some()));
     }
     assert!(table.is_empty());
@@ -147,14 +149,14 @@ fn keys_that_share_most_of_their_bits_spread_like_any_others() {
             (0..count).for_each(|n| table.insert((keys(n), n)).expect("below the limit"));
             let hits = examined(&table, (0..count).map(keys));
             let misses = examined(&table, (count..2 * count).map(keys));
-            assert!(hits < 1.1 && misses < 0.15, "pattern {pattern}, seed {seed}: {hits} and {misses}");
+            assert!(hits < 1.01 && misses < 0.01, "pattern {pattern}, seed {seed}: {hits} and {misses}");
         }
     }
 }
 
 #[test]
 fn keys_chosen_against_another_seed_spread_like_any_others() {
-    // All in one bucket of 64 for the seed the attacker knows: found by asking which keys its lookups examine.
+    // All alike in many bits for the seed the attacker knows: found by asking which keys its lookups examine.
     let known = Keyed::new(1);
     let mut key = 0u64;
     let chosen: Vec<u64> = std::iter::from_fn(|| {
@@ -169,7 +171,7 @@ fn keys_chosen_against_another_seed_spread_like_any_others() {
     .collect();
     let mut table = FlowTable::<Record>::new(2_000, 2);
     chosen.iter().for_each(|&key| table.insert((key, 0)).expect("below the limit"));
-    assert!(examined(&table, chosen.iter().copied()) < 1.1);
+    assert!(examined(&table, chosen.iter().copied()) < 1.01);
 }
 
 #[test]

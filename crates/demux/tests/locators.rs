@@ -181,7 +181,7 @@ fn many_keys() {
         assert!(locator.is_empty());
         assert_eq!(locator.remove(&key(0)), None);
         let table = match strategy {
-            Strategy::FlowTable => 30_000,
+            Strategy::FlowTable => 140_000,
             _ if strategy.needs_index() => bytes,
             _ => 1_000,
         };

@@ -5,8 +5,8 @@ use core::{ops::Deref, ptr::NonNull};
 use super::{
     FlowRecord,
     address::Extent,
-    group::{Group, Tags},
-    table::Store,
+    store::Store,
+    tags::{TagLine, Tags},
 };
 
 /// How records are written, and what readers are told of it.
@@ -16,19 +16,17 @@ pub(super) trait Access<R: FlowRecord>: Sized {
 
     fn hold(store: Store<R, Self>) -> Self::Held;
 
-    /// Records of this bucket, or of one it is split into, are about to change.
-    fn begin(&self, bucket: u32);
+    /// A place of this block, in which no record is found, is about to be written; or a record that was found here is
+    /// about to be found elsewhere only.
+    fn touch(&self, block: u32);
 
-    /// The changes are complete.
-    fn end(&self, bucket: u32);
-
-    /// How many buckets there are from now on.
+    /// How many blocks there are from now on.
     fn publish(&self, extent: Extent);
 
     /// The tags as this side, the only one that writes, sees them.
-    fn tags(&self, group: &Group) -> Tags;
+    fn tags(&self, half: &TagLine) -> Tags;
 
-    /// Writes a record to a place that is empty, or whose record was taken.
+    /// Writes a record to a place that is empty.
     fn write(&self, to: NonNull<R>, record: R);
 
     /// Copies a record from a full place to an empty one.
@@ -61,18 +59,15 @@ impl<R: FlowRecord> Access<R> for Alone {
     }
 
     #[inline(always)]
-    fn begin(&self, _: u32) {}
-
-    #[inline(always)]
-    fn end(&self, _: u32) {}
+    fn touch(&self, _: u32) {}
 
     #[inline(always)]
     fn publish(&self, _: Extent) {}
 
     #[inline(always)]
-    fn tags(&self, group: &Group) -> Tags {
+    fn tags(&self, half: &TagLine) -> Tags {
         // SAFETY: who writes has the table to itself.
-        unsafe { group.load_still() }
+        unsafe { half.load_still() }
     }
 
     #[inline(always)]

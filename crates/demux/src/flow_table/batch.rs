@@ -1,96 +1,113 @@
 //! Many lookups at once: what one waits for in memory, all wait for together.
 
-use super::{
-    FlowRecord,
-    access::Access,
-    address::Hash,
-    group::WIDTH,
-    table::{Place, Table},
-};
+use super::{FlowRecord, access::Access, address::Half, table::Table};
 
 /// Keys looked up together; more would not be waited for at once.
 const TOGETHER: usize = 32;
 
-/// A table of so many bytes is in the cache next to the processor: there is nothing to wait for.
-const NEAR: usize = 256 << 10;
+/// By how many lookups its tags are asked for before they are needed.
+const AHEAD: usize = 12;
 
-/// One of the lookups under way.
-#[derive(Clone, Copy)]
-struct Lookup {
-    hash: u64,
-    first: u32,
-    second: u32,
-    /// Places whose tags match: the first bucket's in the low half, the second's in the high.
-    matching: u32,
-}
+/// A table of so many bytes is in the caches next to the processor: there is nothing to wait for.
+const NEAR: usize = 1 << 20;
 
-impl Lookup {
-    const NONE: Self = Self { hash: 0, first: 0, second: 0, matching: 0 };
-
-    /// The first place that matches, if any does.
-    #[inline(always)]
-    fn place(&self) -> Place {
-        let bit = self.matching.trailing_zeros() as usize;
-        Place { bucket: if bit < WIDTH { self.first } else { self.second }, at: bit % WIDTH }
-    }
+/// Lookups whose keys are not in the halves they prefer.
+struct Late {
+    numbers: [u8; TOGETHER],
+    count: usize,
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
-    /// Calls `found` with the index of each key and the place of its record.
+    /// Sets `found` to the record of each key.
     #[inline(always)]
-    pub(super) fn find_batch(&self, keys: &[R::Key], mut found: impl FnMut(usize, Option<Place>)) {
-        if self.bytes() <= NEAR {
-            for (n, key) in keys.iter().enumerate() {
-                found(n, self.find(key, self.hash_of(key), || ()));
-            }
-            return;
+    pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], found: &mut [Option<&'a R>]) {
+        let (batches, rest) =
+            if self.bytes() > NEAR { keys.as_chunks::<TOGETHER>() } else { (&[][..], keys) };
+        let (in_batches, found) = found.split_at_mut(batches.len() * TOGETHER);
+        for (keys, found) in batches.iter().zip(in_batches.as_chunks_mut().0) {
+            self.find_together(keys, found);
         }
-        let mut lookups = [Lookup::NONE; TOGETHER];
-        for (n, keys) in keys.chunks(TOGETHER).enumerate() {
-            let lookups = &mut lookups[..keys.len()];
-            self.seek_groups(keys, lookups);
-            self.seek_records(lookups);
-            for (i, (key, lookup)) in keys.iter().zip(lookups).enumerate() {
-                found(n * TOGETHER + i, self.settle(key, lookup));
+        for (key, found) in rest.iter().zip(found) {
+            *found = self.get(key, || ());
+        }
+    }
+
+    /// The steps of each lookup, among those of the others, so that the memory is never idle. The last step is as short as
+    /// can be: the processor waits for records there, and should see the next batch from where it waits.
+    #[inline(always)]
+    fn find_together<'a>(&'a self, keys: &[R::Key; TOGETHER], found: &mut [Option<&'a R>; TOGETHER]) {
+        let mut sought = [(Half(0), 0); TOGETHER];
+        let mut late = Late { numbers: [0; TOGETHER], count: 0 };
+        for n in 0..AHEAD {
+            sought[n] = self.seek_tags(&keys[n]);
+        }
+        for n in 0..TOGETHER - AHEAD {
+            sought[n + AHEAD] = self.seek_tags(&keys[n + AHEAD]);
+            found[n] = self.seek_record(sought[n], n, &mut late);
+        }
+        for n in TOGETHER - AHEAD..TOGETHER {
+            found[n] = self.seek_record(sought[n], n, &mut late);
+        }
+        for &n in &late.numbers[..late.count % (TOGETHER + 1)] {
+            let n = usize::from(n) % TOGETHER;
+            found[n] = self.seek_elsewhere(&keys[n], sought[n]);
+        }
+        for (key, found) in keys.iter().zip(found) {
+            if found.is_some_and(|record| record.key() != key) {
+                *found = self.find_anew(key);
             }
         }
     }
 
+    /// Asks for the tags of a key's half; and what its own is: as a word, as it will be loaded, since the processor must
+    /// not wait until a shorter one is out of its store buffer.
     #[inline(always)]
-    fn seek_groups(&self, keys: &[R::Key], lookups: &mut [Lookup]) {
-        let extent = self.extent();
-        for (key, lookup) in keys.iter().zip(lookups) {
-            let hash = self.hash_of(key);
-            let (first, second) = (extent.bucket(hash.first()), extent.bucket(hash.second()));
-            self.store.groups.prefetch(first as usize);
-            self.store.groups.prefetch(second as usize);
-            *lookup = Lookup { hash: hash.0, first, second, matching: 0 };
-        }
+    fn seek_tags(&self, key: &R::Key) -> (Half, u32) {
+        let hash = self.hash_of(key);
+        let half = self.extent.first(hash);
+        self.store.prefetch_tags(half);
+        (half, hash.tag().into())
     }
 
+    /// The first place whose tag matches; asks for its record, or else for what tells where to look next.
     #[inline(always)]
-    fn seek_records(&self, lookups: &mut [Lookup]) {
-        for lookup in lookups {
-            let tag = Hash(lookup.hash).tag();
-            let first = self.tags(lookup.first).matching(tag);
-            let second = self.tags(lookup.second).matching(tag);
-            lookup.matching = first | second << WIDTH;
-            // Without a match this asks for a line in vain, which costs less than a branch nobody can predict.
-            let place = lookup.place();
-            self.store.prefetch(place);
+    fn seek_record(&self, (half, tag): (Half, u32), n: usize, late: &mut Late) -> Option<&R> {
+        let matching = self.matching(half, tag as u16);
+        if matching == 0 {
+            self.store.prefetch_tags(half.other());
+            self.store.prefetch_elsewhere(half);
+            late.numbers[late.count % TOGETHER] = n as u8;
+            late.count += 1;
+            return None;
         }
+        Some(self.prefetched(half, matching))
     }
 
+    /// As [`seek_record`](Self::seek_record), for a key that is not in the half it prefers.
     #[inline(always)]
-    fn settle(&self, key: &R::Key, lookup: &mut Lookup) -> Option<Place> {
-        while lookup.matching != 0 {
-            let place = lookup.place();
-            // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
-            if unsafe { self.record(place) }.key() == key {
-                return Some(place);
-            }
-            lookup.matching &= lookup.matching - 1;
+    fn seek_elsewhere(&self, key: &R::Key, (half, tag): (Half, u32)) -> Option<&R> {
+        if self.store.elsewhere(half) == 0 {
+            return None;
         }
-        None
+        let matching = self.matching(half.other(), tag as u16);
+        if matching == 0 {
+            return self.find_anew(key);
+        }
+        Some(self.prefetched(half.other(), matching))
+    }
+
+    /// The first record of these, which is on its way.
+    #[inline(always)]
+    fn prefetched(&self, half: Half, matching: u32) -> &R {
+        let place = half.place(matching.trailing_zeros());
+        self.store.prefetch_record(place);
+        // SAFETY: its tag matches, so the place is full; only `&mut self` writes to records.
+        unsafe { self.record(place) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_anew(&self, key: &R::Key) -> Option<&R> {
+        self.get(key, || ())
     }
 }

@@ -6,7 +6,8 @@ use core::fmt;
 use super::{
     FlowInsertError, FlowRecord,
     address::Hash,
-    table::{Store, Table},
+    store::Store,
+    table::Table,
     watched::{Disturbed, Look, Watched},
 };
 
@@ -24,7 +25,7 @@ pub unsafe trait PlainRecord: FlowRecord + Copy + Send + Sync {}
 /// As [`FlowTable::new`](super::FlowTable::new).
 #[must_use]
 pub fn flow_table<R: PlainRecord>(limit: usize, seed: u64) -> (FlowWriter<R>, FlowReader<R>) {
-    let table = Table::new(limit, seed, Watched::new());
+    let table = Table::new(limit, seed, Watched::new);
     let store = Arc::clone(&table.store);
     (FlowWriter { table }, FlowReader { store })
 }
@@ -34,9 +35,9 @@ const TOGETHER: usize = 32;
 
 /// Finds records while a [`FlowWriter`] changes the table. Clones are further readers of the same table.
 ///
-/// What a lookup returns was true at one moment during the call. It takes no lock and makes nobody wait; it
-/// looks again when the writer has changed one of the key's buckets meanwhile, or a bucket that shares one of their 64
-/// versions.
+/// What a lookup returns was true at one moment during the call. It takes no lock, makes nobody wait and waits for
+/// nobody, even if the writer is stopped half way through a change; it looks again when the writer has changed one of the
+/// key's blocks meanwhile, or a block that shares one of their versions, of which there are up to 128.
 pub struct FlowReader<R: PlainRecord> {
     store: Arc<Store<R, Watched>>,
 }
@@ -61,22 +62,20 @@ impl<R: PlainRecord> FlowReader<R> {
 
     #[inline(always)]
     fn get_together(&self, keys: &[R::Key], records: &mut [Option<R>]) {
-        let mut hashes = [Hash(0); TOGETHER];
-        let mut looks: [Option<Look>; TOGETHER] = [None; TOGETHER];
-        let extent = self.store.extent();
+        let mut looks = [Look::NONE; TOGETHER];
+        let mut hashes = [Hash::NONE; TOGETHER];
         for (key, hash) in keys.iter().zip(&mut hashes) {
-            *hash = self.store.hash_of(key);
-            self.store.prefetch_groups(*hash, extent);
+            *hash = self.store.prefetch_key(key);
         }
         for (hash, look) in hashes[..keys.len()].iter().zip(&mut looks) {
-            *look = self.store.look(*hash).ok();
-            if let Some(look) = look {
-                self.store.prefetch(look.candidates.place(look.candidates.matching));
-            }
+            *look = self.store.look(*hash);
+            self.store.prefetch_look(look);
         }
-        for ((key, look), record) in keys.iter().zip(looks).zip(records) {
-            let found = look.ok_or(Disturbed).and_then(|look| self.store.settle(key, look));
-            *record = found.unwrap_or_else(|Disturbed| self.store.read(key));
+        for (((key, hash), look), record) in keys.iter().zip(hashes).zip(&looks).zip(records) {
+            *record = match self.store.settle(key, look) {
+                Ok(found) => found,
+                Err(Disturbed) => self.store.read_anywhere(key, hash),
+            };
         }
     }
 }
@@ -108,9 +107,7 @@ impl<R: PlainRecord> FlowWriter<R> {
     /// The record of a key.
     #[inline]
     pub fn get(&self, key: &R::Key) -> Option<&R> {
-        let place = self.table.find(key, self.table.hash_of(key), || ())?;
-        // SAFETY: the place was found full, and `&self` keeps the only writer from writing.
-        Some(unsafe { self.table.record(place) })
+        self.table.get(key, || ())
     }
 
     /// Adds a record.
@@ -118,19 +115,17 @@ impl<R: PlainRecord> FlowWriter<R> {
     /// # Errors
     /// See [`FlowInsertError`]; the table is unchanged.
     pub fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        self.table.insert_new(record).map(|_| ())
+        self.table.insert_new(record)
     }
 
     /// Puts a record in the place of the one with the same key, and returns that; or nothing, if there was none.
     pub fn replace(&mut self, record: R) -> Option<R> {
-        let place = self.table.find(record.key(), self.table.hash_of(record.key()), || ())?;
-        Some(self.table.replace(place, record))
+        self.table.replace(record)
     }
 
     /// Takes a record out.
     pub fn remove(&mut self, key: &R::Key) -> Option<R> {
-        let place = self.table.find(key, self.table.hash_of(key), || ())?;
-        Some(self.table.remove(place))
+        self.table.remove(key)
     }
 
     /// All records, in no particular order.
@@ -149,6 +144,12 @@ impl<R: PlainRecord> FlowWriter<R> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// As [`FlowTable::moved`](super::FlowTable::moved).
+    #[must_use]
+    pub fn moved(&self) -> u64 {
+        self.table.moved()
     }
 
     /// Bytes of memory in use, as of [`FlowTable::bytes`](super::FlowTable::bytes).

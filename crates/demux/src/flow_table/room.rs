@@ -1,43 +1,81 @@
-//! Making room: a record in the way goes to the other of its two buckets (cuckoo hashing, breadth first).
+//! Where a record that comes can go.
 
 use super::{
     FlowRecord,
     access::Access,
-    address::Hash,
-    group::WIDTH,
-    table::{Place, Table},
+    address::{Half, Hash, Place},
+    resize,
+    table::Table,
+    tags::{BLOCK, EMPTY},
 };
 
-/// Buckets looked at most for one record: both of its own, all others of what is there, and some beyond.
-const BUCKETS_SEARCHED: usize = 128;
+/// Blocks added at most because one record found no room.
+const GROWTHS_FOR_ROOM: usize = 8;
 
-/// A bucket found full, and the place whose record could move into it.
-#[derive(Clone, Copy)]
-struct Seen {
-    bucket: u32,
-    from: Option<(usize, usize)>,
+/// An empty place in one of the two blocks of a hash, the half it prefers first. If there is none, one is made.
+#[inline(always)]
+pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
+    let home = table.extent.first(hash);
+    let empty = table.matching(home, EMPTY);
+    if empty != 0 { Some(home.place(empty.trailing_zeros())) } else { find_elsewhere(table, hash) }
 }
 
-/// Empties a place in one of the two buckets of a hash, which are both full, by moving as few records as possible.
-pub(super) fn displace<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
-    let mut seen = [Seen { bucket: 0, from: None }; BUCKETS_SEARCHED];
-    seen[0].bucket = table.extent().bucket(hash.first());
-    seen[1].bucket = table.extent().bucket(hash.second());
+#[cold]
+#[inline(never)]
+fn find_elsewhere<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
+    for _ in 0..GROWTHS_FOR_ROOM {
+        let (first, second) = (table.extent.first(hash), table.extent.second(hash));
+        let place = in_block(table, first).or_else(|| in_block(table, second));
+        let place = place.or_else(|| displace(table, first.block(), second.block()));
+        if place.is_some() {
+            return place;
+        }
+        if !resize::grow(table) {
+            return None;
+        }
+    }
+    None
+}
+
+/// An empty place of the block, in this half if it has one.
+pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, half: Half) -> Option<Place> {
+    [half, half.other()].into_iter().find_map(|half| {
+        let empty = table.matching(half, EMPTY);
+        (empty != 0).then(|| half.place(empty.trailing_zeros()))
+    })
+}
+
+/// Blocks looked at most for one record.
+const BLOCKS_SEARCHED: usize = 32;
+
+/// A block found full, and the record that could move into it: the number of its block in the search, and its place.
+#[derive(Clone, Copy)]
+struct Seen {
+    block: u32,
+    from: Option<(usize, Place)>,
+}
+
+/// Empties a place in one of two full blocks by moving as few records as possible to their other blocks (cuckoo
+/// hashing, breadth first).
+fn displace<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, first: u32, second: u32) -> Option<Place> {
+    let mut seen = [Seen { block: first, from: None }; BLOCKS_SEARCHED];
+    seen[1].block = second;
     let mut count = 2;
     let mut next = 0;
     while next < count {
-        let bucket = seen[next].bucket;
-        table.prefetch_bucket(bucket, (1 << WIDTH) - 1);
-        for at in 0..WIDTH {
-            let other = other_bucket(table, Place { bucket, at });
-            if other == bucket {
+        let block = seen[next].block;
+        table.prefetch_records(block, u64::MAX);
+        for at in 0..BLOCK as u32 {
+            let from = Place::new(block, at);
+            let other = other_half(table, from);
+            if other.block() == block {
                 continue;
             }
-            if let Some(empty) = table.empty_place(other) {
-                return Some(shift(table, &seen, (next, at), Place { bucket: other, at: empty }));
+            if let Some(empty) = in_block(table, other) {
+                return Some(shift(table, &seen, (next, from), empty));
             }
-            if count < BUCKETS_SEARCHED {
-                seen[count] = Seen { bucket: other, from: Some((next, at)) };
+            if count < BLOCKS_SEARCHED && seen[..count].iter().all(|seen| seen.block != other.block()) {
+                seen[count] = Seen { block: other.block(), from: Some((next, from)) };
                 count += 1;
             }
         }
@@ -46,25 +84,24 @@ pub(super) fn displace<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, has
     None
 }
 
-/// The other bucket where the record at a full place may be.
-fn other_bucket<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, place: Place) -> u32 {
+/// The preferred half of the other block where the record at a full place may be.
+fn other_half<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, place: Place) -> Half {
     let hash = table.hash_at(place);
-    let first = table.extent().bucket(hash.first());
-    if first == place.bucket { table.extent().bucket(hash.second()) } else { first }
+    let first = table.extent.first(hash);
+    if first.block() == place.block() { table.extent.second(hash) } else { first }
 }
 
 /// Moves the records along the way that was found, the last first, and returns the place this leaves empty.
 fn shift<R: FlowRecord, A: Access<R>>(
     table: &mut Table<R, A>,
-    seen: &[Seen; BUCKETS_SEARCHED],
-    last: (usize, usize),
+    seen: &[Seen; BLOCKS_SEARCHED],
+    last: (usize, Place),
     mut empty: Place,
 ) -> Place {
     let mut step = Some(last);
-    while let Some((of, at)) = step {
-        let from = Place { bucket: seen[of].bucket, at };
-        let tag = table.hash_at(from).tag();
-        table.relocate(from, empty, tag);
+    while let Some((of, from)) = step {
+        let hash = table.hash_at(from);
+        table.relocate(from, empty, hash);
         empty = from;
         step = seen[of].from;
     }

@@ -16,6 +16,11 @@ pub(super) struct Space<T> {
     ahead: Option<super::ahead::Ahead>,
 }
 
+// SAFETY: the space owns its elements as a vector does.
+unsafe impl<T: Send> Send for Space<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Space<T> {}
+
 impl<T> Space<T> {
     pub(super) fn new(count: usize) -> Self {
         let layout = layout::<T>(count);

@@ -1,128 +1,34 @@
-//! Buckets and how records get into them, stay findable while the table grows, and get out.
-
-use core::ptr::NonNull;
+//! How records are found, get into the table and out of it.
 
 use super::{
     FlowInsertError, FlowRecord,
     access::Access,
-    address::{Extent, Hash, LEAST_BUCKETS, MOST_BUCKETS},
-    group::{EMPTY, Group, Tags, WIDTH},
-    room,
+    address::{Extent, Half, Hash, Place},
+    resize, room,
     space::Space,
+    store::{BLOCK_BYTES, GROW_AT, Store},
+    tags::{BLOCK, EMPTY},
 };
-use crate::hashes::{KeyHash, Keyed};
 
-/// Records per [`LEAST_BUCKETS`] at which the table grows: 86 % of the places.
-const GROW_AT: usize = LEAST_BUCKETS as usize * 55 / 4;
-
-/// Records per [`LEAST_BUCKETS`] at which the table shrinks: 37 % of the places.
-const SHRINK_AT: usize = LEAST_BUCKETS as usize * 6;
-
-/// Buckets added at most because one record found no room.
-const GROWTHS_FOR_ROOM: usize = 8;
-
-/// Where a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) bucket: u32,
-    pub(super) at: usize,
-}
-
-/// Places in two buckets whose tags match: the first bucket's in the low half, the second's in the high.
-#[derive(Clone, Copy)]
-pub(super) struct Candidates {
-    first: u32,
-    second: u32,
-    pub(super) matching: u32,
-}
-
-impl Candidates {
-    #[inline(always)]
-    pub(super) fn new(hash: Hash, extent: Extent, tags: impl Fn(u32) -> Tags) -> Self {
-        let (first, second) = (extent.bucket(hash.first()), extent.bucket(hash.second()));
-        let tag = hash.tag();
-        Self { first, second, matching: tags(first).matching(tag) | tags(second).matching(tag) << WIDTH }
-    }
-
-    /// The first of these places; any at all if there is none.
-    #[inline(always)]
-    pub(super) fn place(&self, matching: u32) -> Place {
-        let bit = matching.trailing_zeros() as usize;
-        Place { bucket: if bit < WIDTH { self.first } else { self.second }, at: bit % WIDTH }
-    }
-}
-
-/// What both those who write and those who read reach.
-pub(super) struct Store<R, A> {
-    pub(super) groups: Space<Group>,
-    pub(super) records: Space<R>,
-    pub(super) hash: Keyed,
-    pub(super) access: A,
-    most_buckets: u32,
-}
-
-impl<R: FlowRecord, A> Store<R, A> {
-    fn new(limit: usize, seed: u64, access: A) -> Self {
-        let buckets = limit.div_ceil(GROW_AT).max(1).checked_mul(LEAST_BUCKETS as usize);
-        let most_buckets = buckets.and_then(|buckets| u32::try_from(buckets).ok());
-        let most_buckets = most_buckets.filter(|&buckets| buckets <= MOST_BUCKETS);
-        let most_buckets = most_buckets.expect("the limit exceeds what the table can address");
-        let groups = Space::new(most_buckets as usize);
-        // Loom's atomics can't be made of zeroes.
-        #[cfg(loom)]
-        for n in 0..most_buckets as usize {
-            // SAFETY: within the space just made.
-            unsafe { groups.at(n).write(Group::new()) }
-        }
-        Self {
-            groups,
-            records: Space::new(most_buckets as usize * WIDTH),
-            hash: Keyed::new(seed),
-            access,
-            most_buckets,
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn hash_of(&self, key: &R::Key) -> Hash {
-        Hash::of(self.hash.hash(key))
-    }
-
-    #[inline(always)]
-    pub(super) fn group(&self, bucket: u32) -> &Group {
-        debug_assert!(bucket < self.most_buckets);
-        // SAFETY: extents name buckets below `most_buckets` only, of which `groups` has that many.
-        unsafe { self.groups.at(bucket as usize).as_ref() }
-    }
-
-    #[inline(always)]
-    pub(super) fn place(&self, place: Place) -> NonNull<R> {
-        debug_assert!(place.bucket < self.most_buckets && place.at < WIDTH);
-        // SAFETY: as above, and `records` has `WIDTH` for each bucket.
-        unsafe { self.records.at(place.bucket as usize * WIDTH + place.at) }
-    }
-
-    /// Asks for the cache line of a record.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, place: Place) {
-        self.records.prefetch(place.bucket as usize * WIDTH + place.at);
-    }
-}
+/// Records per 16 blocks at which the table shrinks: 37 % of the places.
+const SHRINK_AT: usize = 384;
 
 /// The table, for the one side that writes. `A` says who may look at the same time.
 pub(super) struct Table<R: FlowRecord, A: Access<R>> {
     pub(super) store: A::Held,
-    extent: Extent,
+    /// Which records of a block are in their second one, a bit each.
+    pub(super) guests: Space<u64>,
+    pub(super) extent: Extent,
     len: usize,
     limit: usize,
     moved: u64,
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
-    pub(super) fn new(limit: usize, seed: u64, access: A) -> Self {
-        let store = A::hold(Store::new(limit, seed, access));
-        store.access.publish(Extent::LEAST);
-        Self { store, extent: Extent::LEAST, len: 0, limit, moved: 0 }
+    pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent) -> A) -> Self {
+        let (store, extent) = Store::new(limit, seed, access);
+        let guests = Space::new(store.most_blocks() as usize);
+        Self { store: A::hold(store), guests, extent, len: 0, limit, moved: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -138,14 +44,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.moved
     }
 
-    #[inline(always)]
-    pub(super) fn extent(&self) -> Extent {
-        self.extent
-    }
-
     /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
-        self.extent.count() as usize * (size_of::<Group>() + WIDTH * size_of::<R>())
+        self.extent.count() as usize * (BLOCK_BYTES + BLOCK * size_of::<R>())
     }
 
     #[inline(always)]
@@ -153,19 +54,17 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.hash_of(key)
     }
 
+    /// The places of a half whose tag is this, one bit each.
     #[inline(always)]
-    fn group(&self, bucket: u32) -> &Group {
-        self.store.group(bucket)
+    pub(super) fn matching(&self, half: Half, tag: u16) -> u32 {
+        self.store.access.tags(self.store.tags(half)).matching(tag)
     }
 
-    #[inline(always)]
-    pub(super) fn tags(&self, bucket: u32) -> Tags {
-        self.store.access.tags(self.group(bucket))
-    }
-
-    #[inline(always)]
-    pub(super) fn place(&self, place: Place) -> NonNull<R> {
-        self.store.place(place)
+    /// The places of a block that hold something, one bit each.
+    pub(super) fn full(&self, block: u32) -> u64 {
+        let half = Half::new(block, 0);
+        let empty = |half| u64::from(self.matching(half, EMPTY));
+        !(empty(half) | empty(half.other()) << 32)
     }
 
     /// The record at a place that the tags say is full.
@@ -175,16 +74,38 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     pub(super) unsafe fn record(&self, place: Place) -> &R {
         // SAFETY: full places hold records, says the caller.
-        unsafe { self.place(place).as_ref() }
+        unsafe { self.store.record(place).as_ref() }
+    }
+
+    /// The record of `key`. `examined` sees each record compared.
+    #[inline(always)]
+    pub(super) fn get(&self, key: &R::Key, examined: impl FnMut()) -> Option<&R> {
+        // SAFETY: the place was found full; only `&mut self` writes to records.
+        self.find(key, self.hash_of(key), examined).map(|place| unsafe { self.record(place) })
     }
 
     /// Where the record of `key` is. `examined` sees each record compared.
     #[inline(always)]
     pub(super) fn find(&self, key: &R::Key, hash: Hash, mut examined: impl FnMut()) -> Option<Place> {
-        let candidates = self.candidates(hash);
-        let mut matching = candidates.matching;
+        let half = self.extent.first(hash);
+        let found = self.compare(half, self.matching(half, hash.tag()), key, &mut examined);
+        if found.is_some() || self.store.elsewhere(half) == 0 {
+            return found;
+        }
+        self.find_elsewhere(key, hash, &mut examined)
+    }
+
+    /// Which of these places of a half holds the record of `key`.
+    #[inline(always)]
+    pub(super) fn compare(
+        &self,
+        half: Half,
+        mut matching: u32,
+        key: &R::Key,
+        examined: &mut impl FnMut(),
+    ) -> Option<Place> {
         while matching != 0 {
-            let place = candidates.place(matching);
+            let place = half.place(matching.trailing_zeros());
             examined();
             // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
             if unsafe { self.record(place) }.key() == key {
@@ -195,159 +116,120 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         None
     }
 
-    /// The places where the record of a key may be. Both buckets are looked at, whatever the first one shows: nobody
-    /// could predict the branch.
-    #[inline(always)]
-    pub(super) fn candidates(&self, hash: Hash) -> Candidates {
-        Candidates::new(hash, self.extent, |bucket| self.tags(bucket))
+    /// Where the record of a key is that is not in the half it prefers.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn find_elsewhere(
+        &self,
+        key: &R::Key,
+        hash: Hash,
+        examined: &mut impl FnMut(),
+    ) -> Option<Place> {
+        let (first, second) = (self.extent.first(hash), self.extent.second(hash));
+        self.store.prefetch_tags(second);
+        [first.other(), second, second.other()]
+            .into_iter()
+            .find_map(|half| self.compare(half, self.matching(half, hash.tag()), key, examined))
     }
 
     /// Puts a record into a place, unless its key has one.
     #[inline]
-    pub(super) fn insert_new(&mut self, record: R) -> Result<Place, FlowInsertError<R>> {
+    pub(super) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
         let hash = self.hash_of(record.key());
         if self.find(record.key(), hash, || ()).is_some() {
             return Err(FlowInsertError::Duplicate(record));
         }
-        self.insert(hash, record).map_err(FlowInsertError::Full)
-    }
-
-    /// Puts a record, whose key is absent, into a place, or gives it back because the table is full.
-    pub(super) fn insert(&mut self, hash: Hash, record: R) -> Result<Place, R> {
         if self.len == self.limit {
-            return Err(record);
+            return Err(FlowInsertError::Full(record));
         }
-        if (self.len + 1) * LEAST_BUCKETS as usize > self.extent.count() as usize * GROW_AT {
-            self.grow();
+        if (self.len + 1) * 16 > self.extent.count() as usize * GROW_AT {
+            resize::grow(self);
         }
-        let Some(place) = self.make_room(hash) else { return Err(record) };
-        self.store.access.begin(place.bucket);
-        self.store.access.write(self.place(place), record);
-        self.group(place.bucket).set(place.at, hash.tag());
-        self.store.access.end(place.bucket);
+        let Some(place) = room::find(self, hash) else { return Err(FlowInsertError::Full(record)) };
+        self.put(place, hash, |access, to| access.write(to, record));
         self.len += 1;
-        Ok(place)
+        Ok(())
     }
 
-    /// An empty place in one of the two buckets of a hash.
-    fn make_room(&mut self, hash: Hash) -> Option<Place> {
-        for _ in 0..GROWTHS_FOR_ROOM {
-            for bits in [hash.first(), hash.second()] {
-                let bucket = self.extent.bucket(bits);
-                if let Some(at) = self.empty_place(bucket) {
-                    return Some(Place { bucket, at });
-                }
-            }
-            if let Some(place) = room::displace(self, hash) {
-                return Some(place);
-            }
-            if !self.grow() {
-                break;
-            }
+    /// Fills an empty place in one of the two blocks of a hash.
+    #[inline(always)]
+    fn put(&mut self, to: Place, hash: Hash, write: impl FnOnce(&A, core::ptr::NonNull<R>)) {
+        let home = self.extent.first(hash);
+        self.store.access.touch(to.block());
+        write(&self.store.access, self.store.record(to));
+        if to.half() != home {
+            self.store.leaves(home);
+            self.set_guest(to, to.block() != home.block());
         }
-        None
+        self.store.tags(to.half()).set(to.at(), hash.tag());
     }
 
-    pub(super) fn empty_place(&self, bucket: u32) -> Option<usize> {
-        let empty = self.tags(bucket).empty();
-        (empty != 0).then(|| empty.trailing_zeros() as usize)
-    }
-
-    /// Puts a record in the place of one with the same key, which it returns.
-    pub(super) fn replace(&mut self, place: Place, record: R) -> R {
-        debug_assert!(self.tags(place.bucket).full() & 1 << place.at != 0);
-        // SAFETY: the place is full; what is left there is overwritten without being dropped.
-        let old = unsafe { self.place(place).read() };
-        self.store.access.begin(place.bucket);
-        self.store.access.write(self.place(place), record);
-        self.store.access.end(place.bucket);
-        old
-    }
-
-    /// Takes the record out of its place, which must be full.
-    pub(super) fn remove(&mut self, place: Place) -> R {
-        debug_assert!(self.tags(place.bucket).full() & 1 << place.at != 0);
-        self.store.access.begin(place.bucket);
-        self.group(place.bucket).set(place.at, EMPTY);
-        self.store.access.end(place.bucket);
-        self.len -= 1;
-        // SAFETY: the place held a record and is empty now, so the record is ours alone.
-        let record = unsafe { self.place(place).read() };
-        if self.len * (LEAST_BUCKETS as usize) < self.extent.count() as usize * SHRINK_AT {
-            self.shrink();
+    /// Empties a place. Its record is the caller's.
+    #[inline(always)]
+    fn clear(&mut self, from: Place, hash: Hash) {
+        let home = self.extent.first(hash);
+        self.store.tags(from.half()).set(from.at(), EMPTY);
+        if from.half() != home {
+            self.store.returns(home);
+            self.set_guest(from, false);
         }
-        record
     }
 
-    /// Moves a record from a full place to an empty one. It can be found at every moment: first it is in both.
-    pub(super) fn relocate(&mut self, from: Place, to: Place, tag: u8) {
-        self.store.access.begin(from.bucket);
-        self.store.access.begin(to.bucket);
-        self.carry(from, to, tag);
-        self.store.access.end(to.bucket);
-        self.store.access.end(from.bucket);
-    }
-
-    fn carry(&mut self, from: Place, to: Place, tag: u8) {
-        // SAFETY: `from` is full and `to` empty, so these are two places and the record has one owner afterwards.
-        unsafe { self.store.access.copy(self.place(from), self.place(to)) };
-        self.group(to.bucket).set(to.at, tag);
-        self.group(from.bucket).set(from.at, EMPTY);
+    /// Moves a record from a full place to an empty one of its two blocks. It can be found at every moment: first it is
+    /// in both.
+    pub(super) fn relocate(&mut self, from: Place, to: Place, hash: Hash) {
+        let record = self.store.record(from);
+        // SAFETY: `from` is full and `to` empty, so these are two places, and the record has one owner afterwards.
+        self.put(to, hash, |access, to| unsafe { access.copy(record, to) });
+        self.store.access.touch(to.block());
+        self.store.access.touch(from.block());
+        self.clear(from, hash);
         self.moved += 1;
     }
 
-    /// Adds one bucket and moves to it what belongs there now: at most sixteen records.
-    fn grow(&mut self) -> bool {
-        if self.extent.count() == self.store.most_buckets {
-            return false;
-        }
-        let new = self.extent.count();
-        let (grown, shared) = self.extent.grown();
-        self.store.groups.reach(new as usize);
-        self.store.records.reach(new as usize * WIDTH);
-        let full = self.tags(shared).full();
-        self.prefetch_bucket(shared, full);
-        let hashes = self.hashes_in(shared, full);
-        self.store.access.begin(shared);
-        let leaving =
-            hashes.into_iter().enumerate().filter_map(|(at, hash)| Some((at, hash?))).filter(|(_, hash)| {
-                grown.bucket(hash.first()) != shared && grown.bucket(hash.second()) != shared
-            });
-        for (to, (at, hash)) in leaving.enumerate() {
-            self.carry(Place { bucket: shared, at }, Place { bucket: new, at: to }, hash.tag());
-        }
-        self.extent = grown;
-        self.store.access.publish(grown);
-        self.store.access.end(shared);
-        true
-    }
-
-    /// Gives up the last bucket if the one that takes its records has room for them.
-    fn shrink(&mut self) {
-        if self.extent.count() == LEAST_BUCKETS {
-            return;
-        }
-        let (shrunk, taker) = self.extent.shrunk();
-        let last = shrunk.count();
-        let full = self.tags(last).full();
-        if self.tags(taker).empty().count_ones() < full.count_ones() {
-            return;
-        }
-        let hashes = self.hashes_in(last, full);
-        self.store.access.begin(taker);
-        for (at, hash) in hashes.into_iter().enumerate() {
-            if let (Some(hash), Some(to)) = (hash, self.empty_place(taker)) {
-                self.carry(Place { bucket: last, at }, Place { bucket: taker, at: to }, hash.tag());
+    /// Puts a record in the place of the one with the same key, which it returns. One of the two can be found at every
+    /// moment, if there is room for both.
+    pub(super) fn replace(&mut self, record: R) -> Option<R> {
+        let hash = self.hash_of(record.key());
+        self.find(record.key(), hash, || ())?;
+        let room = room::find(self, hash);
+        // Making room may have moved it.
+        let from = self.find(record.key(), hash, || ())?;
+        // SAFETY: the place is full; its tag is cleared below, so the record has one owner.
+        let old = unsafe { self.store.record(from).read() };
+        match room {
+            Some(to) => {
+                self.put(to, hash, |access, to| access.write(to, record));
+                self.store.access.touch(to.block());
+                self.store.access.touch(from.block());
+                self.clear(from, hash);
+            }
+            None => {
+                self.clear(from, hash);
+                self.put(from, hash, |access, to| access.write(to, record));
             }
         }
-        self.extent = shrunk;
-        self.store.access.publish(shrunk);
-        self.store.access.end(taker);
+        Some(old)
     }
 
-    /// The hashes of the records in a bucket, before anything changes: keys' own code runs here.
-    fn hashes_in(&self, bucket: u32, full: u32) -> [Option<Hash>; WIDTH] {
-        core::array::from_fn(|at| (full & 1 << at != 0).then(|| self.hash_at(Place { bucket, at })))
+    /// Takes out the record of a key.
+    #[inline]
+    pub(super) fn remove(&mut self, key: &R::Key) -> Option<R> {
+        let hash = self.hash_of(key);
+        let place = self.find(key, hash, || ())?;
+        self.clear(place, hash);
+        self.len -= 1;
+        // SAFETY: the place held a record and is empty now, so the record is ours alone.
+        let record = unsafe { self.store.record(place).read() };
+        if self.len * 16 < self.extent.count() as usize * SHRINK_AT {
+            resize::shrink(self);
+        }
+        Some(record)
+    }
+
+    /// Counts a record that was moved.
+    pub(super) fn count_move(&mut self) {
+        self.moved += 1;
     }
 
     /// The hash of the record at a full place.
@@ -356,21 +238,42 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.hash_of(unsafe { self.record(place) }.key())
     }
 
-    /// Asks for the records of a bucket, all at once.
-    pub(super) fn prefetch_bucket(&self, bucket: u32, mut full: u32) {
-        while full != 0 {
-            self.store.prefetch(Place { bucket, at: full.trailing_zeros() as usize });
-            full &= full - 1;
-        }
+    /// The records of a block that are in their second one, one bit each.
+    pub(super) fn guests(&self, block: u32) -> u64 {
+        debug_assert!(block < self.store.most_blocks());
+        // SAFETY: there is a word for each block, and nobody but this side knows them.
+        unsafe { self.guests.at(block as usize).read() }
+    }
+
+    pub(super) fn set_guests(&mut self, block: u32, guests: u64) {
+        debug_assert!(block < self.store.most_blocks());
+        // SAFETY: as above.
+        unsafe { self.guests.at(block as usize).write(guests) }
+    }
+
+    pub(super) fn set_guest(&mut self, place: Place, guest: bool) {
+        let others = self.guests(place.block()) & !place.bit();
+        self.set_guests(place.block(), if guest { others | place.bit() } else { others });
+    }
+
+    /// Asks for these records of a block, all at once.
+    pub(super) fn prefetch_records(&self, block: u32, places: u64) {
+        ones(places).for_each(|at| self.store.prefetch_record(Place::new(block, at)));
     }
 
     /// All places that hold records.
     pub(super) fn full_places(&self) -> impl Iterator<Item = Place> + '_ {
-        (0..self.extent.count()).flat_map(|bucket| {
-            let full = self.tags(bucket).full();
-            (0..WIDTH).filter(move |at| full & 1 << at != 0).map(move |at| Place { bucket, at })
-        })
+        (0..self.extent.count()).flat_map(|block| ones(self.full(block)).map(move |at| Place::new(block, at)))
     }
+}
+
+/// The numbers of the bits that are set.
+pub(super) fn ones(mut bits: u64) -> impl Iterator<Item = u32> {
+    core::iter::from_fn(move || {
+        let at = (bits != 0).then(|| bits.trailing_zeros());
+        bits &= bits.wrapping_sub(1);
+        at
+    })
 }
 
 impl<R: FlowRecord, A: Access<R>> Drop for Table<R, A> {
@@ -378,7 +281,7 @@ impl<R: FlowRecord, A: Access<R>> Drop for Table<R, A> {
         if core::mem::needs_drop::<R>() {
             for place in self.full_places() {
                 // SAFETY: the place is full, and nothing looks at it afterwards.
-                unsafe { self.place(place).drop_in_place() };
+                unsafe { self.store.record(place).drop_in_place() };
             }
         }
     }

@@ -1,64 +1,68 @@
 //! Readers look while one side writes: versions tell them what they can't trust.
 
-use alloc::sync::Arc;
+use alloc::{boxed::Box, sync::Arc};
 use core::{mem::MaybeUninit, ptr::NonNull, sync::atomic::AtomicU64 as Word};
 
 use super::{
     PlainRecord,
     access::Access,
-    address::{Extent, Hash, LEAST_BUCKETS},
-    group::{Group, Tags},
-    table::{Candidates, Store},
+    address::{Extent, Half, Hash},
+    store::Store,
+    tags::{TagLine, Tags},
 };
 use crate::sync::{AtomicU64, Ordering, fence, spin_loop};
 
-/// A version that has a cache line for itself: odd while buckets whose number ends like its own change.
+/// A version that has a cache line for itself: how often blocks of one column have been touched.
 #[repr(align(64))]
 struct Version(AtomicU64);
 
-/// Readers look. A key's two buckets have one version each, which the key's hash names whatever the number of
-/// buckets. The pairings, all with the writer on the left:
+/// Readers look. A key's two blocks have one version each, which the key's hash names whatever the number of blocks.
+/// No reader waits for the writer, even if that is stopped half way: what is being written can't be found yet, and
+/// what is found stays until the version has changed. The pairings, all with the writer on the left:
 ///
-/// - SYNC POINT "odd": `begin` stores an odd version before the release fence that precedes all changes; a reader that
-///   saw any of these sees, after its acquire fence, that version or a later one.
-/// - SYNC POINT "even": `end` releases all changes with an even version; a reader that begins with it sees them all.
-/// - SYNC POINT "extent": `publish` releases the number of buckets within a change; a reader that calculates with it
-///   sees at least the odd version, unless the change concerns none of its buckets.
+/// - SYNC POINT "touch": `touch` comes between the tag that lets a record be found in a new place and the one that ends
+///   its being found in the old; and before a place is written again whose tag was cleared. A reader that saw what
+///   comes after sees, after its acquire fence, another version than before; a reader that begins with the new
+///   version sees what came before.
+/// - SYNC POINT "tag": a tag is set after the record was written, and after its key was counted among those that are
+///   elsewhere; a count is lowered after the tag was cleared.
+/// - SYNC POINT "extent": the number of blocks is published between two touches, the new block being complete; a
+///   reader that calculates with the old number finds all records in their old places, or another version.
 pub(super) struct Watched {
-    versions: [Version; LEAST_BUCKETS as usize],
+    versions: Box<[Version]>,
     extent: AtomicU64,
 }
 
 impl Watched {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(extent: Extent) -> Self {
         Self {
-            versions: core::array::from_fn(|_| Version(AtomicU64::new(0))),
-            extent: AtomicU64::new(Extent::LEAST.to_word()),
+            versions: (0..extent.columns()).map(|_| Version(AtomicU64::new(0))).collect(),
+            extent: AtomicU64::new(extent.to_word()),
         }
     }
 
-    #[inline(always)]
-    fn version(&self, bits: u32) -> &AtomicU64 {
-        &self.versions[(bits % LEAST_BUCKETS) as usize].0
+    fn columns(&self) -> u32 {
+        self.versions.len() as u32
     }
 
-    /// Both versions of a key, when neither says that something is changing.
     #[inline(always)]
-    fn settled(&self, hash: Hash) -> Option<[u64; 2]> {
-        // SYNC POINT "even"
-        let first = self.version(hash.first()).load(Ordering::Acquire);
-        let second = self.version(hash.second()).load(Ordering::Acquire);
-        ((first | second) & 1 == 0).then_some([first, second])
+    fn extent(&self) -> Extent {
+        // SYNC POINT "extent"
+        Extent::from_word(self.extent.load(Ordering::Acquire), self.columns())
     }
 
-    /// Whether what was read since [`settled`](Self::settled) can be trusted.
     #[inline(always)]
-    fn unchanged(&self, hash: Hash, versions: [u64; 2]) -> bool {
-        // SYNC POINT "odd"
+    fn version(&self, column: u32) -> u64 {
+        // SYNC POINT "touch"
+        self.versions[column as usize].0.load(Ordering::Acquire)
+    }
+
+    /// Whether what was read since [`version`](Self::version) can be trusted.
+    #[inline(always)]
+    fn unchanged(&self, column: u32, version: u64) -> bool {
+        // SYNC POINT "touch"
         fence(Ordering::Acquire);
-        let first = self.version(hash.first()).load(Ordering::Relaxed);
-        let second = self.version(hash.second()).load(Ordering::Relaxed);
-        [first, second] == versions
+        self.versions[column as usize].0.load(Ordering::Relaxed) == version
     }
 }
 
@@ -69,24 +73,11 @@ impl<R: PlainRecord> Access<R> for Watched {
         Arc::new(store)
     }
 
-    /// May be nested; the first of the ends then ends all, so nothing changes after it.
-    fn begin(&self, bucket: u32) {
-        let version = self.version(bucket);
-        let now = version.load(Ordering::Relaxed);
-        if now & 1 == 0 {
-            version.store(now + 1, Ordering::Relaxed);
-            // SYNC POINT "odd"
-            fence(Ordering::Release);
-        }
-    }
-
-    fn end(&self, bucket: u32) {
-        let version = self.version(bucket);
-        let now = version.load(Ordering::Relaxed);
-        if now & 1 == 1 {
-            // SYNC POINT "even"
-            version.store(now + 1, Ordering::Release);
-        }
+    fn touch(&self, block: u32) {
+        let version = &self.versions[(block % self.columns()) as usize].0;
+        // SYNC POINT "touch"
+        version.store(version.load(Ordering::Relaxed) + 1, Ordering::Release);
+        fence(Ordering::Release);
     }
 
     fn publish(&self, extent: Extent) {
@@ -95,8 +86,8 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     #[inline(always)]
-    fn tags(&self, group: &Group) -> Tags {
-        group.load()
+    fn tags(&self, half: &TagLine) -> Tags {
+        half.load()
     }
 
     fn write(&self, to: NonNull<R>, record: R) {
@@ -147,15 +138,20 @@ unsafe fn read_words<R: PlainRecord>(from: NonNull<R>) -> MaybeUninit<R> {
     copy
 }
 
-/// A lookup that met a change in its buckets and must be begun again.
+/// A lookup during which something changed in its blocks: it must be begun again.
 pub(super) struct Disturbed;
 
 /// A lookup whose candidates are known.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     hash: Hash,
-    versions: [u64; 2],
-    pub(super) candidates: Candidates,
+    version: u64,
+    half: Half,
+    matching: u32,
+}
+
+impl Look {
+    pub(super) const NONE: Self = Self { hash: Hash::NONE, version: 0, half: Half(0), matching: 0 };
 }
 
 impl<R: PlainRecord> Store<R, Watched> {
@@ -163,58 +159,108 @@ impl<R: PlainRecord> Store<R, Watched> {
     #[inline]
     pub(super) fn read(&self, key: &R::Key) -> Option<R> {
         let hash = self.hash_of(key);
-        loop {
-            if let Ok(found) = self.look(hash).and_then(|look| self.settle(key, look)) {
-                return found;
-            }
-            spin_loop();
+        match self.settle(key, &self.look(hash)) {
+            Ok(found) => found,
+            Err(Disturbed) => self.read_anywhere(key, hash),
         }
     }
 
-    /// Asks for the tags of a key. The number of buckets may be out of date: it is asked for again.
+    /// Asks for the tags of a key.
     #[inline(always)]
-    pub(super) fn prefetch_groups(&self, hash: Hash, extent: Extent) {
-        self.groups.prefetch(extent.bucket(hash.first()) as usize);
-        self.groups.prefetch(extent.bucket(hash.second()) as usize);
+    pub(super) fn prefetch_key(&self, key: &R::Key) -> Hash {
+        let hash = self.hash_of(key);
+        self.prefetch_tags(self.access.extent().first(hash));
+        hash
+    }
+
+    /// The places where a key's record is most likely.
+    #[inline(always)]
+    pub(super) fn look(&self, hash: Hash) -> Look {
+        let version = self.access.version(hash.column(self.access.columns()));
+        let half = self.access.extent().first(hash);
+        Look { hash, version, half, matching: self.matching(half, hash) }
+    }
+
+    /// Asks for the record that is most likely the one.
+    #[inline(always)]
+    pub(super) fn prefetch_look(&self, look: &Look) {
+        self.prefetch_record(look.half.place(look.matching.trailing_zeros()));
     }
 
     #[inline(always)]
-    pub(super) fn extent(&self) -> Extent {
-        // SYNC POINT "extent"
-        Extent::from_word(self.access.extent.load(Ordering::Acquire))
+    fn matching(&self, half: Half, hash: Hash) -> u32 {
+        self.tags(half).load().matching(hash.tag())
     }
 
-    /// The places where a key's record may be.
+    /// Reads the places found. Also disturbed if the record may be in none of them.
     #[inline(always)]
-    pub(super) fn look(&self, hash: Hash) -> Result<Look, Disturbed> {
-        let versions = self.access.settled(hash).ok_or(Disturbed)?;
-        let candidates = Candidates::new(hash, self.extent(), |bucket| self.group(bucket).load());
-        Ok(Look { hash, versions, candidates })
+    pub(super) fn settle(&self, key: &R::Key, look: &Look) -> Result<Option<R>, Disturbed> {
+        let column = look.hash.column(self.access.columns());
+        let unchanged = || self.access.unchanged(column, look.version);
+        let found = self.compare(look.half, look.matching, key, unchanged)?;
+        if found.is_none() && (self.elsewhere(look.half) != 0 || !unchanged()) {
+            return Err(Disturbed);
+        }
+        Ok(found)
     }
 
-    /// Reads the places found.
+    /// The record of `key` among these places of a half.
     #[inline(always)]
-    pub(super) fn settle(&self, key: &R::Key, look: Look) -> Result<Option<R>, Disturbed> {
-        let mut matching = look.candidates.matching;
+    fn compare(
+        &self,
+        half: Half,
+        mut matching: u32,
+        key: &R::Key,
+        unchanged: impl Fn() -> bool,
+    ) -> Result<Option<R>, Disturbed> {
         while matching != 0 {
-            let place = self.place(look.candidates.place(matching));
+            let place = self.record(half.place(matching.trailing_zeros()));
             // SAFETY: a place of this table.
             let record = unsafe { read_words(place) };
-            if !self.access.unchanged(look.hash, look.versions) {
+            if !unchanged() {
                 return Err(Disturbed);
             }
-            // SAFETY: nothing changed between the tag, which said that the place is full, and the end of copying.
+            // SAFETY: nothing was written between the tag, which said that the place is full, and the end of copying.
             let record = unsafe { record.assume_init() };
             if record.key() == key {
                 return Ok(Some(record));
             }
             matching &= matching - 1;
         }
-        if self.access.unchanged(look.hash, look.versions) { Ok(None) } else { Err(Disturbed) }
+        Ok(None)
+    }
+
+    /// A copy of the record of a key, whatever half of whatever block it is in.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_anywhere(&self, key: &R::Key, hash: Hash) -> Option<R> {
+        loop {
+            if let Ok(found) = self.look_anywhere(key, hash) {
+                return found;
+            }
+            spin_loop();
+        }
+    }
+
+    fn look_anywhere(&self, key: &R::Key, hash: Hash) -> Result<Option<R>, Disturbed> {
+        let columns = self.access.columns();
+        let columns = [hash.column(columns), hash.second_column(columns)];
+        let versions = columns.map(|column| self.access.version(column));
+        let unchanged =
+            || columns.iter().zip(versions).all(|(&column, version)| self.access.unchanged(column, version));
+        let extent = self.access.extent();
+        let (first, second) = (extent.first(hash), extent.second(hash));
+        for half in [first, first.other(), second, second.other()] {
+            let found = self.compare(half, self.matching(half, hash), key, unchanged)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        if unchanged() { Ok(None) } else { Err(Disturbed) }
     }
 }
 
-// SAFETY: the spaces hold tags, which are atomics, and plain records, which one side writes by atomic words.
+// SAFETY: the spaces hold tags and counts, which are atomics, and plain records, which one side writes by atomic words.
 unsafe impl<R: PlainRecord> Send for Store<R, Watched> {}
 // SAFETY: as above.
 unsafe impl<R: PlainRecord> Sync for Store<R, Watched> {}

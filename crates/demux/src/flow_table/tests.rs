@@ -1,0 +1,92 @@
+//! The counts kept beside the records, against the records themselves.
+
+use alloc::vec;
+
+use super::{
+    access::Alone,
+    address::{Half, Place},
+    table::{Table, ones},
+};
+
+type Flows = Table<(u64, u64), Alone>;
+
+fn table(limit: usize) -> Flows {
+    Table::new(limit, 0x5eed, |_| Alone)
+}
+
+/// The share of records that are not in the half they prefer, after checking that everything is where it is said to be.
+fn elsewhere(table: &Flows) -> f64 {
+    let blocks = table.extent.count();
+    let mut counts = vec![0; 2 * table.store.most_blocks() as usize];
+    let mut all = 0;
+    for block in 0..table.store.most_blocks() {
+        let full = table.full(block);
+        assert!(block < blocks || full == 0, "a block that is not in use holds records");
+        assert_eq!(table.guests(block) & !full, 0, "an empty place has a guest");
+        for at in ones(full) {
+            let place = Place::new(block, at);
+            let hash = table.hash_at(place);
+            let (first, second) = (table.extent.first(hash), table.extent.second(hash));
+            assert!(block == first.block() || block == second.block());
+            assert_eq!(table.guests(block) & place.bit() != 0, block != first.block());
+            counts[first.0 as usize] += u32::from(place.half() != first);
+            all += 1;
+        }
+    }
+    assert_eq!(all, table.len());
+    assert!((0..2 * blocks).all(|half| table.store.elsewhere(Half(half)) == counts[half as usize]));
+    f64::from(counts.iter().sum::<u32>()) / all.max(1) as f64
+}
+
+const MANY: u64 = if cfg!(miri) { 800 } else { 40_000 };
+
+#[test]
+fn all_is_counted_while_the_table_grows_and_shrinks() {
+    for limit in [1, 7, 200, 300, 5_000, MANY] {
+        let mut table = table(limit as usize);
+        for key in 0..limit.min(MANY) {
+            table.insert_new((key, 0)).expect("below the limit");
+            if key % (limit / 16 + 1) == 0 {
+                elsewhere(&table);
+            }
+        }
+        for key in 0..limit.min(MANY) {
+            assert_eq!(table.remove(&key), Some((key, 0)));
+            if key % (limit / 16 + 1) == 0 {
+                elsewhere(&table);
+            }
+        }
+        assert_eq!(elsewhere(&table), 0.0);
+    }
+}
+
+#[test]
+fn churn_moves_a_share_of_the_records_elsewhere_that_soon_grows_no_more() {
+    let mut table = table(MANY as usize);
+    (0..MANY).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+    let filled = elsewhere(&table);
+    assert!(filled < 0.06, "{filled}");
+    let mut shares = vec![];
+    for round in 0..12 {
+        for key in round * MANY..(round + 1) * MANY {
+            table.remove(&key).expect("inserted a round ago");
+            table.insert_new((key + MANY, 0)).expect("below the limit");
+        }
+        shares.push(elsewhere(&table));
+    }
+    let (early, late) = (shares[2], shares[11]);
+    assert!(late < 0.13 && late < early * 1.2 + 0.01, "{shares:?}");
+}
+
+#[test]
+fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
+    let mut table = table(MANY as usize);
+    let mut worst: f64 = 0.0;
+    for key in 0..MANY {
+        table.insert_new((key, 0)).expect("below the limit");
+        if key % (MANY / 64) == 0 {
+            worst = worst.max(elsewhere(&table));
+        }
+    }
+    assert!(worst < 0.25, "{worst}");
+}
