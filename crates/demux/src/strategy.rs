@@ -174,7 +174,7 @@ impl Strategy {
 by_name!(Strategy, UnknownStrategy, "strategy");
 
 /// A locator chosen at run time; a `match` instead of a virtual call, so that the generic lookups work too.
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "there is one per table, and a box would be one more line to fetch"
 )]
