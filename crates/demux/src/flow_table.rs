@@ -100,7 +100,7 @@ impl<R: FlowRecord> FlowTable<R> {
     /// random bits.
     ///
     /// # Panics
-    /// If the limit is more than the address space, or the table's own 3.6 billion, allows.
+    /// If the limit is more than the address space, or the table's own 3.4 billion, allows.
     #[must_use]
     pub fn new(limit: usize, seed: u64) -> Self {
         Self { table: Table::new(limit, seed, |_| Alone) }

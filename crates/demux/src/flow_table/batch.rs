@@ -11,10 +11,19 @@ const AHEAD: usize = 12;
 /// A table of so many bytes is in the caches next to the processor: there is nothing to wait for.
 const NEAR: usize = 1 << 20;
 
-/// Lookups whose keys are not in the halves they prefer.
+/// Lookups whose keys are not in the halves they prefer, by number.
 struct Late {
     numbers: [u8; TOGETHER],
     count: usize,
+}
+
+impl Late {
+    #[inline(always)]
+    fn push(&mut self, n: usize) {
+        // There are never more than it holds; this way the compiler knows it too.
+        self.numbers[self.count % TOGETHER] = n as u8;
+        self.count += 1;
+    }
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
@@ -48,8 +57,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         for n in TOGETHER - AHEAD..TOGETHER {
             found[n] = self.seek_record(sought[n], n, &mut late);
         }
-        for &n in &late.numbers[..late.count % (TOGETHER + 1)] {
-            let n = usize::from(n) % TOGETHER;
+        for n in late.numbers.into_iter().take(late.count).map(usize::from) {
             found[n] = self.seek_elsewhere(&keys[n], sought[n]);
         }
         for (key, found) in keys.iter().zip(found) {
@@ -76,8 +84,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if matching == 0 {
             self.store.prefetch_tags(half.other());
             self.store.prefetch_elsewhere(half);
-            late.numbers[late.count % TOGETHER] = n as u8;
-            late.count += 1;
+            late.push(n);
             return None;
         }
         Some(self.prefetched(half, matching))
