@@ -41,6 +41,7 @@ enum Step {
 }
 
 fn steps(most: usize) -> impl Generate<Value = Vec<Step>> {
+    let most = if cfg!(miri) { most / 6 } else { most };
     let slot = || 0..u32::MAX;
     let key = || 0..64u64;
     let step = prop_oneof![
@@ -154,6 +155,7 @@ fn worst(strategy: Strategy, config: LocatorConfig, n: u64) -> u64 {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn many_keys() {
     for strategy in Strategy::ALL {
         let n: u32 = if strategy.is_list() { 2_000 } else { 300_000 };
@@ -388,6 +390,7 @@ fn a_source_cache_wants_places_and_indices() {
 
 /// Every key once, in an order in which no two follow one another: equation 1 of the analysis without its hits.
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn mean_of_a_sweep() {
     const N: u32 = 1_000;
     let mean = |strategy| {

@@ -37,8 +37,8 @@ fn check(names: &[String], others: &[String]) {
 proptest! {
     #[test]
     fn every_name_and_no_other(
-        names in prop::collection::btree_set("[a-z_]{0,60}", 1..200),
-        others in prop::collection::vec("[a-z_]{0,60}", 0..50),
+        names in prop::collection::btree_set("[a-z_]{0,60}", 1..if cfg!(miri) { 5 } else { 200 }),
+        others in prop::collection::vec("[a-z_]{0,60}", 0..if cfg!(miri) { 5 } else { 50 }),
     ) {
         let names: Vec<String> = names.into_iter().collect();
         // Names that differ from present ones in one place are the hard ones.
@@ -74,6 +74,7 @@ fn close_short_names() {
 
 /// Names whose overlapping words differ as little as their lengths do.
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn runs_of_a_letter() {
     for run in 1..30 {
         let names = [*b"bc", *b"bd", *b"no", *b"hi"].map(|[first, second]| {
@@ -88,6 +89,7 @@ fn runs_of_a_letter() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn as_many_names_as_a_table_holds() {
     let names: Vec<String> = (0..MAX_NAMES).map(|n| format!("operation_{n}")).collect();
     let table = table(&names);
@@ -98,6 +100,7 @@ fn as_many_names_as_a_table_holds() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn refused_names() {
     let names: Vec<String> = (0..=MAX_NAMES).map(|n| n.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -65,6 +65,7 @@ fn key() -> impl Generate<Value = Vec<u8>> {
 }
 
 fn steps(most: usize) -> impl Generate<Value = Vec<Step>> {
+    let most = if cfg!(miri) { most / 6 } else { most };
     let slot = || 0..u32::MAX;
     let step = prop_oneof![
         4 => (key(), slot()).prop_map(|(key, slot)| Step::Insert(key, slot)),
@@ -150,7 +151,11 @@ fn filled(listed: &Listed, n: u32) -> AnyLocator {
 #[test]
 fn many_keys() {
     for listed in listed() {
-        let n: u32 = if listed.name == "linear" { 2_000 } else { 300_000 };
+        let n: u32 = match listed.name {
+            _ if cfg!(miri) => 30,
+            "linear" => 2_000,
+            _ => 300_000,
+        };
         let locator = filled(&listed, n);
         let mut worst = 0;
         for i in 0..n {
@@ -172,6 +177,7 @@ fn many_keys() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn entries_examined() {
     let mean = |locator: &AnyLocator, n: u32| {
         let mut count = CountExamined::default();
@@ -221,14 +227,18 @@ fn frozen_twice_and_frozen_empty() {
 #[test]
 fn readers_are_not_disturbed() {
     for listed in listed().iter().filter(|listed| !listed.freezes) {
-        let locator = filled(listed, 64);
-        let churn = if listed.name == "linear" { 64..256 } else { 64..8_192 };
+        let (kept, churned) = match listed.name {
+            _ if cfg!(miri) => (8, 20),
+            "linear" => (64, 192),
+            _ => (64, 8_128),
+        };
+        let (locator, churn) = (filled(listed, kept), kept..kept + churned);
         let done = AtomicBool::new(false);
         thread::scope(|threads| {
             for _ in 0..2 {
                 threads.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
-                        for i in 0..64u32 {
+                        for i in 0..kept {
                             assert_eq!(locator.find(&i.to_be_bytes()), Some(Slot(i)), "{}", listed.name);
                         }
                     }
@@ -241,7 +251,7 @@ fn readers_are_not_disturbed() {
             }
             done.store(true, Ordering::Relaxed);
         });
-        assert_eq!(locator.len(), 64);
+        assert_eq!(locator.len(), kept as usize);
     }
 }
 
