@@ -32,7 +32,6 @@ fn build(project: &str) {
         .args(["build", "--offline"])
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
         .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
         .output()
         .unwrap();
