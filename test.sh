@@ -89,9 +89,11 @@ interleavings() {
 build_interleavings() { interleavings --no-run; }
 
 counts() { cargo test --quiet --release -p throughline-lab --test experiments "$@"; }
+rate() { cargo test --quiet --release -p throughline-lab --test trace_rate "$@"; }
 build_counts() {
   cargo build --quiet --release -p throughline-demux --example instructions
   counts --no-run
+  rate --no-run
 }
 
 # Not optimised, since it takes longer to build than to run.
@@ -164,6 +166,9 @@ fi
 step "Instruction counts, of what users build"
 finish build_counts
 counts -- dispatch hash_cost
+
+step "Rate of trace, of what users build"
+rate
 
 step "Licences and sources (cargo deny)"
 finish install_deny

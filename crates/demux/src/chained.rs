@@ -213,8 +213,9 @@ fn empty_chains<D: Discipline>(chains: usize) -> Box<[Chain<D::Memory>]> {
 }
 
 impl<K: Eq, D: Discipline, P: Pick<K>> Chained<K, D, P> {
+    /// The number of the chain on which a key is, or would be.
     #[inline(always)]
-    fn chain_of(&self, key: &K) -> usize {
+    pub fn chain_of(&self, key: &K) -> usize {
         self.pick.pick(key, self.chains.len())
     }
 

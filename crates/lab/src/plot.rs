@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use plotters::coord::Shift;
@@ -27,12 +28,14 @@ pub(crate) struct Plot {
     pub(crate) y: String,
     /// Whether x grows by factors.
     pub(crate) logarithmic: bool,
+    /// Whether y does, too; then it has no values of 0.
+    pub(crate) logarithmic_y: bool,
     pub(crate) series: Vec<Series>,
 }
 
 const SIZE: (u32, u32) = (960, 600);
-/// Colours that stay apart for most eyes (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
+/// Colours that stay apart for most eyes (Okabe and Ito), with grey for their yellow.
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -40,6 +43,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
     RGBColor(0, 0, 0),
+    RGBColor(140, 140, 140),
 ];
 
 impl Plot {
@@ -55,33 +59,44 @@ impl Plot {
     /// The picture.
     pub(crate) fn svg(&self) -> io::Result<String> {
         let mut text = String::new();
-        let (x, y) = self.extent();
+        let [x, y] = self.extent();
+        let (log_x, log_y) = (octaves(x).log_scale(), decades(y).log_scale());
+        let (linear_x, linear_y) = (0.0..x.1, 0.0..y.1 * self.headroom());
         let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-        let drawn = if self.logarithmic {
-            self.draw(&area, (x.0..x.1).log_scale(), y)
-        } else {
-            self.draw(&area, 0.0..x.1, y)
+        let drawn = match (self.logarithmic, self.logarithmic_y) {
+            (false, false) => self.draw(&area, linear_x, linear_y),
+            (false, true) => self.draw(&area, linear_x, log_y),
+            (true, false) => self.draw(&area, log_x, linear_y),
+            (true, true) => self.draw(&area, log_x, log_y),
         };
         drawn.map_err(io::Error::other)?;
         drop(area);
         Ok(text)
     }
 
-    fn extent(&self) -> ((f64, f64), f64) {
-        let all = self.series.iter().flat_map(|series| series.line.iter().chain(&series.points));
-        all.fold(((f64::MAX, 1.0), 0.0), |((least, most), highest), (x, y)| {
-            ((x.min(least), x.max(most)), y.max(highest))
-        })
+    /// As a factor: room above the curves for the legend, if there is one.
+    fn headroom(&self) -> f64 {
+        if self.series.len() < 2 { 1.05 } else { 1.05 + 0.04 * self.series.len() as f64 }
     }
 
-    fn draw<X>(
+    /// The least and the largest x and y.
+    fn extent(&self) -> [(f64, f64); 2] {
+        let all = self.series.iter().flat_map(|series| series.line.iter().chain(&series.points));
+        let wider = |(least, most): (f64, f64), value: f64| (value.min(least), value.max(most));
+        let none = [(f64::MAX, 1.0), (f64::MAX, 0.0)];
+        let extent = all.fold(none, |[x, y], point| [wider(x, point.0), wider(y, point.1)]);
+        if extent == none { [(1.0, 1.0); 2] } else { extent }
+    }
+
+    fn draw<X, Y>(
         &self,
         area: &DrawingArea<SVGBackend<'_>, Shift>,
         x: impl AsRangedCoord<CoordDescType = X, Value = f64>,
-        highest: f64,
+        y: impl AsRangedCoord<CoordDescType = Y, Value = f64>,
     ) -> Result<(), String>
     where
         X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         let text = |error: DrawingAreaErrorKind<_>| -> String { format!("{error:?}") };
         area.fill(&WHITE).map_err(text)?;
@@ -90,7 +105,7 @@ impl Plot {
             .margin(16)
             .x_label_area_size(48)
             .y_label_area_size(72)
-            .build_cartesian_2d(x, 0.0..highest * 1.05)
+            .build_cartesian_2d(x, y)
             .map_err(text)?;
         let label = |value: &f64| figure(*value);
         chart
@@ -115,6 +130,9 @@ impl Plot {
             let points = series.points.iter().map(|point| Circle::new(*point, 4, colour.filled()));
             chart.draw_series(points).map_err(text)?;
         }
+        if self.series.len() < 2 {
+            return area.present().map_err(text);
+        }
         chart
             .configure_series_labels()
             .position(SeriesLabelPosition::UpperLeft)
@@ -126,6 +144,17 @@ impl Plot {
     }
 }
 
+/// A range that is wide enough to have labels.
+fn octaves((least, most): (f64, f64)) -> Range<f64> {
+    if most >= least * 4.0 { least..most } else { (least / 2.0).max(least.min(1.0))..most * 2.0 }
+}
+
+/// Whole powers of ten around a range.
+fn decades((least, most): (f64, f64)) -> Range<f64> {
+    let (low, high) = (least.log10().floor(), most.log10().ceil());
+    10_f64.powf(low)..10_f64.powf(if high > low { high } else { low + 1.0 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,9 +164,10 @@ mod tests {
         let line = vec![(1.0, 1.0), (100.0, 50.0)];
         let series =
             |name: &str| Series { name: name.to_owned(), line: line.clone(), points: vec![(10.0, 5.0)] };
-        for logarithmic in [false, true] {
+        for (logarithmic, logarithmic_y) in [(false, false), (true, false), (false, true), (true, true)] {
             let title = "Cost < benefit".to_owned();
-            let plot = Plot { title, logarithmic, series: vec![series("a"), series("b")], ..Plot::default() };
+            let series = vec![series("a"), series("b")];
+            let plot = Plot { title, logarithmic, logarithmic_y, series, ..Plot::default() };
             let svg = plot.svg().unwrap();
             assert!(svg.contains("Cost &lt; benefit") && svg.ends_with("</svg>\n"), "{svg}");
             assert_eq!(
@@ -147,6 +177,17 @@ mod tests {
             );
             assert_eq!(svg.matches("<circle").count(), 2);
         }
-        assert!(Plot::default().svg().is_ok(), "nothing to show");
+        for (logarithmic, logarithmic_y) in [(false, false), (true, true)] {
+            let empty = Plot { logarithmic, logarithmic_y, ..Plot::default() };
+            assert!(empty.svg().is_ok(), "nothing to show");
+        }
+    }
+
+    #[test]
+    fn ranges() {
+        assert_eq!((octaves((1.0, 1.0)), octaves((700.0, 900.0))), (1.0..2.0, 350.0..1800.0));
+        assert_eq!((octaves((1.0, 4.0)), octaves((0.1, 0.2))), (1.0..4.0, 0.1..0.4));
+        assert_eq!((decades((0.1, 1.0)), decades((0.9, 1.1))), (0.1..1.0, 0.1..10.0));
+        assert_eq!((decades((1.0, 1.0)), decades((5.0, 5000.0))), (1.0..10.0, 1.0..10_000.0));
     }
 }

@@ -100,7 +100,7 @@ fn few_flows_are_kept() {
     let report = with(pcap(Order::Little, false, 101, &frames), &options).unwrap();
     assert!(report.counts.most_live <= 6000 && report.counts.evicted > 0, "{:?}", report.counts);
     for lookup in &report.lookups {
-        assert!(lookup.examined.total() > 0, "{}", lookup.which);
+        assert!(lookup.examined.total() > 0, "{}", lookup.strategy);
     }
 }
 
@@ -117,7 +117,7 @@ fn rows_are_flat_and_complete() {
     }
     for lookup in &report.lookups {
         let has = |metric| {
-            rows.iter().any(|r| r.text("metric") == metric && r.text("locator") == lookup.which.name())
+            rows.iter().any(|r| r.text("metric") == metric && r.text("locator") == lookup.strategy.name())
         };
         assert!(["examined_mean", "examined_p99", "examined_worst", "time", "memory"].into_iter().all(has));
     }

@@ -7,7 +7,8 @@ use throughline_capture::{
 };
 use throughline_demux::{Ipv4Flow, Ipv6Flow};
 
-use super::binned::{Bin, Binned};
+use super::binned::Binned;
+use super::counts::{Counts, Moment};
 use super::family::Family;
 use super::live::{Arrival, End, LINGER};
 use super::lookups::LookupError;
@@ -19,63 +20,6 @@ use super::working_set::WorkingSet;
 
 /// Packets looked up together: few enough for their keys to stay in a cache near the processor.
 pub(super) const BATCH: usize = 4096;
-
-/// How many packets there were of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Frames in the capture.
-    pub frames: u64,
-    /// Their octets on the wire.
-    pub bytes: u64,
-    /// Packets that belong to flows, and are looked up.
-    pub packets: u64,
-    /// Those of them that are TCP.
-    pub tcp: u64,
-    /// Those of them that are IPv6.
-    pub v6: u64,
-    /// Frames that carry no IP.
-    pub not_ip: u64,
-    /// IP packets that are neither TCP nor UDP.
-    pub other_protocol: u64,
-    /// IP packets cut off before their ports, or malformed.
-    pub broken: u64,
-    /// Fragments whose flow is not known.
-    pub lost_fragments: u64,
-    /// Packets to addresses that were not asked for.
-    pub not_asked_for: u64,
-    /// Frames of a link type that is not understood, and which one.
-    pub unknown_link: u64,
-    /// The link type of the last of these.
-    pub last_unknown_link: u32,
-    /// Flows that began.
-    pub flows: u64,
-    /// The most that were alive at once.
-    pub most_live: u64,
-    /// Flows taken out before their time, for want of room.
-    pub evicted: u64,
-}
-
-/// An interval of the capture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moment {
-    /// Packets.
-    pub packets: u64,
-    /// Octets.
-    pub bytes: u64,
-    /// Flows that began.
-    pub begun: u64,
-    /// The most flows that were alive at once.
-    pub live: u64,
-}
-
-impl Bin for Moment {
-    fn join(&mut self, next: Self) {
-        self.packets += next.packets;
-        self.bytes += next.bytes;
-        self.begun += next.begun;
-        self.live = self.live.max(next.live);
-    }
-}
 
 /// Analyses a capture. `progress` is told how many octets of the file have been taken.
 ///
@@ -90,7 +34,7 @@ pub fn analyse(
     let (taken, compression) = (source.progress(), source.compression());
     let capture = Capture::open(source)?;
     let format = capture.format();
-    let mut analysis = Analysis::new(options);
+    let mut analysis = Analysis::new(options)?;
     let mut failure = None;
     let end = capture.read(|frame| {
         analysis.frame(&frame);
@@ -150,13 +94,13 @@ struct Analysis<'o> {
 }
 
 impl<'o> Analysis<'o> {
-    fn new(options: &'o Options) -> Self {
-        Self {
+    fn new(options: &'o Options) -> Result<Self, LookupError> {
+        Ok(Self {
             options,
             counts: Counts::default(),
             fragments: Fragments::default(),
-            v4: Family::new(options),
-            v6: Family::new(options),
+            v4: Family::new(options)?,
+            v6: Family::new(options)?,
             waiting: Vec::new(),
             ride: Ride::default(),
             working_set: WorkingSet::new(),
@@ -165,7 +109,7 @@ impl<'o> Analysis<'o> {
             now: 0,
             batch_frames: 0,
             batch_time: 0,
-        }
+        })
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
@@ -220,10 +164,9 @@ impl<'o> Analysis<'o> {
     }
 
     /// Finds the flows of the packets since the last batch.
-    fn track(&mut self) -> Result<(), LookupError> {
+    fn track(&mut self) {
         let mut live = (self.v4.live.len() + self.v6.live.len()) as u64;
-        let (v4, v6) = (self.v4.track()?, self.v6.track()?);
-        let (mut v4, mut v6) = (v4.iter(), v6.iter());
+        let (mut v4, mut v6) = (self.v4.track().iter(), self.v6.track().iter());
         for (is_v6, time) in self.waiting.drain(..) {
             let Some(found) = (if is_v6 { v6.next() } else { v4.next() }) else {
                 break;
@@ -239,7 +182,6 @@ impl<'o> Analysis<'o> {
             self.ride.on(found.new, (is_v6, found.slot));
         }
         self.counts.most_live = self.counts.most_live.max(live);
-        Ok(())
     }
 
     /// Whether enough packets, or enough time for flows to be over, have come since the last batch.
@@ -252,9 +194,7 @@ impl<'o> Analysis<'o> {
 
     /// Looks up the packets since the last time, and lets flows go that are over.
     fn batch(&mut self) -> Result<(), LookupError> {
-        self.track()?;
-        self.v4.look_up();
-        self.v6.look_up();
+        self.track();
         let (now, working_set, counts) = (self.now, &mut self.working_set, &mut self.counts);
         let mut gone = |number, end| {
             working_set.last(number);
@@ -263,13 +203,12 @@ impl<'o> Analysis<'o> {
         self.v4.expire(now, &mut gone);
         self.v6.expire(now, &mut gone);
         (self.batch_frames, self.batch_time) = (0, now);
-        Ok(())
+        self.v4.look_up()?;
+        self.v6.look_up()
     }
 
     fn finish(mut self, read: Read) -> Result<Report, LookupError> {
-        self.track()?;
-        self.v4.look_up();
-        self.v6.look_up();
+        self.track();
         let last = self.v4.live.last_numbers().chain(self.v6.live.last_numbers());
         last.for_each(|number| self.working_set.last(number));
         Ok(Report {
@@ -279,7 +218,7 @@ impl<'o> Analysis<'o> {
             working_set: self.working_set.curve(self.counts.packets),
             trains: self.ride.trains(),
             over_time: filled(self.over_time),
-            lookups: merged(self.v4.summaries(), self.v6.summaries()),
+            lookups: merged(self.v4.finish()?, self.v6.finish()?),
             options: self.options.clone(),
             format: read.format,
             compression: read.compression,
@@ -288,11 +227,11 @@ impl<'o> Analysis<'o> {
     }
 }
 
-/// While nothing comes, flows stay.
+/// While nothing comes that belongs to a flow, flows stay.
 fn filled(mut over_time: Binned<Moment>) -> Binned<Moment> {
     let mut live = 0;
     for moment in over_time.bins_mut() {
-        if moment.packets == 0 {
+        if moment.live == 0 {
             moment.live = live;
         }
         live = moment.live;

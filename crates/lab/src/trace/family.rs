@@ -1,38 +1,43 @@
 //! The flows of one version of IP, and what lookups cost there: each version has tables of its own.
 
-use throughline_demux::Key;
+use throughline_demux::{Key, Strategy};
 
 use super::analysis::BATCH;
-use super::live::{Arrival, End, Found, Limits, Live};
-use super::lookups::{LookupError, Lookups};
+use super::driven::Operation;
+use super::live::{Arrival, End, Found, Live};
+use super::lookups::{LookupError, Lookups, Work};
 use super::options::Options;
 use super::summary::Summary;
+use super::walks::Walks;
+use super::worker::Worker;
 
 /// Flows and lookups.
 pub(super) struct Family<K: Key> {
     pub(super) live: Live<K>,
-    /// None before the first packet.
-    lookups: Option<Lookups<K>>,
     options: Options,
+    walks: Walks,
+    /// None before the first packet.
+    worker: Option<Worker<K>>,
     /// Packets that have come since the last batch, and what was found for them.
     waiting: Vec<Arrival<K>>,
     found: Vec<Found>,
-    /// Flows that have left since the last batch.
-    gone: Vec<(K, u32)>,
+    /// What the worker is given next.
+    work: Work<K>,
 }
 
-impl<K: Key + Copy + 'static> Family<K> {
-    pub(super) fn new(options: &Options) -> Self {
-        let limits =
-            Limits { flows: options.flows, idle: options.idle, both_directions: options.both_directions };
-        Self {
-            live: Live::new(limits),
-            lookups: None,
+impl<K: Key + Copy + Send + 'static> Family<K> {
+    pub(super) fn new(options: &Options) -> Result<Self, LookupError> {
+        let live = Live::new(options);
+        let live = live.map_err(|error| LookupError { strategy: Strategy::ChainsMoveToFront, error })?;
+        Ok(Self {
+            walks: Walks::new(live.counts_chains()),
+            live,
             options: options.clone(),
+            worker: None,
             waiting: Vec::new(),
             found: Vec::new(),
-            gone: Vec::new(),
-        }
+            work: Work::default(),
+        })
     }
 
     /// A packet has come.
@@ -42,44 +47,56 @@ impl<K: Key + Copy + 'static> Family<K> {
     }
 
     /// Finds the flows of the packets that have come, in their order.
-    ///
-    /// # Errors
-    /// When the lookups cannot be made.
-    pub(super) fn track(&mut self) -> Result<&[Found], LookupError> {
+    pub(super) fn track(&mut self) -> &[Found] {
         self.found.clear();
-        if !self.waiting.is_empty() {
-            self.live.arrive(&self.waiting, &mut self.found);
-            let lookups = match &mut self.lookups {
-                Some(lookups) => lookups,
-                none => none.insert(Lookups::new(&self.options)?),
-            };
-            lookups.push(&self.waiting, &self.found);
-            self.waiting.clear();
+        self.live.arrive(&self.waiting, &mut self.found);
+        for (packet, found) in self.waiting.drain(..).zip(&self.found) {
+            self.walks.add(found);
+            self.work.operations.push(Operation { key: packet.key, slot: found.slot, new: found.new });
         }
-        Ok(&self.found)
-    }
-
-    /// What each lookup cost; none before the first packet.
-    pub(super) fn summaries(&self) -> Vec<Summary> {
-        self.lookups.as_ref().map(Lookups::summaries).unwrap_or_default()
-    }
-
-    /// Looks up what has come.
-    pub(super) fn look_up(&mut self) {
-        if let Some(lookups) = &mut self.lookups {
-            lookups.run(&self.live);
-        }
+        &self.found
     }
 
     /// Lets flows go that are over at `now`; `gone` is told the numbers of their last packets.
     pub(super) fn expire(&mut self, now: u64, gone: &mut impl FnMut(u64, End)) {
+        self.work.live = self.live.len();
         self.live.expire(now, BATCH, |key, slot, number, end| {
-            self.gone.push((key, slot));
+            self.work.gone.push((key, slot));
             gone(number, end);
         });
-        if let Some(lookups) = &mut self.lookups {
-            lookups.forget(&self.gone);
+    }
+
+    /// Hands the packets over that are to be looked up, if they are enough for a batch, or if flows leave after them.
+    ///
+    /// # Errors
+    /// When the lookups cannot be made.
+    pub(super) fn look_up(&mut self) -> Result<(), LookupError> {
+        if self.work.operations.len() >= BATCH || !self.work.gone.is_empty() {
+            self.hand_over()?;
         }
-        self.gone.clear();
+        Ok(())
+    }
+
+    fn hand_over(&mut self) -> Result<(), LookupError> {
+        let worker = match &mut self.worker {
+            Some(worker) => worker,
+            none => none.insert(Worker::new(Lookups::new(&self.options, self.live.counts_chains())?)),
+        };
+        worker.take(&mut self.work);
+        Ok(())
+    }
+
+    /// What each lookup cost; none if there was no packet.
+    ///
+    /// # Errors
+    /// When the lookups cannot be made.
+    pub(super) fn finish(mut self) -> Result<Vec<Summary>, LookupError> {
+        self.work.live = self.live.len();
+        if !self.work.operations.is_empty() {
+            self.hand_over()?;
+        }
+        let mut summaries = self.worker.map(Worker::finish).unwrap_or_default();
+        self.walks.complete(&mut summaries);
+        Ok(summaries)
     }
 }

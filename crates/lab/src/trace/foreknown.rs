@@ -1,83 +1,104 @@
 //! Lookups whose keys must be known beforehand, tried on samples of a capture.
 
-use throughline_demux::{Examined, Key, LocatorConfig, Slot};
+use std::collections::HashMap;
 
-use super::by_size::{BySize, Cost};
-use super::lookups::Operation;
-use super::measured::processor_time;
+use throughline_demux::{Key, LocatorConfig, Slot, Strategy};
+
+use super::by_size::{BySize, Cost, step};
+use super::clock::processor_time;
+use super::driven::{Driven, Looked, Operation, locator};
+use super::lookups::Work;
+use super::replay::replay_known;
 use super::summary::Summary;
 use super::tally::Tally;
-use super::which::Which;
 
 /// As if the flows had been known: now and then all that are alive are frozen, and a batch of packets is looked up.
 pub(super) struct Foreknown {
-    which: Which,
+    strategy: Strategy,
     config: LocatorConfig,
     examined: Tally,
-    nanoseconds: u64,
     by_size: BySize,
+    replayed: bool,
     bytes: usize,
     batches: u64,
-    counts: Vec<Examined>,
+    looked: Vec<Looked>,
 }
 
 impl Foreknown {
-    pub(super) fn new(which: Which, config: LocatorConfig) -> Self {
+    pub(super) fn new(strategy: Strategy, config: LocatorConfig) -> Self {
         Self {
-            which,
+            strategy,
             config,
             examined: Tally::default(),
-            nanoseconds: 0,
             by_size: BySize::default(),
+            replayed: false,
             bytes: 0,
             batches: 0,
-            counts: Vec::new(),
+            looked: Vec::new(),
         }
     }
 
-    /// Looks up the batches numbered 1, 4, 16 and so on, whose flows are all alive.
-    pub(super) fn run<K: Key + 'static>(
-        &mut self,
-        operations: &[Operation<K>],
-        live: impl Iterator<Item = (K, u32)>,
-    ) {
-        self.batches += u64::from(!operations.is_empty());
-        if operations.is_empty() || !self.batches.is_power_of_two() || self.batches.ilog2() % 2 == 1 {
-            return;
-        }
-        let Ok(mut locator) = self.which.locator::<K>(self.config) else {
+    /// Whether the next batch is one of those that are looked up: number 1, 16, 256 and so on, since it takes longer to
+    /// freeze all flows than to look up the batch.
+    pub(super) fn wants_next(&mut self) -> bool {
+        self.batches += 1;
+        self.batches.is_power_of_two() && self.batches.ilog2().is_multiple_of(4)
+    }
+
+    /// Looks up a batch whose flows are among these.
+    pub(super) fn run<K: Key + Send + 'static>(&mut self, work: &Work<K>, live: &[(K, u32)]) {
+        let Some(mut locator) = self.frozen(live) else {
             return;
         };
-        for (key, slot) in live {
-            if locator.insert_new(key, Slot(slot)).is_err() {
-                return;
-            }
-        }
-        if locator.freeze().is_err() {
-            return;
-        }
-        let known: Vec<_> = operations.iter().map(|op| Operation { new: false, ..op.clone() }).collect();
-        self.counts.clear();
+        let known: Vec<_> = work.operations.iter().map(|op| Operation { new: false, ..op.clone() }).collect();
+        self.looked.clear();
         let begin = processor_time();
-        locator.drive(&known, &mut self.counts);
-        let nanoseconds = processor_time().saturating_sub(begin);
-        self.nanoseconds += nanoseconds;
-        self.counts.iter().for_each(|examined| self.examined.add(examined.entries));
-        let entries = self.counts.iter().map(|examined| examined.entries).sum();
-        let packets = self.counts.len() as u64;
-        self.by_size.add(locator.len(), Cost { packets, entries, nanoseconds });
+        locator.drive(&known, &mut self.looked);
+        let nanoseconds = processor_time() - begin;
+        self.looked.iter().for_each(|looked| self.examined.add(looked.entries.into()));
+        let entries = self.looked.iter().map(|looked| u64::from(looked.entries)).sum();
+        let packets = self.looked.len() as u64;
+        let cost = Cost { packets, entries, timed: packets, nanoseconds };
+        self.by_size.add(step(live.len()), cost);
+    }
+
+    /// Takes the times of a recording that is looked up again and again instead.
+    pub(super) fn replay<K: Key + Send + 'static>(&mut self, recorded: &[Work<K>]) {
+        let mut slots = HashMap::new();
+        let mut operations = Vec::new();
+        for operation in recorded.iter().flat_map(|work| &work.operations) {
+            let next = slots.len() as u32;
+            let slot = *slots.entry(operation.key.clone()).or_insert(next);
+            operations.push(Operation { key: operation.key.clone(), slot, new: false });
+        }
+        let live: Vec<(K, u32)> = slots.into_iter().collect();
+        if let Some(mut locator) = self.frozen(&live) {
+            self.replayed = true;
+            self.by_size.take_times(&replay_known(&mut *locator, &operations));
+        }
+    }
+
+    /// A locator of these flows; none where there is no such locator.
+    fn frozen<K: Key + Send + 'static>(&mut self, live: &[(K, u32)]) -> Option<Box<dyn Driven<K>>> {
+        let config = LocatorConfig { limit: live.len(), ..self.config };
+        let mut locator = locator::<K>(self.strategy, config).ok()?;
+        for (key, slot) in live {
+            locator.insert_new(key.clone(), Slot(*slot)).ok()?;
+        }
+        locator.freeze().ok()?;
         self.bytes = self.bytes.max(locator.bytes());
+        Some(locator)
     }
 
     pub(super) fn summary(&self) -> Summary {
         Summary {
-            which: self.which,
+            strategy: self.strategy,
             examined: self.examined.clone(),
             cache_hits: 0,
-            nanoseconds: self.nanoseconds as f64,
-            timed: self.examined.total(),
+            nanoseconds_each: self.by_size.total().nanoseconds_each(),
             bytes: self.bytes,
             complete: true,
+            replayed: self.replayed,
             by_size: self.by_size.clone(),
         }
     }

@@ -1,75 +1,94 @@
 //! The flows that are alive: what an end system or a middlebox would keep a record of.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::Hash;
 use std::hint::black_box;
 
 use throughline_capture::{FIN, RST, SYN};
+use throughline_demux::{ChainsMoveToFront, ConfigError, HashKind, Key};
 
-use super::order::Order;
+use super::list::{List, Members, Places, Walk};
+use super::options::Options;
 
 /// No slot.
 const NOWHERE: u32 = u32::MAX;
 /// Packets looked up together.
 const STRIDE: usize = 32;
 /// How long a closed connection is kept, as TCP's TIME-WAIT, in nanoseconds.
-pub const LINGER: u64 = 60_000_000_000;
-
-/// What the flow table may keep.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Flows at once.
-    pub flows: usize,
-    /// Nanoseconds after which a silent flow is taken for over.
-    pub idle: u64,
-    /// Whether both directions are one flow, closed when both have ended.
-    pub both_directions: bool,
-}
+pub(super) const LINGER: u64 = 60_000_000_000;
+/// Chains of fewer flows than this, in the mean, are not counted by distance: they can be walked.
+const LONG: usize = 16;
 
 /// A packet as the table of flows sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival<K> {
+pub(super) struct Arrival<K> {
     /// Its flow.
-    pub key: K,
+    pub(super) key: K,
     /// Whether it goes from the flow's second end to its first.
-    pub reversed: bool,
+    pub(super) reversed: bool,
     /// `FIN`, `SYN`, `RST`.
-    pub bits: u8,
+    pub(super) bits: u8,
     /// When it came, in nanoseconds.
-    pub time: u64,
+    pub(super) time: u64,
     /// Which packet it is, counted over all flows.
-    pub number: u64,
+    pub(super) number: u64,
 }
 
 /// What was found when a packet came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     /// The flow's slot.
-    pub slot: u32,
+    pub(super) slot: u32,
     /// Whether the flow begins here.
-    pub new: bool,
+    pub(super) new: bool,
     /// Packets since the flow's last one; 0 for a new flow.
-    pub interval: u64,
-    /// The flow's place by last use, or for a new one how many there were.
-    pub recency: usize,
-    /// The flow's place by age, newest first, or for a new one how many there were.
-    pub age: usize,
+    pub(super) interval: u64,
+    /// How many flows there are now.
+    pub(super) flows: usize,
+    /// In a list of all flows.
+    pub(super) whole: Walk,
+    /// In the list of the flow's chain, if [chains are counted](Live::counts_chains).
+    pub(super) chain: Walk,
 }
 
+/// A flow; one line of a cache, if its key is one of IPv4.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Record<K> {
     key: K,
     last_time: u64,
     last_number: u64,
+    /// When the last direction ended; 0 while the flow is open.
+    closed_at: u64,
+    whole: Places,
+    chain: Places,
+    chain_number: u32,
     /// Which directions have ended: bits 1 and 2.
     ended: u8,
-    /// When the last of them did; 0 while the flow is open.
-    closed_at: u64,
+}
+
+/// The records, as members of the list of all flows.
+struct OfAll<'r, K>(&'r mut [Record<K>]);
+
+impl<K> Members for OfAll<'_, K> {
+    #[inline]
+    fn places(&mut self, slot: u32) -> &mut Places {
+        &mut self.0[slot as usize].whole
+    }
+}
+
+/// The records, as members of chains.
+struct OfChain<'r, K>(&'r mut [Record<K>]);
+
+impl<K> Members for OfChain<'_, K> {
+    #[inline]
+    fn places(&mut self, slot: u32) -> &mut Places {
+        &mut self.0[slot as usize].chain
+    }
 }
 
 /// Why a flow left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     /// It was silent.
     Idle,
     /// It was closed.
@@ -79,49 +98,65 @@ pub enum End {
 }
 
 /// All flows of one address family.
-#[derive(Debug)]
-pub struct Live<K> {
-    limits: Limits,
+pub(super) struct Live<K> {
+    /// Flows at once.
+    limit: usize,
+    /// Nanoseconds after which a silent flow is taken for over.
+    idle: u64,
+    /// Whether both directions are one flow, closed when both have ended.
+    both_directions: bool,
     index: HashMap<K, u32, foldhash::fast::RandomState>,
     records: Vec<Record<K>>,
     free: Vec<u32>,
-    recency: Order,
-    age: Order,
+    all: List,
+    /// Without any, chains are not counted.
+    chains: Vec<List>,
+    /// Knows which chain a key is on, as the lookups do.
+    pick: ChainsMoveToFront<K>,
     /// Flows in the order of their being closed.
     closing: VecDeque<(u32, u64)>,
 }
 
-impl<K: Copy + Eq + Hash> Live<K> {
+impl<K: Key + Copy> Live<K> {
     /// No flows.
-    pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
+    ///
+    /// # Errors
+    /// When there cannot be so many chains.
+    pub(super) fn new(options: &Options) -> Result<Self, ConfigError> {
+        let pick =
+            ChainsMoveToFront::with_chains(options.chains, HashKind::default().with_seed(options.seed), 0)?;
+        let counted = if options.flows / options.chains < LONG { 0 } else { options.chains };
+        Ok(Self {
+            limit: options.flows,
+            idle: options.idle,
+            both_directions: options.both_directions,
             index: HashMap::default(),
             records: Vec::new(),
             free: Vec::new(),
-            recency: Order::new(),
-            age: Order::new(),
+            all: List::default(),
+            chains: (0..counted).map(|_| List::default()).collect(),
+            pick,
             closing: VecDeque::new(),
-        }
+        })
     }
 
     /// How many flows are alive.
-    pub fn len(&self) -> usize {
-        self.age.len()
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
     }
 
-    /// The keys of all flows with their slots.
-    pub fn iter(&self) -> impl Iterator<Item = (K, u32)> {
-        self.index.iter().map(|(key, slot)| (*key, *slot))
+    /// Whether walks of chains are counted: they may be too long to walk.
+    pub(super) fn counts_chains(&self) -> bool {
+        !self.chains.is_empty()
     }
 
     /// Numbers of the last packets of all flows.
-    pub fn last_numbers(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn last_numbers(&self) -> impl Iterator<Item = u64> {
         self.index.values().map(|slot| self.records[*slot as usize].last_number)
     }
 
     /// Packets have come: appends what was found for each.
-    pub fn arrive(&mut self, packets: &[Arrival<K>], found: &mut Vec<Found>) {
+    pub(super) fn arrive(&mut self, packets: &[Arrival<K>], found: &mut Vec<Found>) {
         let mut slots = [NOWHERE; STRIDE];
         for some in packets.chunks(STRIDE) {
             // Lookups and touches that do not depend on one another wait for memory together.
@@ -130,12 +165,16 @@ impl<K: Copy + Eq + Hash> Live<K> {
             }
             for slot in &slots[..some.len()] {
                 if let Some(record) = self.records.get(*slot as usize) {
-                    black_box((record.last_number, self.recency.peek(*slot), self.age.peek(*slot)));
+                    let chain = self.chains.get(record.chain_number as usize);
+                    black_box((self.all.peek(record.whole), chain.map(|chain| chain.peek(record.chain))));
                 }
             }
             for (slot, packet) in slots.iter().zip(some) {
                 let slot = if *slot == NOWHERE { self.index.get(&packet.key).copied() } else { Some(*slot) };
-                let seen = self.see(slot, packet);
+                let seen = match slot {
+                    Some(slot) => self.again(slot, packet),
+                    None => self.begin(packet),
+                };
                 self.note(seen.slot, packet);
                 found.push(seen);
             }
@@ -143,22 +182,26 @@ impl<K: Copy + Eq + Hash> Live<K> {
     }
 
     #[inline]
-    fn see(&mut self, slot: Option<u32>, packet: &Arrival<K>) -> Found {
-        let live = self.len();
-        let Some(slot) = slot else {
-            return Found { slot: self.begin(packet), new: true, interval: 0, recency: live, age: live };
-        };
-        let interval = packet.number - self.records[slot as usize].last_number;
-        let recency = self.recency.place(slot);
-        if recency > 1 {
-            self.recency.move_to_front(slot);
-        }
-        Found { slot, new: false, interval, recency, age: self.age.place(slot) }
+    fn again(&mut self, slot: u32, packet: &Arrival<K>) -> Found {
+        let record = &self.records[slot as usize];
+        let (interval, chain_number) = (packet.number - record.last_number, record.chain_number);
+        let whole = self.all.find(slot, &mut OfAll(&mut self.records));
+        let chain = self.chains.get_mut(chain_number as usize);
+        let chain = chain.map(|chain| chain.find(slot, &mut OfChain(&mut self.records))).unwrap_or_default();
+        Found { slot, new: false, interval, flows: self.len(), whole, chain }
     }
 
-    fn begin(&mut self, packet: &Arrival<K>) -> u32 {
-        let record =
-            Record { key: packet.key, last_time: 0, last_number: packet.number, ended: 0, closed_at: 0 };
+    fn begin(&mut self, packet: &Arrival<K>) -> Found {
+        let record = Record {
+            key: packet.key,
+            last_time: 0,
+            last_number: packet.number,
+            closed_at: 0,
+            whole: Places::default(),
+            chain: Places::default(),
+            chain_number: self.pick.chain_of(&packet.key) as u32,
+            ended: 0,
+        };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.records[slot as usize] = record;
@@ -170,9 +213,10 @@ impl<K: Copy + Eq + Hash> Live<K> {
             }
         };
         self.index.insert(packet.key, slot);
-        self.recency.move_to_front(slot);
-        self.age.move_to_front(slot);
-        slot
+        let whole = self.all.begin(slot, &mut OfAll(&mut self.records));
+        let chain = self.chains.get_mut(record.chain_number as usize);
+        let chain = chain.map(|chain| chain.begin(slot, &mut OfChain(&mut self.records))).unwrap_or_default();
+        Found { slot, new: true, interval: 0, flows: self.len(), whole, chain }
     }
 
     fn note(&mut self, slot: u32, packet: &Arrival<K>) {
@@ -187,7 +231,7 @@ impl<K: Copy + Eq + Hash> Live<K> {
         if packet.bits & FIN != 0 {
             record.ended |= 1 << u8::from(packet.reversed);
         }
-        let over = if self.limits.both_directions { record.ended == 3 } else { record.ended != 0 };
+        let over = if self.both_directions { record.ended == 3 } else { record.ended != 0 };
         if (over || packet.bits & RST != 0) && record.closed_at == 0 {
             record.closed_at = packet.time.max(1);
             self.closing.push_back((slot, record.closed_at));
@@ -195,12 +239,12 @@ impl<K: Copy + Eq + Hash> Live<K> {
     }
 
     /// Lets flows go that are over at a time, and the longest unused as long as there is no room for `room` more.
-    pub fn expire(&mut self, now: u64, room: usize, mut gone: impl FnMut(K, u32, u64, End)) {
+    pub(super) fn expire(&mut self, now: u64, room: usize, mut gone: impl FnMut(K, u32, u64, End)) {
         while let Some((slot, since)) = self.closing.front().copied() {
             let record = self.records[slot as usize];
             let current = record.closed_at == since;
             // Connections opened and closed again and again must not fill the queue.
-            if current && since + LINGER > now && self.closing.len() <= self.limits.flows {
+            if current && since + LINGER > now && self.closing.len() <= self.limit {
                 break;
             }
             self.closing.pop_front();
@@ -209,11 +253,11 @@ impl<K: Copy + Eq + Hash> Live<K> {
                 gone(record.key, slot, record.last_number, End::Closed);
             }
         }
-        while let Some(slot) = self.recency.oldest() {
+        while let Some(slot) = self.all.oldest() {
             let record = self.records[slot as usize];
             let end = match () {
-                () if record.last_time.saturating_add(self.limits.idle) <= now => End::Idle,
-                () if self.len() + room > self.limits.flows.max(room) => End::Evicted,
+                () if record.last_time.saturating_add(self.idle) <= now => End::Idle,
+                () if self.len() + room > self.limit.max(room) => End::Evicted,
                 () => break,
             };
             self.remove(slot);
@@ -222,9 +266,12 @@ impl<K: Copy + Eq + Hash> Live<K> {
     }
 
     fn remove(&mut self, slot: u32) {
-        self.index.remove(&self.records[slot as usize].key);
-        self.recency.take(slot);
-        self.age.take(slot);
+        let record = self.records[slot as usize];
+        self.index.remove(&record.key);
+        self.all.remove(slot, record.whole);
+        if let Some(chain) = self.chains.get_mut(record.chain_number as usize) {
+            chain.remove(slot, record.chain);
+        }
         self.records[slot as usize].closed_at = 0;
         self.free.push(slot);
     }
@@ -232,12 +279,13 @@ impl<K: Copy + Eq + Hash> Live<K> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::list::Cached;
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
 
     fn live(flows: usize) -> Live<u32> {
-        Live::new(Limits { flows, idle: 300 * SECOND, both_directions: true })
+        Live::new(&Options { flows, chains: 1, idle: 300 * SECOND, ..Options::default() }).unwrap()
     }
 
     fn packet(key: u32, second: u64, bits: u8, reversed: bool) -> Arrival<u32> {
@@ -260,14 +308,29 @@ mod tests {
     fn places() {
         let mut live = live(100);
         for key in 0..4 {
-            let found = arrive(&mut live, packet(key, u64::from(key), 0, false));
-            assert_eq!((found.new, found.recency, found.age), (true, key as usize, key as usize));
+            let Found { new, flows, whole, .. } = arrive(&mut live, packet(key, u64::from(key), 0, false));
+            let before = key as usize;
+            assert_eq!((new, flows, whole.by_use, whole.by_age), (true, before + 1, before, before));
         }
-        let found = arrive(&mut live, packet(0, 10, 0, false));
-        assert_eq!((found.new, found.interval, found.recency, found.age), (false, 10, 4, 4));
-        let found = arrive(&mut live, packet(0, 11, 0, false));
-        assert_eq!((found.interval, found.recency, found.age), (1, 1, 4));
-        assert_eq!(arrive(&mut live, packet(3, 12, 0, false)).recency, 2);
+        let mut again = |key, second| {
+            let Found { new, interval, whole, chain, .. } = arrive(&mut live, packet(key, second, 0, false));
+            assert!(!new && chain == whole, "one chain is a list of all");
+            (interval, whole.by_use, whole.by_age, whole.cached)
+        };
+        assert_eq!(again(0, 10), (10, 4, 4, Cached::Nothing));
+        assert_eq!(again(0, 11), (1, 1, 4, Cached::This));
+        assert_eq!(again(3, 12), (9, 2, 1, Cached::Another));
+        assert_eq!(live.begin(&packet(9, 13, 0, false)).whole.cached, Cached::Another);
+    }
+
+    #[test]
+    fn short_chains_are_not_counted() {
+        let chains = |flows, chains| {
+            Live::<u32>::new(&Options { flows, chains, ..Options::default() })
+                .map(|live| live.counts_chains())
+        };
+        assert_eq!((chains(160, 10), chains(159, 10)), (Ok(true), Ok(false)));
+        assert_eq!(chains(160, 0), Err(ConfigError::ZeroChains));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! One lookup, driven and timed.
 
-use rustix::time::{ClockId, clock_gettime};
-use throughline_demux::{ConfigError, Examined, Key, LocatorConfig, Slot, Strategy};
+use throughline_demux::{ConfigError, Key, LocatorConfig, Slot, Strategy};
 
-use super::by_size::{BySize, Cost};
-use super::lookups::Operation;
+use super::by_size::{BySize, Cost, step};
+use super::clock::processor_time;
+use super::driven::{Driven, Looked, Operation, locator};
+use super::lookups::Work;
+use super::replay::{empty, replay};
 use super::summary::Summary;
 use super::tally::Tally;
-use super::which::{Driven, Which};
 
 /// Entries that a list may examine in all before it is given up, besides those that its packets allow it.
 const PATIENCE: u64 = 4_000_000;
@@ -15,80 +16,128 @@ const PATIENCE: u64 = 4_000_000;
 const PATIENCE_EACH: u64 = 2;
 /// Packets after which that is looked at.
 const STRIDE: usize = 64;
+/// Packets that are not timed: caches are cold.
+const WARM_UP: u64 = 16_384;
+/// Packets that must come together to be timed: fewer take less time than the clock, and find other lookups' caches.
+const TOGETHER: usize = 1024;
 
 /// A locator with what it has cost.
 pub(super) struct Measured<K: Key> {
-    which: Which,
+    pub(super) strategy: Strategy,
     config: LocatorConfig,
     /// None once it is given up.
     locator: Option<Box<dyn Driven<K>>>,
+    /// Whether it may be given up: what it examines is counted elsewhere.
+    dispensable: bool,
     examined: Tally,
     cache_hits: u64,
-    nanoseconds: u64,
     by_size: BySize,
+    replayed: bool,
+    /// What all packets cost, whether caches were cold or not.
+    all: Cost,
     /// Entries walked past to take flows out.
     walked: u64,
     /// The most memory in use, and by how many flows.
     memory: (usize, usize),
     /// What each packet of the batch examined.
-    counts: Vec<Examined>,
+    looked: Vec<Looked>,
 }
 
-impl<K: Key + 'static> Measured<K> {
-    pub(super) fn new(which: Which, config: LocatorConfig) -> Result<Self, ConfigError> {
+impl<K: Key + Send + 'static> Measured<K> {
+    pub(super) fn new(
+        strategy: Strategy,
+        config: LocatorConfig,
+        dispensable: bool,
+    ) -> Result<Self, ConfigError> {
         Ok(Self {
-            which,
+            strategy,
             config,
-            locator: Some(which.locator(config)?),
+            locator: Some(locator(strategy, config)?),
+            dispensable,
             examined: Tally::default(),
             cache_hits: 0,
-            nanoseconds: 0,
             by_size: BySize::default(),
+            replayed: false,
+            all: Cost::default(),
             walked: 0,
             memory: (0, 0),
-            counts: Vec::new(),
+            looked: Vec::new(),
         })
     }
 
-    /// Looks up a batch, one after another; `live` flows are alive after it.
-    pub(super) fn run(&mut self, operations: &[Operation<K>], live: usize) {
-        self.make_places(live);
-        let packets = self.examined.total() + operations.len() as u64;
-        let allowed = if self.which.is_list() { PATIENCE + PATIENCE_EACH * packets } else { u64::MAX };
-        let mut left = allowed.checked_sub(self.spent());
+    /// Looks up a batch, one after another.
+    pub(super) fn run(&mut self, work: &Work<K>) {
+        self.make_places(work.live);
+        let operations = &work.operations[..];
+        let mut left = self.entries_left(operations.len() as u64);
         let Some(locator) = &mut self.locator else {
             return;
         };
-        self.counts.clear();
+        let flows = locator.len();
+        self.looked.clear();
         let begin = processor_time();
         for some in operations.chunks(STRIDE) {
             let Some(enough) = left else {
                 break;
             };
-            let before = self.counts.len();
-            locator.drive(some, &mut self.counts);
-            left = enough.checked_sub(self.counts[before..].iter().map(|examined| examined.entries).sum());
+            let before = self.looked.len();
+            locator.drive(some, &mut self.looked);
+            left = enough.checked_sub(self.looked[before..].iter().map(|one| u64::from(one.entries)).sum());
         }
-        let nanoseconds = processor_time().saturating_sub(begin);
-        self.nanoseconds += nanoseconds;
-        let mut entries = 0;
-        for examined in &self.counts {
-            self.examined.add(examined.entries);
-            entries += examined.entries;
-            self.cache_hits += u64::from(examined.cache_hit);
-        }
-        self.by_size.add(live, Cost { packets: self.counts.len() as u64, entries, nanoseconds });
+        let nanoseconds = processor_time() - begin;
+        let at = step(locator.len());
         if locator.len() >= self.memory.1 {
             self.memory = (locator.bytes(), locator.len());
         }
         if left.is_none() {
             self.locator = None;
         }
+        self.count(flows, operations);
+        self.timed(at, nanoseconds);
+    }
+
+    /// Takes up what the packets examined, to the first of which there were so many flows.
+    fn count(&mut self, mut flows: usize, operations: &[Operation<K>]) {
+        let mut at = step(flows);
+        let mut cost = Cost::default();
+        for (operation, looked) in operations.iter().zip(&self.looked) {
+            if operation.new {
+                flows += 1;
+                if step(flows) != at {
+                    self.by_size.add(at, std::mem::take(&mut cost));
+                    at = step(flows);
+                }
+            }
+            self.examined.add(looked.entries.into());
+            self.cache_hits += u64::from(looked.cache_hit);
+            cost.packets += 1;
+            cost.entries += u64::from(looked.entries);
+        }
+        self.by_size.add(at, cost);
+    }
+
+    fn timed(&mut self, at: usize, nanoseconds: u64) {
+        let timed = self.looked.len();
+        if self.all.timed >= WARM_UP && timed >= TOGETHER {
+            self.by_size.add(at, Cost { timed: timed as u64, nanoseconds, ..Cost::default() });
+        }
+        self.all.timed += timed as u64;
+        self.all.nanoseconds += nanoseconds;
+    }
+
+    /// Entries that may be examined, with so many packets more; none once it is given up.
+    fn entries_left(&self, more: u64) -> Option<u64> {
+        if !self.dispensable {
+            return Some(u64::MAX);
+        }
+        let allowed = PATIENCE + PATIENCE_EACH * (self.examined.total() + more);
+        let spent = u64::try_from(self.examined.sum()).unwrap_or(u64::MAX).saturating_add(self.walked);
+        allowed.checked_sub(spent)
     }
 
     /// Tables of which packets carry an index have no fewer places than there are flows.
     fn make_places(&mut self, live: usize) {
-        let Some(locator) = self.locator.as_ref().filter(|_| self.which.needs_index()) else {
+        let Some(present) = self.locator.as_ref().filter(|_| self.strategy.needs_index()) else {
             return;
         };
         if live <= self.config.places {
@@ -96,27 +145,44 @@ impl<K: Key + 'static> Measured<K> {
         }
         self.config.places = live.next_power_of_two() * 2;
         // More places than flows are always a possible configuration.
-        if let Ok(mut larger) = self.which.locator(self.config) {
+        if let Ok(mut larger) = locator(self.strategy, self.config) {
             let mut all_in = true;
-            locator.for_each(&mut |key, slot| all_in &= larger.insert_new(K::clone(key), slot).is_ok());
-            debug_assert!(all_in, "{}", self.which);
+            present.for_each(&mut |key, slot| all_in &= larger.insert_new(K::clone(key), slot).is_ok());
+            debug_assert!(all_in, "{}", self.strategy);
             self.locator = Some(larger);
         }
     }
 
-    /// Entries walked past so far.
-    fn spent(&self) -> u64 {
-        u64::try_from(self.examined.sum()).unwrap_or(u64::MAX).saturating_add(self.walked)
-    }
-
-    /// Takes a flow out.
-    pub(super) fn forget(&mut self, key: &K, slot: Slot) {
-        if let Some(locator) = &mut self.locator {
-            if self.which.is_list() {
-                self.walked += locator.len() as u64 / chains(self.which, &self.config);
+    /// Takes flows out.
+    pub(super) fn forget(&mut self, gone: &[(K, u32)]) {
+        let Some(locator) = &mut self.locator else {
+            return;
+        };
+        for (key, slot) in gone {
+            if self.dispensable {
+                self.walked += locator.len() as u64 / chains(self.strategy, &self.config);
             }
             let removed = locator.remove(key);
-            debug_assert_eq!(removed, Some(slot), "{}", self.which);
+            debug_assert_eq!(removed, Some(Slot(*slot)), "{}", self.strategy);
+        }
+    }
+
+    /// The locator, unless it was given up.
+    pub(super) fn locator(&self) -> Option<&dyn Driven<K>> {
+        self.locator.as_deref()
+    }
+
+    /// Packets timed so far, with caches warm.
+    pub(super) fn packets_timed(&self) -> u64 {
+        self.by_size.total().timed
+    }
+
+    /// Takes the times of a recording that is looked up again and again instead.
+    pub(super) fn replay(&mut self, recorded: &[Work<K>]) {
+        if let Some(locator) = &mut self.locator {
+            empty(&mut **locator);
+            self.replayed = true;
+            self.by_size.take_times(&replay(&mut **locator, recorded));
         }
     }
 
@@ -124,29 +190,23 @@ impl<K: Key + 'static> Measured<K> {
     pub(super) fn summary(&self, live: usize) -> Summary {
         let (bytes, flows) = self.memory;
         let complete = self.locator.is_some();
-        let bytes = if complete || flows == 0 { bytes } else { bytes / flows * live.max(flows) };
+        let time = if complete { self.by_size.total() } else { self.all };
         Summary {
-            which: self.which,
+            strategy: self.strategy,
             examined: self.examined.clone(),
             cache_hits: self.cache_hits,
-            nanoseconds: self.nanoseconds as f64,
-            timed: self.examined.total(),
-            bytes,
+            nanoseconds_each: time.nanoseconds_each(),
+            bytes: if complete || flows == 0 { bytes } else { bytes / flows * live.max(flows) },
             complete,
+            replayed: self.replayed,
             by_size: self.by_size.clone(),
         }
     }
 }
 
-fn chains(which: Which, config: &LocatorConfig) -> u64 {
-    match which {
-        Which::Strategy(Strategy::Sequent | Strategy::ChainsMoveToFront) => config.chains.max(1) as u64,
+fn chains(strategy: Strategy, config: &LocatorConfig) -> u64 {
+    match strategy {
+        Strategy::Sequent | Strategy::ChainsMoveToFront => config.chains.max(1) as u64,
         _ => 1,
     }
-}
-
-/// Nanoseconds that this thread has run: others at work on the machine cost nothing, besides what they take of caches.
-pub(super) fn processor_time() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

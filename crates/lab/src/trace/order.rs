@@ -1,26 +1,26 @@
 //! At which place of a list an entry is, without walking the list.
 //!
 //! Entries have positions in the order of their coming to the front; a position is one bit. How many entries lie before
-//! one is the number of bits set behind its position, counted in three steps of which each looks at few words.
+//! one is the number of bits below its position: those in its word, and those before its word, before its block and
+//! before its group, which are kept.
 
-/// Positions told by one count of the lowest level.
-const BLOCK: usize = 1024;
-/// Positions told by one count of the highest level.
-const GROUP: usize = BLOCK * 64;
-const WORDS: usize = BLOCK / 64;
-/// No position.
-const NOWHERE: u32 = u32::MAX;
+/// Positions of a word.
+const WORD: usize = 64;
+/// Positions of a block: 64 words.
+const BLOCK: usize = 64 * WORD;
+/// Positions of a group: 64 blocks.
+const GROUP: usize = 64 * BLOCK;
 
-/// A list of slots, newest first.
-#[derive(Debug)]
-pub struct Order {
-    /// The position of each slot.
-    position: Vec<u32>,
+/// A list of slots, newest first. Whoever keeps slots in it keeps the position of each, too.
+#[derive(Debug, Default)]
+pub(super) struct Order {
     /// Which slot is, or was, at each position.
-    slot: Vec<u32>,
+    slots: Vec<u32>,
     words: Vec<u64>,
-    blocks: Vec<u32>,
-    groups: Vec<u32>,
+    /// Entries before each word in its block, before each block in its group, and before each group.
+    before_word: Vec<u16>,
+    before_block: Vec<u32>,
+    before_group: Vec<u32>,
     /// The position for the next that comes to the front.
     next: usize,
     /// No entry is at a lower position.
@@ -29,129 +29,122 @@ pub struct Order {
 }
 
 impl Order {
-    /// An empty list.
-    pub fn new() -> Self {
-        let mut order = Self {
-            position: Vec::new(),
-            slot: Vec::new(),
-            words: Vec::new(),
-            blocks: Vec::new(),
-            groups: Vec::new(),
-            next: 0,
-            lowest: 0,
-            len: 0,
-        };
-        order.room_for(GROUP);
-        order
-    }
-
     /// How many slots are in the list.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The slot's place, 1 for the newest; the slot must be in the list.
+    /// Which place is at a position: 1 for the newest.
     #[inline]
-    pub fn place(&self, slot: u32) -> usize {
-        1 + self.behind(self.position[slot as usize] as usize)
+    pub(super) fn place(&self, position: u32) -> usize {
+        self.len - self.before(position as usize)
     }
 
-    /// Reads what [`place`](Self::place) and [`move_to_front`](Self::move_to_front) will need first.
+    /// Reads what [`place`](Self::place) will need first.
     #[inline]
-    pub fn peek(&self, slot: u32) -> u64 {
-        self.position
-            .get(slot as usize)
-            .and_then(|at| self.words.get(*at as usize / 64))
-            .copied()
-            .unwrap_or(0)
+    pub(super) fn peek(&self, position: u32) -> u64 {
+        self.words.get(position as usize / WORD).copied().unwrap_or(0)
     }
 
-    /// Puts a slot to the front, whether it is in the list or not.
+    /// Puts a slot to the front, where it was not in the list, and returns its position; `moved` is told positions of
+    /// slots that change.
     #[inline]
-    pub fn move_to_front(&mut self, slot: u32) {
-        if self.next == self.slot.len() {
-            self.tidy();
+    pub(super) fn push(&mut self, slot: u32, moved: impl FnMut(u32, u32)) -> u32 {
+        if self.next == self.slots.len() {
+            self.tidy(moved);
         }
-        self.take(slot);
-        if self.position.len() <= slot as usize {
-            self.position.resize(slot as usize + 1, NOWHERE);
-        }
-        let position = self.next;
-        self.next += 1;
-        self.position[slot as usize] = position as u32;
-        self.slot[position] = slot;
-        self.words[position / 64] |= 1 << (position % 64);
-        self.blocks[position / BLOCK] += 1;
-        self.groups[position / GROUP] += 1;
-        self.len += 1;
+        self.append(slot)
     }
 
-    /// Takes a slot out of the list, if it is there.
+    /// Takes out the slot at a position.
     #[inline]
-    pub fn take(&mut self, slot: u32) {
-        let Some(position) = self.position.get_mut(slot as usize).filter(|at| **at != NOWHERE) else {
-            return;
-        };
-        let at = std::mem::replace(position, NOWHERE) as usize;
-        self.words[at / 64] &= !(1 << (at % 64));
-        self.blocks[at / BLOCK] -= 1;
-        self.groups[at / GROUP] -= 1;
+    pub(super) fn take(&mut self, position: u32) {
+        let at = position as usize;
+        self.words[at / WORD] &= !(1 << (at % WORD));
+        let last = self.next - 1;
+        less(&mut self.before_word, at / WORD, last / WORD);
+        less(&mut self.before_block, at / BLOCK, last / BLOCK);
+        self.before_group[at / GROUP + 1..=last / GROUP].iter_mut().for_each(|count| *count -= 1);
         self.len -= 1;
     }
 
     /// The last slot of the list.
-    pub fn oldest(&mut self) -> Option<u32> {
+    pub(super) fn oldest(&mut self) -> Option<u32> {
         if self.len == 0 {
             return None;
         }
-        while self.words[self.lowest / 64] == 0 {
-            self.lowest = (self.lowest / 64 + 1) * 64;
+        while self.words[self.lowest / WORD] == 0 {
+            self.lowest = (self.lowest / WORD + 1) * WORD;
         }
-        let word = self.lowest / 64;
-        self.lowest = word * 64 + self.words[word].trailing_zeros() as usize;
-        Some(self.slot[self.lowest])
+        let word = self.lowest / WORD;
+        self.lowest = word * WORD + self.words[word].trailing_zeros() as usize;
+        Some(self.slots[self.lowest])
     }
 
-    /// How many entries are at higher positions.
+    /// How many entries are at lower positions.
     #[inline]
-    fn behind(&self, at: usize) -> usize {
-        let (word, block, group) = (at / 64, at / BLOCK, at / GROUP);
-        let last_block = (self.next.max(1) - 1) / BLOCK;
-        let in_word = (self.words[word] >> (at % 64)).count_ones() - 1;
-        let in_block: u32 =
-            self.words[word + 1..(block + 1) * WORDS].iter().map(|word| word.count_ones()).sum();
-        let in_group: u32 =
-            self.blocks[block + 1..((group + 1) * 64).min(last_block + 1).max(block + 1)].iter().sum();
-        let beyond: u32 = self.groups[group + 1..].iter().sum();
-        (in_word + in_block + in_group + beyond) as usize
+    fn before(&self, at: usize) -> usize {
+        let lower = self.words[at / WORD] & ((1 << (at % WORD)) - 1);
+        let in_block = u32::from(self.before_word[at / WORD]) + lower.count_ones();
+        (self.before_group[at / GROUP] + self.before_block[at / BLOCK] + in_block) as usize
     }
 
-    /// Moves all entries to the lowest positions, and makes room for as many again.
-    fn tidy(&mut self) {
-        let kept: Vec<u32> = (0..self.words.len())
-            .flat_map(|word| Bits(self.words[word]).map(move |bit| word * 64 + bit))
-            .map(|position| self.slot[position])
-            .collect();
-        self.words.fill(0);
-        self.blocks.fill(0);
-        self.groups.fill(0);
-        self.room_for((kept.len() * 2).next_multiple_of(GROUP) + GROUP);
-        for (position, slot) in kept.iter().enumerate() {
-            self.position[*slot as usize] = position as u32;
-            self.slot[position] = *slot;
-            self.words[position / 64] |= 1 << (position % 64);
-            self.blocks[position / BLOCK] += 1;
-            self.groups[position / GROUP] += 1;
+    /// Takes the next position, for which there is room.
+    #[inline]
+    fn append(&mut self, slot: u32) -> u32 {
+        let at = self.next;
+        if at.is_multiple_of(WORD) {
+            self.begin_word(at);
         }
-        (self.next, self.lowest) = (kept.len(), 0);
+        self.slots[at] = slot;
+        self.words[at / WORD] |= 1 << (at % WORD);
+        self.next += 1;
+        self.len += 1;
+        at as u32
+    }
+
+    fn begin_word(&mut self, at: usize) {
+        let (word, block, group) = (at / WORD, at / BLOCK, at / GROUP);
+        self.words[word] = 0;
+        // All entries are at lower positions.
+        let all = self.len as u32;
+        if at.is_multiple_of(GROUP) {
+            self.before_group[group] = all;
+        }
+        if at.is_multiple_of(BLOCK) {
+            self.before_block[block] = all - self.before_group[group];
+        }
+        self.before_word[word] = (all - self.before_group[group] - self.before_block[block]) as u16;
+    }
+
+    /// Moves all entries to the lowest positions, and makes room for twice as many again.
+    #[cold]
+    fn tidy(&mut self, mut moved: impl FnMut(u32, u32)) {
+        let words = self.words.iter().enumerate();
+        let full = words.flat_map(|(at, word)| Bits(*word).map(move |bit| at * WORD + bit));
+        let kept: Vec<u32> = full.map(|position| self.slots[position]).collect();
+        self.room_for((kept.len() * 3).next_multiple_of(WORD).max(WORD));
+        (self.next, self.lowest, self.len) = (0, 0, 0);
+        for slot in kept {
+            let position = self.append(slot);
+            moved(slot, position);
+        }
     }
 
     fn room_for(&mut self, positions: usize) {
-        self.slot.resize(positions, 0);
-        self.words.resize(positions / 64, 0);
-        self.blocks.resize(positions / BLOCK, 0);
-        self.groups.resize(positions / GROUP, 0);
+        self.slots.resize(positions, 0);
+        self.words.resize(positions.div_ceil(WORD), 0);
+        self.before_word.resize(positions.div_ceil(WORD), 0);
+        self.before_block.resize(positions.div_ceil(BLOCK), 0);
+        self.before_group.resize(positions.div_ceil(GROUP), 0);
     }
+}
+
+/// One entry less before those that follow the one at `at`, among the 64 that are counted together, as far as `last`.
+#[inline]
+fn less<T: Copy + From<bool> + std::ops::SubAssign>(counts: &mut [T], at: usize, last: usize) {
+    let end = (at / 64 * 64 + 64).min(last + 1);
+    counts[at + 1..end.max(at + 1)].iter_mut().for_each(|count| *count -= T::from(true));
 }
 
 /// The bits that are set, lowest first.
@@ -169,42 +162,69 @@ impl Iterator for Bits {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
     use crate::random::Random;
+
+    /// An order together with the positions of its slots.
+    #[derive(Default)]
+    struct Kept {
+        order: Order,
+        positions: HashMap<u32, u32>,
+    }
+
+    impl Kept {
+        fn move_to_front(&mut self, slot: u32) {
+            self.take(slot);
+            let position = self.order.push(slot, |slot, at| {
+                self.positions.insert(slot, at);
+            });
+            self.positions.insert(slot, position);
+        }
+
+        fn take(&mut self, slot: u32) {
+            if let Some(position) = self.positions.remove(&slot) {
+                self.order.take(position);
+            }
+        }
+
+        fn place(&self, slot: u32) -> usize {
+            self.order.place(self.positions[&slot])
+        }
+    }
 
     #[test]
     fn places_are_those_of_a_list() {
         let mut random = Random::new(3);
-        let (mut order, mut list) = (Order::new(), Vec::<u32>::new());
+        let (mut kept, mut list) = (Kept::default(), Vec::<u32>::new());
         for step in 0..300_000_u32 {
             let slot = random.below(random.clone().below(300) + 1);
             let at = list.iter().rev().position(|s| *s == slot);
-            match at {
-                Some(at) if step.is_multiple_of(3) => {
-                    assert_eq!(order.place(slot), at + 1);
-                    list.remove(list.len() - 1 - at);
-                    order.take(slot);
-                }
-                _ => {
-                    if let Some(at) = at {
-                        list.remove(list.len() - 1 - at);
-                    }
-                    list.push(slot);
-                    order.move_to_front(slot);
-                }
+            if let Some(at) = at {
+                assert_eq!(kept.place(slot), at + 1);
+                list.remove(list.len() - 1 - at);
             }
+            if at.is_some() && step.is_multiple_of(3) {
+                kept.take(slot);
+            } else {
+                list.push(slot);
+                kept.move_to_front(slot);
+            }
+            let order = &mut kept.order;
             assert_eq!((order.oldest(), order.len()), (list.first().copied(), list.len()));
         }
     }
 
     #[test]
     fn long_lists() {
-        let mut order = Order::new();
-        (0..200_000).for_each(|slot| order.move_to_front(slot));
-        assert_eq!([0, 1, 77_777, 199_999].map(|slot| order.place(slot)), [200_000, 199_999, 122_223, 1]);
-        (0..200_000).step_by(2).for_each(|slot| order.take(slot));
-        assert_eq!((order.oldest(), order.place(77_777), order.len()), (Some(1), 61_112, 100_000));
-        (0..200_000).rev().for_each(|slot| order.move_to_front(slot));
-        assert_eq!((order.oldest(), order.place(77_777), order.len()), (Some(199_999), 77_778, 200_000));
+        let mut kept = Kept::default();
+        (0..600_000).for_each(|slot| kept.move_to_front(slot));
+        assert_eq!([0, 1, 77_777, 599_999].map(|slot| kept.place(slot)), [600_000, 599_999, 522_223, 1]);
+        (0..600_000).step_by(2).for_each(|slot| kept.take(slot));
+        assert_eq!((kept.order.oldest(), kept.place(77_777), kept.order.len()), (Some(1), 261_112, 300_000));
+        (0..600_000).rev().for_each(|slot| kept.move_to_front(slot));
+        assert_eq!((kept.order.oldest(), kept.place(77_777)), (Some(599_999), 77_778));
+        assert_eq!(kept.order.len(), 600_000);
     }
 }

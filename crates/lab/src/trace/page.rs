@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::io;
 
+use super::by_size::{BySize, Cost};
 use super::report::Report;
-use super::summary::Summary;
 use crate::Table;
 use crate::plot::{Plot, Series};
 
@@ -13,6 +13,11 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:.
 td:first-child,th:first-child{text-align:left}th{border-bottom:1px solid #888}tr:nth-child(even){background:#f4f4f4}\
 .advice{font-size:1.2rem;border-left:4px solid #0072b2;padding-left:1rem}.fault{border-left:4px solid #d55e00;padding-left:1rem}\
 svg{max-width:100%;height:auto}";
+
+/// Fewer entries than this are drawn as this many: factors have no 0.
+const LEAST_ENTRIES: f64 = 0.1;
+/// Times of fewer packets are not drawn, if there are others.
+const LEAST_TIMED: u64 = 64;
 
 impl Report {
     /// The report as HTML, of a capture of this name.
@@ -50,7 +55,11 @@ impl Report {
             self.flows_plot(),
             self.window_plot(),
         ];
-        all.into_iter().filter(|plot| plot.series.iter().any(|series| !series.line.is_empty())).collect()
+        let drawn = all.into_iter().map(|plot| Plot {
+            series: plot.series.into_iter().filter(|series| !series.line.is_empty()).collect(),
+            ..plot
+        });
+        drawn.filter(|plot| !plot.series.is_empty()).collect()
     }
 
     fn trains_plot(&self) -> Plot {
@@ -80,37 +89,45 @@ impl Report {
 
     fn entries_plot(&self) -> Plot {
         // The others examine one entry or none, by their nature.
-        let searching =
-            self.lookups.iter().filter(|lookup| !lookup.which.must_freeze() && !lookup.which.needs_index());
-        let series = searching.map(|lookup| Series {
-            name: lookup.which.name().to_owned(),
-            line: costs(lookup, |cost| cost.entries).into_iter().map(log10).collect(),
-            points: Vec::new(),
+        let able = self.lookups.iter().filter(|lookup| lookup.condition().is_none());
+        let series = able.map(|lookup| {
+            let costs = lookup.by_size.iter();
+            let line =
+                costs.filter_map(|(flows, cost)| Some((flows, cost.entries_each()?.max(LEAST_ENTRIES))));
+            series(lookup.strategy.name(), line.collect())
         });
-        let plot =
-            plot("Cost against table size", "flows alive", "entries examined for a packet, log10", vec![]);
-        Plot { series: series.collect(), ..plot }
+        let plot = plot("Cost against table size", "flows alive", "entries examined for a packet", vec![]);
+        Plot { logarithmic_y: true, series: series.collect(), ..plot }
     }
 
     fn time_plot(&self) -> Plot {
-        let walked = self.lookups.iter().filter(|lookup| !lookup.which.is_list());
-        let series = walked.map(|lookup| Series {
-            name: lookup.which.name().to_owned(),
-            line: costs(lookup, |cost| cost.nanoseconds),
-            points: Vec::new(),
-        });
+        let walked = self.lookups.iter().filter(|lookup| !lookup.strategy.is_list());
+        let series = walked.map(|lookup| series(lookup.strategy.name(), times(&lookup.by_size)));
         let plot = plot("Time against table size", "flows alive", "ns for a packet", vec![]);
         Plot { series: series.collect(), ..plot }
     }
 }
 
-/// The lists are orders of magnitude above the tables. Less than one entry is shown as one.
-fn log10((flows, entries): (f64, f64)) -> (f64, f64) {
-    (flows, entries.max(1.0).log10())
+/// Times by number of flows, in octaves: most tables double once in each, which takes time.
+fn times(by_size: &BySize) -> Vec<(f64, f64)> {
+    let least = LEAST_TIMED.min(by_size.total().timed / 8);
+    let steps: Vec<_> = by_size.iter().collect();
+    let octave = |steps: &[(f64, Cost)]| {
+        let (timed, flows) = steps.iter().fold((Cost::default(), 0.0), |(sum, weighted), (flows, cost)| {
+            (sum.joined(cost), weighted + flows * cost.timed as f64)
+        });
+        timed
+            .nanoseconds_each()
+            .filter(|_| timed.timed >= least)
+            .map(|time| (flows / timed.timed as f64, time))
+    };
+    steps.chunks(2).filter_map(octave).collect()
 }
 
-fn costs(lookup: &Summary, of: impl Fn(super::by_size::Cost) -> u64) -> Vec<(f64, f64)> {
-    lookup.by_size.iter().map(|(flows, cost)| (flows, of(cost) as f64 / cost.packets as f64)).collect()
+/// A line, and its points if they are too few to be seen as one.
+fn series(name: &str, line: Vec<(f64, f64)>) -> Series {
+    let points = if line.len() < 3 { line.clone() } else { Vec::new() };
+    Series { name: name.to_owned(), line, points }
 }
 
 fn plot(title: &str, x: &str, y: &str, line: Vec<(f64, f64)>) -> Plot {
@@ -119,7 +136,8 @@ fn plot(title: &str, x: &str, y: &str, line: Vec<(f64, f64)>) -> Plot {
         x: x.to_owned(),
         y: y.to_owned(),
         logarithmic: true,
-        series: vec![Series { name: y.to_owned(), line, points: Vec::new() }],
+        series: vec![series(y, line)],
+        ..Plot::default()
     }
 }
 

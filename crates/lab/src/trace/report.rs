@@ -1,16 +1,15 @@
-//! What came out: rows for programs, tables for people.
+//! What came out, as rows for programs.
 
 use throughline_capture::{Compression, Fault, Format};
 
-use super::analysis::{Counts, Moment};
 use super::binned::Binned;
+use super::counts::{Counts, Moment};
 use super::options::Options;
 use super::recommend::{Grounds, Recommendation, recommend};
 use super::summary::Summary;
 use super::tally::Tally;
 use super::working_set::Point;
-use crate::table::{figure, grouped};
-use crate::{Row, Table};
+use crate::Row;
 
 /// All that an analysis found.
 #[derive(Clone, Debug)]
@@ -50,7 +49,6 @@ impl Report {
     pub fn recommendation(&self) -> Option<Recommendation> {
         recommend(&Grounds {
             summaries: &self.lookups,
-            packets: self.counts.packets,
             same_again: self.same_again(),
             most_live: self.counts.most_live,
         })
@@ -76,9 +74,9 @@ impl Report {
         }
         rows.extend(self.lookups.iter().flat_map(lookup_rows));
         if let Some(recommendation) = self.recommendation() {
-            let time = self.lookups.iter().find(|l| l.which == recommendation.which);
-            let time = time.and_then(Summary::nanoseconds_each).unwrap_or(f64::NAN);
-            let row = row("recommendation", "ns", time).with("locator", recommendation.which.name());
+            let time = self.lookups.iter().find(|l| l.strategy == recommendation.strategy);
+            let time = time.and_then(|l| l.nanoseconds_each).unwrap_or(f64::NAN);
+            let row = row("recommendation", "ns", time).with("locator", recommendation.strategy.name());
             rows.push(row.with("sentence", recommendation.sentence));
         }
         if let Some(fault) = &self.fault {
@@ -115,120 +113,6 @@ impl Report {
         rows.push(row("train_length_max", "packets", self.trains.largest() as f64));
         rows
     }
-
-    /// What to print for people, in this order.
-    pub fn tables(&self) -> Vec<Table> {
-        vec![self.traffic_table(), self.flows_table(), self.window_table(), self.lookup_table()]
-    }
-
-    fn traffic_table(&self) -> Table {
-        let c = &self.counts;
-        let compressed = match self.compression {
-            Compression::None => String::new(),
-            compression => format!(", {}", compression.name()),
-        };
-        let mut table = Table::new(format!("Traffic ({}{compressed})", self.format.name()), ["", ""]);
-        let mut line = |what: &str, value: String| table.line([what.to_owned(), value]);
-        line("frames", grouped(c.frames));
-        line("bytes", grouped(c.bytes));
-        line("duration, s", figure(self.duration as f64 / 1e9));
-        line("packets of flows", grouped(c.packets));
-        line("  of them TCP", grouped(c.tcp));
-        line("  of them IPv6", grouped(c.v6));
-        let rare = [
-            ("not IP", c.not_ip),
-            ("neither TCP nor UDP", c.other_protocol),
-            ("cut off or malformed", c.broken),
-            ("fragments of unknown flows", c.lost_fragments),
-            ("to other addresses", c.not_asked_for),
-            ("link type not understood", c.unknown_link),
-        ];
-        rare.iter().filter(|(_, count)| *count > 0).for_each(|(what, count)| line(what, grouped(*count)));
-        line("flows", grouped(c.flows));
-        line("most flows at once", grouped(c.most_live));
-        line("train length, mean", figure(self.trains.mean()));
-        for (name, part) in [("median", 0.5), ("p90", 0.9), ("p99", 0.99)] {
-            line(&format!("  {name}"), grouped(self.trains.quantile(part)));
-        }
-        line("  longest", grouped(self.trains.largest()));
-        line("one-entry cache hits, %", figure(self.same_again() * 100.0));
-        if c.unknown_link > 0 {
-            table = table.remark(format!("link type {} is not understood", c.last_unknown_link));
-        }
-        if c.evicted > 0 {
-            let kept = grouped(self.options.flows as u64);
-            let text = "flows were taken out early: no more than";
-            table = table.remark(format!("{} {text} {kept} are kept (--flows)", grouped(c.evicted)));
-        }
-        table
-    }
-
-    fn flows_table(&self) -> Table {
-        /// Lines, at most; the file of rows has all intervals.
-        const LINES: usize = 12;
-        let mut table =
-            Table::new("Flows over time", ["from, s", "packets/s", "Mbit/s", "flows begun", "alive"]);
-        let bins = self.over_time.bins();
-        let each = bins.len().div_ceil(LINES).max(1);
-        for (at, some) in bins.chunks(each).enumerate() {
-            let mut sum = Moment::default();
-            some.iter().for_each(|moment| super::binned::Bin::join(&mut sum, *moment));
-            let width = self.over_time.width() as f64 / 1e9;
-            // The last interval ends with the capture.
-            let from = (at * each) as f64 * width;
-            let seconds = (some.len() as f64 * width).min(self.duration as f64 / 1e9 - from).max(1e-6);
-            table.line([
-                figure(from),
-                figure((sum.packets as f64 / seconds).round()),
-                figure(sum.bytes as f64 * 8e-6 / seconds),
-                grouped(sum.begun),
-                grouped(sum.live),
-            ]);
-        }
-        table
-    }
-
-    fn window_table(&self) -> Table {
-        let mut table = Table::new("Working set: flows among the last packets", ["packets", "flows"]);
-        for point in self.working_set.iter().step_by(2) {
-            table.line([grouped(point.window), figure(point.flows)]);
-        }
-        table
-    }
-
-    fn lookup_table(&self) -> Table {
-        let head = ["lookup", "entries, mean", "p99", "worst", "cache hits, %", "ns/packet", "memory, KiB"];
-        let mut table = Table::new("Lookups: entries examined for a packet, time, memory", head);
-        let mut given_up = false;
-        for summary in &self.lookups {
-            let examined = &summary.examined;
-            let mark = if summary.complete { "" } else { "*" };
-            given_up |= !summary.complete;
-            let hits = match summary.cache_hits {
-                0 => String::new(),
-                hits => figure(hits as f64 * 100.0 / examined.total() as f64),
-            };
-            table.line([
-                summary.which.name().to_owned() + mark,
-                figure(examined.mean()),
-                grouped(examined.quantile(0.99)),
-                grouped(examined.largest()),
-                hits,
-                summary.nanoseconds_each().map_or("-".to_owned(), figure),
-                figure(summary.bytes as f64 / 1024.0),
-            ]);
-        }
-        if given_up {
-            table = table.remark(
-                "* too slow to walk to the end: time and memory are in proportion to a part of the capture",
-            );
-            for summary in self.lookups.iter().filter(|s| s.examined.total() < self.counts.packets) {
-                let (name, seen) = (summary.which, grouped(summary.examined.total()));
-                table = table.remark(format!("  {name}: entries of the first {seen} packets only"));
-            }
-        }
-        table
-    }
 }
 
 fn row(metric: &str, unit: &str, value: f64) -> Row {
@@ -249,8 +133,15 @@ fn lookup_rows(summary: &Summary) -> Vec<Row> {
         row("cache_hits", "packets", summary.cache_hits as f64),
         row("memory", "bytes", summary.bytes as f64),
     ];
-    rows.extend(summary.nanoseconds_each().map(|time| row("time", "ns", time)));
-    let complete = summary.complete;
-    let locator = summary.which.name();
-    rows.into_iter().map(|row| row.with("locator", locator).with("complete", complete)).collect()
+    rows.extend(
+        summary.nanoseconds_each.map(|time| row("time", "ns", time).with("replayed", summary.replayed)),
+    );
+    let tell = |row: Row| {
+        let row = row.with("locator", summary.strategy.name()).with("complete", summary.complete);
+        match summary.condition() {
+            Some(condition) => row.with("only_if", condition),
+            None => row,
+        }
+    };
+    rows.into_iter().map(tell).collect()
 }

@@ -69,6 +69,7 @@ impl Experiment for Collisions {
                     line: random(sink, addresses)?,
                     points: vec![],
                 }],
+                ..Plot::default()
             };
             for function in Function::ALL {
                 let line = measure(function, addresses, (&sets, options.seed), sink)?;

@@ -1,0 +1,150 @@
+//! The report as tables, for people.
+
+use throughline_capture::Compression;
+
+use super::binned::Bin;
+use super::counts::Moment;
+use super::report::Report;
+use super::summary::Summary;
+use crate::Table;
+use crate::table::{figure, grouped};
+
+impl Report {
+    /// What to print for people, in this order.
+    pub fn tables(&self) -> Vec<Table> {
+        vec![
+            self.traffic_table(),
+            self.flows_table(),
+            self.window_table(),
+            self.lookup_table(),
+            self.condition_table(),
+        ]
+    }
+
+    fn traffic_table(&self) -> Table {
+        let c = &self.counts;
+        let compressed = match self.compression {
+            Compression::None => String::new(),
+            compression => format!(", {}", compression.name()),
+        };
+        let mut table = Table::new(format!("Traffic ({}{compressed})", self.format.name()), ["", ""]);
+        let mut line = |what: &str, value: String| table.line([what.to_owned(), value]);
+        line("frames", grouped(c.frames));
+        line("bytes", grouped(c.bytes));
+        line("duration, s", figure(self.duration as f64 / 1e9));
+        line("packets of flows", grouped(c.packets));
+        line("  of them TCP", grouped(c.tcp));
+        line("  of them IPv6", grouped(c.v6));
+        let rare = [
+            ("not IP", c.not_ip),
+            ("neither TCP nor UDP", c.other_protocol),
+            ("cut off or malformed", c.broken),
+            ("fragments of unknown flows", c.lost_fragments),
+            ("to other addresses", c.not_asked_for),
+            ("link type not understood", c.unknown_link),
+        ];
+        rare.iter().filter(|(_, count)| *count > 0).for_each(|(what, count)| line(what, grouped(*count)));
+        line("flows", grouped(c.flows));
+        line("most flows at once", grouped(c.most_live));
+        line("train length, mean", figure(self.trains.mean()));
+        for (name, part) in [("median", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+            line(&format!("  {name}"), grouped(self.trains.quantile(part)));
+        }
+        line("  longest", grouped(self.trains.largest()));
+        line("one-entry cache hits, %", figure(self.same_again() * 100.0));
+        if c.unknown_link > 0 {
+            table = table.remark(format!("link type {} is not understood", c.last_unknown_link));
+        }
+        if c.evicted > 0 {
+            let kept = grouped(self.options.flows as u64);
+            let text = "flows were taken out early: no more than";
+            table = table.remark(format!("{} {text} {kept} are kept (--flows)", grouped(c.evicted)));
+        }
+        table
+    }
+
+    fn flows_table(&self) -> Table {
+        /// Lines, at most; the file of rows has all intervals.
+        const LINES: usize = 12;
+        let mut table =
+            Table::new("Flows over time", ["from, s", "packets/s", "Mbit/s", "flows begun", "alive"]);
+        let bins = self.over_time.bins();
+        let each = bins.len().div_ceil(LINES).max(1);
+        for (at, some) in bins.chunks(each).enumerate() {
+            let mut sum = Moment::default();
+            some.iter().for_each(|moment| sum.join(*moment));
+            let width = self.over_time.width() as f64 / 1e9;
+            // The last interval ends with the capture.
+            let from = (at * each) as f64 * width;
+            let seconds = (some.len() as f64 * width).min(self.duration as f64 / 1e9 - from).max(1e-6);
+            table.line([
+                figure(from),
+                figure((sum.packets as f64 / seconds).round()),
+                figure(sum.bytes as f64 * 8e-6 / seconds),
+                grouped(sum.begun),
+                grouped(sum.live),
+            ]);
+        }
+        table
+    }
+
+    fn window_table(&self) -> Table {
+        let mut table = Table::new("Working set: flows among the last packets", ["packets", "flows"]);
+        for point in self.working_set.iter().step_by(2) {
+            table.line([grouped(point.window), figure(point.flows)]);
+        }
+        table
+    }
+
+    /// The lookups that need nothing but the packet.
+    fn lookup_table(&self) -> Table {
+        let mut table = Table::new("Lookups: entries examined for a packet, time, memory", COST);
+        let able: Vec<_> = self.lookups.iter().filter(|lookup| lookup.condition().is_none()).collect();
+        for lookup in &able {
+            let mark = if lookup.complete { "" } else { "*" };
+            table.line(std::iter::once(lookup.strategy.name().to_owned() + mark).chain(cost(lookup)));
+        }
+        if able.iter().any(|lookup| !lookup.complete) {
+            let text = "* too slow to walk to the end: entries are counted by distance for all packets, time and \
+                        memory are in proportion to a part of them";
+            table = table.remark(text);
+        }
+        if able.iter().any(|lookup| lookup.replayed) {
+            let text =
+                "times are those of the first packets looked up again and again, until caches are warm";
+            table = table.remark(text);
+        }
+        table
+    }
+
+    /// The others, and what they need.
+    fn condition_table(&self) -> Table {
+        let mut table = Table::new("Lookups that need more than the packet's addresses", COST);
+        for lookup in &self.lookups {
+            if let Some(condition) = lookup.condition() {
+                let name = format!("{}, if {condition}", lookup.strategy);
+                table.line(std::iter::once(name).chain(cost(lookup)));
+            }
+        }
+        table
+    }
+}
+
+const COST: [&str; 7] =
+    ["lookup", "entries, mean", "p99", "worst", "cache hits, %", "ns/packet", "memory, KiB"];
+
+fn cost(lookup: &Summary) -> [String; 6] {
+    let examined = &lookup.examined;
+    let hits = match lookup.cache_hits {
+        0 => String::new(),
+        hits => figure(hits as f64 * 100.0 / examined.total() as f64),
+    };
+    [
+        figure(examined.mean()),
+        grouped(examined.quantile(0.99)),
+        grouped(examined.largest()),
+        hits,
+        lookup.nanoseconds_each.map_or("-".to_owned(), figure),
+        figure(lookup.bytes as f64 / 1024.0),
+    ]
+}
