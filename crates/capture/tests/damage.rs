@@ -20,7 +20,10 @@ fn read(octets: Vec<u8>) -> Option<Outcome> {
     Some((times, end.err()))
 }
 
-/// Many packets that no compressor makes much smaller.
+/// Packets of 164 octets with their records: several blocks of any compression.
+const PACKETS: u64 = 1000;
+
+/// Packets that no compressor makes much smaller.
 fn noise(packets: u64) -> Vec<u8> {
     let mut state = 1_u64;
     let mut octet = || {
@@ -33,10 +36,10 @@ fn noise(packets: u64) -> Vec<u8> {
 }
 
 fn compressed(compress: Compress) -> (Vec<u8>, Vec<u64>) {
-    let plain = noise(2500);
+    let plain = noise(PACKETS);
     let whole = compress(&plain);
     let (times, fault) = read(whole.clone()).unwrap();
-    assert_eq!((times.len(), fault), (2500, None));
+    assert_eq!((times.len() as u64, fault), (PACKETS, None));
     (whole, times)
 }
 
@@ -44,7 +47,8 @@ fn compressed(compress: Compress) -> (Vec<u8>, Vec<u64>) {
 fn cut_off_at_many_places() {
     for (name, compress) in ALL {
         let (whole, times) = compressed(compress);
-        let places = (0..40).chain((40..whole.len() - 40).step_by(3989)).chain(whole.len() - 40..whole.len());
+        let (few, end) = (16, whole.len() - 16);
+        let places = (0..few).chain((few..end).step_by(11_989)).chain(end..whole.len());
         let mut most = 0;
         for length in places {
             let Some((seen, fault)) = read(whole[..length].to_vec()) else { continue };
@@ -57,7 +61,7 @@ fn cut_off_at_many_places() {
             most = most.max(seen.len());
         }
         // No more than a block of 128 KiB is lost before the damage.
-        assert!(most > 1600, "{name}: {most}");
+        assert!(most > 700, "{name}: {most}");
     }
 }
 
@@ -68,7 +72,8 @@ fn bits_flipped_at_many_places() {
     for (name, compress) in ALL {
         let (whole, times) = compressed(compress);
         let bits = whole.len() * 8;
-        let places = (0..320).chain((320..bits).step_by(15_991)).chain(bits - 320..bits);
+        let (few, end) = (96, bits - 96);
+        let places = (0..few).chain((few..end).step_by(79_999)).chain(end..bits);
         let (mut opened, mut harmless) = (0, 0);
         for bit in places {
             let mut damaged = whole.clone();
@@ -86,24 +91,24 @@ fn bits_flipped_at_many_places() {
                 }
             }
         }
-        assert!(opened > 100 && harmless < opened / 2, "{name}: {harmless} of {opened} harmless");
+        assert!(opened > 50 && harmless < opened / 2, "{name}: {harmless} of {opened} harmless");
     }
 }
 
-/// All of a small file, bit by bit.
+/// All of a small file, octet by octet.
 #[test]
-fn every_bit_flipped() {
+fn every_octet_changed() {
     let plain = pcapng(Order::Little, true, 1, &conversation(1));
     let (expected, _) = read(plain.clone()).unwrap();
     for (name, compress) in ALL {
         let whole = compress(&plain);
-        for bit in 0..whole.len() * 8 {
+        for at in 0..whole.len() {
             let mut damaged = whole.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
+            damaged[at] ^= 1 << (at % 8);
             let Some((seen, fault)) = read(damaged) else { continue };
             match fault {
-                Some(fault) => assert!(!fault.cause.contains("broken down"), "{name}, bit {bit}: {fault}"),
-                None => assert_eq!(seen, expected, "{name}, bit {bit}"),
+                Some(fault) => assert!(!fault.cause.contains("broken down"), "{name}, octet {at}: {fault}"),
+                None => assert_eq!(seen, expected, "{name}, octet {at}"),
             }
         }
     }

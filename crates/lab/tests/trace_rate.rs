@@ -91,9 +91,9 @@ fn most_memory() -> u64 {
 /// One test, since both look at the whole process.
 #[test]
 fn rate_and_memory() {
-    analysed(2000, 300_000);
+    analysed(2000, 200_000);
     let short = most_memory();
-    analysed(2000, 2_000_000);
+    analysed(2000, 1_000_000);
     let long = most_memory();
     assert!(long < short + (8 << 20), "memory grows with the file: {short} octets, then {long}");
     if cfg!(debug_assertions) {

@@ -20,7 +20,7 @@ pub fn zstd(octets: &[u8]) -> Vec<u8> {
 }
 
 pub fn xz(octets: &[u8]) -> Vec<u8> {
-    let options = lzma_rust2::XzOptions::with_preset(6);
+    let options = lzma_rust2::XzOptions::with_preset(1);
     let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
     encoder.write_all(octets).unwrap();
     encoder.finish().unwrap()
