@@ -201,6 +201,8 @@ impl Labels {
 mod tests {
     use std::collections::HashMap;
 
+    use throughline_demux::{DynamicHash, Keyed, Locator, Slot};
+
     use super::*;
     use crate::random::Random;
 
@@ -252,10 +254,31 @@ mod tests {
             assert_eq!(summary.complete, !summary.strategy.is_list(), "{}", summary.strategy);
             assert!(summary.nanoseconds_each.is_some());
         }
-        // Chains that nobody else counts are walked to the end.
-        let mut lookups = Lookups::new(&Options::default(), false).unwrap();
+        // Short chains, which nobody else counts, are walked.
+        let options = Options { chains: 4096, ..Options::default() };
+        let mut lookups = Lookups::new(&options, false).unwrap();
         batches(40_000, 5 * BATCH).iter().for_each(|work| lookups.run(work));
         let complete = lookups.finish().iter().filter(|summary| summary.complete).count();
         assert_eq!(complete, Strategy::ALL.len() - 3);
+    }
+
+    /// Who writes a capture may know the seed, and choose keys that fall into one place of a table.
+    #[test]
+    fn tables_with_collisions_are_given_up() {
+        let mut table = DynamicHash::with_hash(Keyed::new(1), usize::MAX);
+        (0..1000).for_each(|key: u64| table.insert_new(key << 32, Slot(0)).unwrap());
+        let keys: Vec<u64> = (0..).filter(|key| table.chain_of(key) == 0).take(1000).collect();
+        let mut lookups = Lookups::new(&Options::default(), true).unwrap();
+        for batch in 0..4 {
+            let operations = keys.iter().cycle().take(BATCH).enumerate().map(|(at, key)| {
+                let new = batch == 0 && at < keys.len();
+                Operation { key: *key, slot: (at % keys.len()) as u32, new }
+            });
+            lookups.run(&Work { operations: operations.collect(), gone: Vec::new(), live: keys.len() });
+        }
+        for summary in lookups.finish().iter().filter(|summary| !summary.strategy.is_list()) {
+            let crowded = summary.strategy == Strategy::DynamicHash;
+            assert_eq!(summary.complete, !crowded, "{}", summary.strategy);
+        }
     }
 }

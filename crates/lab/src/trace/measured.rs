@@ -10,10 +10,12 @@ use super::replay::{empty, replay};
 use super::summary::Summary;
 use super::tally::Tally;
 
-/// Entries that a list may examine in all before it is given up, besides those that its packets allow it.
+/// Entries that a lookup may examine in all before it is given up, besides those that its packets allow it.
 const PATIENCE: u64 = 4_000_000;
-/// Entries allowed for each packet.
-const PATIENCE_EACH: u64 = 2;
+/// Entries allowed for each packet, of lookups whose entries are counted elsewhere.
+const FEW_EACH: u64 = 2;
+/// The same of others, which need not search: more are examined only where strangers chose keys that collide.
+const MANY_EACH: u64 = 64;
 /// Packets after which that is looked at.
 const STRIDE: usize = 64;
 /// Packets that are not timed: caches are cold.
@@ -27,8 +29,8 @@ pub(super) struct Measured<K: Key> {
     config: LocatorConfig,
     /// None once it is given up.
     locator: Option<Box<dyn Driven<K>>>,
-    /// Whether it may be given up: what it examines is counted elsewhere.
-    dispensable: bool,
+    /// Whether what it examines is counted elsewhere, too.
+    counted: bool,
     examined: Tally,
     cache_hits: u64,
     by_size: BySize,
@@ -44,16 +46,12 @@ pub(super) struct Measured<K: Key> {
 }
 
 impl<K: Key + Send + 'static> Measured<K> {
-    pub(super) fn new(
-        strategy: Strategy,
-        config: LocatorConfig,
-        dispensable: bool,
-    ) -> Result<Self, ConfigError> {
+    pub(super) fn new(strategy: Strategy, config: LocatorConfig, counted: bool) -> Result<Self, ConfigError> {
         Ok(Self {
             strategy,
             config,
             locator: Some(locator(strategy, config)?),
-            dispensable,
+            counted,
             examined: Tally::default(),
             cache_hits: 0,
             by_size: BySize::default(),
@@ -127,10 +125,8 @@ impl<K: Key + Send + 'static> Measured<K> {
 
     /// Entries that may be examined, with so many packets more; none once it is given up.
     fn entries_left(&self, more: u64) -> Option<u64> {
-        if !self.dispensable {
-            return Some(u64::MAX);
-        }
-        let allowed = PATIENCE + PATIENCE_EACH * (self.examined.total() + more);
+        let each = if self.counted { FEW_EACH } else { MANY_EACH };
+        let allowed = PATIENCE + each * (self.examined.total() + more);
         let spent = u64::try_from(self.examined.sum()).unwrap_or(u64::MAX).saturating_add(self.walked);
         allowed.checked_sub(spent)
     }
@@ -159,7 +155,7 @@ impl<K: Key + Send + 'static> Measured<K> {
             return;
         };
         for (key, slot) in gone {
-            if self.dispensable {
+            if self.strategy.is_list() {
                 self.walked += locator.len() as u64 / chains(self.strategy, &self.config);
             }
             let removed = locator.remove(key);

@@ -20,7 +20,7 @@ pub struct Summary {
     pub nanoseconds_each: Option<f64>,
     /// Memory, at its peak.
     pub bytes: usize,
-    /// Whether it was run to the end; walking lists of many flows takes too long.
+    /// Whether it was run to the end; walking lists of many flows takes too long, and so do tables whose keys collide.
     pub complete: bool,
     /// Whether the time is that of the first packets, looked up again and again until caches were warm.
     pub replayed: bool,

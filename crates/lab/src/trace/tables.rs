@@ -105,9 +105,13 @@ impl Report {
             table.line(std::iter::once(lookup.strategy.name().to_owned() + mark).chain(cost(lookup)));
         }
         if able.iter().any(|lookup| !lookup.complete) {
-            let text = "* too slow to walk to the end: entries are counted by distance for all packets, time and \
-                        memory are in proportion to a part of them";
+            let text = "* too slow to walk to the end: entries are told by distance, time and memory are in proportion";
             table = table.remark(text);
+        }
+        for lookup in able.iter().filter(|lookup| lookup.examined.total() < self.counts.packets) {
+            let seen = grouped(lookup.examined.total());
+            table =
+                table.remark(format!("{}: keys collide; entries of {seen} packets only", lookup.strategy));
         }
         if able.iter().any(|lookup| lookup.replayed) {
             let text =
