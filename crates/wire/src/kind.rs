@@ -1,0 +1,113 @@
+//! Kinds of messages, and the flags that every kind has.
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $number:literal,)+) => {
+        /// What a message is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Kind {
+            $($(#[$doc])* $name = $number,)+
+        }
+
+        impl Kind {
+            /// All kinds there are.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// The kind of this number. Memory that was never written, all 0, is none.
+            #[inline(always)]
+            pub const fn from_number(number: u8) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Call an operation; a reply is expected.
+    Request = 1,
+    /// Call an operation; nothing comes back, unless [`Flags::ACKNOWLEDGE`] asks for a sign of receipt.
+    Oneway = 2,
+    /// The sender gives a reference to the object up.
+    Release = 3,
+    /// The result of a call, or the sign that a oneway was received.
+    Reply = 4,
+    /// The operation raised an exception that its interface declares: it is in the body.
+    UserException = 5,
+    /// The call failed; the detail says how, and the body more, if there is one.
+    SystemException = 6,
+    /// The object is elsewhere: a reference to it is in the body.
+    Forward = 7,
+    /// The caller no longer waits for the reply to the call of this sequence number.
+    Cancel = 8,
+    /// Answer with a pong of the same sequence number.
+    Ping = 9,
+    /// The answer to a ping.
+    Pong = 10,
+    /// The sender sends nothing more in this flow; the detail says why.
+    Close = 11,
+}
+
+impl Kind {
+    /// Whether messages of this kind go to an object and say which: their fixed part is the longer one.
+    #[inline(always)]
+    pub const fn is_addressed(self) -> bool {
+        self as u8 <= Self::Release as u8
+    }
+
+    /// Whether a message of this kind answers a call.
+    #[inline(always)]
+    pub const fn is_reply(self) -> bool {
+        Self::Reply as u8 <= self as u8 && self as u8 <= Self::Forward as u8
+    }
+}
+
+/// Properties of a message, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// The body is in CDR's little-endian byte order, otherwise big-endian: the bit that GIOP has.
+    pub const LITTLE_ENDIAN: Self = Self(1);
+    /// Of a [`Kind::Oneway`]: reply as soon as it has arrived, before it is carried out (CORBA's `SYNC_WITH_SERVER`).
+    pub const ACKNOWLEDGE: Self = Self(2);
+    /// Sequences of numbers lie in the body at multiples of their elements' size, counted from the header's first
+    /// byte: a receiver whose buffer is aligned need not copy them. It still has to look.
+    pub const IN_PLACE: Self = Self(4);
+    /// The body was written by this process's own stubs and need not be checked again. Only the local fabric, which
+    /// hands messages on within one process, may believe this; anyone else can set a bit.
+    pub const TRUSTED: Self = Self(8);
+    /// The receiver need not be woken for this message: more follow at once, and the last one wakes it.
+    pub const QUIET: Self = Self(16);
+
+    const ALL: Self = Self(31);
+
+    /// These flags as they are on the wire.
+    #[inline(always)]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Flags from the wire; `None` when there are some that version 1 does not have.
+    #[inline(always)]
+    pub const fn from_bits(bits: u8) -> Option<Self> {
+        if bits & !Self::ALL.0 == 0 { Some(Self(bits)) } else { None }
+    }
+
+    /// Whether all of `flags` are set.
+    #[inline(always)]
+    pub const fn has(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// These and `flags`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn with(self, flags: Self) -> Self {
+        Self(self.0 | flags.0)
+    }
+}

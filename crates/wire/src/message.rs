@@ -1,0 +1,105 @@
+//! A message, read in place.
+
+use crate::{
+    ADDRESSED_BYTES, Flags, Flow, Header, Kind, PLAIN_BYTES, RegionKind, Regions, TimeLeft, VERSION,
+};
+
+/// A message in the buffer it arrived in.
+///
+/// The buffer must be the receiver's alone: memory that a peer can still write to is copied first.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// What the fixed part says.
+    pub header: Header,
+    /// Where things lie, if the sender said so. Offsets count from the message's first byte.
+    pub regions: Regions<'a>,
+    /// What follows the header.
+    pub body: &'a [u8],
+}
+
+/// Why a message is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The message ends within its header.
+    #[error("a message of {0} bytes, which is less than its header has")]
+    TooShort(usize),
+    /// Another version than [`VERSION`].
+    #[error("version {0} of the protocol, which is not spoken here")]
+    Version(u8),
+    /// Version 1 has no such kind.
+    #[error("a message of kind {0}, which is unknown")]
+    Kind(u8),
+    /// Version 1 has no such flags.
+    #[error("unknown flags in {0:#010b}")]
+    Flags(u8),
+    /// Version 1 has no such kind of region.
+    #[error("a region of kind {0}, which is unknown")]
+    RegionKind(u32),
+    /// A region is not wholly within the message.
+    #[error("a region of {length} bytes at {offset}, outside the message")]
+    RegionOutside {
+        /// Its first byte.
+        offset: u32,
+        /// Its length.
+        length: u32,
+    },
+}
+
+impl<'a> Message<'a> {
+    /// Reads the header at the beginning of `message`, which is one whole message.
+    ///
+    /// # Errors
+    /// [`ReadError`], if it is not one that a sender of version 1 would write. The body is not looked at.
+    #[inline(always)]
+    pub fn read(message: &'a [u8]) -> Result<Self, ReadError> {
+        let too_short = ReadError::TooShort(message.len());
+        let (plain, rest) = message.split_first_chunk::<PLAIN_BYTES>().ok_or(too_short)?;
+        let [version, kind, flags, priority] = [0, 1, 2, 3].map(|at| plain[at]);
+        if version & 0x0f != VERSION {
+            return Err(ReadError::Version(version & 0x0f));
+        }
+        let kind = Kind::from_number(kind).ok_or(ReadError::Kind(kind))?;
+        let flags = Flags::from_bits(flags).ok_or(ReadError::Flags(flags))?;
+        let flow = Flow { source_hash: low(plain, 4), id: long(plain, 8) };
+        let mut header = Header { flags, priority, flow, sequence: low(plain, 16), ..Header::new(kind) };
+        let mut body = rest;
+        if kind.is_addressed() {
+            let (object, rest) =
+                rest.split_first_chunk::<{ ADDRESSED_BYTES - PLAIN_BYTES }>().ok_or(too_short)?;
+            let detail = low(plain, 20);
+            header.operation = detail as u16;
+            header.time_left = TimeLeft::from_bits((detail >> 16) as u16);
+            header.nonce = long(object, 0);
+            header.slot = low(object, 8);
+            header.interface = low(object, 12);
+            body = rest;
+        } else {
+            header.detail = low(plain, 20);
+        }
+        let count = version >> 4;
+        if count == 0 {
+            return Ok(Self { header, regions: Regions::NONE, body });
+        }
+        let (regions, body) = Regions::read(count, body, message.len())?;
+        Ok(Self { header, regions, body })
+    }
+
+    /// The user's data: the first region that is marked as such, otherwise the body. `message` is what was read.
+    pub fn payload(&self, message: &'a [u8]) -> &'a [u8] {
+        match self.regions.find(RegionKind::Payload) {
+            Some(region) => region.of(message).unwrap_or_default(),
+            None => self.body,
+        }
+    }
+}
+
+/// 32 bits at an offset that is known to be in bounds when this is compiled.
+#[inline(always)]
+fn low<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+#[inline(always)]
+fn long<const N: usize>(bytes: &[u8; N], at: usize) -> u64 {
+    u64::from(low(bytes, at)) | u64::from(low(bytes, at + 4)) << 32
+}
