@@ -2,6 +2,66 @@
 //!
 //! A process talks through *virtual interfaces*, each a pair of work queues into which it posts descriptors of
 //! buffers in registered memory. A fabric carries them out; completions are polled for or waited for.
+//!
+//! A buffer is moved into the descriptor that is posted, and comes back with the completion. While the fabric has it,
+//! nobody else does.
+//!
+//! # Example
+//!
+//! ```
+//! use throughline_vi::{Nic, Reliability, SendDescriptor, ViAttributes};
+//!
+//! let attributes = ViAttributes::new(Reliability::ReliableDelivery);
+//! let nic = Nic::shm()?;
+//! let mut listener = nic.listen(b"echo")?;
+//! let address = nic.address().to_owned();
+//!
+//! let server = std::thread::spawn(move || -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+//!     let mut vi = nic.create_vi(&attributes)?;
+//!     vi.post_own_receives();
+//!     listener.wait(None)?.accept(&mut vi)?;
+//!     let request = vi.receive_wait(None)?;
+//!     let mut reply = vi.send_buffer().expect("none is in use");
+//!     reply.set_len(request.buffer.len());
+//!     reply.copy_from_slice(&request.buffer);
+//!     vi.post_receive(request.buffer)?;
+//!     vi.post_send(SendDescriptor::new(reply).unsignaled())?;
+//!     Ok(())
+//! });
+//!
+//! let nic = Nic::shm()?;
+//! let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery))?;
+//! vi.post_own_receives();
+//! vi.connect(&address, b"echo", None)?;
+//! let mut request = vi.send_buffer().expect("none is in use");
+//! request.set_len(5);
+//! request.copy_from_slice(b"hello");
+//! vi.post_send(SendDescriptor::new(request).unsignaled())?;
+//! let reply = vi.receive_wait(None)?;
+//! assert_eq!(&*reply.buffer, b"hello");
+//! # server.join().unwrap().unwrap();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod attributes;
+mod completion_queue;
+mod descriptor;
+mod error;
+mod fabric;
+mod memory;
+mod nic;
+mod sync;
+mod vi;
 
 pub mod at_most_once;
 pub mod reliable;
+
+pub use {
+    attributes::{MAX_DISCRIMINATOR, MAX_MESSAGE, ProtectionTag, Reliability, ViAttributes},
+    completion_queue::CompletionQueue,
+    descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, SendDescriptor},
+    error::{CompletionError, ConnectError, PostError, PostRefused, ResourceError, WaitError},
+    memory::{Buffer, MemoryHandle, Region},
+    nic::{ConnectionRequest, Listener, Nic},
+    vi::{State, Vi},
+};

@@ -1,0 +1,119 @@
+//! What a VI is made with.
+
+use crate::ResourceError;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+/// The longest discriminator, in bytes.
+pub const MAX_DISCRIMINATOR: usize = 64;
+
+/// The longest message, in bytes.
+pub const MAX_MESSAGE: usize = 16 << 20;
+
+/// How much a VI promises about messages. Only VIs of equal levels connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reliability {
+    /// Messages arrive intact and at most once; they may be lost or overtake one another. Errors leave the VI connected.
+    Unreliable,
+    /// Messages arrive exactly once and in order, or the VI breaks. A send is complete once its buffer may be used again
+    /// and the message is in the hands of the fabric.
+    ReliableDelivery,
+    /// As [`ReliableDelivery`](Self::ReliableDelivery), and a send is complete only once the message lies in the buffers
+    /// of the receiver.
+    ReliableReception,
+}
+
+impl Reliability {
+    pub(crate) const ALL: [Self; 3] = [Self::Unreliable, Self::ReliableDelivery, Self::ReliableReception];
+
+    pub(crate) fn to_byte(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(byte)).copied()
+    }
+}
+
+/// Ties memory to VIs: a VI touches only memory of its own tag. Unique in the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProtectionTag(u64);
+
+impl ProtectionTag {
+    /// A tag nobody else has.
+    #[allow(clippy::new_without_default, reason = "each is another")]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// What a VI is made with. Start from [`ViAttributes::new`] and change what matters.
+#[derive(Clone, Debug)]
+pub struct ViAttributes {
+    /// The reliability level.
+    pub reliability: Reliability,
+    /// The tag of the memory it may touch, its own pools included. By default a new one.
+    pub tag: ProtectionTag,
+    /// Buffers in the VI's own pool for sending.
+    pub send_buffers: u32,
+    /// Size of each, in bytes; rounded up to a multiple of 64.
+    pub send_buffer_size: u32,
+    /// Buffers in the VI's own pool for receiving.
+    pub receive_buffers: u32,
+    /// Size of each, in bytes; rounded up to a multiple of 64.
+    pub receive_buffer_size: u32,
+    /// The most descriptors in each work queue, posted or completed and not yet taken back.
+    pub queue_depth: u32,
+    /// Cache lines of the ring of a direction, on fabrics that have one; a power of two, 16 to 65536.
+    pub ring_lines: u32,
+    /// Up to how many bytes the fabric may copy a message on sending, so that the send completes at once. Longer
+    /// messages are fetched by the receiver.
+    pub inline_limit: u32,
+    /// How long blocking calls look before they sleep, at most. Waking a sleeper costs tens of microseconds, so
+    /// looking for about as long never costs more than twice the best choice. Shortened by itself while it does not pay.
+    pub spin: Duration,
+}
+
+impl ViAttributes {
+    /// Sizes fit for calls of a few kilobytes.
+    pub fn new(reliability: Reliability) -> Self {
+        Self {
+            reliability,
+            tag: ProtectionTag::new(),
+            send_buffers: 64,
+            send_buffer_size: 16 << 10,
+            receive_buffers: 64,
+            receive_buffer_size: 16 << 10,
+            queue_depth: 256,
+            ring_lines: 256,
+            inline_limit: 2048,
+            spin: Duration::from_micros(50),
+        }
+    }
+
+    /// These attributes with sizes in range, or which is not.
+    pub(crate) fn checked(&self) -> Result<Self, ResourceError> {
+        let mut checked = self.clone();
+        let lines = (16..=1 << 16).contains(&self.ring_lines) && self.ring_lines.is_power_of_two();
+        require(lines, "ring_lines")?;
+        require((1..=1 << 16).contains(&self.queue_depth), "queue_depth")?;
+        checked.send_buffer_size = chunk(self.send_buffers, self.send_buffer_size, "send_buffer_size")?;
+        checked.receive_buffer_size =
+            chunk(self.receive_buffers, self.receive_buffer_size, "receive_buffer_size")?;
+        Ok(checked)
+    }
+}
+
+/// The size of the buffers of a pool, rounded up to whole cache lines.
+pub(crate) fn chunk(count: u32, size: u32, name: &'static str) -> Result<u32, ResourceError> {
+    let size = size.max(64).checked_next_multiple_of(64).ok_or(ResourceError::OutOfRange(name))?;
+    require(size as usize <= MAX_MESSAGE && u64::from(count) * u64::from(size) <= 1 << 32, name)?;
+    Ok(size)
+}
+
+fn require(holds: bool, name: &'static str) -> Result<(), ResourceError> {
+    if holds { Ok(()) } else { Err(ResourceError::OutOfRange(name)) }
+}

@@ -1,0 +1,137 @@
+//! What carries the messages: the seam between VIs and fabrics.
+
+mod wait;
+
+pub(crate) mod shm;
+
+use crate::{
+    CompletionError, ConnectError, Reliability, ResourceError, ViAttributes,
+    descriptor::{ReceiveDescriptor, SendDescriptor},
+    memory::Memory,
+};
+use std::{any::Any, os::fd::BorrowedFd, sync::Arc, time::Instant};
+
+pub(crate) use wait::{Spin, readable, sleep};
+
+/// A fabric, as a NIC sees it.
+pub(crate) trait Fabric: Send + Sync {
+    /// Where peers find this NIC.
+    fn address(&self) -> &str;
+
+    /// One end of a future connection, with its pools.
+    fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError>;
+
+    /// Memory that may be sent from.
+    fn memory(
+        &self,
+        count: u32,
+        chunk: u32,
+        attributes: crate::ProtectionTag,
+    ) -> Result<Arc<Memory>, ResourceError>;
+
+    /// Starts listening for connections to this discriminator.
+    fn listen(&self, discriminator: &[u8]) -> Result<Box<dyn Listen>, ResourceError>;
+}
+
+/// Hands out requests for connections.
+pub(crate) trait Listen: Send {
+    /// The next request; `None` when the deadline has passed.
+    fn next(&mut self, deadline: Option<Instant>) -> Result<Option<Box<dyn Incoming>>, ConnectError>;
+
+    /// Readable when there may be a request.
+    fn fd(&self) -> BorrowedFd<'_>;
+}
+
+/// A request for a connection, to be answered.
+pub(crate) trait Incoming: Send {
+    fn reliability(&self) -> Reliability;
+    /// The other process, where it is on this machine.
+    fn process(&self) -> Option<u32>;
+    /// Connects the link, which has the level asked for.
+    fn accept(self: Box<Self>, link: &mut dyn Link) -> Result<(), ConnectError>;
+    fn reject(self: Box<Self>, mismatch: bool);
+}
+
+/// One end of a connection, to be.
+pub(crate) trait Link: Send {
+    /// For downcasts.
+    fn as_any(&mut self) -> &mut dyn Any;
+
+    /// The pools of the VI: for sending, for receiving.
+    fn pools(&self) -> [Arc<Memory>; 2];
+
+    /// Connects, as the active side.
+    fn connect(
+        &mut self,
+        address: &str,
+        discriminator: &[u8],
+        deadline: Option<Instant>,
+    ) -> Result<(), ConnectError>;
+
+    /// What others use to learn whether something happened. There is one once connected.
+    fn doorbell(&self) -> Arc<dyn Doorbell>;
+
+    /// Carries out a send descriptor whose memory has been checked.
+    fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent;
+
+    /// Sends up to this ticket are complete.
+    fn acknowledged(&mut self) -> u64;
+
+    /// The VI has sends that are blocked or not yet acknowledged, or no longer.
+    fn expect_progress(&mut self, _expected: bool) {}
+
+    /// Takes a message into the descriptor posted first, and makes its buffers as long as the message.
+    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival;
+
+    /// One more receive descriptor was posted.
+    fn posted(&mut self) {}
+
+    /// Tells the other side that this one stops, and why. Nothing is sent or received afterwards.
+    fn close(&mut self, why: CompletionError);
+}
+
+/// What became of a send descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// Complete: so many bytes.
+    Done(usize),
+    /// Carried out, but its buffers are needed until this ticket is acknowledged.
+    Until(u64),
+    /// No room: to be tried again.
+    Blocked,
+    /// Refused. On a VI of a reliable level the VI stops.
+    Failed(CompletionError),
+    /// The connection is gone.
+    Broken(CompletionError),
+}
+
+/// What came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    Nothing,
+    /// A message of this length lies in the descriptor.
+    Message {
+        len: usize,
+        immediate: Option<u32>,
+    },
+    /// A message that the descriptor is too short for; it is gone.
+    TooLong,
+    /// A message without a descriptor; it is gone.
+    Overrun,
+    /// The connection is gone.
+    Broken(CompletionError),
+}
+
+/// Tells whether something happened on a link, and wakes whoever sleeps.
+pub(crate) trait Doorbell: Send + Sync {
+    /// Whether the VI should be looked at.
+    fn ready(&self) -> bool;
+    /// From now on whatever happens makes [`fd`](Self::fd) readable. What happened before must be looked for once more.
+    fn arm(&self);
+    /// Nobody sleeps any longer.
+    fn disarm(&self);
+    /// Takes from the file what made it readable.
+    fn drain(&self);
+    /// Becomes readable when something happens while armed.
+    fn fd(&self) -> BorrowedFd<'_>;
+}

@@ -1,0 +1,243 @@
+//! A connection between two processes, as far as more than the VI's owner touches it: completion queues look whether
+//! something came, and put themselves to sleep on it.
+
+use super::{
+    frame::Head,
+    hello::{Control, Terms},
+    lines::{LINE, Lines},
+    parking, socket,
+};
+use crate::{
+    CompletionError,
+    fabric::Doorbell,
+    memory::{FilePart, Mapping},
+    sync::{AtomicU64, Ordering},
+};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    ptr::NonNull,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// What comes before the ring: words, each on a cache line of its own.
+const BEFORE_RING: usize = 4096;
+/// How far this side has consumed the other's ring.
+const PROGRESS: u64 = 0;
+/// Whether this side sleeps.
+const PARKED: u64 = 64;
+/// So many control messages are taken at a time, lest a peer keep us busy.
+const MESSAGES_AT_A_TIME: usize = 64;
+
+/// The memory file of one side. The other side maps it, to read only.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub(crate) mapping: Arc<Mapping>,
+    terms: Terms,
+}
+
+impl Side {
+    /// Bytes of the file.
+    fn len(terms: Terms) -> usize {
+        Self::pools_at(terms) as usize + terms.pools as usize
+    }
+
+    /// Where the pools begin.
+    pub(crate) fn pools_at(terms: Terms) -> u64 {
+        (BEFORE_RING + terms.ring_lines as usize * LINE) as u64
+    }
+
+    pub(crate) fn create(terms: Terms) -> std::io::Result<(Self, FilePart)> {
+        let (mapping, file) = Mapping::create("throughline-vi", Self::len(terms), false)?;
+        let side = Self { mapping: Arc::new(mapping), terms };
+        // The first message should not wait for the kernel to find memory.
+        side.lines().touch();
+        let offset = Self::pools_at(terms);
+        let part = FilePart { mapping: side.mapping.clone(), file: Arc::new(file), offset };
+        Ok((side, part))
+    }
+
+    pub(crate) fn of_peer(file: &OwnedFd, terms: Terms) -> Result<Self, crate::memory::Untrusted> {
+        let mapping = Mapping::of_peer(file.as_fd(), Self::len(terms), false)?;
+        Ok(Self { mapping: Arc::new(mapping), terms })
+    }
+
+    pub(crate) fn lines(&self) -> Lines {
+        let count = self.terms.ring_lines as usize;
+        let base = self.mapping.range(BEFORE_RING as u64, count * LINE).expect("the file has a ring");
+        // SAFETY: a power of two by `Terms`, inside the mapping, which is kept. Nothing else in this process writes there.
+        unsafe { Lines::new(base, count, self.mapping.clone()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn progress(&self) -> &AtomicU64 {
+        self.word(PROGRESS)
+    }
+
+    #[inline(always)]
+    fn parked(&self) -> &AtomicU64 {
+        self.word(PARKED)
+    }
+
+    #[inline(always)]
+    fn word(&self, offset: u64) -> &AtomicU64 {
+        // SAFETY: the first page is always there, is reached by atomics only, and lives as long as `self`.
+        unsafe { self.mapping.start().add(offset as usize).cast().as_ref() }
+    }
+
+    /// A part of the pools, if it is one.
+    #[inline]
+    pub(crate) fn pool_part(&self, offset: u64, len: usize) -> Option<NonNull<u8>> {
+        if offset.checked_add(len as u64)? > self.terms.pools {
+            return None;
+        }
+        self.mapping.range(Self::pools_at(self.terms) + offset, len)
+    }
+}
+
+/// See the module.
+pub(crate) struct Channel {
+    pub(crate) own: Side,
+    pub(crate) peer: Side,
+    incoming: Lines,
+    /// Position of the next frame to be consumed.
+    position: AtomicU64,
+    /// One more than the progress of the peer that was seen last, while more is expected; else 0.
+    expected: AtomicU64,
+    /// The sleep from which the peer was woken last.
+    woken: AtomicU64,
+    /// Why the peer stopped, once it did: `BROKEN` and the reason.
+    control: Mutex<Option<CompletionError>>,
+    stopped: AtomicU64,
+    socket: OwnedFd,
+}
+
+impl Channel {
+    pub(crate) fn new(own: Side, peer: Side, socket: OwnedFd) -> Self {
+        let incoming = peer.lines();
+        Self {
+            own,
+            peer,
+            incoming,
+            position: AtomicU64::new(0),
+            expected: AtomicU64::new(0),
+            woken: AtomicU64::new(0),
+            control: Mutex::new(None),
+            stopped: AtomicU64::new(0),
+            socket,
+        }
+    }
+
+    /// After something was published: wakes the peer if it sleeps.
+    #[inline(always)]
+    pub(crate) fn wake_peer(&self) {
+        if let Some(number) = parking::must_wake(self.peer.parked(), self.woken.load(Ordering::Relaxed)) {
+            self.wake_from(number);
+        }
+    }
+
+    #[cold]
+    fn wake_from(&self, number: u64) {
+        self.woken.store(number, Ordering::Relaxed);
+        // A full socket wakes as well; one that is closed needs nobody woken.
+        let _ = socket::send(self.socket.as_fd(), &[0], None);
+    }
+
+    /// The owner has consumed everything before this position.
+    #[inline(always)]
+    pub(crate) fn consumed(&self, position: u64) {
+        // Release: the copies come before.
+        self.position.store(position, Ordering::Release);
+    }
+
+    /// Tells the peer how far we are, in case it waits for that.
+    #[cold]
+    pub(crate) fn publish_progress(&self) {
+        // Acquire: a completion queue may say so in the owner's place. And it may be late, so progress is never taken back.
+        let position = self.position.load(Ordering::Acquire);
+        if self.own.progress().load(Ordering::Relaxed) < position {
+            self.own.progress().fetch_max(position, Ordering::SeqCst);
+            self.wake_peer();
+        }
+    }
+
+    /// What the peer says it has consumed.
+    #[inline(always)]
+    pub(crate) fn peer_progress(&self) -> u64 {
+        self.peer.progress().load(Ordering::Acquire)
+    }
+
+    /// Whether the owner waits until the peer's progress differs from this.
+    #[inline]
+    pub(crate) fn expect(&self, progress: Option<u64>) {
+        self.expected.store(progress.map_or(0, |progress| progress.wrapping_add(1)), Ordering::Relaxed);
+    }
+
+    /// Why the peer stopped, if it did. Frames it published before can be seen afterwards.
+    #[inline(always)]
+    pub(crate) fn stopped(&self) -> Option<CompletionError> {
+        if self.stopped.load(Ordering::Acquire) == 0 { None } else { *self.lock() }
+    }
+
+    fn stop(&self, why: CompletionError) {
+        self.lock().get_or_insert(why);
+        self.stopped.store(1, Ordering::Release);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<CompletionError>> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the peer that this side stops, and why.
+    pub(crate) fn say_bye(&self, why: CompletionError) {
+        let (bytes, len) = Control::Bye(why).to_bytes();
+        let _ = socket::send(self.socket.as_fd(), &bytes[..len], None);
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
+    fn hear(&self, message: &socket::Message) {
+        match Control::from_message(message) {
+            Some(Control::Wake) => {}
+            Some(Control::Bye(why)) => self.stop(why),
+            _ => self.stop(CompletionError::Protocol),
+        }
+    }
+}
+
+impl Doorbell for Channel {
+    #[inline]
+    fn ready(&self) -> bool {
+        let position = self.position.load(Ordering::Relaxed);
+        if Head::from_word(self.incoming.head(position).load(Ordering::SeqCst), position).is_some() {
+            return true;
+        }
+        let expected = self.expected.load(Ordering::Relaxed);
+        if expected != 0 && self.peer.progress().load(Ordering::SeqCst).wrapping_add(1) != expected {
+            return true;
+        }
+        self.stopped.load(Ordering::Relaxed) != 0
+    }
+
+    fn arm(&self) {
+        self.publish_progress();
+        parking::announce(self.own.parked());
+    }
+
+    fn disarm(&self) {
+        parking::awake(self.own.parked());
+    }
+
+    fn drain(&self) {
+        for _ in 0..MESSAGES_AT_A_TIME {
+            match socket::receive(self.socket.as_fd()) {
+                Ok(message) => self.hear(&message),
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return self.stop(CompletionError::ConnectionLost),
+            }
+        }
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

@@ -1,0 +1,211 @@
+//! Connecting: the memory files change hands over a Unix socket.
+
+use super::{
+    channel::Side,
+    hello::{Control, Terms},
+    link::ShmLink,
+    socket::{self, Message},
+};
+use crate::{
+    ConnectError, Reliability, ResourceError,
+    fabric::{Incoming, Link, Listen, readable, sleep},
+    memory::Untrusted,
+};
+use rustix::{
+    event::{PollFd, PollFlags},
+    io::Errno,
+    net::SocketFlags,
+};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    time::{Duration, Instant},
+};
+
+/// Callers that have not yet said what they want; beyond that the oldest is dropped.
+const MAX_SILENT: usize = 32;
+/// How long a caller may be silent.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl From<Untrusted> for ConnectError {
+    fn from(untrusted: Untrusted) -> Self {
+        Self::Protocol(untrusted.0)
+    }
+}
+
+/// Connects as the active side.
+pub(crate) fn connect(
+    link: &mut ShmLink,
+    address: &str,
+    discriminator: &[u8],
+    deadline: Option<Instant>,
+) -> Result<(), ConnectError> {
+    let name = socket::name(address, discriminator).ok_or(ConnectError::BadAddress)?;
+    let socket = socket::new_socket()?;
+    loop {
+        match rustix::net::connect(&socket, &name) {
+            Ok(()) => break,
+            Err(Errno::CONNREFUSED) => return Err(ConnectError::NobodyListens),
+            // The listener's backlog is full.
+            Err(Errno::AGAIN) if deadline.is_none_or(|deadline| Instant::now() < deadline) => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(Errno::AGAIN) => return Err(ConnectError::Timeout),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    same_user(&socket)?;
+    let (bytes, len) = Control::Hello(link.terms()).to_bytes();
+    socket::send(socket.as_fd(), &bytes[..len], Some(link.file().as_fd()))?;
+    if !readable(socket.as_fd(), deadline)? {
+        return Err(ConnectError::Timeout);
+    }
+    let answer = match socket::receive(socket.as_fd()) {
+        Err(Errno::CONNRESET) => return Err(ConnectError::Rejected),
+        answer => answer?,
+    };
+    match Control::from_message(&answer) {
+        Some(Control::Accept(terms)) => {
+            if terms.reliability != link.terms().reliability {
+                return Err(ConnectError::ReliabilityMismatch);
+            }
+            link.connected(side(&answer, terms)?, socket);
+            Ok(())
+        }
+        Some(Control::Reject { mismatch: true }) => Err(ConnectError::ReliabilityMismatch),
+        Some(Control::Reject { .. }) => Err(ConnectError::Rejected),
+        _ => Err(ConnectError::Protocol("no answer to a request")),
+    }
+}
+
+fn side(message: &Message, terms: Terms) -> Result<Side, ConnectError> {
+    let file = message.file.as_ref().ok_or(ConnectError::Protocol("no memory file"))?;
+    Ok(Side::of_peer(file, terms)?)
+}
+
+/// The other process's id, if it belongs to our user.
+fn same_user(socket: &OwnedFd) -> Result<u32, ConnectError> {
+    let (process, user) = socket::peer(socket)?;
+    if user != rustix::process::geteuid().as_raw() {
+        return Err(ConnectError::OtherUser(user));
+    }
+    Ok(process)
+}
+
+/// Where requests come in.
+pub(crate) struct ShmListener {
+    socket: OwnedFd,
+    silent: Vec<(OwnedFd, Instant)>,
+}
+
+impl ShmListener {
+    pub(crate) fn new(address: &str, discriminator: &[u8]) -> Result<Self, ResourceError> {
+        let name = socket::name(address, discriminator).ok_or(ResourceError::OutOfRange("discriminator"))?;
+        let socket = socket::new_socket()?;
+        match rustix::net::bind(&socket, &name) {
+            Err(Errno::ADDRINUSE) => return Err(ResourceError::AddressInUse),
+            bound => bound?,
+        }
+        rustix::net::listen(&socket, 128)?;
+        Ok(Self { socket, silent: Vec::new() })
+    }
+
+    fn take_callers(&mut self) -> Result<(), ConnectError> {
+        loop {
+            match rustix::net::accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(caller) => {
+                    if self.silent.len() == MAX_SILENT {
+                        self.silent.remove(0);
+                    }
+                    self.silent.push((caller, Instant::now() + PATIENCE));
+                }
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    /// The first caller that has said what it wants. Those that are gone, are silent for too long, belong to others or
+    /// talk nonsense are dropped.
+    fn first_request(&mut self) -> Option<Request> {
+        let mut at = 0;
+        while at < self.silent.len() {
+            match socket::receive(self.silent[at].0.as_fd()) {
+                Ok(message) => {
+                    let (socket, _) = self.silent.remove(at);
+                    match Request::new(socket, &message) {
+                        Ok(request) => return Some(request),
+                        Err(error) => tracing::debug!(%error, "request for a connection refused"),
+                    }
+                }
+                Err(Errno::AGAIN | Errno::INTR) if Instant::now() < self.silent[at].1 => at += 1,
+                Err(_) => drop(self.silent.remove(at)),
+            }
+        }
+        None
+    }
+}
+
+impl Listen for ShmListener {
+    fn next(&mut self, deadline: Option<Instant>) -> Result<Option<Box<dyn Incoming>>, ConnectError> {
+        loop {
+            self.take_callers()?;
+            if let Some(request) = self.first_request() {
+                return Ok(Some(Box::new(request)));
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(None);
+            }
+            let patience = self.silent.first().map(|(_, until)| *until);
+            let until = deadline.into_iter().chain(patience).min();
+            let sockets = std::iter::once(&self.socket).chain(self.silent.iter().map(|(socket, _)| socket));
+            let mut fds: Vec<_> = sockets.map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
+            sleep(&mut fds, until)?;
+        }
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// A request whose memory has been checked and mapped.
+struct Request {
+    socket: OwnedFd,
+    process: u32,
+    reliability: Reliability,
+    side: Side,
+}
+
+impl Request {
+    fn new(socket: OwnedFd, message: &Message) -> Result<Self, ConnectError> {
+        let process = same_user(&socket)?;
+        let Some(Control::Hello(terms)) = Control::from_message(message) else {
+            return Err(ConnectError::Protocol("not a request"));
+        };
+        Ok(Self { process, reliability: terms.reliability, side: side(message, terms)?, socket })
+    }
+}
+
+impl Incoming for Request {
+    fn reliability(&self) -> Reliability {
+        self.reliability
+    }
+
+    fn process(&self) -> Option<u32> {
+        Some(self.process)
+    }
+
+    fn accept(self: Box<Self>, link: &mut dyn Link) -> Result<(), ConnectError> {
+        let link = link.as_any().downcast_mut::<ShmLink>().ok_or(ConnectError::OtherFabric)?;
+        let (bytes, len) = Control::Accept(link.terms()).to_bytes();
+        socket::send(self.socket.as_fd(), &bytes[..len], Some(link.file().as_fd()))?;
+        link.connected(self.side, self.socket);
+        Ok(())
+    }
+
+    fn reject(self: Box<Self>, mismatch: bool) {
+        let (bytes, len) = Control::Reject { mismatch }.to_bytes();
+        let _ = socket::send(self.socket.as_fd(), &bytes[..len], None);
+    }
+}

@@ -1,0 +1,136 @@
+//! Control messages: bytes in, bytes out.
+
+use super::socket::{MESSAGE, Message};
+use crate::{CompletionError, Reliability};
+
+const MAGIC: &[u8; 4] = b"TLVI";
+const VERSION: u8 = 1;
+
+/// What is said over the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Wakes whoever sleeps, and says nothing.
+    Wake,
+    /// A request for a connection, with the file of that side.
+    Hello(Terms),
+    /// The request is granted, with the file of this side.
+    Accept(Terms),
+    /// The request is refused, for its reliability level or not.
+    Reject { mismatch: bool },
+    /// The side that sends this stops.
+    Bye(CompletionError),
+}
+
+/// What one side says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) reliability: Reliability,
+    pub(crate) ring_lines: u32,
+    /// Bytes of both pools.
+    pub(crate) pools: u64,
+}
+
+impl Control {
+    pub(crate) fn to_bytes(self) -> ([u8; MESSAGE], usize) {
+        let mut bytes = [0; MESSAGE];
+        bytes[..4].copy_from_slice(MAGIC);
+        bytes[4] = VERSION;
+        match self {
+            Self::Wake => return (bytes, 1),
+            Self::Hello(terms) => terms.write(1, &mut bytes),
+            Self::Accept(terms) => terms.write(2, &mut bytes),
+            Self::Reject { mismatch } => (bytes[5], bytes[6]) = (3, u8::from(mismatch)),
+            Self::Bye(why) => (bytes[5], bytes[6]) = (4, reason_to_byte(why)),
+        }
+        (bytes, MESSAGE)
+    }
+
+    pub(crate) fn from_message(message: &Message) -> Option<Self> {
+        let bytes = &message.bytes;
+        if message.len == 1 {
+            return Some(Self::Wake);
+        }
+        if message.len != MESSAGE || &bytes[..4] != MAGIC || bytes[4] != VERSION {
+            return None;
+        }
+        match bytes[5] {
+            1 => Terms::read(bytes).map(Self::Hello),
+            2 => Terms::read(bytes).map(Self::Accept),
+            3 => Some(Self::Reject { mismatch: bytes[6] == 1 }),
+            4 => Some(Self::Bye(reason_from_byte(bytes[6]))),
+            _ => None,
+        }
+    }
+}
+
+impl Terms {
+    fn write(self, kind: u8, bytes: &mut [u8; MESSAGE]) {
+        (bytes[5], bytes[6]) = (kind, self.reliability.to_byte());
+        bytes[8..12].copy_from_slice(&self.ring_lines.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.pools.to_le_bytes());
+    }
+
+    fn read(bytes: &[u8; MESSAGE]) -> Option<Self> {
+        let ring_lines = u32::from_le_bytes(bytes[8..12].try_into().ok()?);
+        let pools = u64::from_le_bytes(bytes[16..24].try_into().ok()?);
+        let sane = ring_lines.is_power_of_two() && (16..=1 << 16).contains(&ring_lines) && pools <= 1 << 33;
+        sane.then_some(Self { reliability: Reliability::from_byte(bytes[6])?, ring_lines, pools })
+    }
+}
+
+/// What the other side's VI reports about this side's reason.
+fn reason_to_byte(why: CompletionError) -> u8 {
+    match why {
+        CompletionError::TooLong => 1,
+        CompletionError::ReceiveQueueEmpty => 2,
+        CompletionError::Disconnected | CompletionError::Flushed => 3,
+        _ => 4,
+    }
+}
+
+fn reason_from_byte(byte: u8) -> CompletionError {
+    match byte {
+        1 => CompletionError::TooLong,
+        2 => CompletionError::ReceiveQueueEmpty,
+        3 => CompletionError::Disconnected,
+        _ => CompletionError::ConnectionLost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(control: Control) -> Message {
+        let (bytes, len) = control.to_bytes();
+        Message { bytes, len, file: None }
+    }
+
+    #[test]
+    fn comes_back_as_it_was() {
+        let terms = Terms { reliability: Reliability::ReliableReception, ring_lines: 256, pools: 1 << 20 };
+        let all = [
+            Control::Wake,
+            Control::Hello(terms),
+            Control::Accept(terms),
+            Control::Reject { mismatch: true },
+            Control::Bye(CompletionError::TooLong),
+        ];
+        for control in all {
+            assert_eq!(Control::from_message(&message(control)), Some(control));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let terms = Terms { reliability: Reliability::Unreliable, ring_lines: 256, pools: 0 };
+        for (at, byte) in [(0, b'X'), (4, 9), (5, 77), (6, 3), (8, 1), (11, 0xFF), (23, 0xFF)] {
+            let mut message = message(Control::Hello(terms));
+            message.bytes[at] = byte;
+            assert_eq!(Control::from_message(&message), None, "byte {at}");
+        }
+        let mut short = message(Control::Hello(terms));
+        short.len = 63;
+        assert_eq!(Control::from_message(&short), None);
+    }
+}

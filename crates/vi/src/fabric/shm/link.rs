@@ -1,0 +1,292 @@
+//! A VI's end of a shared-memory connection: frames out, frames in.
+
+use super::{
+    channel::{Channel, Side},
+    connect,
+    elsewhere::Elsewhere,
+    frame::{Head, Kind},
+    hello::Terms,
+    ring::{Consumer, Producer, Violation},
+};
+use crate::{
+    CompletionError, ConnectError, Reliability, ResourceError, ViAttributes,
+    descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
+    fabric::{Arrival, Doorbell, Link, Sent},
+    memory::{FilePart, Memory},
+};
+use std::{any::Any, os::fd::OwnedFd, sync::Arc, time::Instant};
+
+/// So many times nothing is found before the socket is asked whether the peer is still there: a fraction of a millisecond.
+const LOOKS_BEFORE_ASKING: u32 = 1 << 14;
+
+pub(crate) struct ShmLink {
+    terms: Terms,
+    inline_limit: usize,
+    side: Side,
+    part: FilePart,
+    pools: [Arc<Memory>; 2],
+    connected: Option<Connected>,
+}
+
+struct Connected {
+    channel: Arc<Channel>,
+    producer: Producer,
+    consumer: Consumer,
+    elsewhere: Elsewhere,
+    /// Every frame is acknowledged.
+    reception: bool,
+    inline_limit: usize,
+    looks: u32,
+}
+
+impl ShmLink {
+    pub(crate) fn new(attributes: &ViAttributes) -> Result<Self, ResourceError> {
+        let (sends, receives) = (attributes.send_buffers, attributes.receive_buffers);
+        let send_bytes = u64::from(sends) * u64::from(attributes.send_buffer_size);
+        let pools = send_bytes + u64::from(receives) * u64::from(attributes.receive_buffer_size);
+        let terms = Terms { reliability: attributes.reliability, ring_lines: attributes.ring_lines, pools };
+        let (side, part) = Side::create(terms)?;
+        let second = FilePart { offset: part.offset + send_bytes, ..part.clone() };
+        let pools = [
+            Memory::in_file(part.clone(), sends, attributes.send_buffer_size, attributes.tag),
+            Memory::in_file(second, receives, attributes.receive_buffer_size, attributes.tag),
+        ];
+        let inline_limit = attributes.inline_limit as usize;
+        Ok(Self { terms, inline_limit, side, part, pools, connected: None })
+    }
+
+    pub(crate) fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    pub(crate) fn file(&self) -> &OwnedFd {
+        &self.part.file
+    }
+
+    /// The peer's side has arrived and been checked.
+    pub(crate) fn connected(&mut self, peer: Side, socket: OwnedFd) {
+        let producer = Producer::new(self.side.lines());
+        let inline_limit = self.inline_limit.min(producer.longest_body());
+        self.connected = Some(Connected {
+            consumer: Consumer::new(peer.lines()),
+            elsewhere: Elsewhere::new(&self.part),
+            channel: Arc::new(Channel::new(self.side.clone(), peer, socket)),
+            producer,
+            reception: self.terms.reliability == Reliability::ReliableReception,
+            inline_limit,
+            looks: 0,
+        });
+    }
+
+    #[inline(always)]
+    fn up(&mut self) -> &mut Connected {
+        self.connected.as_mut().expect("the VI asks connected links only")
+    }
+}
+
+impl Link for ShmLink {
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn pools(&self) -> [Arc<Memory>; 2] {
+        self.pools.clone()
+    }
+
+    fn connect(
+        &mut self,
+        address: &str,
+        discriminator: &[u8],
+        deadline: Option<Instant>,
+    ) -> Result<(), ConnectError> {
+        connect::connect(self, address, discriminator, deadline)
+    }
+
+    fn doorbell(&self) -> Arc<dyn Doorbell> {
+        self.connected.as_ref().expect("the VI asks connected links only").channel.clone()
+    }
+
+    #[inline]
+    fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
+        self.up().send(descriptor)
+    }
+
+    fn acknowledged(&mut self) -> u64 {
+        let up = self.up();
+        // A peer that lies about its progress is found out when the next frame is sent.
+        let _ = up.producer.grant(up.channel.peer_progress());
+        up.producer.consumed()
+    }
+
+    fn expect_progress(&mut self, expected: bool) {
+        let up = self.up();
+        up.channel.expect(expected.then(|| up.producer.consumed()));
+    }
+
+    #[inline]
+    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
+        self.up().receive(posted)
+    }
+
+    fn close(&mut self, why: CompletionError) {
+        if let Some(up) = &self.connected {
+            up.channel.say_bye(why);
+        }
+    }
+}
+
+impl Connected {
+    #[inline]
+    fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
+        let len = descriptor.len();
+        if descriptor.operation != Operation::Send {
+            return Sent::Failed(CompletionError::RemoteProtection);
+        }
+        if len > self.inline_limit {
+            return self.send_elsewhere(descriptor, len);
+        }
+        let mut head = Head::new(Kind::Message, len);
+        head.immediate = descriptor.immediate.is_some();
+        head.acknowledge = self.reception;
+        if !self.find_room(head) {
+            return self.blocked();
+        }
+        let immediate = descriptor.immediate.unwrap_or(0);
+        if descriptor.more.is_empty() {
+            self.producer.push(head, immediate, &[&descriptor.buffer]);
+        } else {
+            let mut parts = Vec::with_capacity(1 + descriptor.more.len());
+            parts.push(&*descriptor.buffer);
+            parts.extend(descriptor.more.iter().map(|buffer| &**buffer));
+            self.producer.push(head, immediate, &parts);
+        }
+        self.channel.wake_peer();
+        if self.reception { Sent::Until(self.producer.position()) } else { Sent::Done(len) }
+    }
+
+    /// The message stays where it is, and the frame says where.
+    #[cold]
+    fn send_elsewhere(&mut self, descriptor: &SendDescriptor, len: usize) -> Sent {
+        if len > crate::MAX_MESSAGE {
+            return Sent::Failed(CompletionError::TooLong);
+        }
+        let Some(body) = self.elsewhere.describe(descriptor) else {
+            return Sent::Failed(CompletionError::Protection);
+        };
+        let mut head = Head::new(Kind::Elsewhere, body.len());
+        head.immediate = descriptor.immediate.is_some();
+        head.acknowledge = true;
+        if !self.find_room(head) {
+            return self.blocked();
+        }
+        self.producer.push(head, descriptor.immediate.unwrap_or(0), &[self.elsewhere.body()]);
+        self.channel.wake_peer();
+        Sent::Until(self.producer.position())
+    }
+
+    #[inline(always)]
+    fn find_room(&mut self, head: Head) -> bool {
+        self.producer.has_room(head) || self.look_for_room(head)
+    }
+
+    #[cold]
+    fn look_for_room(&mut self, head: Head) -> bool {
+        self.producer.grant(self.channel.peer_progress()).is_ok() && self.producer.has_room(head)
+    }
+
+    #[cold]
+    fn blocked(&mut self) -> Sent {
+        let progress = self.channel.peer_progress();
+        if self.producer.grant(progress).is_err() {
+            return Sent::Broken(CompletionError::Protocol);
+        }
+        match self.channel.stopped() {
+            Some(why) => Sent::Broken(why),
+            None => Sent::Blocked,
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
+        let head = match self.consumer.peek() {
+            Ok(Some(head)) => head,
+            Ok(None) => return self.nothing(),
+            Err(Violation) => return Arrival::Broken(CompletionError::Protocol),
+        };
+        let arrival = match posted {
+            None => Arrival::Overrun,
+            Some(descriptor) => match self.take(head, descriptor) {
+                Ok(arrival) => arrival,
+                Err(Violation) => return Arrival::Broken(CompletionError::Protocol),
+            },
+        };
+        self.advance(head, arrival)
+    }
+
+    #[inline(always)]
+    fn take(&mut self, head: Head, descriptor: &mut ReceiveDescriptor) -> Result<Arrival, Violation> {
+        let immediate = self.consumer.immediate(head);
+        if head.kind != Kind::Message {
+            return self.take_other(head, immediate, descriptor);
+        }
+        let len = head.len as usize;
+        if len > descriptor.capacity() {
+            return Ok(Arrival::TooLong);
+        }
+        descriptor.set_len(len);
+        let first = descriptor.buffer.len();
+        self.consumer.copy(head, 0, &mut descriptor.buffer);
+        if first != len {
+            let mut from = first;
+            for buffer in &mut descriptor.more {
+                self.consumer.copy(head, from, buffer);
+                from += buffer.len();
+            }
+        }
+        Ok(Arrival::Message { len, immediate })
+    }
+
+    #[cold]
+    fn take_other(
+        &mut self,
+        head: Head,
+        immediate: Option<u32>,
+        descriptor: &mut ReceiveDescriptor,
+    ) -> Result<Arrival, Violation> {
+        if head.kind == Kind::Written {
+            descriptor.set_len(0);
+            return Ok(Arrival::Message { len: 0, immediate });
+        }
+        let body = self.elsewhere.read_body(&self.consumer, head)?;
+        let len = self.elsewhere.fetch(body, &self.channel.peer, descriptor)?;
+        Ok(len.map_or(Arrival::TooLong, |len| Arrival::Message { len, immediate }))
+    }
+
+    /// Goes on behind the frame. A VI that stops for this frame does not claim to have consumed it.
+    #[inline(always)]
+    fn advance(&mut self, head: Head, arrival: Arrival) -> Arrival {
+        let tell = self.consumer.advance(head);
+        let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
+        if taken {
+            self.channel.consumed(self.consumer.position());
+            if tell {
+                self.consumer.published();
+                self.channel.publish_progress();
+            }
+        }
+        arrival
+    }
+
+    #[inline]
+    fn nothing(&mut self) -> Arrival {
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
+            self.channel.drain();
+        }
+        match self.channel.stopped() {
+            // It may have published something just before.
+            Some(why) if matches!(self.consumer.peek(), Ok(None)) => Arrival::Broken(why),
+            _ => Arrival::Nothing,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The fabric `shm`: processes of one machine and one user, over shared memory.
+//!
+//! Each side of a connection writes only memory files it made itself, sealed so that nobody else ever can; the other side
+//! maps them to read. What is read is read once and checked on the private copy. Nothing a peer writes into its memory
+//! can do more than break that one connection.
+
+mod channel;
+mod connect;
+mod elsewhere;
+mod frame;
+mod hello;
+mod lines;
+mod link;
+mod parking;
+mod ring;
+mod socket;
+
+use crate::{
+    ProtectionTag, ResourceError, ViAttributes,
+    fabric::{Fabric, Link, Listen},
+    memory::{FilePart, Mapping, Memory},
+};
+use std::{
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+/// The longest address, in bytes.
+pub(crate) const MAX_ADDRESS: usize = 32;
+
+/// A process's door to other processes of its machine.
+pub(crate) struct Shm {
+    address: String,
+}
+
+impl Shm {
+    /// With a given address, or one nobody else has.
+    pub(crate) fn new(address: Option<&str>) -> Result<Self, ResourceError> {
+        let address = match address {
+            Some(address) => address.to_owned(),
+            None => unused_address(),
+        };
+        if address.is_empty() || address.len() > MAX_ADDRESS || address.contains('/') {
+            return Err(ResourceError::OutOfRange("address"));
+        }
+        Ok(Self { address })
+    }
+}
+
+/// Process ids come again, so the time is in it as well.
+fn unused_address() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}-{:x}{:08x}-{number:x}", process::id(), now.tv_sec, now.tv_nsec)
+}
+
+impl Fabric for Shm {
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
+        Ok(Box::new(link::ShmLink::new(attributes)?))
+    }
+
+    fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError> {
+        let len = (count as usize * chunk as usize).max(1);
+        let (mapping, file) = Mapping::create("throughline-vi-region", len, false)?;
+        let part = FilePart { mapping: Arc::new(mapping), file: Arc::new(file), offset: 0 };
+        Ok(Memory::in_file(part, count, chunk, tag))
+    }
+
+    fn listen(&self, discriminator: &[u8]) -> Result<Box<dyn Listen>, ResourceError> {
+        Ok(Box::new(connect::ShmListener::new(&self.address, discriminator)?))
+    }
+}

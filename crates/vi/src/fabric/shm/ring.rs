@@ -1,0 +1,338 @@
+//! A ring for one direction of a VI: the producer writes frames into memory of its own, the consumer reads them.
+//!
+//! A frame begins at a cache line, and its first word is stored last. So one line travels for a small message: body and
+//! announcement in one. How far the consumer is, it says in memory of *its* own, and seldom.
+
+use super::{
+    frame::{Head, Kind},
+    lines::Lines,
+};
+use crate::sync::{Ordering, publish_before_loads};
+
+/// The other side broke the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Violation;
+
+/// The side that writes.
+pub(crate) struct Producer {
+    lines: Lines,
+    /// Position of the next frame: lines since the beginning.
+    next: u64,
+    /// What the consumer is known to have consumed.
+    consumed: u64,
+    /// Lines that hold a part of a body, by whose first word the consumer could be deceived.
+    bodies: Box<[u64]>,
+}
+
+impl Producer {
+    pub(crate) fn new(lines: Lines) -> Self {
+        let bodies = vec![0; lines.count().div_ceil(64)].into();
+        Self { lines, next: 0, consumed: 0, bodies }
+    }
+
+    /// Position behind the last frame. Once that much is consumed, every frame is.
+    #[inline]
+    pub(crate) fn position(&self) -> u64 {
+        self.next
+    }
+
+    #[inline]
+    pub(crate) fn consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// The longest body for which there is always room in the end.
+    pub(crate) fn longest_body(&self) -> usize {
+        self.lines.count() / 4 * super::lines::LINE - 16
+    }
+
+    /// Takes note of what the consumer says it has consumed.
+    #[inline]
+    pub(crate) fn grant(&mut self, consumed: u64) -> Result<(), Violation> {
+        if consumed < self.consumed || consumed > self.next {
+            return Err(Violation);
+        }
+        self.consumed = consumed;
+        Ok(())
+    }
+
+    /// Whether a frame with this head finds room now.
+    #[inline]
+    pub(crate) fn has_room(&self, head: Head) -> bool {
+        // One line more, since the line behind the frame is cleared.
+        self.next + self.padding(head.lines()) + head.lines() < self.consumed + self.lines.count() as u64
+    }
+
+    /// Publishes a frame, for which there is room. Later loads of this thread come after the publication, so that one may
+    /// look whether the consumer sleeps.
+    #[inline]
+    pub(crate) fn push(&mut self, head: Head, immediate: u32, parts: &[&[u8]]) {
+        let padding = self.padding(head.lines());
+        if padding != 0 {
+            self.pad(padding);
+        }
+        self.begin(head, immediate);
+        let mut skip = head.before_body();
+        for part in parts {
+            self.lines.fill(self.next, skip, part);
+            skip += part.len();
+        }
+        self.publish(head);
+    }
+
+    /// Lines to leave out, since a frame does not wrap.
+    #[inline(always)]
+    fn padding(&self, lines: u64) -> u64 {
+        let left = self.lines.count() as u64 - (self.next & (self.lines.count() as u64 - 1));
+        if lines > left { left } else { 0 }
+    }
+
+    #[cold]
+    fn pad(&mut self, lines: u64) {
+        debug_assert!(lines != 0);
+        self.mark(self.next, false);
+        // What is left out keeps what it held, for longer than a sequence number lasts perhaps.
+        for line in 1..lines {
+            self.mark(self.next + line, true);
+        }
+        self.clear_if_body(self.next + lines);
+        let word = Head::new(Kind::Pad, 0).to_word(self.next);
+        self.lines.head(self.next).store(word, Ordering::Release);
+        self.next += lines;
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, head: Head, immediate: u32) {
+        if head.immediate {
+            self.lines.fill(self.next, 8, &immediate.to_ne_bytes());
+        }
+        self.mark(self.next, false);
+        for line in 1..head.lines() {
+            self.mark(self.next + line, true);
+        }
+        self.clear_if_body(self.next + head.lines());
+    }
+
+    #[inline(always)]
+    fn publish(&mut self, head: Head) {
+        // SYNC POINT: frame. Pairs with `Consumer::peek`.
+        publish_before_loads(self.lines.head(self.next), head.to_word(self.next));
+        self.next += head.lines();
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, position: u64, body: bool) {
+        let line = position as usize & (self.lines.count() - 1);
+        let word = &mut self.bodies[line / 64];
+        *word = *word & !(1 << (line % 64)) | u64::from(body) << (line % 64);
+    }
+
+    /// The consumer looks at this line next: no body of the last lap may look like a frame there.
+    #[inline(always)]
+    fn clear_if_body(&mut self, position: u64) {
+        let line = position as usize & (self.lines.count() - 1);
+        if self.bodies[line / 64] >> (line % 64) & 1 == 1 {
+            self.lines.head(position).store(0, Ordering::Relaxed);
+            self.mark(position, false);
+        }
+    }
+}
+
+/// The side that reads.
+pub(crate) struct Consumer {
+    lines: Lines,
+    next: u64,
+    published: u64,
+}
+
+impl Consumer {
+    pub(crate) fn new(lines: Lines) -> Self {
+        Self { lines, next: 0, published: 0 }
+    }
+
+    /// Position of the next frame.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> u64 {
+        self.next
+    }
+
+    /// The next frame's head, if there is a frame. Padding is skipped.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Result<Option<Head>, Violation> {
+        let Some(head) = self.peek_here() else { return Ok(None) };
+        if head.kind == Kind::Pad {
+            return self.skip_padding();
+        }
+        if head.lines() > self.left() {
+            return Err(Violation);
+        }
+        Ok(Some(head))
+    }
+
+    #[inline(always)]
+    fn peek_here(&self) -> Option<Head> {
+        // SYNC POINT: frame. Pairs with `Producer::publish`. The word is read once; all that follows uses the copy.
+        Head::from_word(self.lines.head(self.next).load(Ordering::Acquire), self.next)
+    }
+
+    #[cold]
+    fn skip_padding(&mut self) -> Result<Option<Head>, Violation> {
+        self.next += self.left();
+        match self.peek_here() {
+            // Never twice, or a peer could keep us here.
+            Some(head) if head.kind == Kind::Pad || head.lines() > self.left() => Err(Violation),
+            head => Ok(head),
+        }
+    }
+
+    /// Lines up to the end of the ring.
+    #[inline(always)]
+    fn left(&self) -> u64 {
+        self.lines.count() as u64 - (self.next & (self.lines.count() as u64 - 1))
+    }
+
+    /// The immediate data of the frame that was peeked at.
+    #[inline]
+    pub(crate) fn immediate(&self, head: Head) -> Option<u32> {
+        head.immediate.then(|| {
+            let mut bytes = [0; 4];
+            self.lines.copy(self.next, 8, &mut bytes);
+            u32::from_ne_bytes(bytes)
+        })
+    }
+
+    /// Copies a part of the body of the frame that was peeked at.
+    #[inline]
+    pub(crate) fn copy(&self, head: Head, from: usize, into: &mut [u8]) {
+        debug_assert!(from + into.len() <= head.len as usize);
+        self.lines.copy(self.next, head.before_body() + from, into);
+    }
+
+    /// Done with the frame that was peeked at. Whether the producer should be told how far we are.
+    #[inline]
+    pub(crate) fn advance(&mut self, head: Head) -> bool {
+        self.next += head.lines();
+        head.acknowledge || self.next - self.published >= self.lines.count() as u64 / 4
+    }
+
+    /// The producer is being told how far we are.
+    #[inline]
+    pub(crate) fn published(&mut self) {
+        self.published = self.next;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn ring(count: usize) -> (Producer, Consumer, Lines) {
+        let lines = Lines::on_heap(count);
+        (Producer::new(lines.clone()), Consumer::new(lines.clone()), lines)
+    }
+
+    fn message(len: usize) -> Head {
+        Head::new(Kind::Message, len)
+    }
+
+    /// Takes a frame and returns its body.
+    fn take(consumer: &mut Consumer) -> Option<Vec<u8>> {
+        let head = consumer.peek().expect("an honest ring")?;
+        let mut body = vec![0; head.len as usize];
+        consumer.copy(head, 0, &mut body);
+        consumer.advance(head);
+        Some(body)
+    }
+
+    #[test]
+    fn frames_of_all_lengths_come_out_as_they_went_in() {
+        let (mut producer, mut consumer, _) = ring(64);
+        let laps = if cfg!(miri) { 2 } else { 40 };
+        for round in 0..laps * 40_usize {
+            let len = round * 37 % (producer.longest_body() + 1);
+            let body: Vec<u8> = (0..len).map(|at| (at + round) as u8).collect();
+            assert!(producer.has_room(message(len)));
+            assert!(consumer.peek().expect("honest").is_none());
+            producer.push(message(len), 0, &[&body[..len / 3], &body[len / 3..]]);
+            assert_eq!(take(&mut consumer), Some(body));
+            producer.grant(consumer.position()).expect("honest");
+        }
+    }
+
+    #[test]
+    fn a_full_ring_has_room_again_once_a_part_is_consumed() {
+        let (mut producer, mut consumer, _) = ring(16);
+        let mut pushed = 0_u8;
+        while producer.has_room(message(1)) {
+            producer.push(message(1), 0, &[&[pushed]]);
+            pushed += 1;
+        }
+        assert_eq!(pushed, 15);
+        assert_eq!(take(&mut consumer), Some(vec![0]));
+        assert!(!producer.has_room(message(1)));
+        producer.grant(consumer.position()).expect("honest");
+        assert!(producer.has_room(message(1)));
+    }
+
+    #[test]
+    fn the_longest_body_finds_room_wherever_the_ring_stands() {
+        for offset in 0..64 {
+            let (mut producer, mut consumer, _) = ring(64);
+            for _ in 0..offset {
+                producer.push(message(0), 0, &[]);
+                take(&mut consumer);
+                // Progress is told every quarter only.
+                let told = consumer.position() / 16 * 16;
+                producer.grant(told).expect("honest");
+            }
+            assert!(producer.has_room(message(producer.longest_body())), "at {offset}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_looks_like_a_frame_deceives_nobody() {
+        let (mut producer, mut consumer, _) = ring(16);
+        // Each word of the body is the head a consumer would expect in that line a lap later.
+        let forged: Vec<u8> = (0..16_u64)
+            .map(|line| message(4).to_word(16 + line))
+            .flat_map(|word| [word; 8])
+            .flat_map(u64::to_ne_bytes)
+            .collect();
+        producer.push(message(184), 0, &[&forged[8..192]]);
+        assert!(take(&mut consumer).is_some());
+        for _ in 0..40 {
+            producer.grant(consumer.position()).expect("honest");
+            assert_eq!(take(&mut consumer), None);
+            producer.push(message(0), 0, &[]);
+            assert_eq!(take(&mut consumer), Some(vec![]));
+        }
+    }
+
+    #[test]
+    fn immediate_data_travels_beside_the_body() {
+        let (mut producer, mut consumer, _) = ring(16);
+        let head = Head { immediate: true, ..message(3) };
+        producer.push(head, 0xDEAD_BEEF, &[b"abc"]);
+        let seen = consumer.peek().expect("honest").expect("a frame");
+        assert_eq!((seen, consumer.immediate(seen)), (head, Some(0xDEAD_BEEF)));
+        assert_eq!(take(&mut consumer).as_deref(), Some(&b"abc"[..]));
+    }
+
+    #[test]
+    fn lies_are_refused() {
+        let (mut producer, mut consumer, lines) = ring(16);
+        assert_eq!(producer.grant(1), Err(Violation));
+        producer.push(message(0), 0, &[]);
+        producer.grant(1).expect("honest");
+        assert_eq!(producer.grant(0), Err(Violation));
+        // Longer than the ring.
+        lines.head(0).store(message(16 * 64).to_word(0), Ordering::Relaxed);
+        assert_eq!(consumer.peek(), Err(Violation));
+        // Padding without end.
+        lines.head(0).store(message(0).to_word(0), Ordering::Relaxed);
+        assert!(take(&mut consumer).is_some());
+        lines.head(1).store(Head::new(Kind::Pad, 0).to_word(1), Ordering::Relaxed);
+        lines.head(16).store(Head::new(Kind::Pad, 0).to_word(16), Ordering::Relaxed);
+        assert_eq!(consumer.peek(), Err(Violation));
+    }
+}

@@ -1,0 +1,86 @@
+//! The Unix socket beside a connection: it carries the memory files, wakes sleepers, and tells when the peer is gone.
+
+use rustix::{
+    io::Errno,
+    net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+        SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+    },
+};
+use std::{
+    io::{IoSlice, IoSliceMut},
+    mem::MaybeUninit,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+};
+
+/// Bytes of a control message at most.
+pub(crate) const MESSAGE: usize = 64;
+
+/// A control message.
+pub(crate) struct Message {
+    pub(crate) bytes: [u8; MESSAGE],
+    pub(crate) len: usize,
+    pub(crate) file: Option<OwnedFd>,
+}
+
+pub(crate) fn new_socket() -> rustix::io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+}
+
+/// The name of the socket where a NIC listens for a discriminator. Abstract names vanish with their process.
+pub(crate) fn name(address: &str, discriminator: &[u8]) -> Option<SocketAddrUnix> {
+    if address.is_empty()
+        || address.len() > super::MAX_ADDRESS
+        || discriminator.len() > crate::MAX_DISCRIMINATOR
+    {
+        return None;
+    }
+    let mut name = b"tl-vi/".to_vec();
+    name.extend_from_slice(address.as_bytes());
+    name.push(b'/');
+    name.extend_from_slice(discriminator);
+    SocketAddrUnix::new_abstract_name(&name).ok()
+}
+
+/// Sends without waiting.
+pub(crate) fn send(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    file: Option<BorrowedFd<'_>>,
+) -> rustix::io::Result<()> {
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let files = file.as_slice();
+    if !files.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(files));
+    }
+    rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags).map(|_| ())
+}
+
+/// Receives without waiting. `CONNRESET` when the peer is gone.
+pub(crate) fn receive(socket: BorrowedFd<'_>) -> rustix::io::Result<Message> {
+    let mut message = Message { bytes: [0; MESSAGE], len: 0, file: None };
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let slices = &mut [IoSliceMut::new(&mut message.bytes)];
+    let received = rustix::net::recvmsg(socket, slices, &mut control, flags)?;
+    if received.bytes == 0 {
+        return Err(Errno::CONNRESET);
+    }
+    message.len = received.bytes;
+    for ancillary in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(files) = ancillary {
+            message.file = files.last();
+        }
+    }
+    Ok(message)
+}
+
+/// The other process: its id and its user, as the kernel knows them.
+pub(crate) fn peer(socket: &OwnedFd) -> rustix::io::Result<(u32, u32)> {
+    let credentials = rustix::net::sockopt::socket_peercred(socket.as_fd())?;
+    Ok((credentials.pid.as_raw_nonzero().get() as u32, credentials.uid.as_raw()))
+}

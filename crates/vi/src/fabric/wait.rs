@@ -1,0 +1,82 @@
+//! Waiting: look for a while, then sleep.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::{
+    io,
+    os::fd::BorrowedFd,
+    time::{Duration, Instant},
+};
+
+/// Sleeps until one of the files is readable or the deadline has passed. A signal may end it early.
+pub(crate) fn sleep(fds: &mut [PollFd<'_>], deadline: Option<Instant>) -> io::Result<()> {
+    let left = match deadline {
+        Some(deadline) => Some(
+            Timespec::try_from(deadline.saturating_duration_since(Instant::now()))
+                .map_err(io::Error::other)?,
+        ),
+        None => None,
+    };
+    match poll(fds, left.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Waits until the file is readable; whether it is.
+pub(crate) fn readable(fd: BorrowedFd<'_>, deadline: Option<Instant>) -> io::Result<bool> {
+    loop {
+        let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+        sleep(&mut fds, deadline)?;
+        if !fds[0].revents().is_empty() {
+            return Ok(true);
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Ok(false);
+        }
+    }
+}
+
+/// How long to look before going to sleep.
+///
+/// Waking a sleeper on another processor costs tens of microseconds, so looking for about that long never costs more than
+/// twice the best choice. Where it failed time and again it is given up but for one attempt in sixteen.
+pub(crate) struct Spin {
+    limit: Duration,
+    failures: u32,
+}
+
+/// So many times in a row looking may be in vain.
+const PATIENCE: u32 = 8;
+
+impl Spin {
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { limit, failures: 0 }
+    }
+
+    /// Looks until something is found, or it is time to sleep.
+    pub(crate) fn look<T>(
+        &mut self,
+        deadline: Option<Instant>,
+        mut found: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        if self.limit.is_zero() || self.failures >= PATIENCE && !self.failures.is_multiple_of(16) {
+            self.failures = self.failures.wrapping_add(1);
+            return found();
+        }
+        let start = Instant::now();
+        let until = (start + self.limit).min(deadline.unwrap_or(start + self.limit));
+        loop {
+            for _ in 0..32 {
+                if let Some(thing) = found() {
+                    self.failures = 0;
+                    return Some(thing);
+                }
+                std::hint::spin_loop();
+            }
+            if Instant::now() >= until {
+                self.failures = self.failures.saturating_add(1);
+                return None;
+            }
+        }
+    }
+}

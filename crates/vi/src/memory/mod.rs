@@ -1,0 +1,12 @@
+//! Registered memory: regions cut into buffers, each owned by whoever holds it.
+
+mod copy;
+mod handle;
+mod mapping;
+mod region;
+
+pub(crate) use copy::{copy_in, copy_out};
+pub use handle::MemoryHandle;
+pub(crate) use mapping::{Mapping, Untrusted};
+pub use region::{Buffer, Region};
+pub(crate) use region::{FilePart, Memory, Pool};

@@ -1,0 +1,157 @@
+//! NICs: a process's doors to a fabric.
+
+use crate::{
+    ConnectError, MAX_DISCRIMINATOR, ProtectionTag, Region, Reliability, ResourceError, Vi, ViAttributes,
+    attributes::chunk,
+    fabric::{Fabric, Incoming, Listen, shm::Shm},
+    vi::deadline,
+};
+use std::{
+    fmt,
+    os::fd::{AsFd, BorrowedFd},
+    sync::Arc,
+    time::Duration,
+};
+
+/// A process's door to a fabric. Clones are the same door.
+#[derive(Clone)]
+pub struct Nic {
+    fabric: Arc<dyn Fabric>,
+}
+
+impl Nic {
+    /// Shared memory between the processes of this machine that belong to one user.
+    ///
+    /// # Errors
+    ///
+    /// None at present.
+    pub fn shm() -> Result<Self, ResourceError> {
+        Ok(Self { fabric: Arc::new(Shm::new(None)?) })
+    }
+
+    /// As [`shm`](Self::shm), under an address known beforehand, of 1 to 32 bytes without `/`.
+    ///
+    /// # Errors
+    ///
+    /// If the address is none. Whether somebody else has it is noticed on [listening](Self::listen).
+    pub fn shm_at(address: &str) -> Result<Self, ResourceError> {
+        Ok(Self { fabric: Arc::new(Shm::new(Some(address))?) })
+    }
+
+    /// Where peers find this NIC, to be told to them.
+    pub fn address(&self) -> &str {
+        self.fabric.address()
+    }
+
+    /// A VI, idle.
+    ///
+    /// # Errors
+    ///
+    /// If a size is out of range, or the system has no more memory or files.
+    pub fn create_vi(&self, attributes: &ViAttributes) -> Result<Vi, ResourceError> {
+        Vi::new(&*self.fabric, attributes)
+    }
+
+    /// Registers new memory: `count` buffers of `size` bytes, which is rounded up to a multiple of 64. Whoever is
+    /// connected to a VI of this tag may come to read all of it.
+    ///
+    /// # Errors
+    ///
+    /// If a size is out of range, or the system has no more memory or files.
+    pub fn register(&self, count: u32, size: u32, tag: ProtectionTag) -> Result<Region, ResourceError> {
+        let size = chunk(count, size, "size")?;
+        Ok(Region::new(self.fabric.memory(count, size, tag)?))
+    }
+
+    /// Listens for connections to this discriminator, at most 64 bytes.
+    ///
+    /// # Errors
+    ///
+    /// If somebody else does, or the discriminator is too long.
+    pub fn listen(&self, discriminator: &[u8]) -> Result<Listener, ResourceError> {
+        if discriminator.len() > MAX_DISCRIMINATOR {
+            return Err(ResourceError::OutOfRange("discriminator"));
+        }
+        Ok(Listener { inner: self.fabric.listen(discriminator)? })
+    }
+}
+
+impl fmt::Debug for Nic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Nic({})", self.address())
+    }
+}
+
+/// Where connections to a discriminator are asked for. Its file is readable when there may be a request.
+pub struct Listener {
+    inner: Box<dyn Listen>,
+}
+
+impl Listener {
+    /// Waits for a request; for ever without a timeout.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Timeout`], or what the system refuses.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<ConnectionRequest, ConnectError> {
+        let incoming = self.inner.next(deadline(timeout))?.ok_or(ConnectError::Timeout)?;
+        Ok(ConnectionRequest { incoming: Some(incoming) })
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.inner.fd()
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+/// A request for a connection. Dropped, it is rejected.
+pub struct ConnectionRequest {
+    incoming: Option<Box<dyn Incoming>>,
+}
+
+impl ConnectionRequest {
+    /// The level of the VI at the other side. Only one of the same level can accept.
+    pub fn reliability(&self) -> Reliability {
+        self.incoming.as_ref().map_or(Reliability::Unreliable, |incoming| incoming.reliability())
+    }
+
+    /// The id of the process that asks, where it is on this machine.
+    pub fn process(&self) -> Option<u32> {
+        self.incoming.as_ref().and_then(|incoming| incoming.process())
+    }
+
+    /// Connects this VI, which must be idle. Receives should have been posted before: a message could come at once.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConnectError`]. The request is rejected then.
+    pub fn accept(mut self, vi: &mut Vi) -> Result<(), ConnectError> {
+        self.incoming.take().map_or(Ok(()), |incoming| vi.accept(incoming))
+    }
+
+    /// Refuses.
+    pub fn reject(self) {
+        drop(self);
+    }
+}
+
+impl Drop for ConnectionRequest {
+    fn drop(&mut self) {
+        if let Some(incoming) = self.incoming.take() {
+            incoming.reject(false);
+        }
+    }
+}
+
+impl fmt::Debug for ConnectionRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ConnectionRequest(from process {:?})", self.process())
+    }
+}

@@ -1,0 +1,550 @@
+//! Virtual interfaces: a send queue and a receive queue, and one connection.
+
+use crate::{
+    Buffer, Completion, CompletionError, ConnectError, MAX_DISCRIMINATOR, PostError, PostRefused,
+    ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, ViAttributes, WaitError,
+    completion_queue::Member,
+    fabric::{Arrival, Doorbell, Fabric, Incoming, Link, Sent, Spin, sleep},
+    memory::Pool,
+};
+use rustix::event::{PollFd, PollFlags};
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// What a VI is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not yet connected. Receive descriptors may be posted.
+    Idle,
+    /// Messages may be sent and received.
+    Connected,
+    /// The connection is over, for this reason, and will not come back.
+    Stopped(CompletionError),
+}
+
+/// A virtual interface.
+///
+/// Work is posted into two queues, and completions are taken from them in the order of posting, by polling
+/// ([`send_done`](Self::send_done), [`receive_done`](Self::receive_done)) or blocking ([`send_wait`](Self::send_wait),
+/// [`receive_wait`](Self::receive_wait)). One thread at a time uses it; it may move between threads.
+///
+/// The work is carried out by whoever posts and polls. A side that neither polls nor waits takes in nothing.
+pub struct Vi {
+    link: Box<dyn Link>,
+    doorbell: Option<Arc<dyn Doorbell>>,
+    member: Option<Arc<Member>>,
+    state: State,
+    tag: ProtectionTag,
+    reliability: Reliability,
+    depth: usize,
+    spin: Spin,
+    send_pool: Pool,
+    receive_pool: Pool,
+    /// Receive descriptors nothing has arrived for.
+    posted: VecDeque<ReceiveDescriptor>,
+    /// Receives that completed otherwise than by being polled for.
+    received: VecDeque<Completion>,
+    /// Sends carried out and not acknowledged, and behind them those blocked.
+    sending: VecDeque<Outgoing>,
+    blocked: usize,
+    sent: VecDeque<Completion>,
+}
+
+struct Outgoing {
+    descriptor: SendDescriptor,
+    len: usize,
+    /// It is complete once this is acknowledged.
+    ticket: u64,
+}
+
+impl Vi {
+    pub(crate) fn new(fabric: &dyn Fabric, attributes: &ViAttributes) -> Result<Self, ResourceError> {
+        let attributes = attributes.checked()?;
+        let link = fabric.link(&attributes)?;
+        let [sends, receives] = link.pools();
+        let depth = attributes.queue_depth as usize;
+        Ok(Self {
+            link,
+            doorbell: None,
+            member: None,
+            state: State::Idle,
+            tag: attributes.tag,
+            reliability: attributes.reliability,
+            depth,
+            spin: Spin::new(attributes.spin),
+            send_pool: Pool::new(sends),
+            receive_pool: Pool::new(receives),
+            posted: VecDeque::with_capacity(depth),
+            received: VecDeque::with_capacity(depth),
+            sending: VecDeque::with_capacity(depth),
+            blocked: 0,
+            sent: VecDeque::with_capacity(depth),
+        })
+    }
+
+    /// What the VI is doing, as far as it knows: that the peer is gone is noticed by polling or waiting.
+    #[inline]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Its reliability level.
+    pub fn reliability(&self) -> Reliability {
+        self.reliability
+    }
+
+    /// The tag of the memory it may touch.
+    pub fn tag(&self) -> ProtectionTag {
+        self.tag
+    }
+
+    /// A buffer of the VI's own to send from, at its full length; `None` while all are in use.
+    #[inline]
+    pub fn send_buffer(&mut self) -> Option<Buffer> {
+        self.send_pool.take().or_else(|| self.reclaim_send_buffer())
+    }
+
+    #[cold]
+    fn reclaim_send_buffer(&mut self) -> Option<Buffer> {
+        self.progress_sends();
+        self.send_pool.take()
+    }
+
+    /// A buffer of the VI's own to receive into; `None` while all are in use.
+    pub fn receive_buffer(&mut self) -> Option<Buffer> {
+        self.receive_pool.take()
+    }
+
+    /// Posts as many receive descriptors with buffers of the VI's own as there are, or the queue holds.
+    pub fn post_own_receives(&mut self) {
+        while self.posted.len() + self.received.len() < self.depth {
+            let Some(buffer) = self.receive_pool.take() else { return };
+            self.posted.push_back(buffer.into());
+        }
+    }
+
+    /// Connects to whoever listens there. Receives should have been posted before: a message could come at once.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConnectError`]. The VI stays idle.
+    pub fn connect(
+        &mut self,
+        address: &str,
+        discriminator: &[u8],
+        timeout: Option<Duration>,
+    ) -> Result<(), ConnectError> {
+        if discriminator.len() > MAX_DISCRIMINATOR {
+            return Err(ConnectError::BadAddress);
+        }
+        self.require_idle()?;
+        self.link.connect(address, discriminator, deadline(timeout))?;
+        self.now_connected();
+        Ok(())
+    }
+
+    pub(crate) fn accept(&mut self, request: Box<dyn Incoming>) -> Result<(), ConnectError> {
+        let refusal = match self.require_idle() {
+            Ok(()) if request.reliability() == self.reliability => None,
+            Ok(()) => Some(ConnectError::ReliabilityMismatch),
+            Err(error) => Some(error),
+        };
+        if let Some(refusal) = refusal {
+            request.reject(matches!(refusal, ConnectError::ReliabilityMismatch));
+            return Err(refusal);
+        }
+        request.accept(&mut *self.link)?;
+        self.now_connected();
+        Ok(())
+    }
+
+    fn require_idle(&self) -> Result<(), ConnectError> {
+        if self.state == State::Idle { Ok(()) } else { Err(ConnectError::NotIdle) }
+    }
+
+    fn now_connected(&mut self) {
+        self.state = State::Connected;
+        let doorbell = self.link.doorbell();
+        for _ in 0..self.posted.len() {
+            self.link.posted();
+        }
+        if let Some(member) = &self.member {
+            member.connected(doorbell.clone());
+        }
+        self.doorbell = Some(doorbell);
+    }
+
+    /// From now on this completion queue tells when the VI has completions.
+    pub(crate) fn link_to(&mut self, member: Arc<Member>) {
+        if let Some(doorbell) = &self.doorbell {
+            member.connected(doorbell.clone());
+        }
+        self.member = Some(member);
+        self.tell_member();
+    }
+
+    /// Posts work to the send queue.
+    ///
+    /// # Errors
+    ///
+    /// The descriptor comes back if the queue is full or the VI is not connected. All other errors come with the
+    /// completion.
+    #[inline]
+    pub fn post_send(
+        &mut self,
+        descriptor: impl Into<SendDescriptor>,
+    ) -> Result<(), PostError<SendDescriptor>> {
+        let mut descriptor = descriptor.into();
+        if let Err(reason) = self.may_send() {
+            return Err(PostError { reason, descriptor });
+        }
+        if self.blocked != 0 {
+            self.hold_back(descriptor);
+            return Ok(());
+        }
+        let sent = self.carry_out(&mut descriptor);
+        self.conclude(descriptor, sent);
+        Ok(())
+    }
+
+    #[inline]
+    fn may_send(&mut self) -> Result<(), PostRefused> {
+        if self.state != State::Connected {
+            return Err(PostRefused::NotConnected);
+        }
+        if self.sending.len() + self.sent.len() < self.depth {
+            return Ok(());
+        }
+        self.progress_sends();
+        let room = self.sending.len() + self.sent.len() < self.depth;
+        if room { Ok(()) } else { Err(PostRefused::QueueFull) }
+    }
+
+    #[inline]
+    fn carry_out(&mut self, descriptor: &mut SendDescriptor) -> Sent {
+        let strange = |buffer: &Buffer| buffer.memory().tag() != self.tag;
+        if strange(&descriptor.buffer) || descriptor.more.iter().any(strange) {
+            return Sent::Failed(CompletionError::Protection);
+        }
+        self.link.send(descriptor)
+    }
+
+    #[inline]
+    fn conclude(&mut self, descriptor: SendDescriptor, sent: Sent) {
+        match sent {
+            // Completions come in the order of posting.
+            Sent::Done(len) if self.sending.is_empty() => self.complete_send(descriptor, Ok(len)),
+            Sent::Done(len) => self.sending.push_back(Outgoing { descriptor, len, ticket: 0 }),
+            Sent::Until(ticket) => {
+                let len = descriptor.len();
+                self.sending.push_back(Outgoing { descriptor, len, ticket });
+                self.link.expect_progress(true);
+            }
+            Sent::Blocked => self.hold_back(descriptor),
+            Sent::Failed(why) => self.failed_send(descriptor, why),
+            Sent::Broken(why) => {
+                self.hold_back(descriptor);
+                self.stop(why);
+            }
+        }
+    }
+
+    #[cold]
+    fn failed_send(&mut self, descriptor: SendDescriptor, why: CompletionError) {
+        if self.reliability != Reliability::Unreliable {
+            self.hold_back(descriptor);
+            return self.stop(why);
+        }
+        self.sent.push_back(descriptor.completed(Err(why)));
+        self.tell_member();
+    }
+
+    #[cold]
+    fn hold_back(&mut self, descriptor: SendDescriptor) {
+        self.sending.push_back(Outgoing { descriptor, len: 0, ticket: u64::MAX });
+        self.blocked += 1;
+        self.link.expect_progress(true);
+    }
+
+    #[inline]
+    fn complete_send(&mut self, descriptor: SendDescriptor, result: Result<usize, CompletionError>) {
+        if descriptor.signaled || result.is_err() {
+            self.sent.push_back(descriptor.completed(result));
+            self.tell_member();
+        } else {
+            self.send_pool.keep(descriptor.buffer);
+            descriptor.more.into_iter().for_each(|buffer| self.send_pool.keep(buffer));
+        }
+    }
+
+    /// Completes what has been acknowledged, and tries again what was blocked.
+    #[inline]
+    fn progress_sends(&mut self) {
+        if !self.sending.is_empty() && self.state == State::Connected {
+            self.progress_outstanding();
+        }
+    }
+
+    #[cold]
+    fn progress_outstanding(&mut self) {
+        self.complete_acknowledged();
+        while self.blocked != 0 && self.state == State::Connected {
+            let at = self.sending.len() - self.blocked;
+            let mut outgoing = self.sending.remove(at).expect("as many as blocked");
+            self.blocked -= 1;
+            match self.carry_out(&mut outgoing.descriptor) {
+                Sent::Blocked => {
+                    self.sending.insert(at, outgoing);
+                    self.blocked += 1;
+                    break;
+                }
+                Sent::Done(len) => self.sending.insert(at, Outgoing { len, ticket: 0, ..outgoing }),
+                Sent::Until(ticket) => {
+                    let len = outgoing.descriptor.len();
+                    self.sending.insert(at, Outgoing { len, ticket, ..outgoing });
+                }
+                Sent::Failed(why) | Sent::Broken(why) => {
+                    self.sending.insert(at, outgoing);
+                    self.blocked += 1;
+                    return self.stop(why);
+                }
+            }
+        }
+        self.complete_acknowledged();
+        self.link.expect_progress(!self.sending.is_empty());
+    }
+
+    fn complete_acknowledged(&mut self) {
+        let acknowledged = self.link.acknowledged();
+        while self.sending.len() > self.blocked && self.sending[0].ticket <= acknowledged {
+            let outgoing = self.sending.pop_front().expect("just seen");
+            self.complete_send(outgoing.descriptor, Ok(outgoing.len));
+        }
+    }
+
+    /// Posts a place for a message.
+    ///
+    /// # Errors
+    ///
+    /// The descriptor comes back if the queue is full or the VI has stopped.
+    #[inline]
+    pub fn post_receive(
+        &mut self,
+        descriptor: impl Into<ReceiveDescriptor>,
+    ) -> Result<(), PostError<ReceiveDescriptor>> {
+        let descriptor = descriptor.into();
+        if let State::Stopped(_) = self.state {
+            return Err(PostError { reason: PostRefused::NotConnected, descriptor });
+        }
+        if self.posted.len() + self.received.len() >= self.depth {
+            return Err(PostError { reason: PostRefused::QueueFull, descriptor });
+        }
+        self.posted.push_back(descriptor);
+        if self.state == State::Connected {
+            self.link.posted();
+        }
+        Ok(())
+    }
+
+    /// The next completion of the send queue, if there is one now.
+    #[inline]
+    pub fn send_done(&mut self) -> Option<Completion> {
+        self.progress_sends();
+        if self.sent.is_empty() && self.state == State::Connected && !self.sending.is_empty() {
+            self.notice_end();
+        }
+        let completion = self.sent.pop_front();
+        if completion.is_some() {
+            self.tell_member();
+        }
+        completion
+    }
+
+    /// The next completion of the receive queue, if there is one now.
+    ///
+    /// Hand the buffer back with [`post_receive`](Self::post_receive) once you have read it.
+    #[inline]
+    pub fn receive_done(&mut self) -> Option<Completion> {
+        if !self.received.is_empty() || self.state != State::Connected {
+            return self.take_received();
+        }
+        self.progress_sends();
+        self.poll()
+    }
+
+    #[cold]
+    fn take_received(&mut self) -> Option<Completion> {
+        let completion = self.received.pop_front();
+        self.tell_member();
+        completion
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Option<Completion> {
+        match self.link.receive(self.posted.front_mut()) {
+            Arrival::Message { len, immediate } => {
+                let descriptor = self.posted.pop_front().expect("the link had it");
+                Some(descriptor.completed(Ok(len), immediate))
+            }
+            Arrival::Nothing => None,
+            other => self.failed_receive(other),
+        }
+    }
+
+    #[cold]
+    fn failed_receive(&mut self, arrival: Arrival) -> Option<Completion> {
+        let why = match arrival {
+            Arrival::TooLong => CompletionError::TooLong,
+            Arrival::Overrun => CompletionError::ReceiveQueueEmpty,
+            Arrival::Broken(why) => why,
+            Arrival::Nothing | Arrival::Message { .. } => return None,
+        };
+        if arrival == Arrival::TooLong
+            && let Some(descriptor) = self.posted.pop_front()
+        {
+            self.received.push_back(failed(descriptor, why));
+        }
+        if self.reliability != Reliability::Unreliable || matches!(arrival, Arrival::Broken(_)) {
+            self.stop(why);
+        }
+        self.take_received()
+    }
+
+    /// Looks whether the peer has gone while only sends are outstanding; messages that came are kept.
+    #[cold]
+    fn notice_end(&mut self) {
+        if self.posted.is_empty() || self.received.len() >= self.depth {
+            return;
+        }
+        if let Some(completion) = self.poll() {
+            self.received.push_back(completion);
+            self.tell_member();
+        }
+    }
+
+    /// The connection is over: everything outstanding completes.
+    #[cold]
+    fn stop(&mut self, why: CompletionError) {
+        if self.state != State::Connected {
+            return;
+        }
+        self.complete_acknowledged();
+        tracing::debug!(%why, "VI stopped");
+        self.state = State::Stopped(why);
+        self.link.close(why);
+        let mut first = why;
+        for outgoing in self.sending.drain(..) {
+            self.sent.push_back(outgoing.descriptor.completed(Err(first)));
+            first = CompletionError::Flushed;
+        }
+        self.blocked = 0;
+        for descriptor in self.posted.drain(..) {
+            self.received.push_back(failed(descriptor, CompletionError::Flushed));
+        }
+        self.tell_member();
+    }
+
+    /// Ends the connection. What is outstanding completes with an error, here and at the peer; what was sent before still
+    /// arrives there.
+    pub fn disconnect(&mut self) {
+        self.stop(CompletionError::Disconnected);
+    }
+
+    /// As [`send_done`](Self::send_done), and waits for it; for ever without a timeout.
+    ///
+    /// # Errors
+    ///
+    /// See [`WaitError`].
+    pub fn send_wait(&mut self, timeout: Option<Duration>) -> Result<Completion, WaitError> {
+        self.wait(timeout, Self::send_done, |vi| !vi.sending.is_empty())
+    }
+
+    /// As [`receive_done`](Self::receive_done), and waits for it; for ever without a timeout.
+    ///
+    /// # Errors
+    ///
+    /// See [`WaitError`].
+    pub fn receive_wait(&mut self, timeout: Option<Duration>) -> Result<Completion, WaitError> {
+        self.wait(timeout, Self::receive_done, |vi| !vi.posted.is_empty())
+    }
+
+    fn wait(
+        &mut self,
+        timeout: Option<Duration>,
+        done: impl Fn(&mut Self) -> Option<Completion>,
+        outstanding: impl Fn(&Self) -> bool,
+    ) -> Result<Completion, WaitError> {
+        let deadline = deadline(timeout);
+        loop {
+            let mut spin = std::mem::replace(&mut self.spin, Spin::new(Duration::ZERO));
+            let found = spin.look(deadline, || done(self));
+            self.spin = spin;
+            if let Some(completion) = found {
+                return Ok(completion);
+            }
+            if !outstanding(self) || self.state != State::Connected {
+                return done(self).ok_or(WaitError::NothingOutstanding);
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(WaitError::Timeout);
+            }
+            self.park(deadline)?;
+        }
+    }
+
+    fn park(&mut self, deadline: Option<Instant>) -> Result<(), WaitError> {
+        let Some(doorbell) = &self.doorbell else { return Ok(()) };
+        doorbell.arm();
+        if !doorbell.ready() {
+            let slept = sleep(&mut [PollFd::from_borrowed_fd(doorbell.fd(), PollFlags::IN)], deadline);
+            doorbell.disarm();
+            doorbell.drain();
+            return Ok(slept?);
+        }
+        doorbell.disarm();
+        Ok(())
+    }
+
+    /// Tells the completion queue whether completions lie here.
+    #[inline]
+    fn tell_member(&self) {
+        if let Some(member) = &self.member {
+            member.has_completions(!self.sent.is_empty() || !self.received.is_empty());
+        }
+    }
+}
+
+impl Drop for Vi {
+    fn drop(&mut self) {
+        if self.state == State::Connected {
+            self.link.close(CompletionError::Disconnected);
+        }
+        if let Some(member) = &self.member {
+            member.unlink();
+        }
+    }
+}
+
+impl fmt::Debug for Vi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vi")
+            .field("state", &self.state)
+            .field("reliability", &self.reliability)
+            .field("receives_posted", &self.posted.len())
+            .field("sends_outstanding", &self.sending.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn failed(mut descriptor: ReceiveDescriptor, why: CompletionError) -> Completion {
+    descriptor.set_len(0);
+    descriptor.completed(Err(why), None)
+}
+
+pub(crate) fn deadline(timeout: Option<Duration>) -> Option<Instant> {
+    timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+}
