@@ -1,0 +1,290 @@
+//! One end of a reliable connection.
+
+mod incoming;
+mod outgoing;
+mod timers;
+
+use std::time::Duration;
+
+use super::{
+    Broken, Config, Event, Level, MAX_MESSAGE, MAX_NAME, Reason, Sink, Source,
+    congestion::Congestion,
+    frame::{MAX_NUMBER, Opening, Route},
+    inbox::Inbox,
+    mtu::PathMtu,
+    outbox::Outbox,
+    pacing::Pacer,
+    received::Received,
+    recovery::Recovery,
+};
+
+/// To an address that has not proved to be the peer's, so many times as much is sent as came from it.
+const AMPLIFICATION: u64 = 3;
+/// Messages that a peer may be ahead by, whatever credit it gives.
+const MAX_CREDIT: u64 = 1 << 16;
+
+/// One end of a connection: messages go in, datagrams come out, and the other way round.
+///
+/// After whatever changes something ([`post_send`](Self::post_send), [`post_receive`](Self::post_receive),
+/// [`handle`](Self::handle), [`handle_timeout`](Self::handle_timeout), [`close`](Self::close)), call
+/// [`transmit`](Self::transmit) and [`event`](Self::event) until they have nothing more to say.
+pub struct Connection<S, R> {
+    config: Config,
+    /// Of the frames that this end sends.
+    route: Route,
+    level: Level,
+    name: Name,
+    outbox: Outbox<S>,
+    inbox: Inbox<R>,
+    received: Received,
+    recovery: Recovery,
+    congestion: Box<dyn Congestion>,
+    pacer: Pacer,
+    mtu: PathMtu,
+    peer: Peer,
+    /// The credit in packets that are not known to be lost.
+    told_credit: u64,
+    /// The credit in packets that arrived.
+    known_credit: u64,
+    probes_due: u8,
+    ping_due: bool,
+    /// Whether the window, or the pace, kept something from being sent.
+    limited: bool,
+    /// Whether frames were filled to the last octet: then longer ones would help.
+    fills_frames: bool,
+    /// Since when packets have been under way without a break.
+    waiting_since: Duration,
+    connected_due: bool,
+    broken: Option<Broken>,
+    broken_due: bool,
+    reset_due: Option<Reason>,
+    stats: Stats,
+}
+
+/// What is known of the peer.
+struct Peer {
+    heard: bool,
+    /// Whether its address is known to be its own.
+    validated: bool,
+    last_heard: Duration,
+    ack_delay: Duration,
+    marked: u32,
+    octets_from: u64,
+    octets_to: u64,
+}
+
+/// The name in an opening.
+#[derive(Clone, Copy)]
+struct Name {
+    octets: [u8; MAX_NAME],
+    length: u8,
+}
+
+/// A datagram to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Octets of the datagram.
+    pub length: usize,
+    /// Whether queues may mark it: to be sent with ECT(0).
+    pub ect: bool,
+}
+
+/// What a connection has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Datagrams sent, acknowledgements among them.
+    pub sent: u64,
+    /// Datagrams received.
+    pub received: u64,
+    /// Packets received more than once, or too late.
+    pub duplicates: u64,
+    /// Packets refused for want of a buffer.
+    pub refused: u64,
+    /// Packets that counted as lost.
+    pub lost: u64,
+    /// Times that the peer was probed after silence.
+    pub probes: u64,
+    /// Octets of a frame now.
+    pub frame: u16,
+    /// Octets that may be under way now.
+    pub window: u64,
+    /// The smoothed round trip.
+    pub rtt: Duration,
+}
+
+impl<S: Source, R: Sink> Connection<S, R> {
+    /// Opens a connection to whatever the peer has by a name of at most [`MAX_NAME`] octets; the rest is cut off.
+    ///
+    /// `random` is 128 bits nobody can guess: the connection's id, and where packet numbers start.
+    pub fn open(config: &Config, level: Level, name: &[u8], random: [u64; 2], now: Duration) -> Self {
+        let route = Route { connection: random[0], from_opener: true };
+        Self::new(config, level, Name::new(name), route, random[1], now)
+    }
+
+    /// Answers an opening; `random` is 64 bits nobody can guess. The frame with the opening is to be
+    /// [handled](Self::handle) next.
+    pub fn accept(config: &Config, route: Route, opening: &Opening<'_>, random: u64, now: Duration) -> Self {
+        let route = Route { from_opener: false, ..route };
+        Self::new(config, opening.level, Name::new(opening.name), route, random, now)
+    }
+
+    fn new(config: &Config, level: Level, name: Name, route: Route, random: u64, now: Duration) -> Self {
+        // Half of the numbers are left, which is enough for ever.
+        let first = random % (MAX_NUMBER / 2);
+        // Whoever answers an opening is told of credit in the same frame as the first message.
+        let credit = if route.from_opener { config.initial_credit } else { 0 };
+        Self {
+            route,
+            level,
+            name,
+            outbox: Outbox::new(credit.into(), config.max_sends),
+            inbox: Inbox::new(config.max_receives.min(MAX_CREDIT as usize)),
+            received: Received::new(),
+            recovery: Recovery::new(first, config.initial_rtt, config.granularity),
+            congestion: (config.congestion)(config.first_frame()),
+            pacer: Pacer::new(now),
+            mtu: PathMtu::new(config.max_frame),
+            peer: Peer::new(route.from_opener, now),
+            told_credit: 0,
+            known_credit: 0,
+            probes_due: 0,
+            // The peer hears of a connection even if there is no message for it.
+            ping_due: route.from_opener,
+            limited: false,
+            fills_frames: false,
+            waiting_since: now,
+            connected_due: false,
+            broken: None,
+            broken_due: false,
+            reset_due: None,
+            stats: Stats::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// The connection's id and this end's direction.
+    pub fn route(&self) -> Route {
+        self.route
+    }
+
+    /// The level that was chosen when the connection was opened.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The name that the opener wanted to reach.
+    pub fn name(&self) -> &[u8] {
+        self.name.octets()
+    }
+
+    /// Why the connection is broken, if it is.
+    pub fn broken(&self) -> Option<Broken> {
+        self.broken
+    }
+
+    /// Sends a message, with 32 bits of the caller's. It waits until the peer has a buffer for it.
+    ///
+    /// # Errors
+    /// Gives the message back if it is longer than [`MAX_MESSAGE`], the limit of sends is reached, or the connection is
+    /// broken.
+    pub fn post_send(&mut self, message: S, immediate: Option<u32>) -> Result<(), S> {
+        if self.broken.is_some() || message.len() > MAX_MESSAGE {
+            return Err(message);
+        }
+        self.outbox.post(message, immediate)
+    }
+
+    /// Gives a buffer for one message; messages take the buffers in the order posted.
+    ///
+    /// # Errors
+    /// Gives the buffer back if the limit of receives is reached, or the connection is broken.
+    pub fn post_receive(&mut self, buffer: R) -> Result<(), R> {
+        if self.broken.is_some() {
+            return Err(buffer);
+        }
+        self.inbox.post(buffer)
+    }
+
+    /// The next thing that happened.
+    pub fn event(&mut self) -> Option<Event<S, R>> {
+        if std::mem::take(&mut self.connected_due) {
+            return Some(Event::Connected);
+        }
+        if let Some(message) = self.outbox.take_complete(self.level) {
+            return Some(Event::Sent(message, Ok(())));
+        }
+        if let Some((buffer, arrived)) = self.inbox.take_complete() {
+            return Some(Event::Received(buffer, Ok(arrived)));
+        }
+        self.broken.and_then(|broken| self.flush(broken))
+    }
+
+    /// Everything outstanding completes with an error.
+    fn flush(&mut self, broken: Broken) -> Option<Event<S, R>> {
+        if let Some(message) = self.outbox.take_oldest() {
+            return Some(Event::Sent(message, Err(broken)));
+        }
+        if let Some((buffer, error)) = self.inbox.take_broken(broken) {
+            return Some(Event::Received(buffer, Err(error)));
+        }
+        std::mem::take(&mut self.broken_due).then_some(Event::Broken(broken))
+    }
+
+    /// Ends the connection at once. What is outstanding comes back with an error, and the peer is told if it can be.
+    pub fn close(&mut self) {
+        self.break_off(Broken::Closed, Some(Reason::Closed));
+    }
+
+    /// As [`close`](Self::close), with another reason to tell the peer.
+    pub fn reset(&mut self, reason: Reason) {
+        self.break_off(Broken::Closed, Some(reason));
+    }
+
+    fn break_off(&mut self, broken: Broken, reset: Option<Reason>) {
+        if self.broken.is_none() {
+            self.broken = Some(broken);
+            self.broken_due = true;
+            self.reset_due = reset;
+            self.outbox.stop();
+        }
+    }
+
+    /// Whether nothing more will come: broken, all events taken, the peer told.
+    pub fn is_finished(&self) -> bool {
+        self.broken.is_some() && !self.broken_due && self.reset_due.is_none()
+    }
+
+    /// Figures.
+    pub fn stats(&self) -> Stats {
+        let (frame, window) = (self.mtu.current(), self.congestion.window());
+        Stats { frame, window, rtt: self.recovery.rtt().smoothed(), ..self.stats }
+    }
+}
+
+impl Peer {
+    fn new(validated: bool, now: Duration) -> Self {
+        Self {
+            heard: false,
+            validated,
+            last_heard: now,
+            ack_delay: Duration::ZERO,
+            marked: 0,
+            octets_from: 0,
+            octets_to: 0,
+        }
+    }
+}
+
+impl Name {
+    fn new(name: &[u8]) -> Self {
+        let mut octets = [0; MAX_NAME];
+        let length = name.len().min(MAX_NAME);
+        octets[..length].copy_from_slice(&name[..length]);
+        Self { octets, length: length as u8 }
+    }
+
+    fn octets(&self) -> &[u8] {
+        &self.octets[..self.length.into()]
+    }
+}

@@ -1,0 +1,152 @@
+//! What comes in.
+
+use std::time::Duration;
+
+use super::{Connection, MAX_CREDIT};
+use crate::reliable::{
+    Broken, Ecn, Reason, Sink, Source,
+    congestion::{Acked, Lost},
+    expand,
+    frame::{Acknowledgement, Datagram, Frame, Header},
+    inbox::Placed,
+    recovery::Losses,
+};
+
+impl<S: Source, R: Sink> Connection<S, R> {
+    /// Takes a datagram in that came for this connection; `octets` is how long it was, and `ecn` what its IP header said.
+    /// What is wrong with it counts as if it had been lost.
+    pub fn handle(&mut self, now: Duration, ecn: Ecn, datagram: &Datagram<'_>, octets: usize) {
+        let route = datagram.route();
+        let foreign =
+            route.connection != self.route.connection || route.from_opener == self.route.from_opener;
+        if foreign || self.broken.is_some() {
+            return;
+        }
+        self.stats.received += 1;
+        self.peer.octets_from += octets as u64;
+        match datagram {
+            Datagram::Frame(frame) => self.handle_frame(now, ecn, frame),
+            Datagram::Reset(reset) => self.break_off(Broken::Reset(reset.reason), None),
+        }
+    }
+
+    fn handle_frame(&mut self, now: Duration, ecn: Ecn, frame: &Frame<'_>) {
+        let header = &frame.header;
+        let Some((credit, completed)) = self.believable(header) else { return };
+        self.peer.ack_delay = Duration::from_micros(8 * u64::from(header.promise));
+        if let Some(acknowledgement) = &frame.acknowledgement
+            && self.acknowledged(now, acknowledgement).is_none()
+        {
+            return;
+        }
+        let first = !std::mem::replace(&mut self.peer.heard, true);
+        self.connected_due |= first && self.route.from_opener;
+        self.peer.last_heard = now;
+        self.outbox.set_credit(credit, first);
+        self.outbox.set_completed(completed);
+        if header.elicits {
+            self.handle_content(now, ecn, frame);
+        }
+        self.received.raise_floor(header.number.saturating_sub(header.floor.into()));
+    }
+
+    /// The credit and the count of completed messages, unless the latter can't be.
+    fn believable(&self, header: &Header) -> Option<(u64, u64)> {
+        let begun = self.outbox.begun();
+        let completed = expand(header.completed, self.outbox.completed())?;
+        let credit = expand(header.credit, self.outbox.credit())?;
+        (completed <= begun).then_some((credit.min(begun + MAX_CREDIT), completed))
+    }
+
+    fn handle_content(&mut self, now: Duration, ecn: Ecn, frame: &Frame<'_>) {
+        let number = frame.header.number;
+        if self.received.is_duplicate(number) {
+            self.stats.duplicates += 1;
+            return self.received.repeat(now);
+        }
+        let mut stored = true;
+        for segment in frame.segments() {
+            match self.inbox.place(&segment) {
+                Placed::Stored => {}
+                Placed::NoRoom => stored = false,
+                Placed::TooLong => return self.break_off(Broken::TooLong, Some(Reason::TooLong)),
+                Placed::Contradiction => return self.break_off(Broken::Violation, Some(Reason::Violation)),
+            }
+        }
+        if stored {
+            self.received.record(now, number, ecn, self.config.ack_policy());
+        } else {
+            // The peer is told how much room there is.
+            self.stats.refused += 1;
+            self.received.repeat(now);
+        }
+    }
+
+    /// `None` if the acknowledgement is forged.
+    fn acknowledged(&mut self, now: Duration, acknowledgement: &Acknowledgement<'_>) -> Option<()> {
+        let header = &acknowledgement.header;
+        let delay = Duration::from_micros(header.delay.into()).min(self.peer.ack_delay);
+        let (probes, under_way) = (self.recovery.probes(), self.recovery.octets());
+        let (mtu, outbox, known) = (&mut self.mtu, &mut self.outbox, &mut self.known_credit);
+        let mut longer = false;
+        let arrivals =
+            self.recovery.acknowledged(now, delay, acknowledgement.ranges(), |packet, mut pieces| {
+                longer |= mtu.acknowledged(packet.number, packet.size);
+                *known = packet.credit.max(*known);
+                pieces.by_ref().for_each(|piece| outbox.arrived(piece));
+            })?;
+        if longer {
+            self.congestion.set_packet(self.mtu.current());
+        }
+        if arrivals.packets == 0 {
+            return Some(());
+        }
+        self.peer.validated = true;
+        let rtt = self.recovery.rtt();
+        let acked = Acked {
+            octets: arrivals.octets,
+            packets: arrivals.packets,
+            marked: newly_marked(&mut self.peer.marked, header.marked).min(arrivals.packets),
+            ecn: header.ecn,
+            sent: arrivals.sent,
+            latest: self.recovery.latest().saturating_sub(delay),
+            smoothed: rtt.smoothed(),
+            least: rtt.least(),
+            limited_by_window: self.limited || 2 * under_way > self.congestion.window(),
+        };
+        self.congestion.acknowledged(now, &acked);
+        self.find_lost(now, probes);
+        Some(())
+    }
+
+    /// Finds lost packets and has their content sent again. `probes` is how often the peer was probed in vain.
+    pub(super) fn find_lost(&mut self, now: Duration, probes: u32) {
+        let (mtu, outbox, stats) = (&mut self.mtu, &mut self.outbox, &mut self.stats);
+        let (told, known) = (&mut self.told_credit, self.known_credit);
+        let before = mtu.current();
+        let Losses { congestion } = self.recovery.find_lost(now, |packet, mut pieces| {
+            stats.lost += 1;
+            if packet.credit >= *told {
+                *told = known;
+            }
+            pieces.by_ref().for_each(|piece| outbox.send_again(*piece));
+            !mtu.lost(now, packet.number, packet.size)
+        });
+        if let Some(sent) = congestion {
+            self.congestion.lost(now, &Lost { sent, persistent: probes >= 3 });
+        }
+        if self.mtu.current() != before {
+            self.congestion.set_packet(self.mtu.current());
+        }
+    }
+}
+
+/// How many more marks there are than before, counted in 31 bits. Counts of old frames, which are less, change nothing.
+fn newly_marked(known: &mut u32, told: u32) -> u64 {
+    let new = told.wrapping_sub(*known) & (u32::MAX >> 1);
+    if new > u32::MAX >> 2 {
+        return 0;
+    }
+    *known = told;
+    new.into()
+}

@@ -1,0 +1,191 @@
+//! What goes out.
+
+use std::time::Duration;
+
+use super::{AMPLIFICATION, Connection, Transmit};
+use crate::reliable::{
+    Sink, Source,
+    frame::{FrameWriter, Header, Opening, RESET, Reset},
+    pacing::Pace,
+};
+
+/// No frame is begun in a buffer shorter than this: header, a full acknowledgement, a full opening, and some content.
+const LEAST_BUFFER: usize = 512;
+
+/// Why a frame is sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Messages, as many as there is room for.
+    Messages,
+    /// To be acknowledged, with messages or without.
+    Probe,
+    /// To see whether so long a frame arrives.
+    Length(u16),
+    /// To tell the peer of credit, or to hear whether it lives.
+    Ping,
+    /// Only to acknowledge.
+    Acknowledge,
+}
+
+impl<S: Source, R: Sink> Connection<S, R> {
+    /// Writes the next datagram to be sent now into `buffer`, if there is any. A buffer shorter than 512 octets gets
+    /// none; one that is shorter than frames may be makes them shorter.
+    pub fn transmit(&mut self, now: Duration, buffer: &mut [u8]) -> Option<Transmit> {
+        if buffer.len() < LEAST_BUFFER {
+            return None;
+        }
+        if self.broken.is_some() {
+            return self.transmit_reset(buffer);
+        }
+        let purpose = self.purpose(now, buffer.len())?;
+        let transmit = self.write(now, purpose, buffer);
+        self.stats.sent += 1;
+        self.peer.octets_to += transmit.length as u64;
+        Some(transmit)
+    }
+
+    fn transmit_reset(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
+        let affordable = self.allowance() >= RESET;
+        let reason = self.reset_due.take().filter(|_| affordable)?;
+        let length = Reset { route: self.route, reason }.write(buffer);
+        self.stats.sent += 1;
+        Some(Transmit { length, ect: false })
+    }
+
+    /// Octets that may be sent to the peer's address, which may be another's as long as it did not answer.
+    fn allowance(&self) -> usize {
+        if self.peer.validated {
+            return usize::MAX;
+        }
+        let most = self.peer.octets_from.saturating_mul(AMPLIFICATION);
+        usize::try_from(most.saturating_sub(self.peer.octets_to)).unwrap_or(usize::MAX)
+    }
+
+    fn purpose(&mut self, now: Duration, room: usize) -> Option<Purpose> {
+        if self.allowance() < FrameWriter::HEADER + self.received.octets() {
+            // There will be another acknowledgement when more has come in.
+            self.received.keep_silent();
+            return None;
+        }
+        let acknowledge = self.received.due().is_some_and(|due| due <= now);
+        if self.probes_due > 0 {
+            return Some(Purpose::Probe);
+        }
+        let has_messages = self.outbox.has_something();
+        let open = self.window_is_open() && self.pace_is_open(now);
+        self.limited = has_messages && !open;
+        if open && let Some(length) = self.length_wanted(now, room) {
+            return Some(Purpose::Length(length));
+        }
+        if open && has_messages {
+            return Some(Purpose::Messages);
+        }
+        if self.ping_due || self.credit_is_news() {
+            return Some(Purpose::Ping);
+        }
+        // Who answers shows that he is where he says.
+        let alone = if self.peer.validated { Purpose::Acknowledge } else { Purpose::Ping };
+        acknowledge.then_some(alone)
+    }
+
+    fn window_is_open(&self) -> bool {
+        let under_way = self.recovery.octets();
+        let fits = under_way + u64::from(self.mtu.current()) <= self.congestion.window();
+        !self.recovery.is_full() && (fits || under_way == 0)
+    }
+
+    pub(super) fn pace(&self) -> Pace {
+        let (rtt, starting) = (self.recovery.rtt().smoothed(), self.congestion.is_starting());
+        let packet = self.mtu.current();
+        Pace::new(self.congestion.window(), rtt, starting, packet, self.config.granularity)
+    }
+
+    fn pace_is_open(&mut self, now: Duration) -> bool {
+        if !self.config.pacing {
+            return true;
+        }
+        self.pacer.fill(now, self.pace());
+        self.pacer.is_open(self.mtu.current())
+    }
+
+    /// When something that waits for the pace may leave.
+    pub(super) fn pace_opens(&self) -> Option<Duration> {
+        let waits = self.config.pacing && self.limited && self.window_is_open();
+        waits.then(|| self.pacer.opens(self.mtu.current(), self.pace()))
+    }
+
+    fn length_wanted(&mut self, now: Duration, room: usize) -> Option<u16> {
+        if !self.fills_frames || !self.peer.heard {
+            return None;
+        }
+        self.mtu.wanted(now).filter(|length| usize::from(*length) <= room)
+    }
+
+    /// Whether the peer may have to wait for credit that it could have: it knows of less than half.
+    fn credit_is_news(&self) -> bool {
+        let (credit, completed) = (self.inbox.credit(), self.inbox.completed());
+        let unknown = credit > self.told_credit;
+        unknown && 2 * self.told_credit.saturating_sub(completed) < credit - completed && self.peer.heard
+    }
+
+    fn write(&mut self, now: Duration, purpose: Purpose, buffer: &mut [u8]) -> Transmit {
+        let elicits = purpose != Purpose::Acknowledge;
+        let length = match purpose {
+            Purpose::Length(length) => length,
+            _ => self.mtu.current(),
+        };
+        let end = usize::from(length).min(buffer.len()).min(self.allowance());
+        let credit = self.inbox.credit();
+        let header = self.header(elicits, credit);
+        let number = header.number;
+        let mut frame = FrameWriter::new(&mut buffer[..end], &header);
+        self.received.acknowledge(now, &mut frame);
+        if self.route.from_opener && !self.peer.heard {
+            frame.open(&Opening { level: self.level, name: self.name.octets() });
+        }
+        if elicits {
+            self.add_messages(&mut frame);
+        }
+        if let Purpose::Length(length) = purpose {
+            frame.pad(length.into());
+            self.mtu.probe_sent(number, length);
+        }
+        let length = frame.finish();
+        if elicits {
+            self.eliciting_sent(now, length as u16, credit);
+        }
+        Transmit { length, ect: elicits && self.congestion.wants_marks() }
+    }
+
+    fn header(&self, elicits: bool, credit: u64) -> Header {
+        Header {
+            route: self.route,
+            elicits,
+            number: self.recovery.next_number(),
+            credit: credit as u32,
+            completed: self.inbox.completed() as u32,
+            floor: self.recovery.floor_distance(),
+            promise: self.config.promise(),
+        }
+    }
+
+    fn add_messages(&mut self, frame: &mut FrameWriter<'_>) {
+        let mut fresh = true;
+        while let Some(piece) = self.outbox.write(frame, fresh) {
+            self.recovery.add_piece(piece);
+            fresh = false;
+        }
+        self.fills_frames |= self.outbox.has_something();
+    }
+
+    fn eliciting_sent(&mut self, now: Duration, length: u16, credit: u64) {
+        if self.recovery.count() == 0 {
+            self.waiting_since = now;
+        }
+        self.recovery.sent(now, length, credit);
+        self.pacer.sent(length.into());
+        self.told_credit = self.told_credit.max(credit);
+        self.probes_due = self.probes_due.saturating_sub(1);
+        self.ping_due = false;
+    }
+}

@@ -1,0 +1,63 @@
+//! What time brings.
+
+use std::time::Duration;
+
+use super::Connection;
+use crate::reliable::{Broken, Reason, Sink, Source};
+
+/// Probes that leave when the peer has been silent for too long.
+const PROBES: u8 = 2;
+/// After so many timeouts in a row, long frames may be what does not arrive.
+const LENGTH_SUSPECT: u32 = 3;
+
+impl<S: Source, R: Sink> Connection<S, R> {
+    /// When to call [`handle_timeout`](Self::handle_timeout), and then [`transmit`](Self::transmit), at the latest.
+    pub fn timeout(&self) -> Option<Duration> {
+        if self.broken.is_some() {
+            return None;
+        }
+        let acknowledge = self.received.due();
+        let recover = self.recovery.deadline(self.peer.ack_delay);
+        let times = [acknowledge, recover, self.pace_opens(), self.asks_at(), self.dies_at()];
+        times.into_iter().flatten().min()
+    }
+
+    /// Time has passed; calls before the [timeout](Self::timeout) do nothing.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        if self.broken.is_some() {
+            return;
+        }
+        if self.dies_at().is_some_and(|at| at <= now) {
+            return self.break_off(Broken::TimedOut, Some(Reason::TimedOut));
+        }
+        if self.recovery.loss_is_due(now) {
+            self.find_lost(now, self.recovery.probes());
+        } else if self.recovery.deadline(self.peer.ack_delay).is_some_and(|at| at <= now) {
+            self.probe(now);
+        }
+        self.ping_due |= self.asks_at().is_some_and(|at| at <= now);
+    }
+
+    fn probe(&mut self, now: Duration) {
+        let outbox = &mut self.outbox;
+        self.recovery.probe(now, |piece| outbox.send_again(piece));
+        self.probes_due = PROBES;
+        self.stats.probes += 1;
+        if self.recovery.probes() == LENGTH_SUSPECT {
+            self.mtu.fall_back(now);
+            self.congestion.set_packet(self.mtu.current());
+        }
+    }
+
+    /// When a silent peer is asked whether it is alive.
+    fn asks_at(&self) -> Option<Duration> {
+        let idle = self.recovery.count() == 0 && self.peer.heard && self.peer.validated;
+        self.config.keep_alive.filter(|_| idle).map(|interval| self.peer.last_heard + interval)
+    }
+
+    /// When a peer that does not answer counts as dead.
+    fn dies_at(&self) -> Option<Duration> {
+        let asked = self.recovery.count() > 0;
+        asked.then(|| self.peer.last_heard.max(self.waiting_since) + self.config.death)
+    }
+}

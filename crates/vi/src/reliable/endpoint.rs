@@ -1,0 +1,341 @@
+//! Many connections behind one address.
+
+mod entry;
+
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, VecDeque},
+    time::Duration,
+};
+
+use throughline_demux::{Carried, NonceSource, Slot};
+
+use self::entry::{Entry, Place};
+use super::{
+    Config, Connection, Ecn, Event, Level, Reason, Sink, Source, Transmit,
+    frame::{Datagram, Frame, MAX_NAME, RESET, Reset, Route},
+    lookup::SourceTable,
+};
+
+/// Resets waiting to be sent. Those in excess are not sent: whoever caused them asks again.
+const MAX_RESETS: usize = 64;
+
+/// The limits of an endpoint.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// Connections at a time, those included that ended less than [`linger`](Self::linger) ago.
+    pub max_connections: usize,
+    /// How long the id of a connection that ended is remembered: the longest that a packet can live in the network. An
+    /// opening that comes late then opens nothing.
+    pub linger: Duration,
+}
+
+impl Default for EndpointConfig {
+    /// 16,384 connections, 30 s.
+    fn default() -> Self {
+        Self { max_connections: 16_384, linger: Duration::from_secs(30) }
+    }
+}
+
+/// Why there is no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the limit of connections is reached")]
+pub struct TooMany;
+
+/// Somebody wants a connection. Nothing is kept of it, and its opener asks again and again until it is accepted or
+/// refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incoming<A> {
+    /// Where it comes from.
+    pub from: A,
+    /// The level that the opener wants.
+    pub level: Level,
+    route: Route,
+    name: [u8; MAX_NAME],
+    length: u8,
+}
+
+impl<A> Incoming<A> {
+    /// Whom the opener wants to reach.
+    pub fn name(&self) -> &[u8] {
+        &self.name[..self.length.into()]
+    }
+}
+
+/// What came of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handled<A> {
+    /// It was for this connection.
+    Connection(Slot),
+    /// It opens a connection. Once that was [accepted](Endpoint::accept), hand the same datagram in again: there may be
+    /// messages in it.
+    Incoming(Incoming<A>),
+    /// It was for nobody, or damaged.
+    Nobody,
+}
+
+/// Connections behind one address, found by the ids in frames. `A` is the type of addresses.
+///
+/// A connection belongs to the address that it was opened with; what comes from others is not believed.
+pub struct Endpoint<A, S, R> {
+    config: EndpointConfig,
+    places: Vec<Place<A, S, R>>,
+    vacant: Vec<Slot>,
+    table: SourceTable<(u64, u8)>,
+    random: Box<dyn NonceSource>,
+    resets: VecDeque<(A, Reset)>,
+    /// Connections that may have something to send.
+    sending: VecDeque<Slot>,
+    /// Connections that may have events.
+    eventful: VecDeque<Slot>,
+    /// Timeouts; some are of the past, which their connection knows.
+    timers: BinaryHeap<Reverse<(Duration, u32)>>,
+    /// Connections that ended, and until when their ids are remembered.
+    ended: VecDeque<(Duration, Slot)>,
+}
+
+impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
+    /// No connections. `random` must be unguessable.
+    pub fn new(config: EndpointConfig, mut random: impl NonceSource + 'static) -> Self {
+        Self {
+            table: SourceTable::new(config.max_connections, random.next_nonce()),
+            config,
+            places: Vec::new(),
+            vacant: Vec::new(),
+            random: Box::new(random),
+            resets: VecDeque::with_capacity(MAX_RESETS),
+            sending: VecDeque::new(),
+            eventful: VecDeque::new(),
+            timers: BinaryHeap::new(),
+            ended: VecDeque::new(),
+        }
+    }
+
+    /// Opens a connection to an address; see [`Connection::open`].
+    ///
+    /// # Errors
+    /// [`TooMany`].
+    pub fn open(
+        &mut self,
+        config: &Config,
+        to: A,
+        level: Level,
+        name: &[u8],
+        now: Duration,
+    ) -> Result<Slot, TooMany> {
+        let random = [self.random.next_nonce(), self.random.next_nonce()];
+        self.insert(to, Connection::open(config, level, name, random, now), now)
+    }
+
+    /// Accepts a connection. Buffers should be posted before its datagram is handed in again.
+    ///
+    /// # Errors
+    /// [`TooMany`], or the connection exists already.
+    pub fn accept(
+        &mut self,
+        config: &Config,
+        incoming: &Incoming<A>,
+        now: Duration,
+    ) -> Result<Slot, TooMany> {
+        let opening = super::frame::Opening { level: incoming.level, name: incoming.name() };
+        let random = self.random.next_nonce();
+        self.insert(incoming.from, Connection::accept(config, incoming.route, &opening, random, now), now)
+    }
+
+    /// Refuses a connection.
+    pub fn refuse(&mut self, incoming: &Incoming<A>) {
+        self.reset(incoming.from, incoming.route, Reason::Refused);
+    }
+
+    fn insert(&mut self, address: A, connection: Connection<S, R>, now: Duration) -> Result<Slot, TooMany> {
+        self.forget_ended(now);
+        let slot = self.vacant.last().copied().unwrap_or(Slot(self.places.len() as u32));
+        let key = key(connection.route());
+        if !self.table.insert(&key, slot) {
+            return Err(TooMany);
+        }
+        let place = Place { key, entry: Some(Entry::new(address, connection)) };
+        match self.vacant.pop() {
+            Some(slot) => self.places[slot.0 as usize] = place,
+            None => self.places.push(place),
+        }
+        self.touch(slot);
+        Ok(slot)
+    }
+
+    fn forget_ended(&mut self, now: Duration) {
+        while let Some((_, slot)) = self.ended.front().copied().filter(|(until, _)| *until <= now) {
+            self.ended.pop_front();
+            self.table.remove(&self.places[slot.0 as usize].key);
+            self.vacant.push(slot);
+        }
+    }
+
+    /// A connection, until the event that says it is [broken](Event::Broken) was taken.
+    pub fn connection(&mut self, slot: Slot) -> Option<&mut Connection<S, R>> {
+        self.touch(slot);
+        self.entry(slot).map(|entry| &mut entry.connection)
+    }
+
+    fn entry(&mut self, slot: Slot) -> Option<&mut Entry<A, S, R>> {
+        self.places.get_mut(slot.0 as usize)?.entry.as_mut()
+    }
+
+    /// Something may have changed: it is looked at when datagrams and events are asked for.
+    fn touch(&mut self, slot: Slot) {
+        let Some(entry) = self.places.get_mut(slot.0 as usize).and_then(|place| place.entry.as_mut()) else {
+            return;
+        };
+        if !std::mem::replace(&mut entry.is_sending, true) {
+            self.sending.push_back(slot);
+        }
+        if !std::mem::replace(&mut entry.is_eventful, true) {
+            self.eventful.push_back(slot);
+        }
+    }
+
+    /// Takes a datagram in.
+    pub fn handle(&mut self, now: Duration, from: A, ecn: Ecn, octets: &[u8]) -> Handled<A> {
+        let Ok(datagram) = Datagram::parse(octets) else { return Handled::Nobody };
+        let route = datagram.route();
+        let ours = key(Route { from_opener: !route.from_opener, ..route });
+        match self.table.find(&ours) {
+            Some(slot) => self.handle_known(now, from, ecn, &datagram, octets.len(), slot),
+            None => self.handle_unknown(from, &datagram),
+        }
+    }
+
+    fn handle_known(
+        &mut self,
+        now: Duration,
+        from: A,
+        ecn: Ecn,
+        datagram: &Datagram<'_>,
+        octets: usize,
+        slot: Slot,
+    ) -> Handled<A> {
+        let is_frame = matches!(datagram, Datagram::Frame(_));
+        match self.entry(slot) {
+            Some(entry) if entry.address == from => entry.connection.handle(now, ecn, datagram, octets),
+            Some(_) => return Handled::Nobody,
+            None if is_frame => {
+                self.reset(from, datagram.route(), Reason::Unknown);
+                return Handled::Nobody;
+            }
+            None => return Handled::Nobody,
+        }
+        self.touch(slot);
+        Handled::Connection(slot)
+    }
+
+    fn handle_unknown(&mut self, from: A, datagram: &Datagram<'_>) -> Handled<A> {
+        let Datagram::Frame(frame) = datagram else { return Handled::Nobody };
+        if let Some(incoming) = incoming(from, frame) {
+            return Handled::Incoming(incoming);
+        }
+        self.reset(from, frame.header.route, Reason::Unknown);
+        Handled::Nobody
+    }
+
+    /// Answers a frame of this route with a reset, which is shorter than any frame.
+    fn reset(&mut self, to: A, theirs: Route, reason: Reason) {
+        if self.resets.len() < MAX_RESETS {
+            let route = Route { from_opener: !theirs.from_opener, ..theirs };
+            self.resets.push_back((to, Reset { route, reason }));
+        }
+    }
+
+    /// Writes the next datagram into `buffer`, and says where to send it. To be called until there is none.
+    pub fn transmit(&mut self, now: Duration, buffer: &mut [u8]) -> Option<(A, Transmit)> {
+        if buffer.len() >= RESET
+            && let Some((to, reset)) = self.resets.pop_front()
+        {
+            return Some((to, Transmit { length: reset.write(buffer), ect: false }));
+        }
+        while let Some(slot) = self.sending.front().copied() {
+            let entry = self.entry(slot).expect("entries leave the queue before they end");
+            if let Some(transmit) = entry.connection.transmit(now, buffer) {
+                return Some((entry.address, transmit));
+            }
+            entry.is_sending = false;
+            self.sending.pop_front();
+            self.set_timer(slot);
+            self.end(slot, now);
+        }
+        None
+    }
+
+    /// The next event of any connection. To be called until there is none.
+    pub fn event(&mut self, now: Duration) -> Option<(Slot, Event<S, R>)> {
+        while let Some(slot) = self.eventful.front().copied() {
+            let entry = self.entry(slot).expect("entries leave the queue before they end");
+            if let Some(event) = entry.connection.event() {
+                return Some((slot, event));
+            }
+            entry.is_eventful = false;
+            self.eventful.pop_front();
+            self.end(slot, now);
+        }
+        None
+    }
+
+    /// Removes a connection of which nothing more will come. Its id is remembered for a while.
+    fn end(&mut self, slot: Slot, now: Duration) {
+        let until = now + self.config.linger;
+        let place = &mut self.places[slot.0 as usize];
+        if place.entry.take_if(|entry| entry.is_over()).is_some() {
+            self.ended.push_back((until, slot));
+        }
+    }
+
+    fn set_timer(&mut self, slot: Slot) {
+        let Some(entry) = self.places[slot.0 as usize].entry.as_mut() else { return };
+        let timeout = entry.connection.timeout();
+        if let Some(at) = timeout.filter(|at| entry.timer.is_none_or(|timer| *at < timer)) {
+            entry.timer = Some(at);
+            self.timers.push(Reverse((at, slot.0)));
+        }
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timers.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// Time has passed. Ask for events and datagrams afterwards.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        self.forget_ended(now);
+        while let Some(Reverse((at, slot))) = self.timers.peek().copied().filter(|first| first.0.0 <= now) {
+            self.timers.pop();
+            let Some(entry) = self.entry(Slot(slot)).filter(|entry| entry.timer == Some(at)) else {
+                continue;
+            };
+            entry.timer = None;
+            entry.connection.handle_timeout(now);
+            self.touch(Slot(slot));
+        }
+    }
+
+    /// How many connections there are.
+    pub fn len(&self) -> usize {
+        self.places.len() - self.vacant.len() - self.ended.len()
+    }
+
+    /// Whether there is no connection.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn incoming<A: Copy>(from: A, frame: &Frame<'_>) -> Option<Incoming<A>> {
+    let opening = frame.opening?;
+    let mut name = [0; MAX_NAME];
+    name[..opening.name.len()].copy_from_slice(opening.name);
+    let length = opening.name.len() as u8;
+    Some(Incoming { from, level: opening.level, route: frame.header.route, name, length })
+}
+
+/// The key of the connection whose frames have this route. Both ends may be here, with the same id.
+fn key(route: Route) -> Carried<(u64, u8)> {
+    Carried { index: route.connection as u32, key: (route.connection, route.from_opener.into()) }
+}

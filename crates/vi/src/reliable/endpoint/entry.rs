@@ -1,0 +1,34 @@
+//! What an endpoint knows of a connection.
+
+use std::time::Duration;
+
+use throughline_demux::Carried;
+
+use crate::reliable::{Connection, Sink, Source};
+
+/// A slot: a connection, or, for a while, the id of one that ended.
+pub struct Place<A, S, R> {
+    pub key: Carried<(u64, u8)>,
+    pub entry: Option<Entry<A, S, R>>,
+}
+
+/// A connection, and where the endpoint has it in its queues.
+pub struct Entry<A, S, R> {
+    pub address: A,
+    pub connection: Connection<S, R>,
+    pub is_sending: bool,
+    pub is_eventful: bool,
+    /// The timeout that is in the endpoint's heap.
+    pub timer: Option<Duration>,
+}
+
+impl<A, S: Source, R: Sink> Entry<A, S, R> {
+    pub fn new(address: A, connection: Connection<S, R>) -> Self {
+        Self { address, connection, is_sending: false, is_eventful: false, timer: None }
+    }
+
+    /// Whether nothing more will come of it.
+    pub fn is_over(&self) -> bool {
+        self.connection.is_finished() && !self.is_sending && !self.is_eventful
+    }
+}

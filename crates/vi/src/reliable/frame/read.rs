@@ -1,0 +1,230 @@
+//! Reading frames. Everything is checked once, here; what is handed out needs no more checks.
+
+use std::ops::Range;
+
+use super::{
+    AckHeader, Acknowledgement, Datagram, ECN, Frame, FrameError, Header, Level, MAGIC, MAX_MESSAGE,
+    MAX_NAME, MAX_NUMBER, MAX_RANGES, Opening, Reason, Reset, Route, Segment, flag, sum, tag,
+};
+
+impl<'a> Datagram<'a> {
+    /// Reads a datagram.
+    ///
+    /// # Errors
+    /// [`FrameError`]. Whatever the error, the datagram is to be treated as if it had been lost.
+    pub fn parse(octets: &'a [u8]) -> Result<Self, FrameError> {
+        let mut reader = Reader(octets);
+        if reader.array::<2>()? != MAGIC {
+            return Err(FrameError::Foreign);
+        }
+        let flags = reader.u16()?;
+        let expected = reader.u32()?;
+        let connection = reader.u64()?;
+        if sum(octets) != expected {
+            return Err(FrameError::Damaged);
+        }
+        let route = Route { connection, from_opener: flags & flag::FROM_OPENER != 0 };
+        if flags & flag::RESET != 0 {
+            return reset(reader, flags, route).map(Self::Reset);
+        }
+        frame(reader, flags, route).map(Self::Frame)
+    }
+
+    /// Whose datagram it is.
+    pub fn route(&self) -> Route {
+        match self {
+            Self::Frame(frame) => frame.header.route,
+            Self::Reset(reset) => reset.route,
+        }
+    }
+}
+
+fn reset(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Reset, FrameError> {
+    let reason = Reason::from_code(reader.u32()?).ok_or(FrameError::Malformed)?;
+    let alone = flags & !(flag::FROM_OPENER | flag::RESET) == 0 && reader.0.is_empty();
+    alone.then_some(Reset { route, reason }).ok_or(FrameError::Malformed)
+}
+
+fn frame(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Frame<'_>, FrameError> {
+    let known = flag::FROM_OPENER | flag::ELICITS | flag::ACKNOWLEDGEMENT | flag::OPENING;
+    let header = Header {
+        route,
+        elicits: flags & flag::ELICITS != 0,
+        number: reader.u64()?,
+        credit: reader.u32()?,
+        completed: reader.u32()?,
+        floor: reader.u16()?,
+        promise: reader.u16()?,
+    };
+    if header.number >= MAX_NUMBER || flags & !known != 0 {
+        return Err(FrameError::Malformed);
+    }
+    let acked = flags & flag::ACKNOWLEDGEMENT != 0;
+    let acknowledgement = acked.then(|| acknowledgement(&mut reader)).transpose()?;
+    let opening = (flags & flag::OPENING != 0).then(|| opening(&mut reader)).transpose()?;
+    let mut check = Reader(reader.0);
+    while segment(&mut check)?.is_some() {}
+    // A segment that nobody acknowledges is lost without anyone noticing.
+    let frame = Frame { header, acknowledgement, opening, segments: reader.0 };
+    let lost = !header.elicits && frame.segments().next().is_some();
+    let strange = frame.opening.is_some() && !route.from_opener;
+    if lost || strange { Err(FrameError::Malformed) } else { Ok(frame) }
+}
+
+fn acknowledgement<'a>(reader: &mut Reader<'a>) -> Result<Acknowledgement<'a>, FrameError> {
+    let (largest, delay, marks) = (reader.u64()?, reader.u32()?, reader.u32()?);
+    let (first, count) = (reader.u16()?, reader.u16()? as usize);
+    if largest >= MAX_NUMBER || first == 0 || count > MAX_RANGES {
+        return Err(FrameError::Malformed);
+    }
+    let ranges = reader.take(4 * count)?.as_chunks().0;
+    let header = AckHeader { largest, delay, marked: marks & !ECN, ecn: marks & ECN != 0, first };
+    let acknowledgement = Acknowledgement { header, ranges };
+    // Every range ends where the next one begins to be missing; the last must not begin before 0.
+    let span: u64 = acknowledgement.pairs().map(|(missing, received)| missing + received).sum();
+    let all_full = acknowledgement.pairs().all(|(missing, received)| missing > 0 && received > 0);
+    let possible = all_full && span + u64::from(first) <= largest + 1;
+    possible.then_some(acknowledgement).ok_or(FrameError::Malformed)
+}
+
+fn opening<'a>(reader: &mut Reader<'a>) -> Result<Opening<'a>, FrameError> {
+    let [level, length, zero, zero_too] = reader.array()?;
+    let level = Level::from_code(level).ok_or(FrameError::Malformed)?;
+    if length as usize > MAX_NAME || zero | zero_too != 0 {
+        return Err(FrameError::Malformed);
+    }
+    Ok(Opening { level, name: reader.take(length.into())? })
+}
+
+/// The next segment, if the frame doesn't end here.
+fn segment<'a>(reader: &mut Reader<'a>) -> Result<Option<Segment<'a>>, FrameError> {
+    let with_immediate = match reader.0.first() {
+        None | Some(&tag::PADDING) => return Ok(None),
+        Some(&tag::SEGMENT) => false,
+        Some(&tag::WITH_IMMEDIATE) => true,
+        Some(_) => return Err(FrameError::Malformed),
+    };
+    let [_, zero] = reader.array()?;
+    let length = reader.u16()?;
+    let (message, offset, total) = (reader.u32()?, reader.u32()?, reader.u32()?);
+    let immediate = with_immediate.then(|| reader.u32()).transpose()?;
+    let octets = reader.take(length.into())?;
+    let end = u64::from(offset) + u64::from(length);
+    // Of an empty message there is one segment; all others bring something.
+    let progress = length > 0 || total == 0;
+    if zero != 0 || total as usize > MAX_MESSAGE || end > total.into() || !progress {
+        return Err(FrameError::Malformed);
+    }
+    Ok(Some(Segment { message, offset, total, immediate, octets }))
+}
+
+impl<'a> Frame<'a> {
+    /// The segments in the frame.
+    pub fn segments(&self) -> Segments<'a> {
+        Segments(Reader(self.segments))
+    }
+}
+
+/// The segments of a checked frame.
+#[derive(Clone, Debug)]
+pub struct Segments<'a>(Reader<'a>);
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = Segment<'a>;
+
+    fn next(&mut self) -> Option<Segment<'a>> {
+        segment(&mut self.0).ok().flatten()
+    }
+}
+
+impl<'a> Acknowledgement<'a> {
+    fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + 'a {
+        let number = |low, high| u64::from(u16::from_le_bytes([low, high]));
+        self.ranges.iter().map(move |&[a, b, c, d]| (number(a, b), number(c, d)))
+    }
+
+    /// The numbers received, the largest first.
+    pub fn ranges(&self) -> Ranges<'a> {
+        let end = self.header.largest + 1;
+        Ranges { first: Some(end - u64::from(self.header.first)..end), before: end, ranges: *self, at: 0 }
+    }
+}
+
+/// The ranges of a checked acknowledgement, the latest first.
+#[derive(Clone, Debug)]
+pub struct Ranges<'a> {
+    first: Option<Range<u64>>,
+    before: u64,
+    ranges: Acknowledgement<'a>,
+    at: usize,
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = Range<u64>;
+
+    fn next(&mut self) -> Option<Range<u64>> {
+        let range = match self.first.take() {
+            Some(first) => first,
+            None => {
+                let (missing, received) = self.ranges.pairs().nth(self.at)?;
+                self.at += 1;
+                let end = self.before - missing;
+                end - received..end
+            }
+        };
+        self.before = range.start;
+        Some(range)
+    }
+}
+
+impl Level {
+    fn from_code(code: u8) -> Option<Self> {
+        [Self::Delivery, Self::Reception].into_iter().find(|level| level.code() == code)
+    }
+
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Delivery => 1,
+            Self::Reception => 2,
+        }
+    }
+}
+
+impl Reason {
+    const ALL: [Self; 6] =
+        [Self::Closed, Self::Unknown, Self::Refused, Self::TooLong, Self::Violation, Self::TimedOut];
+
+    fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.get(code as usize).copied()
+    }
+}
+
+/// What is left to be read.
+#[derive(Clone, Copy, Debug)]
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, octets: usize) -> Result<&'a [u8], FrameError> {
+        let (taken, rest) = self.0.split_at_checked(octets).ok_or(FrameError::Truncated)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
+        let (array, rest) = self.0.split_first_chunk().ok_or(FrameError::Truncated)?;
+        self.0 = rest;
+        Ok(*array)
+    }
+
+    fn u16(&mut self) -> Result<u16, FrameError> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32, FrameError> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64, FrameError> {
+        self.array().map(u64::from_le_bytes)
+    }
+}

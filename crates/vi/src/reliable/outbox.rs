@@ -1,0 +1,222 @@
+//! Messages to be sent, and what the peer has of them.
+
+use std::collections::VecDeque;
+
+use super::{
+    Source,
+    frame::{FrameWriter, Level, SegmentHeader},
+    ranges::RangeSet,
+    recovery::Piece,
+};
+
+/// A piece that would not fill a frame is not begun in a frame that has less room than this.
+const WORTHWHILE: usize = 256;
+
+struct Outgoing<S> {
+    source: S,
+    immediate: Option<u32>,
+    arrived: RangeSet,
+    octets_arrived: u64,
+    all_arrived: bool,
+}
+
+/// The messages posted, in order, as long as their completion is awaited.
+pub struct Outbox<S> {
+    messages: VecDeque<Outgoing<S>>,
+    /// The number of the first of `messages`.
+    base: u64,
+    /// What has never been sent begins here: a message and an offset.
+    next: (u64, u32),
+    /// Pieces to be sent again, before anything new.
+    again: VecDeque<Piece>,
+    credit: u64,
+    /// Messages that the peer has completely.
+    completed: u64,
+    limit: usize,
+    spare: Vec<RangeSet>,
+}
+
+impl<S: Source> Outbox<S> {
+    /// Nothing to send; so many messages may be sent before the peer said anything, and at most `limit` be outstanding.
+    pub fn new(credit: u64, limit: usize) -> Self {
+        Self {
+            messages: VecDeque::new(),
+            base: 0,
+            next: (0, 0),
+            again: VecDeque::new(),
+            credit,
+            completed: 0,
+            limit,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Adds a message, unless there are too many; then it is given back.
+    pub fn post(&mut self, source: S, immediate: Option<u32>) -> Result<(), S> {
+        if self.messages.len() >= self.limit {
+            return Err(source);
+        }
+        let arrived = self.spare.pop().unwrap_or_default();
+        self.messages.push_back(Outgoing {
+            source,
+            immediate,
+            arrived,
+            octets_arrived: 0,
+            all_arrived: false,
+        });
+        Ok(())
+    }
+
+    /// Messages that were given to the network in part at least: no more can the peer have.
+    pub fn begun(&self) -> u64 {
+        self.next.0 + u64::from(self.next.1 > 0)
+    }
+
+    /// How many messages may be sent.
+    pub fn credit(&self) -> u64 {
+        self.credit
+    }
+
+    /// The peer said how many messages may be sent, for the first time if `first`: what was assumed does not count then.
+    pub fn set_credit(&mut self, credit: u64, first: bool) {
+        self.credit = if first { credit } else { self.credit.max(credit) };
+    }
+
+    /// How many messages the peer has completely.
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// The peer has so many messages completely.
+    pub fn set_completed(&mut self, completed: u64) {
+        self.completed = self.completed.max(completed);
+    }
+
+    /// Whether anything can be sent.
+    pub fn has_something(&self) -> bool {
+        self.has_new() || self.again.iter().any(|piece| self.is_wanted(piece))
+    }
+
+    fn has_new(&self) -> bool {
+        let end = self.base + self.messages.len() as u64;
+        self.next.0 < end.min(self.credit)
+    }
+
+    fn is_wanted(&self, piece: &Piece) -> bool {
+        let allowed = piece.message >= self.base.max(self.completed) && piece.message < self.credit;
+        let message = (piece.message.wrapping_sub(self.base)) as usize;
+        allowed && self.messages.get(message).is_some_and(|message| !message.has(piece))
+    }
+
+    /// Sends a piece again.
+    pub fn send_again(&mut self, piece: Piece) {
+        if piece.message >= self.base {
+            self.again.push_back(piece);
+        }
+    }
+
+    /// Writes the next segment into a frame, if there is any and it fits. `fresh` if there is none in the frame yet.
+    pub fn write(&mut self, frame: &mut FrameWriter<'_>, fresh: bool) -> Option<Piece> {
+        self.write_again(frame, fresh).or_else(|| self.write_new(frame, fresh))
+    }
+
+    fn write_again(&mut self, frame: &mut FrameWriter<'_>, fresh: bool) -> Option<Piece> {
+        let mut at = 0;
+        while let Some(piece) = self.again.get(at).copied() {
+            if self.is_wanted(&piece) {
+                break;
+            }
+            // Beyond the credit it waits; otherwise it arrived after all.
+            if piece.message < self.credit {
+                self.again.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        let piece = *self.again.get(at)?;
+        let message = &self.messages[(piece.message - self.base) as usize];
+        let gap = message.arrived.first_gap(piece.start.into(), piece.end.into());
+        let (start, wanted) = (gap.start as u32, (gap.end - gap.start) as usize);
+        let length = self.fitting(frame, piece.message, wanted, fresh)?;
+        let sent = Piece { start, end: start + length as u32, ..piece };
+        if sent.end < piece.end {
+            self.again[at].start = sent.end;
+        } else {
+            self.again.remove(at);
+        }
+        self.write_piece(frame, sent);
+        Some(sent)
+    }
+
+    fn write_new(&mut self, frame: &mut FrameWriter<'_>, fresh: bool) -> Option<Piece> {
+        if !self.has_new() {
+            return None;
+        }
+        let (message, start) = self.next;
+        let total = self.messages[(message - self.base) as usize].source.len();
+        let length = self.fitting(frame, message, total - start as usize, fresh)?;
+        let piece = Piece { message, start, end: start + length as u32 };
+        self.next = if piece.end as usize == total { (message + 1, 0) } else { (message, piece.end) };
+        self.write_piece(frame, piece);
+        Some(piece)
+    }
+
+    /// How many of the octets wanted go into the frame.
+    fn fitting(&self, frame: &FrameWriter<'_>, message: u64, wanted: usize, fresh: bool) -> Option<usize> {
+        let immediate = self.messages[(message - self.base) as usize].immediate;
+        let room = frame.segment_room(immediate);
+        let whole = room >= wanted && frame.has_room_for_segment(immediate);
+        (whole || room >= WORTHWHILE || fresh && room > 0).then_some(room.min(wanted))
+    }
+
+    fn write_piece(&self, frame: &mut FrameWriter<'_>, piece: Piece) {
+        let message = &self.messages[(piece.message - self.base) as usize];
+        let header = SegmentHeader {
+            message: piece.message as u32,
+            offset: piece.start,
+            total: message.source.len() as u32,
+            immediate: message.immediate,
+        };
+        let fill = |octets: &mut [u8]| message.source.read(piece.start as usize, octets);
+        frame.segment(&header, (piece.end - piece.start) as usize, fill);
+    }
+
+    /// A piece arrived.
+    pub fn arrived(&mut self, piece: &Piece) {
+        let Some(index) = piece.message.checked_sub(self.base) else { return };
+        let Some(message) = self.messages.get_mut(index as usize) else { return };
+        let new = message.arrived.insert(piece.start.into()..piece.end.into(), usize::MAX);
+        message.octets_arrived += new.unwrap_or(0);
+        message.all_arrived = message.octets_arrived == message.source.len() as u64;
+    }
+
+    /// Takes the oldest message out if it is complete at this level.
+    pub fn take_complete(&mut self, level: Level) -> Option<S> {
+        let oldest = self.messages.front()?;
+        let delivered = level == Level::Delivery && oldest.all_arrived;
+        (delivered || self.base < self.completed).then(|| self.take_oldest()).flatten()
+    }
+
+    /// Takes the oldest message out, whatever became of it.
+    pub fn take_oldest(&mut self) -> Option<S> {
+        let mut oldest = self.messages.pop_front()?;
+        self.base += 1;
+        self.next = self.next.max((self.base, 0));
+        oldest.arrived.clear();
+        self.spare.push(oldest.arrived);
+        Some(oldest.source)
+    }
+
+    /// Forgets what was to be sent again: the connection is broken.
+    pub fn stop(&mut self) {
+        self.again.clear();
+        self.credit = 0;
+    }
+}
+
+impl<S: Source> Outgoing<S> {
+    fn has(&self, piece: &Piece) -> bool {
+        self.all_arrived
+            || piece.start < piece.end && self.arrived.contains(piece.start.into()..piece.end.into())
+    }
+}

@@ -1,0 +1,180 @@
+//! Frames: what is written is read again, and nothing else is.
+
+use proptest::{collection::vec, option, prelude::*};
+use throughline_vi::reliable::{
+    Level, MAX_MESSAGE, MAX_NAME, RangeSet, Reason,
+    frame::{
+        AckHeader, Datagram, FrameError, FrameWriter, Header, MAX_NUMBER, MAX_RANGES, Opening, RESET, Reset,
+        Route, SegmentHeader,
+    },
+};
+
+type SegmentParts = (SegmentHeader, Vec<u8>);
+
+fn header() -> impl Strategy<Value = Header> {
+    let numbers = (0..MAX_NUMBER, any::<u32>(), any::<u32>(), any::<u16>(), any::<u16>());
+    (any::<u64>(), any::<bool>(), numbers).prop_map(|(connection, from_opener, numbers)| Header {
+        route: Route { connection, from_opener },
+        elicits: true,
+        number: numbers.0,
+        credit: numbers.1,
+        completed: numbers.2,
+        floor: numbers.3,
+        promise: numbers.4,
+    })
+}
+
+fn segment() -> impl Strategy<Value = SegmentParts> {
+    let place = (any::<u32>(), 0..MAX_MESSAGE as u32 - 2_000, 0..1_000u32, option::of(any::<u32>()));
+    (place, vec(any::<u8>(), 1..1_000)).prop_map(|((message, offset, more, immediate), octets)| {
+        let total = offset + octets.len() as u32 + more;
+        (SegmentHeader { message, offset, total, immediate }, octets)
+    })
+}
+
+/// Ranges with gaps, the latest first.
+fn ranges() -> impl Strategy<Value = Vec<std::ops::Range<u64>>> {
+    vec((1u64..300, 1u64..300), 1..60).prop_map(|lengths| {
+        let mut set = RangeSet::default();
+        let mut at = 1_000_000;
+        for (gap, length) in lengths {
+            at += gap;
+            set.insert(at..at + length, usize::MAX).unwrap();
+            at += length;
+        }
+        set.iter().rev().collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn frames_come_back(
+        header in header(),
+        ranges in option::of(ranges()),
+        delay in any::<u32>(),
+        marked in 0u32..1 << 31,
+        ecn in any::<bool>(),
+        name in option::of(vec(any::<u8>(), 0..=MAX_NAME)),
+        segments in vec(segment(), 0..8),
+        padding in 0usize..100,
+    ) {
+        let mut header = header;
+        header.route.from_opener |= name.is_some();
+        let mut buffer = vec![0xaa; 16_384];
+        let mut writer = FrameWriter::new(&mut buffer, &header);
+        let largest = ranges.as_ref().map_or(0, |ranges| ranges[0].end - 1);
+        if let Some(ranges) = &ranges {
+            let header = AckHeader { largest, delay, marked, ecn, first: 0 };
+            writer.acknowledge(&header, ranges.iter().cloned());
+        }
+        if let Some(name) = &name {
+            writer.open(&Opening { level: Level::Reception, name });
+        }
+        for (header, octets) in &segments {
+            prop_assert!(writer.segment_room(header.immediate) >= octets.len());
+            writer.segment(header, octets.len(), |into| into.copy_from_slice(octets));
+        }
+        let whole = 16_384 - writer.room() + padding;
+        writer.pad(whole);
+        let length = writer.finish();
+        prop_assert_eq!(length, whole);
+
+        let Ok(Datagram::Frame(frame)) = Datagram::parse(&buffer[..length]) else { panic!("not read again") };
+        prop_assert_eq!(frame.header, header);
+        prop_assert_eq!(frame.opening.map(|opening| opening.name.to_vec()), name);
+        prop_assert_eq!(frame.acknowledgement.is_some(), ranges.is_some());
+        if let (Some(read), Some(ranges)) = (frame.acknowledgement, &ranges) {
+            let first = (ranges[0].end - ranges[0].start) as u16;
+            prop_assert_eq!(read.header, AckHeader { largest, delay, marked, ecn, first });
+            prop_assert!(read.ranges().eq(ranges.iter().take(1 + MAX_RANGES).cloned()));
+        }
+        let read: Vec<SegmentParts> = frame.segments().map(|segment| {
+            let header = SegmentHeader {
+                message: segment.message,
+                offset: segment.offset,
+                total: segment.total,
+                immediate: segment.immediate,
+            };
+            (header, segment.octets.to_vec())
+        }).collect();
+        prop_assert_eq!(read, segments);
+    }
+
+    #[test]
+    fn a_bit_that_changed_is_noticed(header in header(), segment in segment(), bit in any::<prop::sample::Index>()) {
+        let mut buffer = vec![0; 2_000];
+        let mut writer = FrameWriter::new(&mut buffer, &header);
+        writer.segment(&segment.0, segment.1.len(), |into| into.copy_from_slice(&segment.1));
+        let length = writer.finish();
+        let bit = bit.index(8 * length);
+        buffer[bit / 8] ^= 1 << (bit % 8);
+        prop_assert!(Datagram::parse(&buffer[..length]).is_err());
+    }
+
+    #[test]
+    fn octets_of_strangers_do_no_harm(octets in vec(any::<u8>(), 0..200)) {
+        prop_assert!(Datagram::parse(&octets).is_err());
+    }
+
+    #[test]
+    fn resets_come_back(connection in any::<u64>(), from_opener in any::<bool>()) {
+        for reason in [Reason::Closed, Reason::Unknown, Reason::Refused, Reason::TooLong, Reason::Violation, Reason::TimedOut] {
+            let reset = Reset { route: Route { connection, from_opener }, reason };
+            let mut buffer = [0; RESET];
+            prop_assert_eq!(reset.write(&mut buffer), RESET);
+            prop_assert_eq!(Datagram::parse(&buffer), Ok(Datagram::Reset(reset)));
+            prop_assert_eq!(Datagram::parse(&buffer[..RESET - 1]), Err(FrameError::Damaged));
+        }
+    }
+}
+
+/// Frames whose sum is right and whose content is not.
+mod malformed {
+    use super::*;
+
+    fn header() -> Header {
+        let route = Route { connection: 1, from_opener: false };
+        Header { route, elicits: true, number: 5, credit: 0, completed: 0, floor: 0, promise: 0 }
+    }
+
+    fn written(write: impl FnOnce(&mut FrameWriter<'_>)) -> Result<(), FrameError> {
+        let mut buffer = [0; 500];
+        let mut writer = FrameWriter::new(&mut buffer, &header());
+        write(&mut writer);
+        let length = writer.finish();
+        Datagram::parse(&buffer[..length]).map(|_| ())
+    }
+
+    fn segment(offset: u32, total: u32, length: usize) -> Result<(), FrameError> {
+        let header = SegmentHeader { message: 0, offset, total, immediate: None };
+        written(|frame| frame.segment(&header, length, |_| ()))
+    }
+
+    #[test]
+    fn segments_beyond_their_message() {
+        assert_eq!(segment(90, 100, 10), Ok(()));
+        assert_eq!(segment(91, 100, 10), Err(FrameError::Malformed));
+        assert_eq!(segment(u32::MAX, 100, 10), Err(FrameError::Malformed));
+        assert_eq!(segment(0, MAX_MESSAGE as u32, 10), Ok(()));
+        assert_eq!(segment(0, MAX_MESSAGE as u32 + 1, 10), Err(FrameError::Malformed));
+        assert_eq!(segment(0, 0, 0), Ok(()));
+        assert_eq!(segment(0, 100, 0), Err(FrameError::Malformed));
+    }
+
+    #[test]
+    fn acknowledgements_of_numbers_below_zero() {
+        let ack = |largest, ranges: &[(u64, u64)]| {
+            let header = AckHeader { largest, delay: 0, marked: 0, ecn: false, first: 0 };
+            written(|frame| frame.acknowledge(&header, ranges.iter().map(|range| range.0..range.1)))
+        };
+        assert_eq!(ack(9, &[(8, 10), (0, 3)]), Ok(()));
+        assert_eq!(ack(9, &[(9, 10), (9, 9)]), Err(FrameError::Malformed));
+        assert_eq!(ack(MAX_NUMBER, &[(MAX_NUMBER, MAX_NUMBER + 1)]), Err(FrameError::Malformed));
+    }
+
+    #[test]
+    fn openings_by_those_who_did_not_open() {
+        let opening = Opening { level: Level::Delivery, name: b"x" };
+        assert_eq!(written(|frame| frame.open(&opening)), Err(FrameError::Malformed));
+    }
+}

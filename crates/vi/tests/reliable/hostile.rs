@@ -1,0 +1,225 @@
+//! Strangers, and peers who mean harm.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use throughline_vi::reliable::{
+    Config, Connection, Ecn, EndpointConfig, Event, Handled, Level,
+    frame::{AckHeader, Datagram, FrameWriter, Header, Opening, Route, SegmentHeader},
+};
+
+use crate::{
+    link::{Conditions, Random},
+    world::{CLIENT, SERVER, World},
+};
+
+const NOW: Duration = Duration::from_secs(1);
+
+fn opening_of(connection: u64, octets: usize) -> Vec<u8> {
+    let mut buffer = vec![0; 1_500];
+    let header = Header {
+        route: Route { connection, from_opener: true },
+        elicits: true,
+        number: 77,
+        credit: 1_000,
+        completed: 0,
+        floor: 0,
+        promise: 0,
+    };
+    let mut frame = FrameWriter::new(&mut buffer, &header);
+    frame.open(&Opening { level: Level::Delivery, name: b"name" });
+    let segment = SegmentHeader { message: 0, offset: 0, total: octets as u32, immediate: None };
+    frame.segment(&segment, octets, |_| ());
+    let length = frame.finish();
+    buffer.truncate(length);
+    buffer
+}
+
+/// An address that only sent an opening, which anyone can do in its name, gets no more than three times as much.
+#[test]
+fn strangers_cannot_have_others_flooded() {
+    let mut world = World::new(Config::data_center(), Conditions::PERFECT, 5);
+    world.on_accept = Box::new(|server| {
+        server.post_receive(vec![0; 1_000]).unwrap();
+        (0..100).for_each(|_| server.post_send(vec![1; 100_000], None).unwrap());
+    });
+    let opening = opening_of(42, 100);
+    // Nothing of what the server sends arrives anywhere.
+    world.links[SERVER].conditions.mtu = 0;
+    world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening);
+    let mut sent = 0;
+    let mut buffer = vec![0; 65_536];
+    while world.now < Duration::from_secs(60) {
+        while let Some((_, transmit)) = world.ends[SERVER].transmit(world.now, &mut buffer) {
+            sent += transmit.length;
+        }
+        let Some(next) = world.ends[SERVER].timeout() else { break };
+        assert!(next > world.now, "timeouts make progress");
+        world.now = next;
+        world.ends[SERVER].handle_timeout(world.now);
+        world.events(SERVER);
+    }
+    assert!(sent <= 3 * opening.len(), "{sent} octets for {}", opening.len());
+}
+
+#[test]
+fn openings_cost_no_more_than_the_limit_of_connections() {
+    let limits = EndpointConfig { max_connections: 100, linger: Duration::from_secs(30) };
+    let mut world = World::with_endpoints(Config::data_center(), Conditions::PERFECT, 5, limits);
+    for id in 0..10_000 {
+        // All with the same lower bits.
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(id << 32, 10));
+    }
+    assert_eq!(world.ends[SERVER].len(), 100);
+}
+
+#[test]
+fn frames_for_nobody_are_answered_with_few_and_short_resets() {
+    let mut world = World::new(Config::data_center(), Conditions::PERFECT, 5);
+    let mut buffer = vec![0; 1_500];
+    for connection in 0..1_000 {
+        let route = Route { connection, from_opener: false };
+        let header =
+            Header { route, elicits: true, number: 1, credit: 0, completed: 0, floor: 0, promise: 0 };
+        let length = FrameWriter::new(&mut buffer, &header).finish();
+        let frame = buffer[..length].to_vec();
+        assert_eq!(world.deliver(CLIENT, SERVER, Ecn::NotCapable, &frame), Handled::Nobody);
+    }
+    let mut resets = 0;
+    while let Some((_, transmit)) = world.ends[CLIENT].transmit(world.now, &mut buffer) {
+        let Ok(Datagram::Reset(reset)) = Datagram::parse(&buffer[..transmit.length]) else { panic!() };
+        assert!(reset.route.from_opener && transmit.length <= 36);
+        // Nor are they answered.
+        let reset = buffer[..transmit.length].to_vec();
+        assert_eq!(world.deliver(SERVER, CLIENT, Ecn::NotCapable, &reset), Handled::Nobody);
+        assert!(world.ends[SERVER].transmit(world.now, &mut vec![0; 1_500]).is_none());
+        resets += 1;
+    }
+    assert!((1..=64).contains(&resets), "{resets}");
+}
+
+#[test]
+fn other_addresses_are_not_believed() {
+    let mut world = World::new(Config::data_center(), Conditions::PERFECT, 5);
+    world.on_accept = Box::new(|server| server.post_receive(vec![0; 1_000]).unwrap());
+    assert!(matches!(
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(42, 100)),
+        Handled::Connection(_)
+    ));
+    assert_eq!(world.ends[SERVER].handle(NOW, 7, Ecn::NotCapable, &opening_of(42, 100)), Handled::Nobody);
+}
+
+type Plain = Connection<Vec<u8>, Vec<u8>>;
+
+/// A server that was opened, has sends and receives outstanding, and answered once.
+fn server(random: u64) -> Plain {
+    let opening = Opening { level: Level::Reception, name: b"" };
+    let route = Route { connection: 9, from_opener: true };
+    let mut server = Plain::accept(&Config::data_center(), route, &opening, random, NOW);
+    for _ in 0..20 {
+        server.post_send(vec![1; 5_000], None).unwrap();
+        server.post_receive(vec![0; 1_000]).unwrap();
+    }
+    let first = opening_of(9, 100);
+    server.handle(NOW, Ecn::NotCapable, &Datagram::parse(&first).unwrap(), 100_000);
+    let mut buffer = [0; 1_500];
+    while server.transmit(NOW, &mut buffer).is_some() {}
+    assert!(matches!(server.event(), Some(Event::Received(_, Ok(_)))));
+    server.post_receive(vec![0; 1_000]).unwrap();
+    server
+}
+
+#[test]
+fn packets_that_were_never_sent_cannot_be_acknowledged() {
+    let mut server = server(1 << 40);
+    let mut buffer = [0; 1_500];
+    let mut random = Random(3);
+    for _ in 0..10_000 {
+        let route = Route { connection: 9, from_opener: true };
+        let header =
+            Header { route, elicits: false, number: 80, credit: 9, completed: 0, floor: 0, promise: 0 };
+        let mut frame = FrameWriter::new(&mut buffer, &header);
+        let largest = random.below(1 << 61);
+        let ack = AckHeader { largest, delay: 0, marked: 0, ecn: false, first: 0 };
+        frame.acknowledge(&ack, std::iter::once(largest.saturating_sub(60_000)..largest + 1));
+        let length = frame.finish();
+        server.handle(NOW, Ecn::NotCapable, &Datagram::parse(&buffer[..length]).unwrap(), 0);
+        assert_eq!(server.event(), None);
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Strange {
+    numbers: (u64, u32, u32, u16, u16),
+    elicits: bool,
+    ack: Option<(u64, u16, u32, u32)>,
+    segments: Vec<(u32, u32, u32, usize)>,
+    later: u32,
+}
+
+fn strange() -> impl Strategy<Value = Strange> {
+    let near = prop_oneof![0u64..200, Just((1 << 62) - 1), (1u64 << 40)..(1 << 40) + 100];
+    let count = || prop_oneof![0u32..50, any::<u32>()];
+    let numbers = (near.clone(), count(), count(), any::<u16>(), any::<u16>());
+    let ack = proptest::option::of((near, 1u16..1_000, any::<u32>(), any::<u32>()));
+    let segment = (count(), 0u32..2_000, prop_oneof![Just(100u32), 0..2_000u32], 0usize..200);
+    let segments = proptest::collection::vec(segment, 0..4);
+    (numbers, any::<bool>(), ack, segments, 0u32..10_000).prop_map(
+        |(numbers, elicits, ack, segments, later)| Strange {
+            numbers,
+            elicits: elicits || !segments.is_empty(),
+            ack,
+            segments,
+            later,
+        },
+    )
+}
+
+impl Strange {
+    fn write(&self, buffer: &mut [u8]) -> usize {
+        let (number, credit, completed, floor, promise) = self.numbers;
+        let route = Route { connection: 9, from_opener: true };
+        let header = Header { route, elicits: self.elicits, number, credit, completed, floor, promise };
+        let mut frame = FrameWriter::new(buffer, &header);
+        if let Some((largest, first, delay, marked)) = self.ack {
+            let start = (largest + 1).saturating_sub(first.into());
+            let header = AckHeader { largest, delay, marked, ecn: true, first: 0 };
+            frame.acknowledge(&header, std::iter::once(start..largest + 1));
+        }
+        for &(message, offset, total, length) in &self.segments {
+            frame.segment(&SegmentHeader { message, offset, total, immediate: None }, length, |_| ());
+        }
+        frame.finish()
+    }
+}
+
+proptest! {
+    /// Whatever valid frames say, the connection goes on or breaks; everything posted comes back once.
+    #[test]
+    fn frames_that_say_anything(frames in proptest::collection::vec(strange(), 1..60), first in prop_oneof![Just(1u64 << 40), Just(0)]) {
+        let mut server = server(first);
+        let (mut buffer, mut now) = (vec![0; 4_000], NOW);
+        let (mut sent, mut received, mut broken) = (0, 0, 0);
+        let mut count = |event| match event {
+            Event::Sent(..) => sent += 1,
+            Event::Received(..) => received += 1,
+            Event::Broken(_) => broken += 1,
+            Event::Connected => panic!("the server is connected already"),
+        };
+        for frame in frames {
+            let length = frame.write(&mut buffer);
+            if let Ok(datagram) = Datagram::parse(&buffer[..length]) {
+                server.handle(now, Ecn::Marked, &datagram, length);
+            }
+            now += Duration::from_micros(frame.later.into());
+            server.handle_timeout(now);
+            std::iter::from_fn(|| server.event()).for_each(&mut count);
+            let datagrams = (0..).take_while(|_| server.transmit(now, &mut buffer).is_some()).count();
+            prop_assert!(datagrams < 1_000);
+            prop_assert!(server.timeout().is_none_or(|at| at > now));
+        }
+        server.close();
+        std::iter::from_fn(|| server.event()).for_each(&mut count);
+        prop_assert_eq!((sent, received, broken), (20, 20, 1));
+    }
+}

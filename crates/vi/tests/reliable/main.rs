@@ -1,0 +1,10 @@
+//! Reliability in virtual time: two endpoints and a network that does them harm.
+#![cfg(not(loom))]
+
+mod conditions;
+mod exactly_once;
+mod frames;
+mod hostile;
+mod life;
+mod link;
+mod world;
