@@ -16,8 +16,8 @@ pub(super) trait Access<R: FlowRecord>: Sized {
 
     fn hold(store: Store<R, Self>) -> Self::Held;
 
-    /// A place of this block, in which no record is found, is about to be written; or a record that was found here is
-    /// about to be found elsewhere only.
+    /// A place of this block, in which no record is found, is about to be written; or a record that is found here as well
+    /// as in another place is about to be found here only.
     fn touch(&self, block: u32);
 
     /// How many blocks there are from now on.

@@ -162,7 +162,7 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     let (shrunk, taker) = old.shrunk();
     let last = shrunk.count();
     let full = table.full(last);
-    if table.full(taker).count_zeros() < full.count_ones() {
+    if table.full(taker).count_ones() + full.count_ones() > BLOCK as u32 {
         return;
     }
     let hashes = hashes_in(table, last, full);

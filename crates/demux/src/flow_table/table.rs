@@ -7,7 +7,7 @@ use super::{
     resize, room,
     space::Space,
     store::{BLOCK_BYTES, GROW_AT, Store},
-    tags::{BLOCK, EMPTY},
+    tags::{BLOCK, EMPTY, HALF},
 };
 
 /// Records per 16 blocks at which the table shrinks: 37 % of the places.
@@ -64,7 +64,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn full(&self, block: u32) -> u64 {
         let half = Half::new(block, 0);
         let empty = |half| u64::from(self.matching(half, EMPTY));
-        !(empty(half) | empty(half.other()) << 32)
+        (u64::MAX >> (64 - BLOCK)) & !(empty(half) | empty(half.other()) << HALF)
     }
 
     /// The record at a place that the tags say is full.
@@ -182,7 +182,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // SAFETY: `from` is full and `to` empty, so these are two places, and the record has one owner afterwards.
         self.put(to, hash, |access, to| unsafe { access.copy(record, to) });
         self.store.access.touch(to.block());
-        self.store.access.touch(from.block());
         self.clear(from, hash);
         self.moved += 1;
     }
@@ -201,7 +200,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             Some(to) => {
                 self.put(to, hash, |access, to| access.write(to, record));
                 self.store.access.touch(to.block());
-                self.store.access.touch(from.block());
                 self.clear(from, hash);
             }
             None => {

@@ -2,8 +2,8 @@
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// Records per block.
-pub(super) const BLOCK: usize = 64;
+/// Records per block. Models of interleavings have few.
+pub(super) const BLOCK: usize = if cfg!(loom) { 16 } else { 64 };
 
 /// Tags compared together.
 pub(super) const HALF: usize = BLOCK / 2;
@@ -66,7 +66,7 @@ impl Tags {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))]
 #[inline(always)]
 fn matching(tags: [u64; WORDS], tag: u16) -> u32 {
     use core::arch::x86_64::{
@@ -84,14 +84,14 @@ fn matching(tags: [u64; WORDS], tag: u16) -> u32 {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(loom))))]
 #[inline(always)]
 fn matching(tags: [u64; WORDS], tag: u16) -> u32 {
     swar::matching(tags, tag)
 }
 
 /// The same in general registers.
-#[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))))]
+#[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))))]
 mod swar {
     const LOW15: u64 = 0x7fff_7fff_7fff_7fff;
 

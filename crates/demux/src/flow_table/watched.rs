@@ -23,7 +23,10 @@ struct Version(AtomicU64);
 /// - SYNC POINT "touch": `touch` comes between the tag that lets a record be found in a new place and the one that ends
 ///   its being found in the old; and before a place is written again whose tag was cleared. A reader that saw what
 ///   comes after sees, after its acquire fence, another version than before; a reader that begins with the new
-///   version sees what came before.
+///   version sees what came before. A record's new block is touched, its old one need not be: readers look at places
+///   in one order, in the first block before the second. What moves on in this order is met in its new place. What moves
+///   back moves to the first block, whose version all readers of the key verify, or stays in the second, and whoever
+///   looks there verifies both.
 /// - SYNC POINT "tag": a tag is set after the record was written, and after its key was counted among those that are
 ///   elsewhere; a count is lowered after the tag was cleared.
 /// - SYNC POINT "extent": the number of blocks is published between two touches, the new block being complete; a

@@ -9,7 +9,7 @@ use std::sync::{
 use loom::thread;
 use throughline_demux::{FlowReader, FlowRecord, FlowWriter, PlainRecord, flow_table};
 
-use crate::model;
+use crate::{bounded, model};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(8))]
@@ -28,9 +28,12 @@ impl FlowRecord for Record {
 // SAFETY: two words, no padding.
 unsafe impl PlainRecord for Record {}
 
+/// Of tables of four blocks of 16, or five, if there are more than two records.
+const LIMIT: usize = 20;
+
 /// A table with records of these keys, each its own double.
 fn table(keys: &[u64]) -> (FlowWriter<Record>, FlowReader<Record>) {
-    let (mut writer, reader) = flow_table(3, 0x5eed);
+    let (mut writer, reader) = flow_table(LIMIT, 0x5eed);
     keys.iter().for_each(|&key| insert(&mut writer, key));
     (writer, reader)
 }
@@ -72,6 +75,87 @@ fn a_record_is_found_while_its_block_is_split() {
             looking.join().unwrap();
         });
     }
+}
+
+/// Where the record of a key is.
+fn place(writer: &FlowWriter<Record>, key: u64) -> usize {
+    std::ptr::from_ref(writer.get(&key).expect("it is there")).addr() / size_of::<Record>()
+}
+
+/// Keys that prefer this half of a table of five blocks. The fourth and fifth half are those of a block that is neither
+/// split nor given up; the first block shares its keys with the fifth.
+fn neighbours(half: usize, count: usize) -> Vec<u64> {
+    let prefers = |key| {
+        let found = Arc::new(AtomicBool::new(false));
+        let result = Arc::clone(&found);
+        loom::model(move || {
+            // 1000 is in the first half.
+            let (mut writer, _) = table(&[1000, 1001, 1002]);
+            insert(&mut writer, key);
+            let place = place(&writer, key) - place(&writer, 1000);
+            result.store(place / 8 == half, Ordering::Relaxed);
+        });
+        found.load(Ordering::Relaxed)
+    };
+    (0..1000).filter(|&key| prefers(key)).take(count).collect()
+}
+
+/// The first of `keys` is removed, if `others` need its place. Then the record of the last is moved or replaced by one
+/// with another value: a reader sees it before and after, and never the old one after the new. `check` is asked about
+/// the places before and after, which are what is being modelled.
+fn change(
+    keys: &[u64],
+    remove: bool,
+    change: fn(&mut FlowWriter<Record>, u64),
+    check: fn(usize, usize) -> bool,
+) {
+    let keys = keys.to_vec();
+    // A tag that is seen too early or too late takes two preemptions.
+    bounded(2, move || {
+        let (mut writer, reader) = table(&keys);
+        if remove {
+            writer.remove(&keys[0]).expect("it is there");
+        }
+        let key = *keys.last().expect("there are keys");
+        let before = place(&writer, key);
+        let looking = thread::spawn(move || {
+            let values = [(); 2].map(|()| reader.get(&key).expect("it is always there").value);
+            assert!([[2 * key; 2], [2 * key, 1], [1; 2]].contains(&values), "{values:?}");
+        });
+        change(&mut writer, key);
+        looking.join().unwrap();
+        assert!(check(before, place(&writer, key)));
+    });
+}
+
+fn replace(writer: &mut FlowWriter<Record>, key: u64) {
+    assert!(writer.replace(Record { key, value: 1 }).is_some());
+}
+
+#[test]
+fn a_record_is_found_while_its_replacement_comes_to_a_place_that_is_looked_at_before() {
+    // Tags are looked at by fours.
+    change(&neighbours(6, 5), true, replace, |before, after| before == after + 4);
+}
+
+#[test]
+fn a_record_is_found_while_its_replacement_comes_to_the_block_it_prefers() {
+    let full = [neighbours(6, 8), neighbours(7, 8)].concat();
+    let another = neighbours(6, 9)[8];
+    change(&[full, vec![another]].concat(), true, replace, |before, after| before.abs_diff(after) >= 16);
+}
+
+#[test]
+fn a_record_is_found_while_its_replacement_goes_to_another_block() {
+    change(&neighbours(6, 16), false, replace, |before, after| before != after);
+}
+
+#[test]
+fn a_record_is_found_while_it_comes_home_because_its_block_is_split() {
+    let full = [neighbours(0, 8), neighbours(1, 8), neighbours(8, 1)].concat();
+    let another = neighbours(0, 9)[8];
+    let grow = |writer: &mut FlowWriter<Record>, _| insert(writer, 1003);
+    change(&[full, vec![another]].concat(), true, grow, |before, after| before.abs_diff(after) >= 16);
 }
 
 #[test]

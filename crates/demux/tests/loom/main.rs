@@ -8,8 +8,14 @@ mod flow_table;
 mod locators;
 
 fn model(threads: impl Fn() + Send + Sync + 'static) {
-    let mut model = loom::model::Builder::new();
     // Beyond three preemptions the state space grows without new kinds of interleavings.
-    model.preemption_bound = Some(3);
+    bounded(3, threads);
+}
+
+fn bounded(preemptions: usize, threads: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    // Filling a table takes many steps, before there is a second thread.
+    model.max_branches = 10_000;
     model.check(threads);
 }
