@@ -326,6 +326,7 @@ mod tests {
     use crate::Ipv4Flow;
 
     #[test]
+    #[cfg_attr(miri, ignore = "slow")]
     fn no_seed_is_weak() {
         for seed in [0, 1, u64::MAX - 1, u64::MAX] {
             let hash = Keyed::new(seed);
@@ -340,6 +341,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "slow")]
     fn xor_of_words_is_that_of_their_bytes() {
         let bytes: [u8; 8] = core::array::from_fn(|n| 31 * n as u8 + 5);
         for before in [&[][..], &[9]] {

@@ -47,7 +47,7 @@ impl Record {
     }
 }
 
-const STAYING: u64 = if cfg!(miri) { 200 } else { 20_000 };
+const STAYING: u64 = if cfg!(miri) { 60 } else { 20_000 };
 const ROUNDS: u64 = if cfg!(miri) { 1 } else { 4 };
 
 /// Those that stay are always found, whole, and never older than before, while all around them come and go.
@@ -109,8 +109,8 @@ fn read_batches(reader: &FlowReader<Record>, done: &AtomicBool) {
 /// In a table of four blocks places are used again at once: a reader is often in the midst of a record that is written.
 #[test]
 fn records_that_change_places_all_the_time_are_found_whole() {
-    const KEYS: u64 = 100;
-    const CHANGES: u64 = if cfg!(miri) { 300 } else { 3_000_000 };
+    const KEYS: u64 = if cfg!(miri) { 20 } else { 100 };
+    const CHANGES: u64 = if cfg!(miri) { 100 } else { 3_000_000 };
     let (mut writer, reader) = flow_table::<Record>(2 * KEYS as usize, 7);
     (0..2 * KEYS).for_each(|key| writer.insert(Record::new(key, 0)).expect("below the limit"));
     let done = AtomicBool::new(false);

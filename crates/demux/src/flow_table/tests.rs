@@ -1,6 +1,6 @@
 //! The counts kept beside the records, against the records themselves.
 
-use alloc::vec;
+use alloc::{vec, vec::Vec};
 
 use super::{
     access::Alone,
@@ -38,8 +38,9 @@ fn elsewhere(table: &Flows) -> f64 {
     f64::from(counts.iter().sum::<u32>()) / all.max(1) as f64
 }
 
-const MANY: u64 = if cfg!(miri) { 200 } else { 40_000 };
-const LIMITS: &[u64] = if cfg!(miri) { &[1, 250] } else { &[1, 7, 200, 300, 5_000, MANY] };
+const MANY: u64 = 40_000;
+/// Under Miri a table for 400 doubles its blocks.
+const LIMITS: &[u64] = if cfg!(miri) { &[1, 400] } else { &[1, 7, 200, 300, 5_000, MANY] };
 
 #[test]
 fn all_is_counted_while_the_table_grows_and_shrinks() {
@@ -62,6 +63,7 @@ fn all_is_counted_while_the_table_grows_and_shrinks() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn churn_moves_a_share_of_the_records_elsewhere_that_soon_grows_no_more() {
     let mut table = table(MANY as usize);
     (0..MANY).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
@@ -80,6 +82,18 @@ fn churn_moves_a_share_of_the_records_elsewhere_that_soon_grows_no_more() {
 }
 
 #[test]
+fn records_of_full_blocks_make_room_for_others() {
+    let mut table = table(200);
+    let first = |key: &u64| table.extent.first(table.hash_of(key)).block();
+    let keys: Vec<u64> = (0..).filter(|key| first(key) == 0).take(200).collect();
+    keys.iter().for_each(|&key| table.insert_new((key, 0)).expect("other blocks have room"));
+    assert!(table.moved() > 0);
+    elsewhere(&table);
+    assert!(keys.iter().all(|key| table.get(key, || ()) == Some(&(*key, 0))));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
     let mut table = table(MANY as usize);
     let mut worst: f64 = 0.0;
