@@ -5,7 +5,9 @@ use libfuzzer_sys::fuzz_target;
 use throughline_cdr::ByteOrder;
 use throughline_giop::codeset::*;
 use throughline_giop::component::*;
+use throughline_giop::native::*;
 use throughline_giop::profile::*;
+use throughline_giop::TaggedProfile;
 
 fn address(
     read: Result<Address, throughline_cdr::DecodeError>,
@@ -37,6 +39,13 @@ fuzz_target!(|octets: &[u8]| {
     }
     let _ = CodeSetContext::from_octets(octets);
     let _ = read_orb_type(octets);
+    for tag in [TAG_NATIVE_SHM, TAG_NATIVE_UDP] {
+        let profile = TaggedProfile { tag, data: octets.to_vec() };
+        if let Some(Ok(native)) = NativeProfile::from_tagged(&profile) {
+            let again = native.to_tagged().expect("it was read");
+            assert_eq!(NativeProfile::from_tagged(&again), Some(Ok(native)));
+        }
+    }
     address(read_alternate_address(octets), read_alternate_address);
     address(read_unix_address(octets), read_unix_address);
 });

@@ -1,8 +1,8 @@
 //! CORBA's Common Data Representation (CDR): typed values to and from octets, without I/O.
 //!
-//! A [`Reader`] is a checked cursor over borrowed octets; a [`Writer`] appends to a `Vec<u8>`. Both know the
-//! byte order, the alignment base, and the code sets of text. Types implement [`Encode`] and [`Decode`]; code
-//! generated from IDL does so field by field.
+//! A [`Reader`] is a checked cursor over borrowed octets; a [`Writer`] appends to a `Vec<u8>`, or fills memory of
+//! a fixed size ([`Output`]). Both know the byte order, the alignment base, and the code sets of text. Types implement
+//! [`Encode`] and [`Decode`]; code generated from IDL does so field by field.
 //!
 //! Everything that is read is taken to be hostile: bounds are checked before use, lengths against what is left
 //! of the message before anything is allocated, and nesting against a limit.
@@ -32,6 +32,7 @@ mod error;
 mod long_double;
 mod nilable;
 mod order;
+mod output;
 mod primitive;
 mod read_text;
 mod reader;
@@ -46,6 +47,7 @@ pub use error::{DecodeError, EncodeError, ErrorClass};
 pub use long_double::LongDouble;
 pub use nilable::Nilable;
 pub use order::ByteOrder;
+pub use output::Output;
 pub use primitive::Primitive;
 pub use reader::{DEFAULT_DEPTH, Reader};
 pub use traits::{Decode, Encode};

@@ -1,6 +1,6 @@
-//! Writing straight into a growing buffer.
+//! Writing straight into a buffer.
 
-use crate::{ByteOrder, CodeSets, EncodeError, LongDouble, Primitive};
+use crate::{ByteOrder, CodeSets, EncodeError, LongDouble, Output, Primitive};
 
 /// Blocks of octets of at least this length are offered to [`LargeBlocks`].
 pub const LARGE_BLOCK: usize = 16 * 1024;
@@ -12,13 +12,12 @@ pub trait LargeBlocks: std::fmt::Debug {
     fn take(&mut self, buffer: &[u8], block: &[u8]);
 }
 
-/// Appends CDR to a vector.
+/// Appends CDR to a vector, or writes it into memory of a fixed size.
 ///
-/// Alignment counts from a base within the vector, so that messages can follow one another in one buffer. Padding
-/// is zero.
+/// Alignment counts from a base within the buffer, so that messages can follow one another in it. Padding is zero.
 #[derive(Debug)]
 pub struct Writer<'b> {
-    buffer: &'b mut Vec<u8>,
+    buffer: Output<'b>,
     base: usize,
     order: ByteOrder,
     codesets: CodeSets,
@@ -36,7 +35,13 @@ impl<'b> Writer<'b> {
     /// Appends to `buffer`, with alignment counting from the index `base`.
     #[inline]
     pub fn with_base(buffer: &'b mut Vec<u8>, order: ByteOrder, base: usize) -> Self {
-        Self { buffer, base, order, codesets: CodeSets::DEFAULT, large: None }
+        Self::to(Output::vector(buffer), order, base)
+    }
+
+    /// Appends to `output`, with alignment counting from the index `base`.
+    #[inline]
+    pub fn to(output: Output<'b>, order: ByteOrder, base: usize) -> Self {
+        Self { buffer: output, base, order, codesets: CodeSets::DEFAULT, large: None }
     }
 
     /// The byte order being written.
@@ -82,22 +87,14 @@ impl<'b> Writer<'b> {
         debug_assert!(alignment.is_power_of_two() && alignment <= 8);
         let over = self.buffer.len().wrapping_sub(self.base) & (alignment - 1);
         if over != 0 {
-            self.pad(alignment - over);
+            self.buffer.pad(alignment - over);
         }
-    }
-
-    #[inline]
-    fn pad(&mut self, count: usize) {
-        // A fixed number of zeros is a single store; what was too much is dropped again.
-        let end = self.buffer.len() + count;
-        self.buffer.extend_from_slice(&[0; 8]);
-        self.buffer.truncate(end);
     }
 
     /// Appends octets as they are.
     #[inline]
     pub fn write_bytes(&mut self, octets: &[u8]) {
-        self.buffer.extend_from_slice(octets);
+        self.buffer.extend(octets);
     }
 
     /// Writes an `octet`.
@@ -119,7 +116,7 @@ impl<'b> Writer<'b> {
             octets.reverse();
         }
         self.align(8);
-        self.buffer.extend_from_slice(&octets);
+        self.buffer.extend(&octets);
     }
 
     /// Writes the length of a string or sequence.
@@ -157,15 +154,15 @@ impl<'b> Writer<'b> {
             return None;
         }
         let start = self.buffer.len();
-        self.buffer.extend_from_slice(octets);
-        if self.order.is_foreign() { self.buffer.get_mut(start..) } else { None }
+        self.buffer.extend(octets);
+        if self.order.is_foreign() { self.buffer.octets_mut().get_mut(start..) } else { None }
     }
 
     /// Gives a block to whoever takes large ones; false when nobody does.
     #[cold]
     fn divert(&mut self, octets: &[u8]) -> bool {
         let Some(large) = &mut self.large else { return false };
-        large.take(self.buffer, octets);
+        large.take(self.buffer.octets(), octets);
         // Alignment goes on as if the block were in the buffer.
         self.base = self.base.wrapping_sub(octets.len());
         true
@@ -182,7 +179,7 @@ impl<'b> Writer<'b> {
         // Its length is known at its end only, so that nothing of it may leave before.
         let mut inner = Writer {
             base: start,
-            buffer: self.buffer,
+            buffer: self.buffer.reborrow(),
             order: self.order,
             codesets: self.codesets,
             large: None,
@@ -203,7 +200,7 @@ impl<'b> Writer<'b> {
             ByteOrder::Big => value.to_be_bytes(),
             ByteOrder::Little => value.to_le_bytes(),
         };
-        self.buffer[position..position + 4].copy_from_slice(&octets);
+        self.buffer.octets_mut()[position..position + 4].copy_from_slice(&octets);
     }
 }
 
@@ -219,7 +216,7 @@ macro_rules! write_number {
                         ByteOrder::Little => value.to_le_bytes(),
                     };
                     self.align(size_of::<$type>());
-                    self.buffer.extend_from_slice(&octets);
+                    self.buffer.extend(&octets);
                 }
             )*
         }
