@@ -44,6 +44,7 @@
 //! ```
 
 mod attributes;
+mod bell;
 mod completion_queue;
 mod descriptor;
 mod error;
@@ -58,6 +59,7 @@ pub mod reliable;
 
 pub use {
     attributes::{MAX_DISCRIMINATOR, MAX_MESSAGE, ProtectionTag, Reliability, ViAttributes},
+    bell::Bell,
     completion_queue::CompletionQueue,
     descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, SendDescriptor},
     error::{CompletionError, ConnectError, PostError, PostRefused, ResourceError, WaitError},

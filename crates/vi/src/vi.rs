@@ -1,7 +1,7 @@
 //! Virtual interfaces: a send queue and a receive queue, and one connection.
 
 use crate::{
-    Buffer, Completion, CompletionError, ConnectError, MAX_DISCRIMINATOR, PostError, PostRefused,
+    Bell, Buffer, Completion, CompletionError, ConnectError, MAX_DISCRIMINATOR, PostError, PostRefused,
     ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, ViAttributes, WaitError,
     completion_queue::Member,
     fabric::{Arrival, Doorbell, Fabric, Incoming, Link, Sent, Spin, sleep},
@@ -90,6 +90,11 @@ impl Vi {
     #[inline]
     pub fn state(&self) -> State {
         self.state
+    }
+
+    /// Tells others whether there is something to do for it; none before it is connected.
+    pub fn bell(&self) -> Option<Bell> {
+        self.doorbell.clone().map(Bell::new)
     }
 
     /// Its reliability level.

@@ -12,7 +12,7 @@ use crate::{
     memory::Untrusted,
 };
 use rustix::{
-    event::{PollFd, PollFlags},
+    event::{PollFd, PollFlags, epoll},
     io::Errno,
     net::SocketFlags,
 };
@@ -95,6 +95,8 @@ fn same_user(socket: &OwnedFd) -> Result<u32, ConnectError> {
 pub(crate) struct ShmListener {
     socket: OwnedFd,
     silent: Vec<(OwnedFd, Instant)>,
+    /// Readable when one of those is.
+    epoll: OwnedFd,
 }
 
 impl ShmListener {
@@ -106,7 +108,9 @@ impl ShmListener {
             bound => bound?,
         }
         rustix::net::listen(&socket, 128)?;
-        Ok(Self { socket, silent: Vec::new() })
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        watch(&epoll, &socket)?;
+        Ok(Self { socket, silent: Vec::new(), epoll })
     }
 
     fn take_callers(&mut self) -> Result<(), ConnectError> {
@@ -116,6 +120,7 @@ impl ShmListener {
                     if self.silent.len() == MAX_SILENT {
                         self.silent.remove(0);
                     }
+                    watch(&self.epoll, &caller)?;
                     self.silent.push((caller, Instant::now() + PATIENCE));
                 }
                 Err(Errno::AGAIN) => return Ok(()),
@@ -133,6 +138,7 @@ impl ShmListener {
             match socket::receive(self.silent[at].0.as_fd()) {
                 Ok(message) => {
                     let (socket, _) = self.silent.remove(at);
+                    let _ = epoll::delete(&self.epoll, &socket);
                     match Request::new(socket, &message) {
                         Ok(request) => return Some(request),
                         Err(error) => tracing::debug!(%error, "request for a connection refused"),
@@ -158,15 +164,18 @@ impl Listen for ShmListener {
             }
             let patience = self.silent.first().map(|(_, until)| *until);
             let until = deadline.into_iter().chain(patience).min();
-            let sockets = std::iter::once(&self.socket).chain(self.silent.iter().map(|(socket, _)| socket));
-            let mut fds: Vec<_> = sockets.map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
-            sleep(&mut fds, until)?;
+            sleep(&mut [PollFd::new(&self.epoll, PollFlags::IN)], until)?;
         }
     }
 
     fn fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.epoll.as_fd()
     }
+}
+
+/// Makes `epoll` readable when `socket` is. A socket that is closed is left out by itself.
+fn watch(epoll: &OwnedFd, socket: &OwnedFd) -> Result<(), Errno> {
+    epoll::add(epoll, socket, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
 }
 
 /// A request whose memory has been checked and mapped.
