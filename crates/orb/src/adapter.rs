@@ -337,7 +337,7 @@ impl Adapter {
         }
         *count += 1;
         drop(count);
-        Ok(orb.reference_to_own(&self.key(tag, handle, id), interface.repository_id))
+        Ok(orb.reference_to_own(&self.key(tag, handle, id), Some(handle), interface.repository_id))
     }
 
     fn key(&self, tag: Tag, handle: Handle, id: &[u8]) -> Vec<u8> {
@@ -423,7 +423,7 @@ impl Adapter {
         self.check_id(id)?;
         let unused = Handle { slot: Slot(0), nonce: 0 };
         let key = self.key(self.state.tag(), unused, id.as_bytes());
-        Ok(R::from_object(self.orb()?.reference_to_own(&key, R::REPOSITORY_ID)))
+        Ok(R::from_object(self.orb()?.reference_to_own(&key, None, R::REPOSITORY_ID)))
     }
 
     /// Deactivates every object of this adapter and of those below it, and removes them from the tree.

@@ -7,22 +7,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use throughline_cdr::{CodeSets, EncodeError};
+use throughline_demux::{Handle, Slot};
 use throughline_giop::codeset::{CodeSetContext, for_version, negotiate};
 use throughline_giop::component::Address as Published;
 use throughline_giop::profile::IiopProfile;
 use throughline_giop::target::AddressingDisposition;
-use throughline_giop::{Ior, Version};
+use throughline_giop::{Ior, NativeAddress, NativeProfile, Version};
 
 use crate::exception::{SystemException, minor};
+use crate::object_key::ObjectKey;
 use crate::orb::Orb;
 use crate::transport::address::Address;
 use crate::transport::client::ClientConnection;
 use crate::transport::endpoint::Endpoint;
+use crate::transport::native::client::NativeRoute;
 
 /// A reference made ready to be called.
 #[derive(Debug)]
 pub(crate) struct Binding {
     routes: Box<[Route]>,
+    /// Ways by the native protocol, the fastest first. They are tried before all others.
+    natives: Box<[NativeRoute]>,
     /// The route that worked last.
     current: AtomicUsize,
     /// The object is in this process: no route is needed.
@@ -64,15 +69,31 @@ impl Binding {
             .filter_map(|(index, p)| Some((index, IiopProfile::from_octets(&p.data).ok()?)))
             .collect();
         let local = profiles.iter().find(|(_, p)| p.addresses().iter().any(|a| orb.listens_at(a)));
-        let local_key = local.map(|(_, p)| p.object_key.clone().into_boxed_slice());
+        let local_key = local.map(|(_, p)| p.object_key.clone()).or_else(|| own_native_key(orb, ior));
+        let local_key = local_key.map(Vec::into_boxed_slice);
         let routes = profiles.iter().flat_map(|(index, p)| routes(orb, *index, p)).take(MAX_ROUTES).collect();
+        let natives = if local_key.is_none() { native_routes(orb, ior) } else { Box::default() };
         Self {
             routes,
+            natives,
             current: AtomicUsize::new(0),
             local_key,
             ior: ior.clone(),
             disposition: AtomicUsize::new(AddressingDisposition::Key as usize),
         }
+    }
+
+    /// The way by the native protocol, if the reference has one that works.
+    #[inline]
+    pub(crate) fn native(&self) -> Option<&NativeRoute> {
+        self.natives.iter().find(|route| route.is_usable())
+    }
+
+    /// Why the native protocol does not work at present, if the reference has a way by it.
+    #[cold]
+    pub(crate) fn native_failure(&self) -> Option<String> {
+        let route = self.natives.first()?;
+        Some(format!("no connection to {route} on this machine; is the server running?"))
     }
 
     /// The object key, empty when there is no usable profile.
@@ -180,10 +201,11 @@ impl Binding {
 
 impl fmt::Display for Binding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.local_key, self.route()) {
-            (Some(_), _) => write!(f, "this process"),
-            (None, Some(route)) => write!(f, "{}", route.endpoint.address()),
-            (None, None) => write!(f, "no usable address"),
+        match (&self.local_key, self.native(), self.route()) {
+            (Some(_), _, _) => write!(f, "this process"),
+            (None, Some(native), _) => write!(f, "{native}"),
+            (None, None, Some(route)) => write!(f, "{}", route.endpoint.address()),
+            (None, None, None) => write!(f, "no usable address"),
         }
     }
 }
@@ -213,6 +235,28 @@ fn routes(orb: &Orb, index: u32, profile: &IiopProfile) -> Vec<Route> {
             profile: index,
         })
         .collect()
+}
+
+/// The key of an own object whose reference has no other address of this ORB than a native one.
+fn own_native_key(orb: &Orb, ior: &Ior) -> Option<Vec<u8>> {
+    let mut profiles = ior.profiles.iter().filter_map(NativeProfile::from_tagged).filter_map(Result::ok);
+    let own = profiles.find(|profile| orb.serves_at(&profile.address))?;
+    let handle = Handle { slot: Slot(own.slot), nonce: own.nonce };
+    let tag = orb.table().objects.get_any(handle).map_or(0, |record| record.tag());
+    Some(ObjectKey::Active { tag, handle }.to_bytes())
+}
+
+/// The native ways that can be tried from here, shared memory first.
+fn native_routes(orb: &Orb, ior: &Ior) -> Box<[NativeRoute]> {
+    let profiles = ior.profiles.iter().filter_map(NativeProfile::from_tagged).filter_map(Result::ok);
+    let mut usable: Vec<_> =
+        profiles.filter(|profile| crate::transport::native::reaches(&profile.address)).collect();
+    usable.sort_by_key(|profile| !matches!(profile.address, NativeAddress::Shm { .. }));
+    usable.truncate(MAX_ROUTES);
+    let route = |profile: NativeProfile| {
+        NativeRoute::new(orb.natives().at(&profile.address, orb.link_options()), profile.slot, profile.nonce)
+    };
+    usable.into_iter().map(route).collect()
 }
 
 /// The addresses that can be tried from here, Unix-domain sockets of this machine first: they are the fastest.

@@ -95,6 +95,15 @@ impl Dispatcher {
         Self { table, orb }
     }
 
+    pub(crate) fn table(&self) -> &ObjectTable {
+        &self.table
+    }
+
+    /// What readers of arguments need to make references.
+    pub(crate) fn context(&self) -> &WeakOrb {
+        &self.orb
+    }
+
     /// A whole MessageError message.
     pub(crate) fn message_error(&self) -> Vec<u8> {
         let mut out = Vec::new();

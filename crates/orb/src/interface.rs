@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use throughline_demux::{HashedNames, LinearNames, NameTable, shared::Strategy};
+use throughline_wire::interface_check;
 
 /// An IDL interface as its skeletons and the object adapter know it. Generated code holds one static per
 /// interface.
@@ -35,12 +36,19 @@ pub struct Operation {
     pub name: &'static str,
     /// The position in the interface's operation table.
     pub index: u32,
+    /// Says which operation the index means, to a peer whose table may be another interface's.
+    check: u32,
 }
 
 impl Operation {
     /// An operation of the given wire name and index.
     pub const fn new(name: &'static str, index: u32) -> Self {
-        Self { name, index }
+        Self { name, index, check: interface_check(name) }
+    }
+
+    /// What the native protocol sends beside the index.
+    pub(crate) const fn check(&self) -> u32 {
+        self.check
     }
 }
 
@@ -52,6 +60,8 @@ impl Operation {
 pub struct OperationTable {
     perfect: NameTable,
     dynamic: OnceLock<HashedNames>,
+    /// By index: [`Operation::check`].
+    checks: OnceLock<Box<[u32]>>,
 }
 
 impl std::fmt::Debug for OperationTable {
@@ -63,7 +73,7 @@ impl std::fmt::Debug for OperationTable {
 impl OperationTable {
     /// A table over a perfect hash made by the IDL compiler.
     pub const fn new(perfect: NameTable) -> Self {
-        Self { perfect, dynamic: OnceLock::new() }
+        Self { perfect, dynamic: OnceLock::new(), checks: OnceLock::new() }
     }
 
     /// The names on the wire, in the order of their indices.
@@ -78,6 +88,7 @@ impl OperationTable {
 
     /// Makes the tables that `strategy` needs, so that no call pays for it.
     pub(crate) fn prepare(&self, strategy: Strategy) {
+        self.checks();
         if strategy == Strategy::DynamicHash {
             self.hashed();
         }
@@ -85,6 +96,17 @@ impl OperationTable {
 
     fn hashed(&self) -> &HashedNames {
         self.dynamic.get_or_init(|| HashedNames::new(self.perfect.names(), crate::random::seed()))
+    }
+
+    fn checks(&self) -> &[u32] {
+        self.checks.get_or_init(|| self.names().iter().map(|name| interface_check(name)).collect())
+    }
+
+    /// Finds an operation by its index in the caller's table, and the check that says which operation was meant.
+    #[inline(always)]
+    pub(crate) fn find_checked(&self, index: u32, check: u32) -> Option<u32> {
+        let checks = self.checks();
+        if checks.get(index as usize) == Some(&check) { Some(index) } else { find_check(checks, check) }
     }
 
     /// Finds an operation by its name on the wire, without the terminating NUL.
@@ -121,6 +143,15 @@ impl OperationTable {
             _ => LinearNames::new(self.perfect.names()).find(name),
         }
     }
+}
+
+/// The caller's table is that of a base interface, or has no such operation. A check that two operations share means
+/// neither.
+#[cold]
+#[inline(never)]
+fn find_check(checks: &[u32], check: u32) -> Option<u32> {
+    let mut found = (0u32..).zip(checks).filter(|&(_, other)| *other == check).map(|(index, _)| index);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// `CORBA::Object`: the operations that every object has, and no others.

@@ -17,11 +17,13 @@ use throughline_giop::{Ior, Open, finish_with};
 use crate::binding::{Binding, Route};
 use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
 use crate::interface::Operation;
+use crate::invoke_native::read_native;
 use crate::large::{Count, LargeMessage};
 use crate::local;
 use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
+use crate::transport::native::client::Attempt;
 
 /// How often one call follows a forward before it is taken for a circle.
 pub(crate) const MAX_FORWARDS: usize = 10;
@@ -44,6 +46,9 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
+        if let Attempt::Answered(reply) = self.call_native(operation, true, &encode)? {
+            return read_native(self, &reply, decode);
+        }
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
         call.marshal(&encode)?;
         call.complete(&encode)?.read(self, decode)
@@ -60,6 +65,9 @@ impl ObjectRef {
         encode: impl Fn(&D, &mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
+        if let Attempt::Answered(reply) = self.call_native(operation, true, |w| encode(data, w))? {
+            return read_native(self, &reply, |r| decode(data, r));
+        }
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
         call.marshal(|w| encode(data, w))?;
         call.complete(&|w| encode(data, w))?.read(self, |r| decode(data, r))
@@ -75,6 +83,9 @@ impl ObjectRef {
         operation: Operation,
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), SystemException> {
+        if let Attempt::Sent = self.call_native(operation, false, &encode)? {
+            return Ok(());
+        }
         let mut call = OutgoingCall::begin(self, operation, Response::None)?;
         call.marshal(&encode)?;
         call.complete(&encode).map(|_| ())
@@ -407,7 +418,7 @@ impl Outcome {
     }
 }
 
-fn read_results<'a, T, E: OperationError>(
+pub(crate) fn read_results<'a, T, E: OperationError>(
     mut reader: Reader<'a>,
     user: bool,
     decode: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,

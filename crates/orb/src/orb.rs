@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use throughline_demux::Handle;
 use throughline_demux::shared::{AnyLocator, DynamicHash, Strategy};
 use throughline_giop::codeset::CodeSetComponentInfo;
 use throughline_giop::component::{Address as Published, orb_type};
 use throughline_giop::profile::IiopProfile;
-use throughline_giop::{Ior, Version};
+use throughline_giop::{Ior, NativeAddress, NativeProfile, Version};
 
 use crate::adapter::{Adapter, AdapterConfig, AdapterError};
 use crate::dispatch::{Dispatcher, Session};
@@ -21,6 +22,9 @@ use crate::reference::ObjectRef;
 use crate::transport::address::Address;
 use crate::transport::client::ClientLimits;
 use crate::transport::endpoint::Endpoints;
+use crate::transport::native::Natives;
+use crate::transport::native::link::LinkOptions;
+use crate::transport::native::server::{NativeLimits, NativeListener};
 use crate::transport::reactor::{Reactor, ReactorLimits, lock};
 use crate::transport::server::{Listener, ServerLimits};
 use crate::transport::socket::Wait;
@@ -47,6 +51,10 @@ pub struct OrbConfig {
     pub max_version: Version,
     /// How callers and workers wait on connections in use.
     pub wait: Wait,
+    /// How long callers and servers of the native protocol look for a message before they sleep. Waking a thread on another
+    /// core takes tens of microseconds, so looking for as long costs no more than twice what is best; where it is in vain time
+    /// and again it is left out by itself. Zero sleeps at once; an hour polls, at the price of a core.
+    pub native_spin: Duration,
     /// How long a call may take; none for ever. References can have their own.
     pub call_timeout: Option<Duration>,
     /// A connection on which nothing happens for this long is closed; the next call opens another.
@@ -90,6 +98,7 @@ impl Default for OrbConfig {
             },
             max_version: Version::V1_2,
             wait: Wait::Block,
+            native_spin: Duration::from_micros(50),
             call_timeout: None,
             idle_timeout: Some(Duration::from_secs(180)),
             stall_timeout: Duration::from_secs(30),
@@ -146,6 +155,10 @@ struct Inner {
     endpoints: Endpoints,
     /// What references to own objects say, in the order of preference.
     published: Vec<Published>,
+    /// Where the native protocol reaches this ORB, in the order of preference.
+    published_native: Vec<NativeAddress>,
+    natives: Natives,
+    native_listeners: Mutex<Vec<NativeListener>>,
     root: OnceLock<Adapter>,
     listeners: Mutex<Vec<Arc<Listener>>>,
     connections: Arc<AtomicUsize>,
@@ -189,9 +202,16 @@ impl Orb {
             sources: MAX_SOURCES,
         })?;
         let mut bound = Vec::new();
-        for address in &config.listen {
+        let (shared, streams): (Vec<_>, Vec<_>) =
+            config.listen.iter().partition(|address| matches!(address, Address::Shm(_)));
+        for address in streams {
             let error = |error| OrbError::Listen { address: address.clone(), error };
             bound.push(address.listen().map_err(error).inspect_err(|_| unlink(&bound))?);
+        }
+        let mut natives = Vec::new();
+        for address in shared {
+            let error = |error| OrbError::Listen { address: address.clone(), error };
+            natives.push(NativeListener::bind(address).map_err(error).inspect_err(|_| unlink(&bound))?);
         }
         let addresses: Vec<Address> = bound.iter().map(|(_, address)| address.clone()).collect();
         let limits = ClientLimits {
@@ -212,7 +232,13 @@ impl Orb {
         });
         let orb = Self(Arc::new(Inner {
             endpoints: Endpoints::new(&reactor, limits, config.connections_per_server),
-            published: addresses.iter().map(|a| published(a, config.publish_host.as_deref())).collect(),
+            published_native: natives.iter().map(|listener| listener.address().clone()).collect(),
+            natives: Natives::default(),
+            native_listeners: Mutex::default(),
+            published: addresses
+                .iter()
+                .filter_map(|a| published(a, config.publish_host.as_deref()))
+                .collect(),
             initial: InitialReferences::new(&config.initial_references),
             unix_paths: addresses.iter().filter_map(unix_path).collect(),
             config,
@@ -229,6 +255,15 @@ impl Orb {
         let _ = orb.0.dispatcher.set(Arc::clone(&dispatcher));
         let _ = orb.0.root.set(Adapter::root(&orb, orb.0.config.root)?.in_tree());
         orb.listen(bound, &dispatcher)?;
+        let limits = NativeLimits {
+            max_links: orb.0.config.max_connections,
+            max_threads: orb.0.config.max_threads.max(2),
+            link: orb.link_options(),
+        };
+        for mut listener in natives {
+            listener.start(&dispatcher, limits)?;
+            lock(&orb.0.native_listeners).push(listener);
+        }
         Ok(orb)
     }
 
@@ -273,7 +308,12 @@ impl Orb {
             Published::Tcp { host, port } => Address::tcp(host.clone(), *port),
             Published::Unix { path, .. } => Address::Unix(path.into()),
         };
-        self.0.published.iter().map(own).collect()
+        let native = |p: &NativeAddress| match p {
+            NativeAddress::Shm { name, .. } => Some(Address::Shm(name.clone())),
+            NativeAddress::Udp { .. } => None,
+        };
+        let inner = &self.0;
+        inner.published.iter().map(own).chain(inner.published_native.iter().filter_map(native)).collect()
     }
 
     /// Connections from clients that are open now.
@@ -357,7 +397,10 @@ impl Orb {
         for listener in lock(&inner.listeners).drain(..) {
             crate::transport::reactor::Source::close(&*listener);
         }
+        let natives: Vec<_> = lock(&inner.native_listeners).drain(..).collect();
+        natives.into_iter().for_each(|mut listener| listener.stop(grace));
         inner.reactor.drain(Instant::now().checked_add(grace));
+        inner.natives.close();
         inner.endpoints.close();
         inner.reactor.stop(PATIENCE);
         inner.clean_up();
@@ -397,11 +440,32 @@ impl Orb {
         ObjectRef::new(self, ior)
     }
 
-    /// A reference to an object of this ORB.
-    pub(crate) fn reference_to_own(&self, key: &[u8], type_id: &str) -> ObjectRef {
+    /// A reference to an object of this ORB. Without a handle, it is reached by its key only.
+    pub(crate) fn reference_to_own(&self, key: &[u8], handle: Option<Handle>, type_id: &str) -> ObjectRef {
         let profile = own_profile(&self.0.published, self.0.config.max_version, key);
         let ior = profile.and_then(|p| Ior::of_iiop(type_id, &p).ok());
-        ObjectRef::new(self, ior.unwrap_or(Ior { type_id: type_id.to_owned(), profiles: Vec::new() }))
+        let mut ior = ior.unwrap_or(Ior { type_id: type_id.to_owned(), profiles: Vec::new() });
+        if let Some(Handle { slot, nonce }) = handle {
+            let native = |address: &NativeAddress| {
+                NativeProfile { address: address.clone(), slot: slot.0, nonce }.to_tagged().ok()
+            };
+            ior.profiles.extend(self.0.published_native.iter().filter_map(native));
+        }
+        ObjectRef::new(self, ior)
+    }
+
+    /// Whether a native address is one of this ORB's own.
+    pub(crate) fn serves_at(&self, address: &NativeAddress) -> bool {
+        self.0.published_native.contains(address)
+    }
+
+    /// How links of the native protocol are made.
+    pub(crate) fn link_options(&self) -> LinkOptions {
+        LinkOptions { spin: self.0.config.native_spin, max_message: self.0.config.max_message }
+    }
+
+    pub(crate) fn natives(&self) -> &Natives {
+        &self.0.natives
     }
 
     /// Whether an address in a profile is one of this ORB's own.
@@ -503,16 +567,18 @@ fn own_profile(published: &[Published], version: Version, key: &[u8]) -> Option<
     (!published.is_empty()).then(|| IiopProfile { version, host, port, object_key: key.to_vec(), components })
 }
 
-fn published(address: &Address, host: Option<&str>) -> Published {
+/// What an IIOP profile says of an address, if it is one of IIOP.
+fn published(address: &Address, host: Option<&str>) -> Option<Published> {
     match address {
         Address::Tcp { host: bound, port } => {
             let everywhere = ["0.0.0.0", "::", ""].contains(&bound.as_str());
             let own = if everywhere { host_name() } else { bound.clone() };
-            Published::Tcp { host: host.map_or(own, str::to_owned), port: *port }
+            Some(Published::Tcp { host: host.map_or(own, str::to_owned), port: *port })
         }
         Address::Unix(path) => {
-            Published::Unix { host: host_name(), path: path.to_string_lossy().into_owned() }
+            Some(Published::Unix { host: host_name(), path: path.to_string_lossy().into_owned() })
         }
+        Address::Shm(_) => None,
     }
 }
 
@@ -526,7 +592,7 @@ fn unlink(bound: &[(std::os::fd::OwnedFd, Address)]) {
 fn unix_path(address: &Address) -> Option<PathBuf> {
     match address {
         Address::Unix(path) => Some(path.clone()),
-        Address::Tcp { .. } => None,
+        Address::Tcp { .. } | Address::Shm(_) => None,
     }
 }
 

@@ -243,6 +243,9 @@ pub fn decode_reference<R: TypedReference>(r: &mut Reader<'_>) -> Result<Option<
 
 impl ObjectRef {
     pub(crate) fn no_usable_profile(&self) -> SystemException {
+        if let Some(why) = self.binding().native_failure() {
+            return SystemException::new(Kind::Transient, minor::CONNECT_FAILED).detail(why);
+        }
         SystemException::inv_objref(minor::NO_USABLE_PROFILE)
             .detail(format!("the reference to {} has no profile for TCP or Unix sockets", self.type_id()))
     }

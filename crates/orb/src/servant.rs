@@ -1,6 +1,6 @@
 //! The meeting point of the object adapter and generated skeletons: one call, seen from the server.
 
-use throughline_cdr::{ByteOrder, CodeSets, Encode, EncodeError, Reader, Writer};
+use throughline_cdr::{ByteOrder, CodeSets, Encode, EncodeError, Output, Reader, Writer};
 use throughline_giop::{Open, finish_with};
 
 use crate::exception::{Completion, SystemException, UserException};
@@ -59,7 +59,7 @@ pub(crate) trait Replier: std::fmt::Debug {
 #[derive(Debug)]
 pub struct ServerCall<'a> {
     arguments: Reader<'a>,
-    out: &'a mut Vec<u8>,
+    out: Output<'a>,
     /// Where in `out` the reply message begins: alignment counts from here.
     base: usize,
     /// Where in `out` the reply's body begins.
@@ -74,6 +74,12 @@ pub struct ServerCall<'a> {
 impl<'a> ServerCall<'a> {
     /// A call whose reply message starts at `base` of `out` and whose reply header has been written already.
     pub fn new(arguments: Reader<'a>, out: &'a mut Vec<u8>, base: usize, wants_reply: bool) -> Self {
+        Self::replying_to(arguments, Output::vector(out), base, wants_reply)
+    }
+
+    /// As [`new`](Self::new), for a reply that goes to a buffer of any kind.
+    #[inline]
+    pub fn replying_to(arguments: Reader<'a>, out: Output<'a>, base: usize, wants_reply: bool) -> Self {
         let (body, code_sets) = (out.len(), arguments.codesets());
         Self {
             arguments,
@@ -146,7 +152,7 @@ impl<'a> ServerCall<'a> {
         self.outcome = outcome;
         self.out.truncate(self.body);
         let mut count = Count::default();
-        let mut writer = Writer::with_base(self.out, ByteOrder::NATIVE, self.base);
+        let mut writer = Writer::to(self.out.reborrow(), ByteOrder::NATIVE, self.base);
         writer.set_codesets(self.code_sets);
         if self.replier.is_some() && outcome == Outcome::Normal {
             writer.divert_large(&mut count);
@@ -161,12 +167,13 @@ impl<'a> ServerCall<'a> {
         elsewhere: usize,
         encode: &dyn Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Dispatched {
-        let Some((replier, open)) = self.replier else { return Ok(()) };
-        let length = finish_with(self.out, open, elsewhere)
+        // Only replies that are vectors have somebody who sends them early.
+        let (Some((replier, open)), Some(out)) = (self.replier, self.out.as_vector()) else { return Ok(()) };
+        let length = finish_with(out, open, elsewhere)
             .map_err(|_| SystemException::marshal().completed(Completion::Yes))?;
         let code_sets = self.code_sets;
         self.sent = true;
-        replier.send_large(LargeMessage { buffer: self.out, open, length }, &mut |w| {
+        replier.send_large(LargeMessage { buffer: out, open, length }, &mut |w| {
             w.set_codesets(code_sets);
             encode(w)
         });

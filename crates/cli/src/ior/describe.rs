@@ -6,7 +6,7 @@ use throughline_giop::codeset::{CodeSetComponent, CodeSetComponentInfo};
 use throughline_giop::component::{self, Address, TaggedComponent};
 use throughline_giop::corbaloc::{Corbaloc, CorbalocAddress};
 use throughline_giop::profile::{TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, read_multiple_components};
-use throughline_giop::{IiopProfile, TaggedProfile};
+use throughline_giop::{IiopProfile, NativeAddress, NativeProfile, TaggedProfile};
 
 use super::names::{code_set, hex, orb_type, printable};
 use crate::output::line;
@@ -21,6 +21,7 @@ pub fn print(ior: &Ior) {
     for (number, profile) in (1..).zip(&ior.profiles) {
         match read_profile(profile) {
             Profile::Iiop(iiop) => print_iiop(number, &iiop),
+            Profile::Native(native) => print_native(number, &native),
             Profile::Components(components) => {
                 line(&format!("profile {number}  components for every protocol"));
                 components.iter().for_each(print_component);
@@ -39,6 +40,7 @@ pub fn print(ior: &Ior) {
 /// A profile, decoded as far as its protocol is known.
 enum Profile {
     Iiop(IiopProfile),
+    Native(NativeProfile),
     Components(Vec<TaggedComponent>),
     /// With the reason.
     Other(String),
@@ -46,6 +48,9 @@ enum Profile {
 
 fn read_profile(profile: &TaggedProfile) -> Profile {
     let malformed = |e| Profile::Other(format!("malformed: {e}"));
+    if let Some(native) = NativeProfile::from_tagged(profile) {
+        return native.map_or_else(malformed, Profile::Native);
+    }
     match profile.tag {
         TAG_INTERNET_IOP => IiopProfile::from_octets(&profile.data).map_or_else(malformed, Profile::Iiop),
         TAG_MULTIPLE_COMPONENTS => {
@@ -68,6 +73,20 @@ fn print_iiop(number: usize, profile: &IiopProfile) {
         line(&format!("  key is   {}", parts_text(&parts)));
     }
     profile.components.iter().for_each(print_component);
+}
+
+fn print_native(number: usize, profile: &NativeProfile) {
+    line(&format!("profile {number}  Throughline's own protocol"));
+    line(&format!("  address  {}", native_text(&profile.address)));
+    line(&format!("  object   slot {}, nonce {:016x}", profile.slot, profile.nonce));
+}
+
+fn native_text(address: &NativeAddress) -> String {
+    match address {
+        NativeAddress::Shm { machine, name } => format!("shm:{name} on the machine {machine}"),
+        NativeAddress::Udp { host, port } if host.contains(':') => format!("udp://[{host}]:{port}"),
+        NativeAddress::Udp { host, port } => format!("udp://{host}:{port}"),
+    }
 }
 
 fn address_text(address: &Address) -> String {
@@ -154,6 +173,13 @@ fn profile_json(profile: &TaggedProfile) -> Value {
             "key_text": printable(&iiop.object_key),
             "key_parts": KeyParts::of(&iiop.object_key).as_ref().map(parts_json),
             "components": iiop.components.iter().map(component_json).collect::<Vec<_>>(),
+        }),
+        Profile::Native(native) => json!({
+            "tag": profile.tag,
+            "protocol": "Throughline",
+            "address": native_text(&native.address),
+            "slot": native.slot,
+            "nonce": format!("{:016x}", native.nonce),
         }),
         Profile::Components(components) => json!({
             "tag": profile.tag,

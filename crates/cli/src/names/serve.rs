@@ -42,13 +42,16 @@ pub fn run(arguments: &Arguments) -> Result {
     let config = NamingConfig { store: arguments.store.clone(), ..NamingConfig::default() };
     let server = NameServer::start(&orb, config).map_err(no_names)?;
     for address in orb.addresses() {
-        output::line(&match address {
+        let text = match address {
             Address::Tcp { host, port } if host.contains(':') => {
                 format!("corbaloc::1.2@[{host}]:{port}/{ROOT_KEY}")
             }
             Address::Tcp { host, port } => format!("corbaloc::1.2@{host}:{port}/{ROOT_KEY}"),
             Address::Unix(path) => format!("corbaloc:omniunix:{}:/{ROOT_KEY}", path.display()),
-        });
+            // There is no short form; the reference printed below has it.
+            Address::Shm(_) => continue,
+        };
+        output::line(&text);
     }
     output::line(&server.root().as_object().to_string());
     signals::serve_until_told(&orb)

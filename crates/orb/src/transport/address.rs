@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::transport::resolver::{self, Resolver};
 
 /// The address of an endpoint, as written in configuration: `iiop://host:port`, `host:port`, `[v6]:port`
-/// or `unix:/path`.
+/// `unix:/path` or `shm:name`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     /// TCP; the host is a name or a numeric address without brackets. Port 0 lets the system choose.
@@ -25,11 +25,14 @@ pub enum Address {
     },
     /// A Unix-domain stream socket, as omniORB's `giop:unix:/path`.
     Unix(PathBuf),
+    /// Shared memory, for clients on this machine that speak the native protocol: a name of up to 32 bytes without a
+    /// slash. An empty one lets the ORB choose.
+    Shm(String),
 }
 
 /// Why a text is not an [`Address`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an address; write iiop://host:port, [ipv6]:port or unix:/path")]
+#[error("`{0}` is not an address; write iiop://host:port, [ipv6]:port, unix:/path or shm:name")]
 pub struct AddressError(String);
 
 impl Address {
@@ -46,6 +49,7 @@ impl Address {
     pub fn connect(&self, timeout: Duration) -> io::Result<OwnedFd> {
         match self {
             Self::Unix(path) => connect_unix(path, timeout),
+            Self::Shm(_) => Err(io::ErrorKind::Unsupported.into()),
             Self::Tcp { host, port } => connect_tcp(&resolver::SYSTEM, host, *port, timeout),
         }
     }
@@ -72,6 +76,8 @@ impl Address {
                 listener.set_nonblocking(true)?;
                 Ok((listener.into(), self.clone()))
             }
+            // Not for streams of octets.
+            Self::Shm(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -135,6 +141,9 @@ impl FromStr for Address {
         if let Some(path) = rest.strip_prefix("unix:") {
             return if path.is_empty() { Err(error()) } else { Ok(Self::Unix(path.into())) };
         }
+        if let Some(name) = rest.strip_prefix("shm:") {
+            return if name.contains('/') { Err(error()) } else { Ok(Self::Shm(name.to_owned())) };
+        }
         let rest = rest.strip_prefix("iiop://").or_else(|| rest.strip_prefix("tcp:")).unwrap_or(rest);
         let (host, port) = rest.rsplit_once(':').ok_or_else(error)?;
         let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
@@ -153,6 +162,7 @@ impl fmt::Display for Address {
             Self::Tcp { host, port } if host.contains(':') => write!(f, "iiop://[{host}]:{port}"),
             Self::Tcp { host, port } => write!(f, "iiop://{host}:{port}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Shm(name) => write!(f, "shm:{name}"),
         }
     }
 }
@@ -190,12 +200,14 @@ mod tests {
             ("[::1]:99", "iiop://[::1]:99"),
             ("giop:tcp:host:1", "iiop://host:1"),
             ("giop:unix:/tmp/x", "unix:/tmp/x"),
+            ("shm:bank", "shm:bank"),
+            ("shm:", "shm:"),
             (":7", "iiop://0.0.0.0:7"),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), printed);
         }
-        for wrong in ["", "host", "host:", "host:70000", "::1:5", "unix:"] {
+        for wrong in ["", "host", "host:", "host:70000", "::1:5", "unix:", "shm:a/b"] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }
     }

@@ -12,6 +12,7 @@ pub(crate) mod client;
 mod client_stress;
 pub(crate) mod endpoint;
 pub(crate) mod keeper;
+pub(crate) mod native;
 pub(crate) mod outbox;
 pub(crate) mod poller;
 pub(crate) mod reactor;

@@ -622,6 +622,7 @@ thread_local! {
 /// A servant is about to wait for another object. If that object's answer depends on a request that comes over
 /// the connection which this thread reads from, nobody else would read it: let others read.
 pub(crate) fn before_waiting() {
+    crate::transport::native::server::before_waiting();
     let Some((connection, worker)) = CURRENT.with_borrow(Clone::clone) else { return };
     if connection.owner.load(Ordering::Relaxed) != worker {
         // Others read already, and may hold the lock for long.
@@ -636,5 +637,5 @@ pub(crate) fn before_waiting() {
 
 /// Whether the calling thread is a worker that runs a servant.
 pub(crate) fn in_worker() -> bool {
-    CURRENT.with_borrow(Option::is_some)
+    CURRENT.with_borrow(Option::is_some) || crate::transport::native::server::in_worker()
 }

@@ -1,0 +1,111 @@
+//! From a native message to the servant's method and back to an answer: bytes in, bytes out, no I/O.
+//!
+//! The header says which object and which operation, both as indices; see [`throughline_wire`]. The body is CDR with text
+//! in UTF-8 and UTF-16, counted from the header's first byte.
+
+use throughline_cdr::{ByteOrder, CodeSets, Decode, DecodeError, Encode, Output, Reader, Writer};
+use throughline_demux::{Handle, Slot};
+use throughline_giop::exception::SystemException as OnTheWire;
+use throughline_wire::{Flags, Header, Kind, Message, PLAIN_BYTES};
+
+use crate::dispatch::{Dispatcher, upcall};
+use crate::exception::SystemException;
+use crate::object_table::ActiveObject;
+use crate::servant::{Outcome, ServerCall};
+
+/// The bytes of a native message's body as CDR, from where in the message it begins.
+pub(crate) fn body_reader<'a>(bytes: &'a [u8], message: &Message<'a>) -> Reader<'a> {
+    let order =
+        if message.header.flags.has(Flags::LITTLE_ENDIAN) { ByteOrder::Little } else { ByteOrder::Big };
+    let mut reader = Reader::starting_at(bytes, order, bytes.len() - message.body.len());
+    reader.set_codesets(CodeSets::UNICODE);
+    reader
+}
+
+/// A writer of the body of a native message whose header takes the first bytes of `output`.
+pub(crate) fn body_writer(output: Output<'_>) -> Writer<'_> {
+    let mut writer = Writer::to(output, ByteOrder::NATIVE, 0);
+    writer.set_codesets(CodeSets::UNICODE);
+    writer
+}
+
+/// Reads the body of a [`Kind::SystemException`].
+pub(crate) fn read_exception(body: &mut Reader<'_>) -> Result<SystemException, DecodeError> {
+    OnTheWire::decode(body).map(SystemException::from_the_wire)
+}
+
+impl Dispatcher {
+    /// Handles one message. An answer, if there is one, is in `output`, which was empty.
+    pub(crate) fn handle_native(&self, bytes: &[u8], mut output: Output<'_>) {
+        let message = match Message::read(bytes) {
+            Ok(message) => message,
+            Err(error) => {
+                tracing::debug!(%error, "unreadable native message");
+                return;
+            }
+        };
+        match message.header.kind {
+            Kind::Request | Kind::Oneway => self.call_native(bytes, &message, output),
+            Kind::Ping => {
+                finish(&mut output, &message.header, Kind::Pong);
+            }
+            // Nothing that a server has to do anything for.
+            _ => {}
+        }
+    }
+
+    fn call_native(&self, bytes: &[u8], message: &Message<'_>, mut output: Output<'_>) {
+        let header = &message.header;
+        let wants_reply = header.wants_reply();
+        if wants_reply {
+            // Its place; what it says is known at the end.
+            finish(&mut output, header, Kind::Reply);
+        }
+        let result = self.run_native(bytes, message, output.reborrow());
+        if !wants_reply {
+            return output.truncate(0);
+        }
+        let kind = match result {
+            Ok(Outcome::Normal) => return,
+            Ok(Outcome::UserException) => Kind::UserException,
+            Ok(Outcome::Forward) => Kind::Forward,
+            Err(exception) => {
+                output.truncate(PLAIN_BYTES);
+                let _ = exception.on_the_wire().encode(&mut body_writer(output.reborrow()));
+                Kind::SystemException
+            }
+        };
+        finish(&mut output, header, kind);
+    }
+
+    #[inline(always)]
+    fn run_native(
+        &self,
+        bytes: &[u8],
+        message: &Message<'_>,
+        output: Output<'_>,
+    ) -> Result<Outcome, SystemException> {
+        let header = &message.header;
+        let handle = Handle { slot: Slot(header.slot), nonce: header.nonce };
+        let object = self.table().objects.get_any(handle).map(ActiveObject::new);
+        let object = object.ok_or_else(SystemException::object_not_exist)?;
+        let found = object.interface().operations.find_checked(header.operation.into(), header.interface);
+        // What has moved may have operations that its stand-in knows nothing of.
+        let found = found.or_else(|| object.forward().map(|_| 0));
+        let operation = found.ok_or_else(SystemException::bad_operation)?;
+        let arguments = body_reader(bytes, message).with_context(self.context());
+        let mut call = ServerCall::replying_to(arguments, output, 0, header.wants_reply());
+        upcall(&object, operation, &mut call)?;
+        Ok(call.outcome())
+    }
+}
+
+/// Writes the header of an answer to the front of `output`.
+#[inline(always)]
+fn finish(output: &mut Output<'_>, request: &Header, kind: Kind) {
+    if output.is_empty() {
+        Writer::to(output.reborrow(), ByteOrder::NATIVE, 0).write_bytes(&[0; PLAIN_BYTES]);
+    }
+    // There is room: these bytes are there.
+    let _ = request.answer(kind).write(output.octets_mut());
+}

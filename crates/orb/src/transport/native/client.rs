@@ -1,0 +1,308 @@
+//! The client's side of the native protocol: links to servers, and one call over a link.
+//!
+//! A link carries one call at a time and belongs to the thread that made it: calls of one thread arrive in order, and no
+//! lock is taken for a call. The server polls all links of all its clients together, so that many cost it little.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use throughline_cdr::{EncodeError, Output, Reader, Writer};
+use throughline_giop::NativeAddress;
+use throughline_wire::{Flow, Header, Kind, Message, TimeLeft};
+
+use super::link::{Link, LinkError, LinkOptions};
+use crate::exception::{Completion, Kind as Exception, SystemException, minor};
+use crate::interface::Operation;
+use crate::native::{body_reader, body_writer};
+use crate::transport::reactor::lock;
+
+/// After a server could not be reached, calls take other ways for this long before it is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// How long connecting may take: a server on this machine answers at once, or does not at all.
+const CONNECT_WITHIN: Duration = Duration::from_millis(500);
+
+/// A server of the native protocol, as its clients see it.
+#[derive(Debug)]
+pub(crate) struct NativeServer {
+    id: u64,
+    address: NativeAddress,
+    options: LinkOptions,
+    /// Not to be tried before then.
+    not_before: Mutex<Option<Instant>>,
+    /// Whether `not_before` says anything: looked at by every call.
+    suspended: AtomicBool,
+    closed: AtomicBool,
+}
+
+/// Where the native protocol takes a reference's calls.
+#[derive(Debug)]
+pub(crate) struct NativeRoute {
+    pub(crate) server: Arc<NativeServer>,
+    pub(crate) slot: u32,
+    pub(crate) nonce: u64,
+    /// The server does not know the handle any more; another way may have another name for the object.
+    pub(crate) stale: AtomicBool,
+}
+
+impl NativeRoute {
+    pub(crate) fn new(server: Arc<NativeServer>, slot: u32, nonce: u64) -> Self {
+        Self { server, slot, nonce, stale: AtomicBool::new(false) }
+    }
+
+    /// Whether calls should try it.
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.stale.load(Ordering::Relaxed) && self.server.is_usable()
+    }
+}
+
+impl fmt::Display for NativeRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.server.address {
+            NativeAddress::Shm { name, .. } => write!(f, "shm:{name}"),
+            NativeAddress::Udp { host, port } => write!(f, "udp://{host}:{port}"),
+        }
+    }
+}
+
+/// A thread's link to a server.
+struct Own {
+    server: Arc<NativeServer>,
+    link: Box<Link>,
+    flow: Flow,
+    sequence: u32,
+}
+
+thread_local! {
+    /// The links of this thread that are not in use, and what does not fit into registered memory.
+    static LINKS: RefCell<Vec<Own>> = const { RefCell::new(Vec::new()) };
+    static OVERFLOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+impl NativeServer {
+    pub(crate) fn new(address: NativeAddress, options: LinkOptions) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            address,
+            options,
+            not_before: Mutex::default(),
+            suspended: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    /// The links of all threads are closed when they are next looked at. False, for who keeps servers that are open.
+    pub(crate) fn close(&self) -> bool {
+        self.closed.store(true, Ordering::Release);
+        false
+    }
+
+    /// Whether it is worth trying.
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.suspended.load(Ordering::Relaxed) || self.may_be_back()
+    }
+
+    #[cold]
+    fn may_be_back(&self) -> bool {
+        let mut not_before = lock(&self.not_before);
+        let back = not_before.is_none_or(|then| Instant::now() >= then);
+        if back {
+            *not_before = None;
+            self.suspended.store(false, Ordering::Relaxed);
+        }
+        back
+    }
+
+    #[cold]
+    fn suspend(&self, why: &LinkError) {
+        tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
+        *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER);
+        self.suspended.store(true, Ordering::Relaxed);
+    }
+
+    /// This thread's link, made now if need be; none if that is not possible.
+    #[inline]
+    fn link(self: &Arc<Self>) -> Option<Own> {
+        let own = LINKS.with_borrow_mut(|links| {
+            let at = links.iter().position(|own| own.server.id == self.id)?;
+            Some(links.swap_remove(at))
+        });
+        match own {
+            Some(own) if own.link.is_open() => Some(own),
+            _ => self.connect(),
+        }
+    }
+
+    #[cold]
+    fn connect(self: &Arc<Self>) -> Option<Own> {
+        LINKS.with_borrow_mut(|links| links.retain(|own| !own.server.closed.load(Ordering::Acquire)));
+        match Link::connect(&self.address, CONNECT_WITHIN, self.options) {
+            Ok(link) => {
+                tracing::debug!(address = ?self.address, "connected by the native protocol");
+                let flow = super::flows().next();
+                Some(Own { server: Arc::clone(self), link: Box::new(link), flow, sequence: 0 })
+            }
+            Err(error) => {
+                self.suspend(&error);
+                None
+            }
+        }
+    }
+}
+
+/// An answer, in the memory where it was received.
+pub(crate) struct NativeReply {
+    own: Option<Own>,
+    kind: Kind,
+}
+
+impl NativeReply {
+    /// What kind of answer it is: one that `Kind::is_reply`.
+    #[inline]
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Reads the body.
+    #[inline]
+    pub(crate) fn read<T>(&self, read: impl FnOnce(Reader<'_>) -> T) -> T {
+        let bytes = self.own.as_ref().map_or(&[][..], |own| own.link.received());
+        match Message::read(bytes) {
+            Ok(message) => read(body_reader(bytes, &message)),
+            // It was read before; so this is an empty body.
+            Err(_) => read(Reader::new(&[], throughline_cdr::ByteOrder::NATIVE)),
+        }
+    }
+}
+
+impl Drop for NativeReply {
+    fn drop(&mut self) {
+        if let Some(mut own) = self.own.take() {
+            own.link.release();
+            // Fails only while the thread is ending.
+            let _ = LINKS.try_with(|links| links.borrow_mut().push(own));
+        }
+    }
+}
+
+/// How an attempt ended.
+pub(crate) enum Attempt {
+    /// The call has an answer.
+    Answered(NativeReply),
+    /// A oneway is on its way.
+    Sent,
+    /// Nothing was sent: another way must be taken.
+    NotPossible,
+}
+
+/// Sends a request and waits for its answer, if there is to be one.
+///
+/// # Errors
+/// System exceptions of this side: an argument that can't be written, time that is over, a server that is gone.
+#[inline]
+pub(crate) fn exchange(
+    route: &NativeRoute,
+    operation: Operation,
+    deadline: Option<Instant>,
+    wants_reply: bool,
+    encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
+) -> Result<Attempt, SystemException> {
+    let Some(mut own) = route.server.link() else { return Ok(Attempt::NotPossible) };
+    own.sequence = own.sequence.wrapping_add(1);
+    let header = Header {
+        flow: own.flow,
+        sequence: own.sequence,
+        slot: route.slot,
+        nonce: route.nonce,
+        operation: u16::try_from(operation.index).unwrap_or(u16::MAX),
+        interface: operation.check(),
+        time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
+            TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
+        }),
+        ..Header::new(if wants_reply { Kind::Request } else { Kind::Oneway })
+    };
+    if let Err(error) = send(&mut own.link, &header, &encode)? {
+        route.server.suspend(&error);
+        return Ok(Attempt::NotPossible);
+    }
+    if !wants_reply {
+        // Dropping it gives the link back.
+        drop(NativeReply { own: Some(own), kind: Kind::Reply });
+        return Ok(Attempt::Sent);
+    }
+    crate::transport::server::before_waiting();
+    wait(own, deadline).map(Attempt::Answered)
+}
+
+/// Marshals the request straight into memory that the fabric sends from.
+#[inline]
+fn send(
+    link: &mut Link,
+    header: &Header,
+    encode: &impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
+) -> Result<Result<(), LinkError>, SystemException> {
+    let room = match link.room() {
+        Ok(room) => room,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut overflow = OVERFLOW.take();
+    let mut used = header.size();
+    let written = header.write(room);
+    debug_assert!(written.is_ok(), "registered buffers are larger than headers");
+    let encoded = encode(&mut body_writer(Output::memory(room, &mut used, &mut overflow)));
+    let sent = match encoded {
+        Ok(()) if overflow.is_empty() => Ok(link.send(used)),
+        Ok(()) => Ok(link.send_large(&overflow)),
+        Err(error) => Err(error.into()),
+    };
+    overflow.clear();
+    if overflow.capacity() > 0 && overflow.capacity() <= super::KEEP_OVERFLOW {
+        OVERFLOW.set(overflow);
+    }
+    sent
+}
+
+#[inline]
+fn wait(mut own: Own, deadline: Option<Instant>) -> Result<NativeReply, SystemException> {
+    loop {
+        if let Err(error) = own.link.receive(deadline) {
+            return Err(lost(&own.server, &error));
+        }
+        let kind = match Message::read(own.link.received()) {
+            Ok(Message { header, .. }) if header.sequence != own.sequence => None,
+            Ok(Message { header, .. }) if header.kind.is_reply() => Some(header.kind),
+            Ok(_) => None,
+            Err(error) => return Err(nonsense(&error.to_string())),
+        };
+        if let Some(kind) = kind {
+            return Ok(NativeReply { own: Some(own), kind });
+        }
+        own.link.release();
+    }
+}
+
+#[cold]
+fn lost(server: &NativeServer, error: &LinkError) -> SystemException {
+    if error.is_timeout() {
+        return SystemException::new(Exception::Timeout, minor::REPLY_TIMEOUT)
+            .completed(Completion::Maybe)
+            .detail("no reply within the time that the call may take");
+    }
+    server.suspend(error);
+    SystemException::new(Exception::CommFailure, minor::CONNECTION_LOST)
+        .completed(Completion::Maybe)
+        .detail(error.to_string())
+}
+
+#[cold]
+fn nonsense(why: &str) -> SystemException {
+    SystemException::new(Exception::CommFailure, minor::PEER_TALKS_NONSENSE)
+        .completed(Completion::Maybe)
+        .detail(why.to_owned())
+}

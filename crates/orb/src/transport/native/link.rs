@@ -1,0 +1,358 @@
+//! One VI between a client and a server, as calls need it: a message out, a message in.
+//!
+//! A message that fits into a registered buffer is written and read there. A longer one goes in parts, each with the number
+//! of octets still to come as its immediate data, and is put together by the receiver.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use throughline_cdr::Output;
+use throughline_giop::NativeAddress;
+use throughline_vi::{
+    Bell, Buffer, Completion, CompletionError, ConnectError, Listener, Nic, Reliability, ResourceError,
+    SendDescriptor, State, Vi, ViAttributes, WaitError,
+};
+
+/// What the listeners of the native protocol listen to.
+const DISCRIMINATOR: &[u8] = b"throughline 1";
+
+/// Octets in each registered buffer.
+const BUFFER: u32 = 64 << 10;
+/// Registered buffers in each direction.
+const BUFFERS: u32 = 16;
+
+/// A peer that does not take what it is sent loses its link after this.
+const STALL: Duration = Duration::from_secs(30);
+
+/// Why a link is of no use any more, or yet.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinkError {
+    #[error("no connection: {0}")]
+    Connect(#[from] ConnectError),
+    #[error("no virtual interface: {0}")]
+    Resource(#[from] ResourceError),
+    #[error("the connection failed: {0}")]
+    Broken(#[from] CompletionError),
+    #[error("no message in time")]
+    Timeout,
+    #[error("the peer does not take what it is sent")]
+    Stalled,
+    #[error("a message of more than {0} octets")]
+    TooLong(usize),
+    #[error("not an address of this protocol")]
+    Unknown,
+    #[error("cannot wait: {0}")]
+    Wait(WaitError),
+}
+
+impl LinkError {
+    pub(crate) fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout)
+    }
+}
+
+impl From<WaitError> for LinkError {
+    fn from(error: WaitError) -> Self {
+        match error {
+            WaitError::Timeout => Self::Timeout,
+            other => Self::Wait(other),
+        }
+    }
+}
+
+/// How links are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkOptions {
+    /// How long to look for a message before sleeping.
+    pub(crate) spin: Duration,
+    /// The longest message accepted, in octets.
+    pub(crate) max_message: usize,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(crate) struct Link {
+    vi: Vi,
+    /// The buffer that the next message is written to.
+    out: Option<Buffer>,
+    arrived: Arrived,
+    max_message: usize,
+}
+
+/// The message received last.
+#[derive(Debug)]
+enum Arrived {
+    Nothing,
+    /// Lies in the buffer where it was received.
+    Buffer(Buffer),
+    /// Came in parts. Not whole before `missing` is zero.
+    Parts {
+        octets: Vec<u8>,
+        missing: usize,
+    },
+}
+
+fn nic() -> Result<&'static Nic, ResourceError> {
+    static NIC: OnceLock<Nic> = OnceLock::new();
+    if let Some(nic) = NIC.get() {
+        return Ok(nic);
+    }
+    let nic = Nic::shm()?;
+    Ok(NIC.get_or_init(|| nic))
+}
+
+impl Link {
+    fn new(nic: &Nic, options: LinkOptions) -> Result<Self, ResourceError> {
+        let attributes = ViAttributes {
+            send_buffers: BUFFERS,
+            send_buffer_size: BUFFER,
+            receive_buffers: BUFFERS,
+            receive_buffer_size: BUFFER,
+            spin: options.spin,
+            ..ViAttributes::new(Reliability::ReliableDelivery)
+        };
+        let mut vi = nic.create_vi(&attributes)?;
+        vi.post_own_receives();
+        Ok(Self { vi, out: None, arrived: Arrived::Nothing, max_message: options.max_message })
+    }
+
+    pub(crate) fn connect(
+        address: &NativeAddress,
+        timeout: Duration,
+        options: LinkOptions,
+    ) -> Result<Self, LinkError> {
+        let NativeAddress::Shm { name, .. } = address else { return Err(LinkError::Unknown) };
+        let mut link = Self::new(nic()?, options)?;
+        link.vi.connect(name, DISCRIMINATOR, Some(timeout))?;
+        Ok(link)
+    }
+
+    /// Whether the peer was there when it was last looked for.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.vi.state() == State::Connected
+    }
+
+    /// Tells others than the link's owner that there is something to receive.
+    pub(crate) fn bell(&self) -> Option<Bell> {
+        self.vi.bell()
+    }
+
+    /// The memory that the next message is written to.
+    #[inline]
+    pub(crate) fn room(&mut self) -> Result<&mut [u8], LinkError> {
+        if self.out.is_none() {
+            self.out = Some(self.buffer()?);
+        }
+        self.out.as_deref_mut().ok_or(LinkError::Stalled)
+    }
+
+    #[inline]
+    fn buffer(&mut self) -> Result<Buffer, LinkError> {
+        match self.vi.send_buffer() {
+            Some(buffer) => Ok(buffer),
+            None => self.wait_for_buffer(),
+        }
+    }
+
+    #[cold]
+    fn wait_for_buffer(&mut self) -> Result<Buffer, LinkError> {
+        let started = Instant::now();
+        while started.elapsed() < STALL {
+            if let Some(buffer) = self.vi.send_buffer() {
+                return Ok(buffer);
+            }
+            if !self.is_open() {
+                return Err(LinkError::Broken(CompletionError::ConnectionLost));
+            }
+            if started.elapsed() < Duration::from_micros(100) {
+                std::thread::yield_now();
+            } else {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        }
+        Err(LinkError::Stalled)
+    }
+
+    /// Sends what was written to [`room`](Self::room), up to `used`.
+    #[inline]
+    pub(crate) fn send(&mut self, used: usize) -> Result<(), LinkError> {
+        let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
+        buffer.set_len(used);
+        self.post(SendDescriptor::new(buffer))
+    }
+
+    #[inline]
+    fn post(&mut self, descriptor: SendDescriptor) -> Result<(), LinkError> {
+        let posted = self.vi.post_send(descriptor.unsignaled());
+        posted.map_err(|_| self.why_not())
+    }
+
+    #[cold]
+    fn why_not(&self) -> LinkError {
+        match self.vi.state() {
+            State::Stopped(why) => LinkError::Broken(why),
+            _ => LinkError::Stalled,
+        }
+    }
+
+    /// Sends a message that is longer than a registered buffer.
+    #[cold]
+    pub(crate) fn send_large(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let mut rest = message;
+        while !rest.is_empty() {
+            let mut buffer = match self.out.take() {
+                Some(buffer) => buffer,
+                None => self.buffer()?,
+            };
+            let (part, after) = rest.split_at(rest.len().min(buffer.capacity()));
+            buffer.set_len(part.len());
+            buffer.copy_from_slice(part);
+            rest = after;
+            let missing = u32::try_from(rest.len()).map_err(|_| LinkError::TooLong(u32::MAX as usize))?;
+            self.post(SendDescriptor::new(buffer).immediate(missing))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a message is there, to be [`received`](Self::received) and [`release`](Self::release)d.
+    #[inline]
+    pub(crate) fn try_receive(&mut self) -> Result<bool, LinkError> {
+        match self.vi.receive_done() {
+            Some(completion) => self.take(completion),
+            None if self.is_open() => Ok(false),
+            None => Err(self.why_not()),
+        }
+    }
+
+    /// Waits for a message; at most until `deadline`.
+    #[inline]
+    pub(crate) fn receive(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
+        loop {
+            let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let completion = self.vi.receive_wait(timeout)?;
+            if self.take(completion)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Keeps a message, or a part of one; whether it is whole.
+    #[inline]
+    fn take(&mut self, completion: Completion) -> Result<bool, LinkError> {
+        let Completion { result, immediate, buffer, .. } = completion;
+        result?;
+        if immediate.is_none() && matches!(self.arrived, Arrived::Nothing) {
+            self.arrived = Arrived::Buffer(buffer);
+            return Ok(true);
+        }
+        self.take_part(buffer, immediate.unwrap_or(0) as usize)
+    }
+
+    #[cold]
+    fn take_part(&mut self, buffer: Buffer, missing: usize) -> Result<bool, LinkError> {
+        let (mut octets, expected) = match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
+            Arrived::Parts { octets, missing } if missing != 0 => (octets, missing),
+            _ => (Vec::new(), buffer.len().saturating_add(missing)),
+        };
+        if octets.len().saturating_add(expected) > self.max_message {
+            return Err(LinkError::TooLong(self.max_message));
+        }
+        if buffer.is_empty() || buffer.len().checked_add(missing) != Some(expected) {
+            return Err(LinkError::Broken(CompletionError::Protocol));
+        }
+        octets.extend_from_slice(&buffer);
+        self.arrived = Arrived::Parts { octets, missing };
+        self.repost(buffer);
+        Ok(missing == 0)
+    }
+
+    /// The message received last.
+    #[inline]
+    pub(crate) fn received(&self) -> &[u8] {
+        match &self.arrived {
+            Arrived::Nothing => &[],
+            Arrived::Buffer(buffer) => buffer,
+            Arrived::Parts { octets, .. } => octets,
+        }
+    }
+
+    /// The message received last is not needed any more.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        if let Arrived::Buffer(buffer) = std::mem::replace(&mut self.arrived, Arrived::Nothing) {
+            self.repost(buffer);
+        }
+    }
+
+    #[inline]
+    fn repost(&mut self, buffer: Buffer) {
+        // Refused only if more were posted than there are.
+        let _ = self.vi.post_receive(buffer);
+    }
+
+    /// Answers the message received last with what `answer` writes, if it writes anything.
+    #[inline]
+    pub(crate) fn answer(
+        &mut self,
+        overflow: &mut Vec<u8>,
+        answer: impl FnOnce(&[u8], Output<'_>),
+    ) -> Result<(), LinkError> {
+        self.room()?;
+        let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
+        let mut used = 0;
+        answer(self.received(), Output::memory(&mut buffer, &mut used, overflow));
+        self.release();
+        self.out = Some(buffer);
+        if !overflow.is_empty() {
+            let sent = self.send_large(overflow);
+            overflow.clear();
+            return sent;
+        }
+        if used == 0 { Ok(()) } else { self.send(used) }
+    }
+}
+
+/// Where clients connect.
+#[derive(Debug)]
+pub(crate) struct LinkListener {
+    nic: Nic,
+    listener: Listener,
+}
+
+impl LinkListener {
+    /// Under a name of its own choice, if none is given.
+    pub(crate) fn bind(name: &str) -> io::Result<Self> {
+        let nic = if name.is_empty() { Nic::shm() } else { Nic::shm_at(name) };
+        let nic = nic.map_err(io::Error::other)?;
+        let listener = nic.listen(DISCRIMINATOR).map_err(|error| match error {
+            ResourceError::AddressInUse => io::ErrorKind::AddrInUse.into(),
+            other => io::Error::other(other),
+        })?;
+        Ok(Self { nic, listener })
+    }
+
+    pub(crate) fn address(&self) -> NativeAddress {
+        NativeAddress::Shm { machine: super::machine().to_owned(), name: self.nic.address().to_owned() }
+    }
+
+    /// The next client, if one is there.
+    pub(crate) fn accept(&mut self, options: LinkOptions) -> Result<Option<Link>, LinkError> {
+        let request = match self.listener.wait(Some(Duration::ZERO)) {
+            Ok(request) => request,
+            Err(ConnectError::Timeout) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let mut link = Link::new(&self.nic, options)?;
+        request.accept(&mut link.vi)?;
+        Ok(Some(link))
+    }
+}
+
+impl AsFd for LinkListener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}

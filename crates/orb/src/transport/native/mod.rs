@@ -1,0 +1,76 @@
+//! The native protocol's transports: messages over Virtual Interfaces.
+//!
+//! A client's thread sends over its own [`link`] ([`client`]); a server's workers poll the links of all clients and
+//! answer ([`server`]). What messages mean is [`crate::native`]'s business.
+
+pub(crate) mod client;
+pub(crate) mod link;
+mod park;
+mod roles;
+pub(crate) mod server;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use throughline_giop::NativeAddress;
+use throughline_wire::FlowIds;
+
+use self::client::NativeServer;
+use self::link::LinkOptions;
+use crate::transport::reactor::lock;
+
+/// Buffers for messages that exceed registered memory are kept up to this many bytes.
+const KEEP_OVERFLOW: usize = 1024 * 1024;
+
+/// Servers known before those that nobody refers to are forgotten.
+const FEW_SERVERS: usize = 64;
+
+/// The flow ids of this process: one for each link.
+fn flows() -> &'static FlowIds {
+    static FLOWS: OnceLock<FlowIds> = OnceLock::new();
+    FLOWS.get_or_init(|| FlowIds::new([crate::random::seed(), crate::random::seed()]))
+}
+
+/// What tells this machine, and its present run, from all others.
+pub(crate) fn machine() -> &'static str {
+    static MACHINE: OnceLock<String> = OnceLock::new();
+    MACHINE.get_or_init(|| {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+        boot.map_or_else(|_| crate::orb::host_name(), |id| id.trim().to_owned())
+    })
+}
+
+/// Whether it makes sense to try an address from here.
+pub(crate) fn reaches(address: &NativeAddress) -> bool {
+    match address {
+        NativeAddress::Shm { machine: theirs, .. } => theirs == machine(),
+        NativeAddress::Udp { .. } => false,
+    }
+}
+
+/// The servers of the native protocol that an ORB has references to.
+#[derive(Debug, Default)]
+pub(crate) struct Natives(Mutex<HashMap<NativeAddress, Arc<NativeServer>>>);
+
+impl Natives {
+    /// The server at an address; the same for all who ask while one of them holds it.
+    pub(crate) fn at(&self, address: &NativeAddress, options: LinkOptions) -> Arc<NativeServer> {
+        let mut known = lock(&self.0);
+        if let Some(server) = known.get(address) {
+            return Arc::clone(server);
+        }
+        if known.len() >= FEW_SERVERS {
+            known.retain(|_, server| Arc::strong_count(server) > 1 || server.close());
+        }
+        let server = NativeServer::new(address.clone(), options);
+        known.insert(address.clone(), Arc::clone(&server));
+        server
+    }
+
+    /// No more calls to any of them.
+    pub(crate) fn close(&self) {
+        lock(&self.0).drain().for_each(|(_, server)| {
+            server.close();
+        });
+    }
+}

@@ -1,0 +1,139 @@
+//! How the leader waits when no link has anything: it looks for a while, then it sleeps.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{Timespec, epoll};
+use throughline_vi::Bell;
+
+/// Looks between two questions for the time.
+const LOOKS: u32 = 64;
+
+/// So many times in a row looking may be in vain before it is given up.
+const PATIENCE: u32 = 8;
+
+/// After it was given up, looking is tried again once in so many times.
+const RETRY: u32 = 16;
+
+/// How long to look before sleeping.
+///
+/// Waking a sleeper on another core takes tens of microseconds, so that looking for about as long never costs more than
+/// twice the better choice. Where it is in vain time and again, as for callers that take their time, it is left out.
+#[derive(Debug)]
+pub(crate) struct Spin {
+    limit: Duration,
+    since: Option<Instant>,
+    looks: u32,
+    vain: u32,
+}
+
+impl Spin {
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { limit, since: None, looks: 0, vain: 0 }
+    }
+
+    /// There was something.
+    #[inline(always)]
+    pub(crate) fn found(&mut self) {
+        if self.looks != 0 {
+            self.since = None;
+            self.looks = 0;
+            self.vain = 0;
+        }
+    }
+
+    /// There was nothing: whether to sleep now.
+    #[inline]
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(LOOKS) { self.is_time() } else { self.looks == 1 && self.is_hopeless() }
+    }
+
+    fn is_hopeless(&self) -> bool {
+        self.limit.is_zero() || self.vain >= PATIENCE && !self.vain.is_multiple_of(RETRY)
+    }
+
+    #[cold]
+    fn is_time(&mut self) -> bool {
+        self.since.get_or_insert_with(Instant::now).elapsed() >= self.limit
+    }
+
+    /// The sleep is over.
+    pub(crate) fn slept(&mut self) {
+        self.since = None;
+        self.looks = 0;
+        self.vain = self.vain.wrapping_add(1);
+    }
+}
+
+/// Sleeping until one of many links has something.
+#[derive(Debug)]
+pub(crate) struct Parking {
+    epoll: OwnedFd,
+    nudge: OwnedFd,
+}
+
+impl Parking {
+    /// Anything written to `nudge` ends a sleep.
+    pub(crate) fn new(nudge: BorrowedFd<'_>) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let nudge = nudge.try_clone_to_owned()?;
+        epoll::add(&epoll, &nudge, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        Ok(Self { epoll, nudge })
+    }
+
+    /// From now on these end a sleep.
+    pub(crate) fn watch<'b>(&mut self, bells: impl Iterator<Item = &'b Bell>) -> io::Result<()> {
+        *self = Self::new(self.nudge.as_fd())?;
+        for (number, bell) in (1..).zip(bells) {
+            epoll::add(&self.epoll, bell, epoll::EventData::new_u64(number), epoll::EventFlags::IN)?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps until something happens to one of those watched, unless something has, or `ready` says so.
+    pub(crate) fn sleep<'b>(
+        &self,
+        bells: impl Iterator<Item = &'b Bell> + Clone,
+        ready: impl Fn() -> bool,
+    ) -> io::Result<()> {
+        bells.clone().for_each(Bell::arm);
+        let result = if ready() { Ok(()) } else { self.wait(bells.clone(), None) };
+        bells.for_each(Bell::disarm);
+        result
+    }
+
+    /// Looks, without sleeping, whether something happened that only the system knows: that a client is gone.
+    pub(crate) fn look<'b>(&self, bells: impl Iterator<Item = &'b Bell> + Clone) -> io::Result<()> {
+        self.wait(bells, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
+    }
+
+    fn wait<'b>(
+        &self,
+        bells: impl Iterator<Item = &'b Bell> + Clone,
+        timeout: Option<&Timespec>,
+    ) -> io::Result<()> {
+        let mut events = [MaybeUninit::uninit(); 16];
+        let happened = match epoll::wait(&self.epoll, &mut events, timeout) {
+            Ok((events, _)) => events,
+            Err(rustix::io::Errno::INTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        for event in happened {
+            match event.data.u64().checked_sub(1) {
+                Some(number) => bells.clone().nth(number as usize).into_iter().for_each(Bell::drain),
+                None => self.hear()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&self) -> io::Result<()> {
+        match rustix::io::read(&self.nudge, &mut [0; 8]) {
+            Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The server's side of the native protocol: workers that poll the links of all clients, and run the servants.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use throughline_giop::NativeAddress;
+use throughline_vi::Bell;
+
+use super::link::{Link, LinkError, LinkListener, LinkOptions};
+use super::park::{Parking, Spin};
+use super::roles::{Part, Roles, Term};
+use crate::dispatch::Dispatcher;
+use crate::transport::address::Address;
+use crate::transport::reactor::lock;
+
+/// Workers that wait while another one leads.
+const SPARE: usize = 2;
+
+/// So many messages of one link are served before others are looked at.
+const TURN: usize = 32;
+
+/// So many looks in vain, and the system is asked whether clients are gone.
+const LOOKS_BEFORE_ASKING: u32 = 1 << 16;
+
+/// What a server allows its clients.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NativeLimits {
+    pub(crate) max_links: usize,
+    pub(crate) max_threads: usize,
+    pub(crate) link: LinkOptions,
+}
+
+/// One client's link.
+struct Line {
+    link: Mutex<Link>,
+    bell: Bell,
+}
+
+/// What the workers share.
+struct Shared {
+    dispatcher: Arc<Dispatcher>,
+    limits: NativeLimits,
+    roles: Roles,
+    lines: Mutex<Arc<[Arc<Line>]>>,
+    /// Counts changes of `lines`.
+    changes: AtomicU64,
+    /// Wakes the leader for what no link tells.
+    nudge: OwnedFd,
+    stopping: AtomicBool,
+}
+
+/// Listens for clients, and serves them once started.
+pub(crate) struct NativeListener {
+    address: NativeAddress,
+    /// Until it is started.
+    listener: Option<LinkListener>,
+    running: Option<Running>,
+}
+
+struct Running {
+    shared: Arc<Shared>,
+    accepting: JoinHandle<()>,
+    /// Ends the accepting thread.
+    stop: OwnedFd,
+}
+
+impl NativeListener {
+    pub(crate) fn bind(address: &Address) -> io::Result<Self> {
+        let Address::Shm(name) = address else { return Err(io::ErrorKind::Unsupported.into()) };
+        let listener = LinkListener::bind(name)?;
+        Ok(Self { address: listener.address(), listener: Some(listener), running: None })
+    }
+
+    pub(crate) fn address(&self) -> &NativeAddress {
+        &self.address
+    }
+
+    /// From now on clients are served.
+    pub(crate) fn start(&mut self, dispatcher: &Arc<Dispatcher>, limits: NativeLimits) -> io::Result<()> {
+        let Some(listener) = self.listener.take() else { return Ok(()) };
+        let event = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        let shared = Arc::new(Shared {
+            dispatcher: Arc::clone(dispatcher),
+            limits,
+            roles: Roles::new(),
+            lines: Mutex::new(Arc::new([])),
+            changes: AtomicU64::new(1),
+            nudge: event()?,
+            stopping: AtomicBool::new(false),
+        });
+        start_worker(&shared)?;
+        let stop = event()?;
+        let (served, stopped) = (Arc::clone(&shared), stop.try_clone()?);
+        let accept = move || accept_all(listener, &served, &stopped);
+        let accepting = std::thread::Builder::new().name("throughline-accept".to_owned()).spawn(accept)?;
+        self.running = Some(Running { shared, accepting, stop });
+        Ok(())
+    }
+
+    /// Stops in order: requests under way are finished, within `grace`.
+    pub(crate) fn stop(&mut self, grace: Duration) {
+        let Some(Running { shared, accepting, stop }) = self.running.take() else { return };
+        shared.stopping.store(true, Ordering::Release);
+        ring(&stop);
+        let _ = accepting.join();
+        shared.roles.stop();
+        shared.nudge();
+        if !shared.roles.wait_for_end(grace) {
+            tracing::warn!("a servant called by the native protocol takes longer than the shutdown may");
+        }
+        *lock(&shared.lines) = Arc::new([]);
+    }
+}
+
+impl Drop for NativeListener {
+    fn drop(&mut self) {
+        self.stop(Duration::ZERO);
+    }
+}
+
+fn ring(event: &OwnedFd) {
+    // Full only when it is readable anyway.
+    let _ = rustix::io::write(event, &1_u64.to_ne_bytes());
+}
+
+fn accept_all(mut listener: LinkListener, shared: &Arc<Shared>, stop: &OwnedFd) {
+    loop {
+        let waited =
+            poll(&mut [PollFd::new(&listener, PollFlags::IN), PollFd::new(stop, PollFlags::IN)], None);
+        if shared.stopping.load(Ordering::Acquire) {
+            return;
+        }
+        if matches!(waited, Err(error) if error != rustix::io::Errno::INTR) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        match listener.accept(shared.limits.link) {
+            Ok(Some(link)) => shared.admit(link),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(%error, "a client of the native protocol was not admitted");
+                // Whatever is scarce is so for a while.
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+fn start_worker(shared: &Arc<Shared>) -> io::Result<()> {
+    let worker = Arc::clone(shared);
+    let started =
+        std::thread::Builder::new().name("throughline-native".to_owned()).spawn(move || work(&worker));
+    started.map(drop)
+}
+
+fn start_another(shared: &Arc<Shared>) {
+    if let Err(error) = start_worker(shared) {
+        tracing::warn!(%error, "no thread for the native protocol");
+        shared.roles.not_started();
+    }
+}
+
+thread_local! {
+    /// The server whose worker this thread is, and the last term in which it led.
+    static LEADING: RefCell<Option<(Arc<Shared>, Term)>> = const { RefCell::new(None) };
+}
+
+/// A servant is about to wait for another object: somebody else must look at the links meanwhile.
+pub(crate) fn before_waiting() {
+    LEADING.with_borrow(|leading| {
+        if let Some((shared, term)) = leading
+            && shared.roles.give_up(*term, shared.limits.max_threads)
+        {
+            start_another(shared);
+        }
+    });
+}
+
+/// Whether the calling thread is a worker that runs a servant.
+pub(crate) fn in_worker() -> bool {
+    LEADING.with_borrow(Option::is_some)
+}
+
+fn work(shared: &Arc<Shared>) {
+    while let Part::Lead { term, needs_watcher } = shared.roles.wait(SPARE, shared.limits.max_threads) {
+        if needs_watcher {
+            start_another(shared);
+        }
+        LEADING.set(Some((Arc::clone(shared), term)));
+        if let Err(error) = shared.lead(term) {
+            tracing::error!(%error, "the native protocol's workers cannot wait");
+            shared.roles.give_up(term, 0);
+        }
+        LEADING.set(None);
+        // Links whose turn was interrupted by the loss of the lead are looked at again.
+        shared.nudge();
+    }
+}
+
+impl Shared {
+    fn nudge(&self) {
+        ring(&self.nudge);
+    }
+
+    fn admit(&self, link: Link) {
+        let mut lines = lock(&self.lines);
+        if lines.len() >= self.limits.max_links {
+            tracing::warn!(
+                limit = self.limits.max_links,
+                "a client of the native protocol is refused: too many"
+            );
+            return;
+        }
+        let Some(bell) = link.bell() else { return };
+        let line = Arc::new(Line { bell, link: Mutex::new(link) });
+        *lines = lines.iter().cloned().chain([line]).collect();
+        drop(lines);
+        self.changes.fetch_add(1, Ordering::Release);
+        self.nudge();
+    }
+
+    #[cold]
+    fn dismiss(&self, line: &Arc<Line>) {
+        let mut lines = lock(&self.lines);
+        *lines = lines.iter().filter(|other| !Arc::ptr_eq(other, line)).cloned().collect();
+        drop(lines);
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// Looks at all links until the term is over.
+    fn lead(&self, term: Term) -> io::Result<()> {
+        let mut spin = Spin::new(self.limits.link.spin);
+        let (mut seen, mut looks) = (0, 0_u32);
+        let mut overflow = Vec::new();
+        let mut parking = Parking::new(self.nudge.as_fd())?;
+        let mut lines: Arc<[Arc<Line>]> = Arc::new([]);
+        while self.roles.lasts(term) {
+            let changes = self.changes.load(Ordering::Acquire);
+            if changes != seen {
+                seen = changes;
+                lines = Arc::clone(&lock(&self.lines));
+                parking.watch(lines.iter().map(|line| &line.bell))?;
+            }
+            if self.look(&lines, term, &mut overflow) {
+                spin.found();
+                continue;
+            }
+            looks = looks.wrapping_add(1);
+            if spin.is_over() {
+                self.sleep(&parking, &lines, (seen, term))?;
+                spin.slept();
+            } else if looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
+                parking.look(lines.iter().map(|line| &line.bell))?;
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn sleep(&self, parking: &Parking, lines: &[Arc<Line>], (seen, term): (u64, Term)) -> io::Result<()> {
+        self.roles.sleep();
+        let slept = parking.sleep(lines.iter().map(|line| &line.bell), || {
+            self.changes.load(Ordering::Acquire) != seen
+                || !self.roles.lasts(term)
+                // A link whose servant still runs, with another worker, is that worker's.
+                || lines.iter().any(|line| line.bell.ready() && line.link.try_lock().is_ok())
+        });
+        self.roles.wake();
+        slept
+    }
+
+    /// Serves what is there; whether anything was.
+    #[inline]
+    fn look(&self, lines: &[Arc<Line>], term: Term, overflow: &mut Vec<u8>) -> bool {
+        let mut found = false;
+        for line in lines {
+            if line.bell.ready() {
+                found |= self.serve(line, term, overflow);
+                if !self.roles.lasts(term) {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    fn serve(&self, line: &Arc<Line>, term: Term, overflow: &mut Vec<u8>) -> bool {
+        let mut link = match line.link.try_lock() {
+            Ok(link) => link,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another worker is in a servant that this link called.
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        for served in 0..TURN {
+            match link.try_receive() {
+                Ok(true) => {}
+                Ok(false) => return served > 0,
+                Err(error) => return self.end(line, &error),
+            }
+            self.roles.beat(term);
+            let answered =
+                link.answer(overflow, |request, output| self.dispatcher.handle_native(request, output));
+            let leads = self.roles.beat(term);
+            if let Err(error) = answered {
+                return self.end(line, &error);
+            }
+            if !leads {
+                return true;
+            }
+        }
+        true
+    }
+
+    #[cold]
+    fn end(&self, line: &Arc<Line>, error: &LinkError) -> bool {
+        tracing::debug!(%error, "a client of the native protocol is gone");
+        self.dismiss(line);
+        true
+    }
+}

@@ -1,0 +1,235 @@
+//! Calls by the native protocol over shared memory. Servers that listen there only can't be reached otherwise.
+
+#![allow(clippy::redundant_closure)] // `Decode::decode` itself is a function of one lifetime.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Echo, EchoRef, client, seen_by, server_with};
+use throughline::{Adapter, AdapterConfig, Address, Completion, Kind, Orb, Strategy};
+
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A server without IIOP.
+fn server() -> Orb {
+    server_with(|c| c.listen = vec![Address::Shm(String::new())])
+}
+
+/// A server with both, and an adapter whose objects keep their keys.
+fn server_with_both() -> (Orb, Adapter) {
+    let server = server_with(|c| c.listen.push(Address::Shm(String::new())));
+    let config =
+        AdapterConfig { objects: Strategy::DynamicHash, stable_keys: true, ..AdapterConfig::default() };
+    let adapter = server.root().create_child("stable", config).unwrap();
+    (server, adapter)
+}
+
+fn served(server: &Orb) -> EchoRef {
+    server.root().activate(Echo::default()).unwrap()
+}
+
+fn is_native(reference: &EchoRef) -> bool {
+    format!("{:?}", reference.0).contains(" at shm:")
+}
+
+#[test]
+fn calls_in_every_direction() {
+    let (server, client) = (server(), client());
+    let own = served(&server);
+    let echo = seen_by(&client, &own);
+    assert!(is_native(&echo) && !is_native(&own));
+    for reference in [&own, &echo] {
+        reference.ping().unwrap();
+        assert_eq!(reference.shout("grüße").unwrap(), "GRÜSSE");
+        for length in [0, 1, 1_000, 4_000, 16_000, 100_000, 1_000_000] {
+            let mut data: Vec<u32> = (0..length).collect();
+            reference.move_data(&mut data).unwrap();
+            assert!(data.iter().copied().eq(0..length), "{length}");
+        }
+        assert!(reference.0.is_a(common::ID).unwrap());
+        assert!(!reference.0.is_a("IDL:Other:1.0").unwrap());
+        assert!(!reference.0.non_existent().unwrap());
+    }
+    server.root().deactivate(&own).unwrap();
+    let gone = echo.ping().unwrap_err();
+    assert_eq!((gone.kind, gone.completed), (Kind::ObjectNotExist, Completion::No));
+    assert!(echo.0.non_existent().unwrap());
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn oneways_are_carried_out_in_order() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    for n in 0..10_000 {
+        echo.post(n).unwrap();
+    }
+    assert_eq!(echo.posted().unwrap(), (0..10_000).collect::<Vec<_>>());
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn an_operation_that_the_server_numbers_otherwise_is_found_by_what_it_is() {
+    use throughline::rt::{Decode, Operation};
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let shout = |operation| {
+        echo.0.call::<String, throughline::SystemException>(
+            operation,
+            |w| throughline::rt::Encode::encode("text", w),
+            |r| Decode::decode(r),
+        )
+    };
+    for index in [0, 1, 5, 1_000, u32::MAX] {
+        assert_eq!(shout(Operation::new("shout", index)).unwrap(), "TEXT");
+        assert_eq!(shout(Operation::new("whisper", index)).unwrap_err().kind, Kind::BadOperation);
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn a_servant_that_panics_costs_only_its_caller() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let e = echo.panic().unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::Unknown, Completion::Maybe));
+    echo.ping().unwrap();
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn servants_that_call_back_and_forth_wait_for_nobody_else() {
+    let (first, second) = (server(), server());
+    let (one, other) = (served(&first), served(&second));
+    // Each calls the other object through its own server's eyes.
+    let near = seen_by(&second, &one);
+    seen_by(&client(), &other).call_back(&near, 12).unwrap();
+    first.shutdown(GRACE);
+    second.shutdown(GRACE);
+}
+
+#[test]
+fn slow_servants_hold_up_nobody_else() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| echo.sleep(700).unwrap());
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        echo.ping().unwrap();
+        assert!(started.elapsed() < Duration::from_millis(600), "{:?}", started.elapsed());
+    });
+    assert!(started.elapsed() < Duration::from_millis(1_400), "{:?}", started.elapsed());
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn calls_end_in_time_and_late_replies_disturb_nobody() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(50)));
+    for _ in 0..3 {
+        let e = hasty.sleep(200).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe));
+        assert_eq!(hasty.shout("a").unwrap(), "A");
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn many_threads_call_many_objects() {
+    let (server, client) = (server(), client());
+    let objects: Vec<_> = (0..50).map(|_| seen_by(&client, &served(&server))).collect();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let objects = &objects;
+            scope.spawn(move || {
+                for round in 0..500 {
+                    let text = format!("{n} and {round}");
+                    assert_eq!(objects[(n * 7 + round) % 50].shout(&text).unwrap(), text.to_uppercase());
+                }
+            });
+        }
+    });
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn without_shared_memory_calls_go_by_iiop() {
+    let (server, adapter) = server_with_both();
+    let client = client();
+    let own = adapter.activate_with_id("a", Echo::default()).unwrap();
+    let echo = seen_by(&client, &own);
+    assert!(is_native(&echo));
+    echo.ping().unwrap();
+    // The same object with a native address at which nobody listens.
+    let mut ior = own.0.ior().clone();
+    for profile in &mut ior.profiles {
+        if let Some(Ok(mut native)) = throughline_giop::NativeProfile::from_tagged(profile) {
+            if let throughline_giop::NativeAddress::Shm { name, .. } = &mut native.address {
+                name.push_str(".gone");
+            }
+            *profile = native.to_tagged().unwrap();
+        }
+    }
+    let detour = EchoRef(client.reference(ior));
+    assert_eq!(detour.shout("by iiop").unwrap(), "BY IIOP");
+    assert!(!is_native(&detour));
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn a_key_leads_further_than_a_stale_handle() {
+    let (server, adapter) = server_with_both();
+    let client = client();
+    let own = adapter.activate_with_id("a", Echo::default()).unwrap();
+    let echo = seen_by(&client, &own);
+    echo.post(1).unwrap();
+    assert_eq!(echo.posted().unwrap(), [1]);
+    adapter.deactivate(&own).unwrap();
+    assert_eq!(echo.ping().unwrap_err().kind, Kind::ObjectNotExist);
+    adapter.activate_with_id("a", Echo::default()).unwrap();
+    assert_eq!(echo.posted().unwrap(), [], "another object of the same name");
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn clients_follow_an_object_that_has_moved() {
+    let (old, new, client) = (server(), server(), client());
+    let (adapter, config) =
+        (old.root(), AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() });
+    let adapter = adapter.create_child("moved", config).unwrap();
+    let moved = adapter.forward("a", &seen_by(&old, &served(&new))).unwrap();
+    // A server that only forwards is reached natively; what it forwards to is, too.
+    let echo = seen_by(&client, &moved);
+    assert_eq!(echo.shout("here").unwrap(), "HERE");
+    old.shutdown(GRACE);
+    assert_eq!(echo.shout("still").unwrap(), "STILL");
+    new.shutdown(GRACE);
+}
+
+#[test]
+fn a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found() {
+    let name = format!("throughline-test-{}", std::process::id());
+    let listen = || server_with(|c| c.listen = vec![Address::Shm(name.clone())]);
+    let (server, client) = (listen(), client());
+    let echo = seen_by(&client, &served(&server));
+    echo.ping().unwrap();
+    server.shutdown(GRACE);
+    drop(server);
+    let started = Instant::now();
+    assert!(echo.ping().is_err());
+    assert!(started.elapsed() < Duration::from_secs(2));
+    let server = listen();
+    let again = seen_by(&client, &served(&server));
+    let found = (0..50).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        again.ping().is_ok()
+    });
+    assert!(found);
+    assert_eq!(echo.ping().unwrap_err().kind, Kind::ObjectNotExist, "a handle of the server's earlier life");
+    server.shutdown(GRACE);
+}
