@@ -39,19 +39,29 @@ impl bench::Target for Target {
     }
 }
 
-fn wait(name: &str) -> Wait {
-    if name == "spin" { Wait::Spin(SPIN) } else { Wait::Block }
+/// How to wait: `spin` on both protocols, `block` without looking first, or `adapt` as is the default.
+fn config(name: &str) -> OrbConfig {
+    let mut config = OrbConfig::default();
+    match name {
+        "spin" => (config.wait, config.native_spin) = (Wait::Spin(SPIN), SPIN),
+        "block" => config.native_spin = Duration::ZERO,
+        _ => {}
+    }
+    config
 }
 
-/// The server part: `OBJECTS block|spin`. Prints the reference of the last object.
+/// The server part: `OBJECTS block|spin|adapt [ADDRESS]`. Prints the reference of the last object.
 ///
 /// # Errors
 /// When the ORB cannot be started or is out of room.
 pub(crate) fn serve(arguments: &[String]) -> Result<(), LabError> {
-    let [objects, waiting] = arguments else { return Err(failure("bench-server", "bad arguments")) };
+    let [objects, waiting, address @ ..] = arguments else {
+        return Err(failure("bench-server", "bad arguments"));
+    };
+    let address = address.first().map_or("iiop://127.0.0.1:0", String::as_str);
+    let address: Address = address.parse().map_err(|_| failure("bench-server", "bad address"))?;
     let objects: u32 = objects.parse().map_err(|_| failure("bench-server", "bad number of objects"))?;
-    let listen = vec![Address::tcp("127.0.0.1", 0)];
-    let orb = Orb::start(OrbConfig { listen, wait: wait(waiting), ..OrbConfig::default() })?;
+    let orb = Orb::start(OrbConfig { listen: vec![address], ..config(waiting) })?;
     let adapter = orb.root().create_child("bench", throughline::AdapterConfig::default())?;
     let mut last = None;
     for _ in 0..objects {
@@ -63,7 +73,7 @@ pub(crate) fn serve(arguments: &[String]) -> Result<(), LabError> {
     Ok(())
 }
 
-/// The client part: `REFERENCE CONNECTIONS block|spin`, and rounds on standard input.
+/// The client part: `REFERENCE CONNECTIONS block|spin|adapt`, and rounds on standard input.
 ///
 /// # Errors
 /// When a call fails or a round is malformed.
@@ -73,8 +83,7 @@ pub(crate) fn call(arguments: &[String]) -> Result<(), LabError> {
     };
     let connections_per_server =
         connections.parse().map_err(|_| failure("bench-client", "bad number of connections"))?;
-    let config = OrbConfig { connections_per_server, wait: wait(waiting), ..OrbConfig::default() };
-    let orb = Orb::start(config)?;
+    let orb = Orb::start(OrbConfig { connections_per_server, ..config(waiting) })?;
     let target = bench::TargetRef::from_object(orb.string_to_object(reference)?);
     for line in std::io::stdin().lock().lines() {
         let line = line?;
