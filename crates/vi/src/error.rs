@@ -32,6 +32,17 @@ pub enum CompletionError {
     Flushed,
 }
 
+impl CompletionError {
+    /// What the peer's sends fail with when this side stops for this reason.
+    pub(crate) fn as_told_to_the_peer(self) -> Self {
+        match self {
+            Self::TooLong | Self::ReceiveQueueEmpty => self,
+            Self::Disconnected | Self::Flushed => Self::Disconnected,
+            _ => Self::ConnectionLost,
+        }
+    }
+}
+
 /// Why a descriptor was not taken into a work queue; the descriptor is handed back.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]

@@ -63,7 +63,8 @@ pub use {
     completion_queue::CompletionQueue,
     descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, SendDescriptor},
     error::{CompletionError, ConnectError, PostError, PostRefused, ResourceError, WaitError},
-    memory::{Buffer, MemoryHandle, Region},
+    fabric::local::{Faults, LocalNetwork},
+    memory::{Buffer, MemoryHandle, OutsideWindow, Region, Rights, Window},
     nic::{ConnectionRequest, Listener, Nic},
     vi::{State, Vi},
 };

@@ -1,9 +1,14 @@
 //! NICs: a process's doors to a fabric.
 
 use crate::{
-    ConnectError, MAX_DISCRIMINATOR, ProtectionTag, Region, Reliability, ResourceError, Vi, ViAttributes,
+    ConnectError, MAX_DISCRIMINATOR, ProtectionTag, Region, Reliability, ResourceError, Rights, Vi,
+    ViAttributes, Window,
     attributes::chunk,
-    fabric::{Fabric, Incoming, Listen, shm::Shm},
+    fabric::{
+        Fabric, Incoming, Listen,
+        local::{Local, LocalNetwork},
+        shm::Shm,
+    },
     vi::deadline,
 };
 use std::{
@@ -38,6 +43,11 @@ impl Nic {
         Ok(Self { fabric: Arc::new(Shm::new(Some(address))?) })
     }
 
+    /// A NIC of a network within this process.
+    pub fn local(network: &LocalNetwork, address: &str) -> Self {
+        Self { fabric: Arc::new(Local::new(network, address)) }
+    }
+
     /// Where peers find this NIC, to be told to them.
     pub fn address(&self) -> &str {
         self.fabric.address()
@@ -61,6 +71,23 @@ impl Nic {
     pub fn register(&self, count: u32, size: u32, tag: ProtectionTag) -> Result<Region, ResourceError> {
         let size = chunk(count, size, "size")?;
         Ok(Region::new(self.fabric.memory(count, size, tag)?))
+    }
+
+    /// Registers memory for remote DMA by the peers of all VIs of this tag, those connected later included.
+    ///
+    /// # Errors
+    ///
+    /// If the size is out of range (4 GiB at most), or the system has no more memory or files.
+    pub fn register_window(
+        &self,
+        len: usize,
+        tag: ProtectionTag,
+        rights: Rights,
+    ) -> Result<Window, ResourceError> {
+        if len as u64 > 1 << 32 {
+            return Err(ResourceError::OutOfRange("len"));
+        }
+        self.fabric.window(len, tag, rights)
     }
 
     /// Listens for connections to this discriminator, at most 64 bytes.

@@ -188,7 +188,9 @@ impl Vi {
         if let Some(doorbell) = &self.doorbell {
             member.connected(doorbell.clone());
         }
-        self.member = Some(member);
+        if let Some(before) = self.member.replace(member) {
+            before.unlink();
+        }
         self.tell_member();
     }
 

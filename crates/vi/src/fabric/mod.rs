@@ -2,10 +2,11 @@
 
 mod wait;
 
+pub(crate) mod local;
 pub(crate) mod shm;
 
 use crate::{
-    CompletionError, ConnectError, Reliability, ResourceError, ViAttributes,
+    CompletionError, ConnectError, ProtectionTag, Reliability, ResourceError, Rights, ViAttributes, Window,
     descriptor::{ReceiveDescriptor, SendDescriptor},
     memory::Memory,
 };
@@ -22,12 +23,10 @@ pub(crate) trait Fabric: Send + Sync {
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError>;
 
     /// Memory that may be sent from.
-    fn memory(
-        &self,
-        count: u32,
-        chunk: u32,
-        attributes: crate::ProtectionTag,
-    ) -> Result<Arc<Memory>, ResourceError>;
+    fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError>;
+
+    /// Memory that peers may reach by remote DMA.
+    fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError>;
 
     /// Starts listening for connections to this discriminator.
     fn listen(&self, discriminator: &[u8]) -> Result<Box<dyn Listen>, ResourceError>;

@@ -4,9 +4,12 @@ mod copy;
 mod handle;
 mod mapping;
 mod region;
+mod window;
 
 pub(crate) use copy::{copy_in, copy_out};
 pub use handle::MemoryHandle;
 pub(crate) use mapping::{Mapping, Untrusted};
 pub use region::{Buffer, Region};
 pub(crate) use region::{FilePart, Memory, Pool};
+pub(crate) use window::WindowMemory;
+pub use window::{OutsideWindow, Rights, Window};

@@ -48,7 +48,6 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     /// Memory that stays in this process.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fabrics that copy"))]
     pub(crate) fn on_heap(count: u32, chunk: u32, tag: ProtectionTag) -> Arc<Self> {
         let bytes = (count as usize * chunk as usize).max(64);
         let layout = Layout::from_size_align(bytes, 64).expect("sizes were checked");
@@ -97,6 +96,11 @@ impl Memory {
 
     pub(crate) fn tag(&self) -> ProtectionTag {
         self.tag
+    }
+
+    /// In bytes.
+    pub(crate) fn size(&self) -> u64 {
+        u64::from(self.count) * u64::from(self.chunk)
     }
 
     /// The file it is in, if it can be shown to peers.

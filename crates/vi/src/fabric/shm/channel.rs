@@ -5,7 +5,9 @@ use super::{
     frame::Head,
     hello::{Control, Terms},
     lines::{LINE, Lines},
-    parking, socket,
+    parking,
+    remote::{Refused, Remote, RemoteWindow},
+    socket,
 };
 use crate::{
     CompletionError,
@@ -25,6 +27,8 @@ const BEFORE_RING: usize = 4096;
 const PROGRESS: u64 = 0;
 /// Whether this side sleeps.
 const PARKED: u64 = 64;
+/// How many windows this side has shown or withdrawn.
+const SHOWN: u64 = 128;
 /// So many control messages are taken at a time, lest a peer keep us busy.
 const MESSAGES_AT_A_TIME: usize = 64;
 
@@ -79,6 +83,11 @@ impl Side {
     }
 
     #[inline(always)]
+    fn shown(&self) -> &AtomicU64 {
+        self.word(SHOWN)
+    }
+
+    #[inline(always)]
     fn word(&self, offset: u64) -> &AtomicU64 {
         // SAFETY: the first page is always there, is reached by atomics only, and lives as long as `self`.
         unsafe { self.mapping.start().add(offset as usize).cast().as_ref() }
@@ -94,6 +103,13 @@ impl Side {
     }
 }
 
+/// What came over the socket.
+#[derive(Default)]
+struct Heard {
+    end: Option<CompletionError>,
+    remote: Remote,
+}
+
 /// See the module.
 pub(crate) struct Channel {
     pub(crate) own: Side,
@@ -105,8 +121,8 @@ pub(crate) struct Channel {
     expected: AtomicU64,
     /// The sleep from which the peer was woken last.
     woken: AtomicU64,
-    /// Why the peer stopped, once it did: `BROKEN` and the reason.
-    control: Mutex<Option<CompletionError>>,
+    control: Mutex<Heard>,
+    /// Whether the peer has stopped; the reason is among what was heard.
     stopped: AtomicU64,
     socket: OwnedFd,
 }
@@ -121,7 +137,7 @@ impl Channel {
             position: AtomicU64::new(0),
             expected: AtomicU64::new(0),
             woken: AtomicU64::new(0),
-            control: Mutex::new(None),
+            control: Mutex::default(),
             stopped: AtomicU64::new(0),
             socket,
         }
@@ -175,30 +191,68 @@ impl Channel {
     /// Why the peer stopped, if it did. Frames it published before can be seen afterwards.
     #[inline(always)]
     pub(crate) fn stopped(&self) -> Option<CompletionError> {
-        if self.stopped.load(Ordering::Acquire) == 0 { None } else { *self.lock() }
+        if self.stopped.load(Ordering::Acquire) == 0 { None } else { self.heard(|heard| heard.end) }
     }
 
     fn stop(&self, why: CompletionError) {
-        self.lock().get_or_insert(why);
+        self.heard(|heard| heard.end = heard.end.or(Some(why)));
         self.stopped.store(1, Ordering::Release);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<CompletionError>> {
-        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Under the lock, and for no longer than this.
+    fn heard<T>(&self, work: impl FnOnce(&mut Heard) -> T) -> T {
+        work(&mut self.control.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Tells the peer that this side stops, and why.
     pub(crate) fn say_bye(&self, why: CompletionError) {
-        let (bytes, len) = Control::Bye(why).to_bytes();
-        let _ = socket::send(self.socket.as_fd(), &bytes[..len], None);
+        let _ = self.say(Control::Bye(why), None);
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
+    pub(crate) fn say(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
+        let (bytes, len) = what.to_bytes();
+        socket::send(self.socket.as_fd(), &bytes[..len], file)
+    }
+
+    /// Says that a window is there, or no more.
+    pub(crate) fn show(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
+        self.say(what, file)?;
+        // The peer looks here before it uses a window, and reads its socket only if this has changed.
+        self.own.shown().fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// What the peer's count of [`show`](Self::show) is.
+    #[inline]
+    pub(crate) fn peer_shown(&self) -> u64 {
+        self.peer.shown().load(Ordering::Acquire)
+    }
+
+    /// The windows the peer shows now.
+    pub(crate) fn windows(&self) -> Vec<RemoteWindow> {
+        self.drain();
+        self.heard(|heard| heard.remote.windows.clone())
+    }
+
+    /// Something of what the peer shows, which is perhaps still to be read from the socket.
+    pub(crate) fn look_up<T>(&self, find: impl Fn(&Remote) -> Option<T>) -> Option<T> {
+        self.heard(|heard| find(&heard.remote)).or_else(|| {
+            self.drain();
+            self.heard(|heard| find(&heard.remote))
+        })
     }
 
     fn hear(&self, message: &socket::Message) {
         match Control::from_message(message) {
             Some(Control::Wake) => {}
             Some(Control::Bye(why)) => self.stop(why),
-            _ => self.stop(CompletionError::Protocol),
+            Some(shown) => {
+                if let Err(Refused) = self.heard(|heard| heard.remote.hear(shown, message)) {
+                    self.stop(CompletionError::Protocol);
+                }
+            }
+            None => self.stop(CompletionError::Protocol),
         }
     }
 }

@@ -1,16 +1,22 @@
 //! Messages that stay in the sender's registered memory until the receiver has fetched them.
 
 use super::{
-    channel::Side,
+    channel::Channel,
     frame::Head,
+    hello::Control,
+    remote::{MAX_MEMORIES, RemoteMemory},
     ring::{Consumer, Violation},
 };
 use crate::{
-    Buffer,
+    Buffer, CompletionError,
     descriptor::{ReceiveDescriptor, SendDescriptor},
-    memory::{FilePart, copy_out},
+    memory::{FilePart, Memory, copy_out},
 };
-use std::sync::Arc;
+use std::{
+    os::fd::AsFd,
+    ptr::NonNull,
+    sync::{Arc, Weak},
+};
 
 /// The most segments of a message that is fetched.
 pub(crate) const MAX_SEGMENTS: usize = 16;
@@ -18,9 +24,14 @@ pub(crate) const MAX_SEGMENTS: usize = 16;
 const SEGMENT: usize = 16;
 
 /// Descriptions of such messages, out and in.
+///
+/// Memory 0 is the peer's own pools. The others are shown to it the first time a message is sent from them, and numbered
+/// in this order.
 pub(crate) struct Elsewhere {
     own: FilePart,
     out: Body,
+    shown: Vec<Weak<Memory>>,
+    remote: Vec<RemoteMemory>,
 }
 
 /// The body of a frame that says where a message lies.
@@ -40,17 +51,24 @@ struct Segment {
 
 impl Elsewhere {
     pub(crate) fn new(own: &FilePart) -> Self {
-        Self { own: own.clone(), out: Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len: 0 } }
+        let out = Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len: 0 };
+        Self { own: own.clone(), out, shown: Vec::new(), remote: Vec::new() }
     }
 
-    /// Describes a message, if the peer can reach it.
-    pub(crate) fn describe(&mut self, descriptor: &SendDescriptor) -> Option<&[u8]> {
+    /// Describes a message that the peer can reach.
+    pub(crate) fn describe(
+        &mut self,
+        descriptor: &SendDescriptor,
+        channel: &Channel,
+    ) -> Result<&[u8], CompletionError> {
         self.out.len = 0;
         for buffer in std::iter::once(&descriptor.buffer).chain(&descriptor.more) {
-            let segment = self.segment(buffer)?;
-            self.out.push(segment)?;
+            if !buffer.is_empty() {
+                let segment = self.segment(buffer, channel).ok_or(CompletionError::Protection)?;
+                self.out.push(segment).ok_or(CompletionError::TooLong)?;
+            }
         }
-        Some(self.body())
+        Ok(self.body())
     }
 
     /// The description made last.
@@ -58,13 +76,30 @@ impl Elsewhere {
         &self.out.bytes[..self.out.len]
     }
 
-    fn segment(&self, buffer: &Buffer) -> Option<Segment> {
+    fn segment(&mut self, buffer: &Buffer, channel: &Channel) -> Option<Segment> {
         let part = buffer.memory().file()?;
-        if !Arc::ptr_eq(&part.file, &self.own.file) {
+        let len = buffer.len() as u32;
+        if Arc::ptr_eq(&part.file, &self.own.file) {
+            let offset = part.offset - self.own.offset + buffer.offset();
+            return Some(Segment { memory: 0, len, offset });
+        }
+        let memory = self.number(buffer.memory(), part, channel)?;
+        Some(Segment { memory, len, offset: buffer.offset() })
+    }
+
+    /// The number under which the peer knows this memory; it is shown now if it was not before.
+    fn number(&mut self, memory: &Arc<Memory>, part: &FilePart, channel: &Channel) -> Option<u32> {
+        let known = self.shown.iter().position(|shown| std::ptr::eq(shown.as_ptr(), Arc::as_ptr(memory)));
+        if let Some(at) = known {
+            return Some(at as u32 + 1);
+        }
+        if self.shown.len() == MAX_MEMORIES {
             return None;
         }
-        let offset = part.offset - self.own.offset + buffer.offset();
-        Some(Segment { memory: 0, len: buffer.len() as u32, offset })
+        let what = Control::Memory { offset: part.offset, len: memory.size() };
+        channel.say(what, Some(part.file.as_fd())).ok()?;
+        self.shown.push(Arc::downgrade(memory));
+        Some(self.shown.len() as u32)
     }
 
     /// The description in a frame, copied: nobody changes it any more.
@@ -80,9 +115,9 @@ impl Elsewhere {
 
     /// Fetches a message; its length, or `None` if the descriptor has no room for it.
     pub(crate) fn fetch(
-        &self,
+        &mut self,
         body: Body,
-        peer: &Side,
+        channel: &Channel,
         into: &mut ReceiveDescriptor,
     ) -> Result<Option<usize>, Violation> {
         let len: u64 = body.segments().map(|segment| u64::from(segment.len)).sum();
@@ -93,10 +128,7 @@ impl Elsewhere {
         let mut places = std::iter::once(&mut into.buffer).chain(&mut into.more);
         let mut place: &mut [u8] = &mut [];
         for segment in body.segments() {
-            if segment.memory != 0 {
-                return Err(Violation);
-            }
-            let from = peer.pool_part(segment.offset, segment.len as usize).ok_or(Violation)?;
+            let from = self.source(segment, channel).ok_or(Violation)?;
             let mut done = 0;
             while done < segment.len as usize {
                 if place.is_empty() {
@@ -111,6 +143,20 @@ impl Elsewhere {
             }
         }
         Ok(Some(len as usize))
+    }
+
+    /// Where the segment lies, if the peer may say so.
+    fn source(&mut self, segment: Segment, channel: &Channel) -> Option<NonNull<u8>> {
+        let len = segment.len as usize;
+        let Some(number) = segment.memory.checked_sub(1) else {
+            return channel.peer.pool_part(segment.offset, len);
+        };
+        let number = number as usize;
+        if number >= self.remote.len() {
+            self.remote = channel
+                .look_up(|remote| (number < remote.memories.len()).then(|| remote.memories.clone()))?;
+        }
+        self.remote[number].part(segment.offset, len)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Control messages: bytes in, bytes out.
 
 use super::socket::{MESSAGE, Message};
-use crate::{CompletionError, Reliability};
+use crate::{CompletionError, MemoryHandle, Reliability, Rights};
 
 const MAGIC: &[u8; 4] = b"TLVI";
 const VERSION: u8 = 1;
@@ -19,6 +19,12 @@ pub(crate) enum Control {
     Reject { mismatch: bool },
     /// The side that sends this stops.
     Bye(CompletionError),
+    /// A part of a file, which comes with it, from which messages are to be fetched.
+    Memory { offset: u64, len: u64 },
+    /// A window, with its file.
+    Window { handle: MemoryHandle, len: u64, rights: Rights },
+    /// The window is no more.
+    Withdraw { handle: MemoryHandle },
 }
 
 /// What one side says about itself.
@@ -41,6 +47,12 @@ impl Control {
             Self::Accept(terms) => terms.write(2, &mut bytes),
             Self::Reject { mismatch } => (bytes[5], bytes[6]) = (3, u8::from(mismatch)),
             Self::Bye(why) => (bytes[5], bytes[6]) = (4, reason_to_byte(why)),
+            Self::Memory { offset, len } => numbers(&mut bytes, 5, 0, offset, len),
+            Self::Window { handle, len, rights } => {
+                let rights = u8::from(rights.remote_write) | u8::from(rights.remote_read) << 1;
+                numbers(&mut bytes, 6, rights, handle.0, len);
+            }
+            Self::Withdraw { handle } => numbers(&mut bytes, 7, 0, handle.0, 0),
         }
         (bytes, MESSAGE)
     }
@@ -58,6 +70,12 @@ impl Control {
             2 => Terms::read(bytes).map(Self::Accept),
             3 => Some(Self::Reject { mismatch: bytes[6] == 1 }),
             4 => Some(Self::Bye(reason_from_byte(bytes[6]))),
+            5 => Some(Self::Memory { offset: number(bytes, 16), len: number(bytes, 24) }),
+            6 => {
+                let rights = Rights { remote_write: bytes[6] & 1 != 0, remote_read: bytes[6] & 2 != 0 };
+                Some(Self::Window { handle: MemoryHandle(number(bytes, 16)), len: number(bytes, 24), rights })
+            }
+            7 => Some(Self::Withdraw { handle: MemoryHandle(number(bytes, 16)) }),
             _ => None,
         }
     }
@@ -78,12 +96,22 @@ impl Terms {
     }
 }
 
+fn numbers(bytes: &mut [u8; MESSAGE], kind: u8, flags: u8, first: u64, second: u64) {
+    (bytes[5], bytes[6]) = (kind, flags);
+    bytes[16..24].copy_from_slice(&first.to_le_bytes());
+    bytes[24..32].copy_from_slice(&second.to_le_bytes());
+}
+
+fn number(bytes: &[u8; MESSAGE], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
 /// What the other side's VI reports about this side's reason.
 fn reason_to_byte(why: CompletionError) -> u8 {
-    match why {
+    match why.as_told_to_the_peer() {
         CompletionError::TooLong => 1,
         CompletionError::ReceiveQueueEmpty => 2,
-        CompletionError::Disconnected | CompletionError::Flushed => 3,
+        CompletionError::Disconnected => 3,
         _ => 4,
     }
 }
@@ -115,6 +143,13 @@ mod tests {
             Control::Accept(terms),
             Control::Reject { mismatch: true },
             Control::Bye(CompletionError::TooLong),
+            Control::Memory { offset: 1 << 40, len: 7 },
+            Control::Window {
+                handle: MemoryHandle(u64::MAX),
+                len: 9,
+                rights: Rights { remote_write: false, remote_read: true },
+            },
+            Control::Withdraw { handle: MemoryHandle(3) },
         ];
         for control in all {
             assert_eq!(Control::from_message(&message(control)), Some(control));

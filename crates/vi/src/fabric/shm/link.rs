@@ -4,15 +4,17 @@ use super::{
     channel::{Channel, Side},
     connect,
     elsewhere::Elsewhere,
+    exports::Exports,
     frame::{Head, Kind},
     hello::Terms,
+    remote::RemoteWindow,
     ring::{Consumer, Producer, Violation},
 };
 use crate::{
-    CompletionError, ConnectError, Reliability, ResourceError, ViAttributes,
+    CompletionError, ConnectError, MemoryHandle, ProtectionTag, Reliability, ResourceError, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
     fabric::{Arrival, Doorbell, Link, Sent},
-    memory::{FilePart, Memory},
+    memory::{FilePart, Memory, copy_in, copy_out},
 };
 use std::{any::Any, os::fd::OwnedFd, sync::Arc, time::Instant};
 
@@ -21,6 +23,8 @@ const LOOKS_BEFORE_ASKING: u32 = 1 << 14;
 
 pub(crate) struct ShmLink {
     terms: Terms,
+    tag: ProtectionTag,
+    exports: Arc<Exports>,
     inline_limit: usize,
     side: Side,
     part: FilePart,
@@ -33,6 +37,9 @@ struct Connected {
     producer: Producer,
     consumer: Consumer,
     elsewhere: Elsewhere,
+    /// The peer's windows, as they were when it had shown or withdrawn so many.
+    windows: Vec<RemoteWindow>,
+    shown: u64,
     /// Every frame is acknowledged.
     reception: bool,
     inline_limit: usize,
@@ -40,7 +47,7 @@ struct Connected {
 }
 
 impl ShmLink {
-    pub(crate) fn new(attributes: &ViAttributes) -> Result<Self, ResourceError> {
+    pub(crate) fn new(attributes: &ViAttributes, exports: Arc<Exports>) -> Result<Self, ResourceError> {
         let (sends, receives) = (attributes.send_buffers, attributes.receive_buffers);
         let send_bytes = u64::from(sends) * u64::from(attributes.send_buffer_size);
         let pools = send_bytes + u64::from(receives) * u64::from(attributes.receive_buffer_size);
@@ -52,7 +59,8 @@ impl ShmLink {
             Memory::in_file(second, receives, attributes.receive_buffer_size, attributes.tag),
         ];
         let inline_limit = attributes.inline_limit as usize;
-        Ok(Self { terms, inline_limit, side, part, pools, connected: None })
+        let tag = attributes.tag;
+        Ok(Self { terms, tag, exports, inline_limit, side, part, pools, connected: None })
     }
 
     pub(crate) fn terms(&self) -> Terms {
@@ -67,11 +75,16 @@ impl ShmLink {
     pub(crate) fn connected(&mut self, peer: Side, socket: OwnedFd) {
         let producer = Producer::new(self.side.lines());
         let inline_limit = self.inline_limit.min(producer.longest_body());
+        let consumer = Consumer::new(peer.lines());
+        let channel = Arc::new(Channel::new(self.side.clone(), peer, socket));
+        self.exports.connected(self.tag, &channel);
         self.connected = Some(Connected {
-            consumer: Consumer::new(peer.lines()),
-            elsewhere: Elsewhere::new(&self.part),
-            channel: Arc::new(Channel::new(self.side.clone(), peer, socket)),
+            channel,
             producer,
+            consumer,
+            elsewhere: Elsewhere::new(&self.part),
+            windows: Vec::new(),
+            shown: 0,
             reception: self.terms.reliability == Reliability::ReliableReception,
             inline_limit,
             looks: 0,
@@ -139,8 +152,10 @@ impl Connected {
     #[inline]
     fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
         let len = descriptor.len();
-        if descriptor.operation != Operation::Send {
-            return Sent::Failed(CompletionError::RemoteProtection);
+        match descriptor.operation {
+            Operation::Send => {}
+            Operation::Write(_) | Operation::Read(_) => return self.remote_dma(descriptor, len),
+            Operation::Receive => unreachable!("not a send descriptor"),
         }
         if len > self.inline_limit {
             return self.send_elsewhere(descriptor, len);
@@ -170,10 +185,11 @@ impl Connected {
         if len > crate::MAX_MESSAGE {
             return Sent::Failed(CompletionError::TooLong);
         }
-        let Some(body) = self.elsewhere.describe(descriptor) else {
-            return Sent::Failed(CompletionError::Protection);
+        let len_of_body = match self.elsewhere.describe(descriptor, &self.channel) {
+            Ok(body) => body.len(),
+            Err(why) => return Sent::Failed(why),
         };
-        let mut head = Head::new(Kind::Elsewhere, body.len());
+        let mut head = Head::new(Kind::Elsewhere, len_of_body);
         head.immediate = descriptor.immediate.is_some();
         head.acknowledge = true;
         if !self.find_room(head) {
@@ -182,6 +198,72 @@ impl Connected {
         self.producer.push(head, descriptor.immediate.unwrap_or(0), &[self.elsewhere.body()]);
         self.channel.wake_peer();
         Sent::Until(self.producer.position())
+    }
+
+    /// One-sided: the peer's processor has no part in it.
+    #[cold]
+    fn remote_dma(&mut self, descriptor: &mut SendDescriptor, len: usize) -> Sent {
+        match self.try_remote_dma(descriptor, len) {
+            Ok(sent) => sent,
+            Err(why) => Sent::Failed(why),
+        }
+    }
+
+    fn try_remote_dma(
+        &mut self,
+        descriptor: &mut SendDescriptor,
+        len: usize,
+    ) -> Result<Sent, CompletionError> {
+        if let Some(why) = self.channel.stopped() {
+            return Ok(Sent::Broken(why));
+        }
+        let buffers = std::iter::once(&mut descriptor.buffer).chain(&mut descriptor.more);
+        match descriptor.operation {
+            Operation::Write(to) => {
+                let head =
+                    Head { immediate: true, acknowledge: self.reception, ..Head::new(Kind::Written, 0) };
+                if descriptor.immediate.is_some() && !self.find_room(head) {
+                    return Ok(self.blocked());
+                }
+                let mut place = self.window(to.handle)?.for_writing(to, len)?;
+                for buffer in buffers {
+                    // SAFETY: `len` bytes from the beginning are inside the window, which only copies like this touch.
+                    unsafe {
+                        copy_in(buffer, place);
+                        place = place.add(buffer.len());
+                    }
+                }
+                if let Some(immediate) = descriptor.immediate {
+                    self.producer.push(head, immediate, &[]);
+                    self.channel.wake_peer();
+                    if self.reception {
+                        return Ok(Sent::Until(self.producer.position()));
+                    }
+                }
+            }
+            Operation::Read(from) => {
+                let mut place = self.window(from.handle)?.for_reading(from, len)?;
+                for buffer in buffers {
+                    // SAFETY: as above.
+                    unsafe {
+                        copy_out(place, buffer);
+                        place = place.add(buffer.len());
+                    }
+                }
+            }
+            Operation::Send | Operation::Receive => {}
+        }
+        Ok(Sent::Done(len))
+    }
+
+    /// The peer's window of this name.
+    fn window(&mut self, handle: MemoryHandle) -> Result<&RemoteWindow, CompletionError> {
+        let shown = self.channel.peer_shown();
+        if shown != self.shown {
+            (self.windows, self.shown) = (self.channel.windows(), shown);
+        }
+        let found = self.windows.iter().find(|window| window.handle() == handle);
+        found.ok_or(CompletionError::RemoteProtection)
     }
 
     #[inline(always)]
@@ -258,7 +340,7 @@ impl Connected {
             return Ok(Arrival::Message { len: 0, immediate });
         }
         let body = self.elsewhere.read_body(&self.consumer, head)?;
-        let len = self.elsewhere.fetch(body, &self.channel.peer, descriptor)?;
+        let len = self.elsewhere.fetch(body, &self.channel, descriptor)?;
         Ok(len.map_or(Arrival::TooLong, |len| Arrival::Message { len, immediate }))
     }
 

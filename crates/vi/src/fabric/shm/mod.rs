@@ -7,18 +7,20 @@
 mod channel;
 mod connect;
 mod elsewhere;
+mod exports;
 mod frame;
 mod hello;
 mod lines;
 mod link;
 mod parking;
+mod remote;
 mod ring;
 mod socket;
 
 use crate::{
-    ProtectionTag, ResourceError, ViAttributes,
+    ProtectionTag, ResourceError, Rights, ViAttributes, Window,
     fabric::{Fabric, Link, Listen},
-    memory::{FilePart, Mapping, Memory},
+    memory::{FilePart, Mapping, Memory, WindowMemory},
 };
 use std::{
     process,
@@ -34,6 +36,7 @@ pub(crate) const MAX_ADDRESS: usize = 32;
 /// A process's door to other processes of its machine.
 pub(crate) struct Shm {
     address: String,
+    exports: Arc<exports::Exports>,
 }
 
 impl Shm {
@@ -46,7 +49,7 @@ impl Shm {
         if address.is_empty() || address.len() > MAX_ADDRESS || address.contains('/') {
             return Err(ResourceError::OutOfRange("address"));
         }
-        Ok(Self { address })
+        Ok(Self { address, exports: Arc::default() })
     }
 }
 
@@ -64,7 +67,7 @@ impl Fabric for Shm {
     }
 
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
-        Ok(Box::new(link::ShmLink::new(attributes)?))
+        Ok(Box::new(link::ShmLink::new(attributes, self.exports.clone())?))
     }
 
     fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError> {
@@ -72,6 +75,13 @@ impl Fabric for Shm {
         let (mapping, file) = Mapping::create("throughline-vi-region", len, false)?;
         let part = FilePart { mapping: Arc::new(mapping), file: Arc::new(file), offset: 0 };
         Ok(Memory::in_file(part, count, chunk, tag))
+    }
+
+    fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError> {
+        let memory = WindowMemory::in_file(len, tag, rights)?;
+        self.exports.show(memory.clone());
+        let exports = self.exports.clone();
+        Ok(Window::new(memory, Box::new(move |handle| exports.withdraw(handle))))
     }
 
     fn listen(&self, discriminator: &[u8]) -> Result<Box<dyn Listen>, ResourceError> {

@@ -1,0 +1,245 @@
+//! A VI's end of a connection within the process.
+
+use super::{Network, lane::Lane, listen};
+use crate::{
+    CompletionError, ConnectError, ProtectionTag, Reliability, ViAttributes,
+    descriptor::{Operation, ReceiveDescriptor, RemoteAddress, SendDescriptor},
+    fabric::{Arrival, Doorbell, Link, Sent},
+    memory::{Memory, WindowMemory},
+};
+use std::{
+    any::Any,
+    os::fd::BorrowedFd,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+pub(crate) struct LocalLink {
+    pub(crate) network: Arc<Network>,
+    pub(crate) address: String,
+    pub(crate) reliability: Reliability,
+    pub(crate) tag: ProtectionTag,
+    pools: [Arc<Memory>; 2],
+    connected: Option<Connected>,
+}
+
+struct Connected {
+    end: Arc<End>,
+    peer_tag: ProtectionTag,
+    /// Messages sent.
+    sent: u64,
+}
+
+/// Both lanes, as one side sees them.
+struct End {
+    incoming: Arc<Lane>,
+    outgoing: Arc<Lane>,
+    /// One more than how many messages the peer had taken when it was looked last, while more is expected; else 0.
+    expected: AtomicU64,
+}
+
+impl LocalLink {
+    pub(crate) fn new(network: Arc<Network>, address: &str, attributes: &ViAttributes) -> Self {
+        let tag = attributes.tag;
+        let pools = [
+            Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag),
+            Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag),
+        ];
+        let reliability = attributes.reliability;
+        Self { network, address: address.to_owned(), reliability, tag, pools, connected: None }
+    }
+
+    pub(crate) fn connected(&mut self, [incoming, outgoing]: [Arc<Lane>; 2], peer_tag: ProtectionTag) {
+        let end = Arc::new(End { incoming, outgoing, expected: AtomicU64::new(0) });
+        self.connected = Some(Connected { end, peer_tag, sent: 0 });
+    }
+
+    fn up(&mut self) -> &mut Connected {
+        self.connected.as_mut().expect("the VI asks connected links only")
+    }
+
+    fn message(&mut self, descriptor: &SendDescriptor) -> Sent {
+        let len = descriptor.len();
+        if len > crate::MAX_MESSAGE {
+            return Sent::Failed(CompletionError::TooLong);
+        }
+        let parts = std::iter::once(&descriptor.buffer).chain(&descriptor.more);
+        self.packet(parts.map(|buffer| &**buffer), descriptor.immediate, len)
+    }
+
+    fn packet<'a>(
+        &mut self,
+        parts: impl Iterator<Item = &'a [u8]>,
+        immediate: Option<u32>,
+        len: usize,
+    ) -> Sent {
+        let reliability = self.reliability;
+        let up = self.connected.as_mut().expect("the VI asks connected links only");
+        if let Some(end) = up.end.incoming.end() {
+            return Sent::Broken(end);
+        }
+        if !up.end.outgoing.has_room() {
+            return if reliability == Reliability::Unreliable { Sent::Done(len) } else { Sent::Blocked };
+        }
+        let mut packet = up.end.outgoing.blank();
+        parts.for_each(|part| packet.bytes.extend_from_slice(part));
+        packet.immediate = immediate;
+        packet.seal();
+        self.network.send(&up.end.outgoing, packet);
+        up.sent += 1;
+        if reliability == Reliability::ReliableReception { Sent::Until(up.sent) } else { Sent::Done(len) }
+    }
+
+    fn remote_dma(&mut self, descriptor: &mut SendDescriptor) -> Result<Sent, CompletionError> {
+        let len = descriptor.len();
+        let buffers = std::iter::once(&mut descriptor.buffer).chain(&mut descriptor.more);
+        match descriptor.operation {
+            Operation::Write(to) => {
+                let window = self.window(to, len, |window| window.rights.remote_write)?;
+                let mut offset = to.offset;
+                for buffer in buffers {
+                    window.write(offset, buffer).map_err(|_| CompletionError::RemoteProtection)?;
+                    offset += buffer.len() as u64;
+                }
+                if descriptor.immediate.is_some() {
+                    return Ok(match self.packet(std::iter::empty(), descriptor.immediate, 0) {
+                        Sent::Done(_) => Sent::Done(len),
+                        other => other,
+                    });
+                }
+            }
+            Operation::Read(from) => {
+                let window = self.window(from, len, |window| window.rights.remote_read)?;
+                let mut offset = from.offset;
+                for buffer in buffers {
+                    window.read(offset, buffer).map_err(|_| CompletionError::RemoteProtection)?;
+                    offset += buffer.len() as u64;
+                }
+            }
+            Operation::Send | Operation::Receive => {}
+        }
+        Ok(Sent::Done(len))
+    }
+
+    /// The peer's window, if all the bytes are inside and the right is there.
+    fn window(
+        &mut self,
+        at: RemoteAddress,
+        len: usize,
+        right: impl Fn(&WindowMemory) -> bool,
+    ) -> Result<Arc<WindowMemory>, CompletionError> {
+        let tag = self.up().peer_tag;
+        let window = self.network.window(at.handle).filter(|window| window.tag == tag && right(window));
+        let inside = |window: &Arc<WindowMemory>| {
+            at.offset.checked_add(len as u64).is_some_and(|end| end <= window.len() as u64)
+        };
+        window.filter(inside).ok_or(CompletionError::RemoteProtection)
+    }
+}
+
+impl Link for LocalLink {
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn pools(&self) -> [Arc<Memory>; 2] {
+        self.pools.clone()
+    }
+
+    fn connect(
+        &mut self,
+        address: &str,
+        discriminator: &[u8],
+        deadline: Option<Instant>,
+    ) -> Result<(), ConnectError> {
+        listen::connect(self, address, discriminator, deadline)
+    }
+
+    fn doorbell(&self) -> Arc<dyn Doorbell> {
+        self.connected.as_ref().expect("the VI asks connected links only").end.clone()
+    }
+
+    fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
+        if descriptor.operation == Operation::Send {
+            return self.message(descriptor);
+        }
+        self.remote_dma(descriptor).unwrap_or_else(Sent::Failed)
+    }
+
+    fn acknowledged(&mut self) -> u64 {
+        self.up().end.outgoing.consumed()
+    }
+
+    fn expect_progress(&mut self, expected: bool) {
+        let end = &self.up().end;
+        let progress = if expected { end.outgoing.consumed() + 1 } else { 0 };
+        end.expected.store(progress, Ordering::Relaxed);
+    }
+
+    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
+        let reception = self.reliability == Reliability::ReliableReception;
+        let end = &self.up().end;
+        let packet = match end.incoming.take() {
+            Ok(Some(packet)) => packet,
+            Ok(None) => return Arrival::Nothing,
+            Err(why) => return Arrival::Broken(why),
+        };
+        let arrival = match posted {
+            _ if !packet.intact() => Arrival::Nothing,
+            None => Arrival::Overrun,
+            Some(descriptor) if packet.bytes.len() > descriptor.capacity() => Arrival::TooLong,
+            Some(descriptor) => {
+                scatter(&packet.bytes, descriptor);
+                Arrival::Message { len: packet.bytes.len(), immediate: packet.immediate }
+            }
+        };
+        // A VI that stops for this message does not claim to have taken it.
+        if !reception || matches!(arrival, Arrival::Message { .. }) {
+            end.incoming.taken(packet);
+            end.outgoing.ring();
+        }
+        arrival
+    }
+
+    fn close(&mut self, why: CompletionError) {
+        if let Some(up) = &self.connected {
+            up.end.outgoing.finish(why.as_told_to_the_peer());
+        }
+    }
+}
+
+fn scatter(bytes: &[u8], descriptor: &mut ReceiveDescriptor) {
+    descriptor.set_len(bytes.len());
+    let mut rest = bytes;
+    for buffer in std::iter::once(&mut descriptor.buffer).chain(&mut descriptor.more) {
+        let (now, later) = rest.split_at(buffer.len());
+        buffer.copy_from_slice(now);
+        rest = later;
+    }
+}
+
+impl Doorbell for End {
+    fn ready(&self) -> bool {
+        let expected = self.expected.load(Ordering::Relaxed);
+        self.incoming.ready() || expected != 0 && self.outgoing.consumed() + 1 != expected
+    }
+
+    fn arm(&self) {
+        self.incoming.arm();
+    }
+
+    fn disarm(&self) {
+        self.incoming.disarm();
+    }
+
+    fn drain(&self) {
+        self.incoming.drain();
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.incoming.fd()
+    }
+}

@@ -1,0 +1,107 @@
+//! What the peer shows us: memory to fetch messages from, and windows for remote DMA.
+
+use super::{hello::Control, socket::Message};
+use crate::{
+    CompletionError, MemoryHandle,
+    descriptor::RemoteAddress,
+    memory::{Mapping, Rights},
+};
+use std::{os::fd::AsFd, ptr::NonNull, sync::Arc};
+
+/// More memory than this is not taken from a peer.
+pub(crate) const MAX_MEMORIES: usize = 64;
+/// More windows than this are not taken from a peer.
+const MAX_WINDOWS: usize = 1024;
+/// The longest file that is mapped, in bytes.
+const MAX_FILE: u64 = 1 << 33;
+
+/// The peer's memory files, in the order they came.
+#[derive(Default)]
+pub(crate) struct Remote {
+    pub(crate) memories: Vec<RemoteMemory>,
+    pub(crate) windows: Vec<RemoteWindow>,
+}
+
+/// A part of a file to fetch messages from.
+#[derive(Clone)]
+pub(crate) struct RemoteMemory {
+    mapping: Arc<Mapping>,
+    offset: u64,
+    len: u64,
+}
+
+/// A window of the peer.
+#[derive(Clone)]
+pub(crate) struct RemoteWindow {
+    handle: MemoryHandle,
+    mapping: Arc<Mapping>,
+    len: u64,
+    rights: Rights,
+}
+
+/// The peer broke the rules.
+pub(crate) struct Refused;
+
+impl Remote {
+    /// Takes note of what the peer shows or withdraws.
+    pub(crate) fn hear(&mut self, control: Control, message: &Message) -> Result<(), Refused> {
+        match control {
+            Control::Memory { offset, len } => {
+                let end = offset.checked_add(len).filter(|end| *end <= MAX_FILE).ok_or(Refused)?;
+                if self.memories.len() == MAX_MEMORIES {
+                    return Err(Refused);
+                }
+                let mapping = map(message, end, false)?;
+                self.memories.push(RemoteMemory { mapping, offset, len });
+            }
+            Control::Window { handle, len, rights } => {
+                if len > MAX_FILE || self.windows.len() == MAX_WINDOWS {
+                    return Err(Refused);
+                }
+                let mapping = map(message, len, rights.remote_write)?;
+                self.windows.push(RemoteWindow { handle, mapping, len, rights });
+            }
+            Control::Withdraw { handle } => self.windows.retain(|window| window.handle != handle),
+            _ => return Err(Refused),
+        }
+        Ok(())
+    }
+}
+
+fn map(message: &Message, len: u64, writable: bool) -> Result<Arc<Mapping>, Refused> {
+    let file = message.file.as_ref().ok_or(Refused)?;
+    let len = usize::try_from(len).map_err(|_| Refused)?;
+    Mapping::of_peer(file.as_fd(), len.max(1), writable).map(Arc::new).map_err(|_| Refused)
+}
+
+impl RemoteMemory {
+    /// A part of it, if it is one.
+    pub(crate) fn part(&self, offset: u64, len: usize) -> Option<NonNull<u8>> {
+        if offset.checked_add(len as u64)? > self.len {
+            return None;
+        }
+        self.mapping.range(self.offset + offset, len)
+    }
+}
+
+impl RemoteWindow {
+    pub(crate) fn handle(&self) -> MemoryHandle {
+        self.handle
+    }
+
+    /// Where to write.
+    pub(crate) fn for_writing(&self, at: RemoteAddress, len: usize) -> Result<NonNull<u8>, CompletionError> {
+        self.place(self.rights.remote_write, at, len)
+    }
+
+    /// Where to read.
+    pub(crate) fn for_reading(&self, at: RemoteAddress, len: usize) -> Result<NonNull<u8>, CompletionError> {
+        self.place(self.rights.remote_read, at, len)
+    }
+
+    fn place(&self, right: bool, at: RemoteAddress, len: usize) -> Result<NonNull<u8>, CompletionError> {
+        let inside = at.offset.checked_add(len as u64).is_some_and(|end| end <= self.len);
+        let place = self.mapping.range(at.offset, len).filter(|_| right && inside);
+        place.ok_or(CompletionError::RemoteProtection)
+    }
+}

@@ -1,0 +1,252 @@
+//! Work queues and completion queues.
+
+use crate::{LONG, Pair, Result, everywhere, filled, on_pairs, on_pairs_with, pattern, receive, send};
+use std::time::{Duration, Instant};
+use throughline_vi::{CompletionQueue, PostRefused, Reliability, SendDescriptor, ViAttributes, WaitError};
+
+#[test]
+fn completions_come_in_the_order_of_posting() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        // Long ones, which are acknowledged, between short ones, which need not be.
+        let lengths: Vec<usize> = (0..30).map(|at| if at % 3 == 0 { 5000 + at } else { at }).collect();
+        for len in &lengths {
+            let buffer = filled(a, &pattern(*len, 0))?;
+            a.post_send(buffer)?;
+        }
+        for len in &lengths {
+            assert_eq!(receive(b)?.len(), *len);
+        }
+        for len in &lengths {
+            assert_eq!(a.send_wait(LONG)?.result, Ok(*len));
+        }
+        assert!(a.send_done().is_none() && b.receive_done().is_none());
+        Ok(())
+    })
+}
+
+#[test]
+fn reception_completes_when_the_message_was_taken() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        let buffer = filled(a, b"hello")?;
+        a.post_send(buffer)?;
+        let early = a.send_done();
+        assert_eq!(early.is_none(), a.reliability() == Reliability::ReliableReception);
+        receive(b)?;
+        assert!(early.is_some() || a.send_done().is_some());
+        Ok(())
+    })
+}
+
+#[test]
+fn a_full_queue_refuses_and_hands_back() -> Result {
+    on_pairs_with(
+        |attributes| (attributes.queue_depth, attributes.receive_buffers) = (4, 10),
+        |pair| {
+            let (a, b) = pair.both();
+            let spare = b.receive_buffer().ok_or("no buffer")?;
+            let refused = b.post_receive(spare).expect_err("four are posted");
+            assert_eq!(refused.reason, PostRefused::QueueFull);
+            for at in 0..4 {
+                let buffer = filled(a, &[at])?;
+                a.post_send(buffer)?;
+            }
+            let fifth = filled(a, b"fifth")?;
+            let refused = a.post_send(fifth).expect_err("four are not taken back");
+            assert_eq!(refused.reason, PostRefused::QueueFull);
+            for _ in 0..4 {
+                receive(b)?;
+            }
+            a.send_wait(LONG)?;
+            a.post_send(refused.descriptor)?;
+            assert_eq!(receive(b)?, b"fifth");
+            Ok(())
+        },
+    )
+}
+
+#[test]
+fn nothing_is_sent_before_there_is_a_connection() -> Result {
+    everywhere(|fabric, level| {
+        let [nic, _] = (fabric.nics)()?;
+        let mut vi = nic.create_vi(&ViAttributes::new(level))?;
+        let buffer = filled(&mut vi, b"x")?;
+        assert_eq!(vi.post_send(buffer).expect_err("idle").reason, PostRefused::NotConnected);
+        assert!(vi.receive_done().is_none() && vi.send_done().is_none());
+        assert!(matches!(vi.receive_wait(LONG), Err(WaitError::NothingOutstanding)));
+        Ok(())
+    })
+}
+
+/// Many more than any fabric keeps under way, so that sends are held back, and go on when the receiver has caught up.
+#[test]
+fn sends_that_are_held_back_go_on() -> Result {
+    on_pairs_with(
+        |attributes| attributes.ring_lines = 16,
+        |pair| {
+            if pair.vis[0].reliability() == Reliability::Unreliable {
+                return Ok(());
+            }
+            let (a, b) = pair.both();
+            std::thread::scope(|scope| -> Result {
+                let receiver = scope.spawn(move || -> std::result::Result<(), String> {
+                    for message in 0..3000_usize {
+                        let bytes = receive(b).map_err(|error| error.to_string())?;
+                        assert_eq!(bytes, pattern(message % 300, message));
+                    }
+                    Ok(())
+                });
+                for message in 0..3000 {
+                    let mut buffer = loop {
+                        match a.send_buffer() {
+                            Some(buffer) => break buffer,
+                            None => drop(a.send_wait(Some(Duration::from_micros(100)))),
+                        }
+                    };
+                    buffer.set_len(message % 300);
+                    buffer.copy_from_slice(&pattern(message % 300, message));
+                    a.post_send(SendDescriptor::new(buffer).unsignaled())?;
+                }
+                // Whoever posts and leaves would leave behind what is held back.
+                while !receiver.is_finished() {
+                    let _ = a.send_wait(Some(Duration::from_millis(1)));
+                }
+                Ok(receiver.join().expect("no panic")?)
+            })
+        },
+    )
+}
+
+#[test]
+fn waiting_ends_in_time() -> Result {
+    on_pairs(|pair| {
+        let (a, _b) = pair.both();
+        let start = Instant::now();
+        assert!(matches!(a.receive_wait(Some(Duration::from_millis(30))), Err(WaitError::Timeout)));
+        assert!(start.elapsed() >= Duration::from_millis(30) && start.elapsed() < Duration::from_secs(5));
+        assert!(matches!(a.send_wait(Some(Duration::ZERO)), Err(WaitError::NothingOutstanding)));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_sleeper_is_woken() -> Result {
+    on_pairs_with(
+        |attributes| attributes.spin = Duration::ZERO,
+        |pair| {
+            let (a, b) = pair.both();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let bytes = receive(b).expect("a message");
+                        std::thread::sleep(Duration::from_micros(u64::from(bytes[0]) * 20));
+                        send(b, &bytes).expect("sent");
+                    }
+                });
+                for at in 0..50_u8 {
+                    send(a, &[at % 5])?;
+                    assert_eq!(receive(a)?, [at % 5]);
+                }
+                Ok(())
+            })
+        },
+    )
+}
+
+#[test]
+fn a_completion_queue_serves_many_vis() -> Result {
+    everywhere(|fabric, level| {
+        let mut attributes = ViAttributes::new(level);
+        (attributes.send_buffers, attributes.receive_buffers) = (8, 8);
+        let pairs = (0..12).map(|_| Pair::new((fabric.nics)()?, &attributes)).collect::<Result<Vec<_>>>()?;
+        let (mut clients, mut servers): (Vec<_>, Vec<_>) =
+            pairs.into_iter().map(|Pair { vis: [a, b], .. }| (a, b)).unzip();
+        for spin in [Duration::ZERO, Duration::from_micros(50)] {
+            let mut queue = CompletionQueue::new(spin)?;
+            for (token, server) in servers.iter_mut().enumerate() {
+                queue.link(server, token as u64);
+            }
+            // What is acknowledged late is no completion, but it is something.
+            for _ in 0..servers.len() {
+                if let Some(token) = queue.done() {
+                    assert!(servers[token as usize].receive_done().is_none());
+                }
+            }
+            assert_eq!(queue.done(), None);
+            assert!(matches!(queue.wait(Some(Duration::from_millis(5))), Err(WaitError::Timeout)));
+            std::thread::scope(|scope| -> Result {
+                let calling = scope.spawn(|| {
+                    for round in 0..20 {
+                        for (at, client) in clients.iter_mut().enumerate() {
+                            send(client, &[at as u8, round]).expect("sent");
+                        }
+                        for (at, client) in clients.iter_mut().enumerate() {
+                            assert_eq!(receive(client).expect("a reply"), [at as u8, round]);
+                        }
+                    }
+                });
+                let mut served = 0;
+                while served < 12 * 20 {
+                    let token = queue.wait(LONG)? as usize;
+                    let server = &mut servers[token];
+                    while let Some(completion) = server.receive_done() {
+                        assert_eq!(completion.buffer[0], token as u8);
+                        send(server, &completion.buffer)?;
+                        server.post_receive(completion.buffer)?;
+                        served += 1;
+                    }
+                }
+                calling.join().expect("no panic");
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_completion_queue_tells_of_ends_and_of_late_connections() -> Result {
+    everywhere(|fabric, level| {
+        let nics = (fabric.nics)()?;
+        let attributes = ViAttributes::new(level);
+        let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+        let mut queue = CompletionQueue::new(Duration::ZERO)?;
+        let [a, b] = &mut vis;
+        b.post_own_receives();
+        queue.link(b, 77);
+        std::thread::scope(|scope| -> Result {
+            let waiting = scope.spawn(move || queue.wait(LONG).map(|token| (token, queue)));
+            std::thread::sleep(Duration::from_millis(20));
+            let mut both =
+                [std::mem::replace(a, nics[0].create_vi(&attributes)?), nics[1].create_vi(&attributes)?];
+            std::mem::swap(&mut both[1], b);
+            crate::connect(&nics, &mut both)?;
+            let [mut a, mut b] = both;
+            send(&mut a, b"first")?;
+            let (token, mut queue) = waiting.join().expect("no panic")?;
+            assert_eq!(token, 77);
+            assert_eq!(receive(&mut b)?, b"first");
+            drop(a);
+            while b.receive_done().is_none() {
+                assert_eq!(queue.wait(LONG)?, 77);
+            }
+            drop(b);
+            assert!(matches!(queue.wait(Some(Duration::from_millis(1))), Err(WaitError::Timeout)));
+            Ok(())
+        })
+    })
+}
+
+#[test]
+fn vis_and_buffers_move_between_threads() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        let buffer = filled(a, b"made here")?;
+        std::thread::scope(|scope| {
+            scope.spawn(|| a.post_send(SendDescriptor::new(buffer).unsignaled()).expect("sent"));
+        });
+        assert_eq!(receive(b)?, b"made here");
+        Ok(())
+    })
+}

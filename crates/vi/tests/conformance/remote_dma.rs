@@ -1,0 +1,161 @@
+//! Remote DMA.
+
+use crate::{LONG, Result, filled, on_pairs, pattern, receive, send};
+use throughline_vi::{
+    CompletionError, MemoryHandle, ProtectionTag, Reliability, RemoteAddress, Rights, SendDescriptor, Vi,
+    Window,
+};
+
+const BOTH: Rights = Rights { remote_write: true, remote_read: true };
+
+fn at(window: &Window, offset: u64) -> RemoteAddress {
+    // As a peer does who was told in a message.
+    RemoteAddress { handle: MemoryHandle::from_bytes(window.handle().to_bytes()), offset }
+}
+
+/// Posts a descriptor and returns what came of it.
+fn outcome(vi: &mut Vi, descriptor: SendDescriptor) -> Result<std::result::Result<usize, CompletionError>> {
+    vi.post_send(descriptor)?;
+    Ok(vi.send_wait(LONG)?.result)
+}
+
+#[test]
+fn writes_and_reads_need_nobody_at_the_other_side() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let window = nic.register_window(20_000, b.tag(), BOTH)?;
+        let bytes = pattern(9000, 4);
+        let (one, two) = (filled(a, &bytes[..1000])?, filled(a, &bytes[1000..])?);
+        let write = SendDescriptor::write(one, at(&window, 7)).segments(vec![two]);
+        assert_eq!(outcome(a, write)?, Ok(9000));
+        let mut there = vec![0; 9000];
+        window.read(7, &mut there)?;
+        assert!(there == bytes);
+
+        window.write(10_000, &pattern(500, 8))?;
+        let (mut one, mut two) = (filled(a, &[0; 200])?, filled(a, &[0; 300])?);
+        one.set_len(200);
+        two.set_len(300);
+        a.post_send(SendDescriptor::read(one, at(&window, 10_000)).segments(vec![two]))?;
+        let read = a.send_wait(LONG)?;
+        assert_eq!(read.result, Ok(500));
+        assert!(crate::bytes_of(&read) == pattern(500, 8));
+        assert!(b.receive_done().is_none());
+        Ok(())
+    })
+}
+
+#[test]
+fn immediate_data_tells_of_a_write() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let window = nic.register_window(64, b.tag(), BOTH)?;
+        for round in 0..600_u32 {
+            let write = SendDescriptor::write(filled(a, &round.to_le_bytes())?, at(&window, 4));
+            a.post_send(write.immediate(round).unsignaled())?;
+            let completion = b.receive_wait(LONG)?;
+            assert_eq!((completion.result, completion.immediate), (Ok(0), Some(round)));
+            b.post_receive(completion.buffer)?;
+            let mut there = [0; 4];
+            window.read(4, &mut there)?;
+            assert_eq!(u32::from_le_bytes(there), round);
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn what_was_written_is_there_when_a_later_message_is() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let window = nic.register_window(4096, b.tag(), BOTH)?;
+        for round in 0..50 {
+            let bytes = pattern(4096, round);
+            let buffer = filled(a, &bytes)?;
+            a.post_send(SendDescriptor::write(buffer, at(&window, 0)).unsignaled())?;
+            send(a, b"look")?;
+            receive(b)?;
+            let mut there = vec![0; 4096];
+            window.read(0, &mut there)?;
+            assert!(there == bytes);
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn rights_bounds_tags_and_names_are_checked() -> Result {
+    type Make = fn(&[throughline_vi::Nic; 2], ProtectionTag) -> Result<(Option<Window>, RemoteAddress, bool)>;
+    let wrong: [Make; 6] = [
+        |nics, tag| {
+            let window = nics[1].register_window(64, tag, Rights { remote_write: false, ..BOTH })?;
+            let at = at(&window, 0);
+            Ok((Some(window), at, true))
+        },
+        |nics, tag| {
+            let window = nics[1].register_window(64, tag, Rights { remote_read: false, ..BOTH })?;
+            let at = at(&window, 0);
+            Ok((Some(window), at, false))
+        },
+        |nics, tag| {
+            let window = nics[1].register_window(64, tag, BOTH)?;
+            let at = at(&window, 61);
+            Ok((Some(window), at, true))
+        },
+        |nics, tag| {
+            let window = nics[1].register_window(64, tag, BOTH)?;
+            let at = at(&window, u64::MAX - 1);
+            Ok((Some(window), at, false))
+        },
+        |nics, _| {
+            let window = nics[1].register_window(64, ProtectionTag::new(), BOTH)?;
+            let at = at(&window, 0);
+            Ok((Some(window), at, true))
+        },
+        // Stale: withdrawn before it is used.
+        |nics, tag| {
+            let window = nics[1].register_window(64, tag, BOTH)?;
+            let at = at(&window, 0);
+            Ok((None, at, true))
+        },
+    ];
+    for make in wrong {
+        on_pairs(|pair| {
+            let (_window, address, write) = make(&pair.nics, pair.vis[1].tag())?;
+            let [a, b] = &mut pair.vis;
+            let buffer = filled(a, b"four")?;
+            let descriptor = if write {
+                SendDescriptor::write(buffer, address)
+            } else {
+                SendDescriptor::read(buffer, address)
+            };
+            assert_eq!(outcome(a, descriptor)?, Err(CompletionError::RemoteProtection));
+            if a.reliability() == Reliability::Unreliable {
+                send(a, b"still there")?;
+                assert_eq!(receive(b)?, b"still there");
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_window_in_use_may_be_withdrawn() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let window = nic.register_window(64, b.tag(), BOTH)?;
+        let address = at(&window, 0);
+        let now = filled(a, b"now")?;
+        assert_eq!(outcome(a, SendDescriptor::write(now, address))?, Ok(3));
+        drop(window);
+        let late = filled(a, b"late")?;
+        let late = outcome(a, SendDescriptor::write(late, address))?;
+        assert_eq!(late, Err(CompletionError::RemoteProtection));
+        Ok(())
+    })
+}

@@ -1,0 +1,122 @@
+//! How connections end.
+
+use crate::{LONG, Pair, Result, everywhere, filled, on_pairs, on_pairs_with, receive, send};
+use throughline_vi::{CompletionError, Reliability, State, Vi, ViAttributes};
+
+/// The next receive's result, as it stands in the completion.
+fn next_result(vi: &mut Vi) -> Result<std::result::Result<usize, CompletionError>> {
+    Ok(vi.receive_wait(LONG)?.result)
+}
+
+#[test]
+fn disconnecting_flushes_both_sides_and_loses_nothing_sent_before() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        send(a, b"farewell")?;
+        a.disconnect();
+        assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
+        for _ in 0..64 {
+            assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
+        }
+        assert!(a.receive_done().is_none());
+        assert_eq!(&*b.receive_wait(LONG)?.buffer, b"farewell");
+        for _ in 0..63 {
+            assert_eq!(next_result(b)?, Err(CompletionError::Flushed));
+        }
+        assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
+        let buffer = b.receive_buffer().ok_or("no buffer")?;
+        assert!(b.post_receive(buffer).is_err());
+        Ok(())
+    })
+}
+
+#[test]
+fn a_dropped_vi_disconnects() -> Result {
+    everywhere(|fabric, level| {
+        let Pair { vis: [a, mut b], .. } = Pair::new((fabric.nics)()?, &ViAttributes::new(level))?;
+        drop(a);
+        assert_eq!(next_result(&mut b)?, Err(CompletionError::Flushed));
+        assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_message_without_a_receive_descriptor() -> Result {
+    on_pairs_with(
+        |attributes| attributes.receive_buffers = 1,
+        |pair| {
+            let (a, b) = pair.both();
+            send(a, b"one")?;
+            let buffer = filled(a, b"two")?;
+            a.post_send(buffer)?;
+            let first = b.receive_wait(LONG)?;
+            assert_eq!(&*first.buffer, b"one");
+            assert!(b.receive_done().is_none());
+            if a.reliability() == Reliability::Unreliable {
+                b.post_receive(first.buffer)?;
+                send(a, b"three")?;
+                assert_eq!(receive(b)?, b"three");
+                return Ok(());
+            }
+            assert_eq!(b.state(), State::Stopped(CompletionError::ReceiveQueueEmpty));
+            let told = CompletionError::ReceiveQueueEmpty;
+            if a.reliability() == Reliability::ReliableReception {
+                assert_eq!(a.send_wait(LONG)?.result, Err(told));
+            }
+            assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
+            assert_eq!(a.state(), State::Stopped(told));
+            Ok(())
+        },
+    )
+}
+
+#[test]
+fn a_message_longer_than_its_buffer() -> Result {
+    // On shared memory the first is inline and the second is fetched.
+    for len in [65, 5000] {
+        on_pairs_with(
+            |attributes| attributes.receive_buffer_size = 64,
+            |pair| {
+                let (a, b) = pair.both();
+                let buffer = filled(a, &vec![1; len])?;
+                a.post_send(buffer)?;
+                assert_eq!(next_result(b)?, Err(CompletionError::TooLong));
+                if a.reliability() == Reliability::Unreliable {
+                    send(a, b"short")?;
+                    assert_eq!(receive(b)?, b"short");
+                    return Ok(());
+                }
+                assert_eq!(b.state(), State::Stopped(CompletionError::TooLong));
+                assert_eq!(next_result(b)?, Err(CompletionError::Flushed));
+                if a.reliability() == Reliability::ReliableReception {
+                    assert_eq!(a.send_wait(LONG)?.result, Err(CompletionError::TooLong));
+                }
+                assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
+                assert_eq!(a.state(), State::Stopped(CompletionError::TooLong));
+                Ok(())
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Sends that the peer has not taken when it leaves fail, the first with the reason.
+#[test]
+fn sends_outstanding_fail() -> Result {
+    everywhere(|fabric, level| {
+        if level != Reliability::ReliableReception {
+            return Ok(());
+        }
+        let Pair { vis: [mut a, b], .. } = Pair::new((fabric.nics)()?, &ViAttributes::new(level))?;
+        for byte in 0..3 {
+            let buffer = filled(&mut a, &[byte])?;
+            a.post_send(buffer)?;
+        }
+        drop(b);
+        assert_eq!(a.send_wait(LONG)?.result, Err(CompletionError::Disconnected));
+        assert_eq!(a.send_wait(LONG)?.result, Err(CompletionError::Flushed));
+        assert_eq!(a.send_wait(LONG)?.result, Err(CompletionError::Flushed));
+        Ok(())
+    })
+}
