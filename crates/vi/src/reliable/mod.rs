@@ -32,14 +32,14 @@ mod connection;
 mod endpoint;
 pub mod frame;
 mod inbox;
-mod lookup;
+pub(crate) mod lookup;
 mod mtu;
 mod outbox;
 mod pacing;
 mod ranges;
 mod received;
 mod recovery;
-mod rtt;
+pub(crate) mod rtt;
 
 pub use self::{
     config::Config,
