@@ -84,7 +84,7 @@ pub fn readers(flows: u64, packets: usize, rounds: usize) -> [f64; 3] {
         }
         done.store(true, Ordering::Relaxed);
     });
-    [crate::median(quiet), crate::median(disturbed), beside / rounds as f64]
+    [crate::lookups::median(quiet), crate::lookups::median(disturbed), beside / rounds as f64]
 }
 
 fn time(reader: &FlowReader<Record>, keys: &[Tuple]) -> f64 {

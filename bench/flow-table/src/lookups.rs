@@ -1,0 +1,176 @@
+//! Lookups and churn, in rounds that every table takes part in.
+
+use std::{hint::black_box, time::Instant};
+
+use crate::{
+    Options, beside,
+    flows::{Traffic, Tuple},
+    handles::Handles,
+    progress,
+    report::{HANDLE, KNOWN, Mode, Row, Time},
+    tables::{self, Hashbrown, Ours, Table},
+};
+
+/// Rows for each number of flows.
+pub fn measure(options: &Options) -> Vec<Row> {
+    let dpdk = start_others(options);
+    let mut rows = Vec::new();
+    options.flows.iter().for_each(|&flows| size(flows, dpdk, options, &mut rows));
+    rows
+}
+
+/// Whether DPDK runs here. Says which rows there will not be.
+fn start_others(options: &Options) -> bool {
+    #[cfg(dpdk)]
+    let dpdk = !options.alone && tables::dpdk::start();
+    #[cfg(not(dpdk))]
+    let dpdk = false;
+    if !dpdk && !options.alone {
+        eprintln!(
+            "SKIPPED: no column of rte_hash (libdpdk-dev missing when this was built, or DPDK does not start)"
+        );
+    }
+    if !cfg!(absl) && !options.alone {
+        eprintln!("SKIPPED: no column of absl::flat_hash_map (libabsl-dev missing when this was built)");
+    }
+    dpdk
+}
+
+fn size(flows: u64, dpdk: bool, options: &Options, rows: &mut Vec<Row>) {
+    // One each for handles and known places: whoever comes second must not find the records in the caches.
+    let mut handles = [Handles::new(flows), Handles::new(flows)];
+    let mut tables = tables_for(flows, dpdk, options);
+    let mut filling = Vec::new();
+    for table in &mut tables {
+        progress(&format!("{flows} flows: filling {}", table.name()));
+        let start = Instant::now();
+        (0..flows).for_each(|flow| table.insert(flow));
+        let ns = start.elapsed().as_nanos() as f64 / flows as f64;
+        filling.push(Time { table: table.name().into(), ns });
+    }
+    rows.push(Row { flows, what: "filling, once".into(), mode: None, times: filling });
+    for traffic in Traffic::ALL.into_iter().filter(|traffic| traffic.name().contains(&options.traffic)) {
+        let packets = traffic.packets(0, flows, options.packets);
+        lookups(traffic.name(), flows, &packets, &handles, &tables, options, rows);
+    }
+    if options.traffic.is_empty() {
+        let gone = churn(flows, &mut tables, options, rows);
+        handles.iter_mut().for_each(|handles| handles.fill(gone));
+        let packets = Traffic::Uniform.packets(gone, flows, options.packets);
+        lookups("uniform, after churn", flows, &packets, &handles, &tables, options, rows);
+    }
+}
+
+fn tables_for(flows: u64, dpdk: bool, options: &Options) -> Vec<Box<dyn Table>> {
+    let mut tables: Vec<Box<dyn Table>> = vec![Box::new(Ours::new(flows as usize))];
+    if options.alone {
+        return tables;
+    }
+    tables.push(Box::new(Hashbrown::new()));
+    #[cfg(absl)]
+    tables.push(Box::new(tables::absl::Absl::new()));
+    #[cfg(dpdk)]
+    if dpdk {
+        // A quarter more than the flows: at its limit it refuses keys.
+        let table = tables::dpdk::Dpdk::new((flows + flows / 4 + 64) as u32, !options.small_pages);
+        tables.push(Box::new(table.expect("DPDK makes a table")));
+    }
+    let _ = dpdk;
+    tables
+}
+
+/// Something to be timed, and whose it is.
+type Work<'a> = (&'static str, Box<dyn Fn() -> u64 + 'a>);
+
+/// Both ways to look up.
+fn lookups(
+    what: &str,
+    flows: u64,
+    packets: &[u64],
+    handles: &[Handles; 2],
+    tables: &[Box<dyn Table>],
+    options: &Options,
+    rows: &mut Vec<Row>,
+) {
+    let keys: Vec<Tuple> = packets.iter().map(|&flow| Tuple::of(flow)).collect();
+    let places = handles[0].of(packets);
+    for mode in [Mode::Single, Mode::Batched] {
+        let works = works(mode, &keys, &places, handles, tables, options.batch as usize);
+        let found = works[1].1();
+        // Handles know nothing of misses.
+        works[1..].iter().for_each(|(name, work)| assert_eq!(work(), found, "{name}"));
+        let mut times = vec![Vec::new(); works.len()];
+        for round in 0..options.rounds {
+            progress(&format!("{flows} flows: {what}, {}, round {}", mode.name(), round + 1));
+            for ((_, work), times) in works.iter().zip(&mut times) {
+                times.push(time(keys.len(), work));
+            }
+        }
+        let names = works.iter().map(|(name, _)| (*name).to_owned());
+        let times = names.zip(times).map(|(table, times)| Time { table, ns: median(times) });
+        rows.push(Row { flows, what: what.into(), mode: Some(mode), times: times.collect() });
+    }
+}
+
+fn works<'a>(
+    mode: Mode,
+    keys: &'a [Tuple],
+    places: &'a [u32],
+    [handles, known]: &'a [Handles; 2],
+    tables: &'a [Box<dyn Table>],
+    batch: usize,
+) -> Vec<Work<'a>> {
+    let mut works: Vec<Work<'a>> = match mode {
+        Mode::Single => vec![
+            (HANDLE, Box::new(|| handles.single(places))),
+            (KNOWN, Box::new(|| known.single_compared(keys, places))),
+        ],
+        Mode::Batched => vec![
+            (HANDLE, Box::new(move || handles.batch(places, batch))),
+            (KNOWN, Box::new(move || known.batch_compared(keys, places, batch))),
+        ],
+    };
+    works.extend(tables.iter().map(|table| {
+        let work: Box<dyn Fn() -> u64> = match mode {
+            Mode::Single => Box::new(|| table.single(keys)),
+            Mode::Batched => Box::new(move || table.batch(keys, batch)),
+        };
+        (table.name(), work)
+    }));
+    works
+}
+
+/// The oldest flow goes, a new one comes; says how many are gone.
+fn churn(flows: u64, tables: &mut [Box<dyn Table>], options: &Options, rows: &mut Vec<Row>) -> u64 {
+    let (mut times, mut gone) = (vec![Vec::new(); tables.len()], 0);
+    let each = (options.packets as u64 / 4).min(flows);
+    for round in 0..options.rounds {
+        progress(&format!("{flows} flows: churn, round {}", round + 1));
+        for (table, times) in tables.iter_mut().zip(&mut times) {
+            times.push(time(each as usize, || {
+                for flow in gone..gone + each {
+                    table.remove(flow);
+                    table.insert(flow + flows);
+                }
+                0
+            }));
+        }
+        gone += each;
+    }
+    let names = tables.iter().map(|table| table.name().to_owned());
+    let times = names.zip(times).map(|(table, times)| Time { table, ns: median(times) }).collect();
+    rows.push(Row { flows, what: "churn: remove, insert".into(), mode: None, times });
+    gone
+}
+
+/// Nanoseconds per lookup of this thread's time: when the system ran others in between, that is not the table's.
+fn time(count: usize, work: impl FnOnce() -> u64) -> f64 {
+    let start = beside::thread_time();
+    black_box(work());
+    (beside::thread_time() - start) as f64 / count as f64
+}
+
+pub fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
