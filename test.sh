@@ -101,6 +101,20 @@ install_deny() {
   command -v cargo-deny >/dev/null || CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug cargo-deny
 }
 
+# Of the tables of others only hashbrown's is needed.
+flow_bench() { cargo "$@" --manifest-path bench/flow-table/Cargo.toml; }
+build_flow_bench() {
+  flow_bench fmt --check
+  flow_bench build --quiet --release --target-dir "${CARGO_TARGET_DIR:-target}/bench"
+}
+# All tables must find the same; the times of so short a run say little.
+run_flow_bench() {
+  local program=${CARGO_TARGET_DIR:-target}/bench/release/flow-table-bench
+  "$program" --quick --json >"$work/rows.json"
+  "$program" --from "$work/rows.json" --svg "$work/rows.svg"
+  "$program" --quick --readers --inserts
+}
+
 build_fuzz() { ! has_nightly || fuzz/smoke.sh build; }
 
 # Under Miri; `PROPTEST_CASES` says how many cases are enough.
@@ -134,7 +148,7 @@ prepare_miri() {
 # --- The steps ---
 
 ahead=(packages peers)
-$fast || ahead+=(build_counts install_deny build_fuzz prepare_miri build_interleavings)
+$fast || ahead+=(build_counts install_deny build_flow_bench build_fuzz prepare_miri build_interleavings)
 step "Packages"
 beside "${ahead[@]}"
 # Nothing can be linked without a C compiler, which is among the packages.
@@ -175,6 +189,10 @@ counts -- dispatch hash_cost
 
 step "Rate of trace, of what users build"
 rate
+
+step "FlowTable beside the tables of others, a short run"
+finish build_flow_bench
+run_flow_bench
 
 step "Licences and sources (cargo deny)"
 finish install_deny
