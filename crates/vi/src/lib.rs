@@ -43,20 +43,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod attributes;
-mod bell;
-mod completion_queue;
-mod descriptor;
-mod error;
-mod fabric;
-mod memory;
-mod nic;
+#[cfg_attr(all(loom, not(test)), allow(dead_code, reason = "for the model"))]
 mod sync;
+
+#[cfg(all(loom, test))]
+#[path = "fabric/shm/model.rs"]
+#[allow(dead_code, reason = "the model is a part of the whole")]
+mod model;
+
+// Loom's atomics are no words in shared memory: with them only the model is built.
+#[cfg(not(loom))]
+mod attributes;
+#[cfg(not(loom))]
+mod bell;
+#[cfg(not(loom))]
+mod completion_queue;
+#[cfg(not(loom))]
+mod descriptor;
+#[cfg(not(loom))]
+mod error;
+#[cfg(not(loom))]
+mod fabric;
+#[cfg(not(loom))]
+mod memory;
+#[cfg(not(loom))]
+mod nic;
+#[cfg(not(loom))]
 mod vi;
 
+#[cfg(not(loom))]
 pub mod at_most_once;
+#[cfg(not(loom))]
 pub mod reliable;
 
+#[cfg(not(loom))]
 pub use {
     attributes::{MAX_DISCRIMINATOR, MAX_MESSAGE, ProtectionTag, Reliability, ViAttributes},
     bell::Bell,

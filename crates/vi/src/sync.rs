@@ -20,6 +20,13 @@ pub(crate) fn publish_before_loads(word: &AtomicU64, value: u64) {
     }
 }
 
+/// As [`publish_before_loads`], for a word that several raise and none lowers.
+pub(crate) fn raise_before_loads(word: &AtomicU64, value: u64) {
+    word.fetch_max(value, Ordering::SeqCst);
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
+
 /// Loads a word after an earlier [`publish_before_loads`]: the other half of the handshake.
 #[inline(always)]
 pub(crate) fn load_after_publishing(word: &AtomicU64) -> u64 {

@@ -13,7 +13,7 @@ use crate::{
     CompletionError,
     fabric::Doorbell,
     memory::{FilePart, Mapping},
-    sync::{AtomicU64, Ordering},
+    sync::{AtomicU64, Ordering, raise_before_loads},
 };
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -171,7 +171,7 @@ impl Channel {
         // Acquire: a completion queue may say so in the owner's place. And it may be late, so progress is never taken back.
         let position = self.position.load(Ordering::Acquire);
         if self.own.progress().load(Ordering::Relaxed) < position {
-            self.own.progress().fetch_max(position, Ordering::SeqCst);
+            raise_before_loads(self.own.progress(), position);
             self.wake_peer();
         }
     }
@@ -194,7 +194,7 @@ impl Channel {
         if self.stopped.load(Ordering::Acquire) == 0 { None } else { self.heard(|heard| heard.end) }
     }
 
-    fn stop(&self, why: CompletionError) {
+    pub(crate) fn stop(&self, why: CompletionError) {
         self.heard(|heard| heard.end = heard.end.or(Some(why)));
         self.stopped.store(1, Ordering::Release);
     }

@@ -4,8 +4,10 @@
 use crate::memory::{copy_in, copy_out};
 use crate::sync::AtomicU64;
 #[cfg(not(loom))]
+use std::any::Any;
+#[cfg(not(loom))]
 use std::ptr::NonNull;
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 /// Bytes of a line.
 pub(crate) const LINE: usize = 64;

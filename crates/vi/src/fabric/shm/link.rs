@@ -126,8 +126,9 @@ impl Link for ShmLink {
 
     fn acknowledged(&mut self) -> u64 {
         let up = self.up();
-        // A peer that lies about its progress is found out when the next frame is sent.
-        let _ = up.producer.grant(up.channel.peer_progress());
+        if up.producer.grant(up.channel.peer_progress()).is_err() {
+            up.channel.stop(CompletionError::Protocol);
+        }
         up.producer.consumed()
     }
 
@@ -168,12 +169,10 @@ impl Connected {
         }
         let immediate = descriptor.immediate.unwrap_or(0);
         if descriptor.more.is_empty() {
-            self.producer.push(head, immediate, &[&descriptor.buffer]);
+            self.producer.push(head, immediate, [&*descriptor.buffer]);
         } else {
-            let mut parts = Vec::with_capacity(1 + descriptor.more.len());
-            parts.push(&*descriptor.buffer);
-            parts.extend(descriptor.more.iter().map(|buffer| &**buffer));
-            self.producer.push(head, immediate, &parts);
+            let segments = std::iter::once(&descriptor.buffer).chain(&descriptor.more);
+            self.producer.push(head, immediate, segments.map(|buffer| &**buffer));
         }
         self.channel.wake_peer();
         if self.reception { Sent::Until(self.producer.position()) } else { Sent::Done(len) }
@@ -195,7 +194,7 @@ impl Connected {
         if !self.find_room(head) {
             return self.blocked();
         }
-        self.producer.push(head, descriptor.immediate.unwrap_or(0), &[self.elsewhere.body()]);
+        self.producer.push(head, descriptor.immediate.unwrap_or(0), [self.elsewhere.body()]);
         self.channel.wake_peer();
         Sent::Until(self.producer.position())
     }
@@ -234,7 +233,7 @@ impl Connected {
                     }
                 }
                 if let Some(immediate) = descriptor.immediate {
-                    self.producer.push(head, immediate, &[]);
+                    self.producer.push(head, immediate, []);
                     self.channel.wake_peer();
                     if self.reception {
                         return Ok(Sent::Until(self.producer.position()));

@@ -10,6 +10,8 @@ mod elsewhere;
 mod exports;
 mod frame;
 mod hello;
+#[cfg(test)]
+mod hostile;
 mod lines;
 mod link;
 mod parking;

@@ -66,7 +66,7 @@ impl Producer {
     /// Publishes a frame, for which there is room. Later loads of this thread come after the publication, so that one may
     /// look whether the consumer sleeps.
     #[inline]
-    pub(crate) fn push(&mut self, head: Head, immediate: u32, parts: &[&[u8]]) {
+    pub(crate) fn push<'a>(&mut self, head: Head, immediate: u32, parts: impl IntoIterator<Item = &'a [u8]>) {
         let padding = self.padding(head.lines());
         if padding != 0 {
             self.pad(padding);
@@ -253,7 +253,7 @@ mod tests {
             let body: Vec<u8> = (0..len).map(|at| (at + round) as u8).collect();
             assert!(producer.has_room(message(len)));
             assert!(consumer.peek().expect("honest").is_none());
-            producer.push(message(len), 0, &[&body[..len / 3], &body[len / 3..]]);
+            producer.push(message(len), 0, [&body[..len / 3], &body[len / 3..]]);
             assert_eq!(take(&mut consumer), Some(body));
             producer.grant(consumer.position()).expect("honest");
         }
@@ -264,7 +264,7 @@ mod tests {
         let (mut producer, mut consumer, _) = ring(16);
         let mut pushed = 0_u8;
         while producer.has_room(message(1)) {
-            producer.push(message(1), 0, &[&[pushed]]);
+            producer.push(message(1), 0, [&[pushed][..]]);
             pushed += 1;
         }
         assert_eq!(pushed, 15);
@@ -279,7 +279,7 @@ mod tests {
         for offset in 0..64 {
             let (mut producer, mut consumer, _) = ring(64);
             for _ in 0..offset {
-                producer.push(message(0), 0, &[]);
+                producer.push(message(0), 0, []);
                 take(&mut consumer);
                 // Progress is told every quarter only.
                 let told = consumer.position() / 16 * 16;
@@ -298,12 +298,12 @@ mod tests {
             .flat_map(|word| [word; 8])
             .flat_map(u64::to_ne_bytes)
             .collect();
-        producer.push(message(184), 0, &[&forged[8..192]]);
+        producer.push(message(184), 0, [&forged[8..192]]);
         assert!(take(&mut consumer).is_some());
         for _ in 0..40 {
             producer.grant(consumer.position()).expect("honest");
             assert_eq!(take(&mut consumer), None);
-            producer.push(message(0), 0, &[]);
+            producer.push(message(0), 0, []);
             assert_eq!(take(&mut consumer), Some(vec![]));
         }
     }
@@ -312,7 +312,7 @@ mod tests {
     fn immediate_data_travels_beside_the_body() {
         let (mut producer, mut consumer, _) = ring(16);
         let head = Head { immediate: true, ..message(3) };
-        producer.push(head, 0xDEAD_BEEF, &[b"abc"]);
+        producer.push(head, 0xDEAD_BEEF, [&b"abc"[..]]);
         let seen = consumer.peek().expect("honest").expect("a frame");
         assert_eq!((seen, consumer.immediate(seen)), (head, Some(0xDEAD_BEEF)));
         assert_eq!(take(&mut consumer).as_deref(), Some(&b"abc"[..]));
@@ -322,7 +322,7 @@ mod tests {
     fn lies_are_refused() {
         let (mut producer, mut consumer, lines) = ring(16);
         assert_eq!(producer.grant(1), Err(Violation));
-        producer.push(message(0), 0, &[]);
+        producer.push(message(0), 0, []);
         producer.grant(1).expect("honest");
         assert_eq!(producer.grant(0), Err(Violation));
         // Longer than the ring.

@@ -1,0 +1,207 @@
+//! Peers that keep no rule. They reach what a real one can: their own memory file, and the socket.
+
+use super::{
+    channel::Side,
+    frame::{Head, Kind},
+    hello::{Control, Terms},
+    socket,
+};
+use crate::{
+    CompletionError, Nic, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes, WaitError,
+    fabric::readable,
+};
+use rustix::fs::MemfdFlags;
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+const LONG: Option<Duration> = Some(Duration::from_secs(20));
+const LINES: u32 = 64;
+
+/// A peer that has connected properly, and now does as it likes.
+struct Peer {
+    side: Side,
+    socket: OwnedFd,
+}
+
+fn terms(reliability: Reliability) -> Terms {
+    Terms { reliability, ring_lines: LINES, pools: 4096 }
+}
+
+/// Sends a request with this file, and lets a VI accept it if it comes through.
+fn try_connect(reliability: Reliability, file: Option<&OwnedFd>) -> (Option<Vi>, OwnedFd) {
+    let nic = Nic::shm().expect("a NIC");
+    let mut listener = nic.listen(b"hostile").expect("a listener");
+    let socket = socket::new_socket().expect("a socket");
+    let name = socket::name(nic.address(), b"hostile").expect("a name");
+    rustix::net::connect(&socket, &name).expect("somebody listens");
+    let (bytes, len) = Control::Hello(terms(reliability)).to_bytes();
+    socket::send(socket.as_fd(), &bytes[..len], file.map(AsFd::as_fd)).expect("sent");
+    let Ok(request) = listener.wait(Some(Duration::from_millis(200))) else { return (None, socket) };
+    let mut vi = nic.create_vi(&ViAttributes::new(reliability)).expect("a VI");
+    vi.post_own_receives();
+    request.accept(&mut vi).expect("accepted");
+    (Some(vi), socket)
+}
+
+fn connected(reliability: Reliability) -> (Vi, Peer) {
+    let (side, part) = Side::create(terms(reliability)).expect("a file");
+    let (vi, socket) = try_connect(reliability, Some(&part.file));
+    (vi.expect("a proper request"), Peer { side, socket })
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 ^ self.0 >> 29
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+impl Peer {
+    /// Writes something like a frame.
+    fn forge(&self, dice: &mut Dice, position: u64) -> Head {
+        let kind = [Kind::Message, Kind::Elsewhere, Kind::Elsewhere, Kind::Written, Kind::Pad]
+            [dice.below(5) as usize];
+        let len = [dice.below(64), dice.below(256) / 16 * 16, dice.below(1 << 24)][dice.below(3) as usize];
+        let mut head = Head::new(kind, len as usize);
+        (head.immediate, head.acknowledge) = (dice.below(2) == 0, dice.below(2) == 0);
+        for segment in 0..3 {
+            let memory = [0, 0, 1, u32::MAX][dice.below(4) as usize];
+            let len = [dice.below(100) as u32, 4096, u32::MAX][dice.below(3) as usize];
+            let offset = [dice.below(4096), u64::MAX - dice.below(100), 1 << 40][dice.below(3) as usize];
+            let place = head.before_body() + segment * 16;
+            if place + 16 <= 64 {
+                let word = u64::from(memory) | u64::from(len) << 32;
+                self.side.lines().fill(position, place, &word.to_le_bytes());
+                self.side.lines().fill(position, place + 8, &offset.to_le_bytes());
+            }
+        }
+        self.side.lines().head(position).store(head.to_word(position), Ordering::Release);
+        head
+    }
+}
+
+#[test]
+fn forged_frames_do_no_harm_but_to_their_own_connection() {
+    let mut outcomes = [0; 2];
+    for seed in 0..600 {
+        let mut dice = Dice(seed * 77 + 1);
+        let level = Reliability::ALL[seed as usize % 3];
+        let (mut vi, peer) = connected(level);
+        let mut position = 0;
+        for _ in 0..8 {
+            let head = peer.forge(&mut dice, position);
+            // A frame that is taken is no longer than what was posted.
+            match vi.receive_done() {
+                Some(completion) => match completion.result {
+                    Ok(len) => assert!(len <= 16 << 10 && completion.buffer.len() == len),
+                    Err(_) => break,
+                },
+                None if vi.state() != State::Connected => break,
+                None => {}
+            }
+            position += if head.kind == Kind::Pad {
+                u64::from(LINES) - position % u64::from(LINES)
+            } else {
+                head.lines()
+            };
+        }
+        outcomes[usize::from(vi.state() == State::Connected)] += 1;
+    }
+    assert!(outcomes.iter().all(|count| *count > 10), "all or nothing was refused: {outcomes:?}");
+}
+
+#[test]
+fn memory_that_changes_while_it_is_read_stays_within_bounds() {
+    let (mut vi, peer) = connected(Reliability::Unreliable);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let scribbler = scope.spawn(|| {
+            let mut dice = Dice(5);
+            while !stop.load(Ordering::Relaxed) {
+                for position in 0..u64::from(LINES) * 4 {
+                    peer.forge(&mut dice, position);
+                }
+            }
+        });
+        for _ in 0..200_000 {
+            if let Some(completion) = vi.receive_done() {
+                if let Ok(len) = completion.result {
+                    assert_eq!(completion.buffer.len(), len);
+                }
+                let _ = vi.post_receive(completion.buffer);
+            }
+            if vi.state() != State::Connected {
+                break;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        scribbler.join().expect("no panic");
+    });
+}
+
+#[test]
+fn invented_progress_ends_the_connection() {
+    for lie in [1 << 40, u64::MAX, 1000] {
+        let (mut vi, peer) = connected(Reliability::ReliableReception);
+        let buffer = vi.send_buffer().expect("a buffer");
+        vi.post_send(SendDescriptor::new(buffer)).expect("posted");
+        peer.side.progress().store(lie, Ordering::Release);
+        let completion = vi.send_wait(LONG).expect("an end");
+        assert_eq!(completion.result, Err(CompletionError::Protocol), "{lie}");
+        assert_eq!(vi.state(), State::Stopped(CompletionError::Protocol));
+    }
+}
+
+#[test]
+fn nonsense_on_the_socket_ends_the_connection() {
+    let hello = Control::Hello(terms(Reliability::Unreliable)).to_bytes();
+    let rights = Rights { remote_write: true, remote_read: true };
+    let no_file = Control::Window { handle: crate::MemoryHandle(1), len: 10, rights }.to_bytes();
+    for (bytes, len) in [([0xEE; 64], 64), ([0; 64], 2), hello, no_file] {
+        let (mut vi, peer) = connected(Reliability::ReliableDelivery);
+        socket::send(peer.socket.as_fd(), &bytes[..len], None).expect("sent");
+        let completion = vi.receive_wait(LONG).expect("an end");
+        assert_eq!(completion.result, Err(CompletionError::Flushed));
+        assert_eq!(vi.state(), State::Stopped(CompletionError::Protocol));
+    }
+}
+
+#[test]
+fn wakes_without_a_reason_are_slept_through() {
+    let (mut vi, peer) = connected(Reliability::ReliableDelivery);
+    for _ in 0..100 {
+        socket::send(peer.socket.as_fd(), &[0], None).expect("sent");
+    }
+    let waited = vi.receive_wait(Some(Duration::from_millis(20)));
+    assert!(matches!(waited, Err(WaitError::Timeout)));
+    assert_eq!(vi.state(), State::Connected);
+}
+
+#[test]
+fn files_that_could_hurt_are_not_mapped() {
+    let refused = |file: Option<&OwnedFd>, what: &str| {
+        let (vi, socket) = try_connect(Reliability::Unreliable, file);
+        assert!(vi.is_none(), "{what} was taken");
+        assert!(
+            readable(socket.as_fd(), Some(std::time::Instant::now())).expect("polled"),
+            "{what}: not hung up"
+        );
+    };
+    refused(None, "no file");
+    refused(Some(&socket::new_socket().expect("a socket")), "a socket");
+    // It could shrink, and whoever reads it would be killed.
+    let loose = rustix::fs::memfd_create("loose", MemfdFlags::ALLOW_SEALING).expect("a file");
+    rustix::fs::ftruncate(&loose, 1 << 20).expect("longer");
+    refused(Some(&loose), "an unsealed file");
+    let (_mapping, short) = crate::memory::Mapping::create("short", 4096, false).expect("a file");
+    refused(Some(&short), "a short file");
+}

@@ -1,0 +1,90 @@
+//! In a steady state nothing is allocated.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    error::Error,
+    sync::atomic::{AtomicU64, Ordering},
+};
+use throughline_vi::{
+    CompletionQueue, Nic, ReceiveDescriptor, Reliability, SendDescriptor, Vi, ViAttributes,
+};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: all work is done by the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: by our caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: by our caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+fn pair(level: Reliability) -> Result<[Vi; 2]> {
+    let nic = Nic::shm()?;
+    let mut listener = nic.listen(b"count")?;
+    let mut vis = [nic.create_vi(&ViAttributes::new(level))?, nic.create_vi(&ViAttributes::new(level))?];
+    let [a, b] = &mut vis;
+    b.post_own_receives();
+    a.post_own_receives();
+    std::thread::scope(|scope| -> Result {
+        let active = scope.spawn(|| a.connect(nic.address(), b"count", None));
+        listener.wait(None)?.accept(b)?;
+        Ok(active.join().expect("no panic")?)
+    })?;
+    Ok(vis)
+}
+
+fn exchange(a: &mut Vi, b: &mut Vi, queue: &mut CompletionQueue, len: usize, segments: usize) -> Result {
+    let mut buffer = a.send_buffer().ok_or("no buffer")?;
+    buffer.set_len(len);
+    let descriptor = SendDescriptor::new(buffer);
+    if segments == 0 {
+        a.post_send(descriptor.unsignaled())?;
+    } else {
+        // The list comes back with the completion.
+        a.post_send(descriptor)?;
+    }
+    assert_eq!(queue.wait(None)?, 1);
+    let received = b.receive_wait(None)?;
+    assert_eq!(received.result, Ok(len));
+    b.post_receive(ReceiveDescriptor::new(received.buffer).segments(received.more))?;
+    if segments != 0 {
+        a.send_wait(None)?.result?;
+    }
+    // Progress, so that buffers of long messages return.
+    assert!(a.send_done().is_none());
+    Ok(())
+}
+
+#[test]
+fn messages_cost_no_allocation() -> Result {
+    for level in [Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception] {
+        let [mut a, mut b] = pair(level)?;
+        let mut queue = CompletionQueue::new(std::time::Duration::ZERO)?;
+        queue.link(&mut b, 1);
+        let mut rounds = |count: usize| -> Result<u64> {
+            let before = ALLOCATIONS.load(Ordering::Relaxed);
+            for round in 0..count {
+                let len = [4, 64, 1000, 8192][round % 4];
+                exchange(&mut a, &mut b, &mut queue, len, round % 2)?;
+            }
+            Ok(ALLOCATIONS.load(Ordering::Relaxed) - before)
+        };
+        rounds(1000)?;
+        assert_eq!(rounds(4000)?, 0, "{level:?}");
+    }
+    Ok(())
+}
