@@ -30,6 +30,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
+    time::SystemTime,
 };
 
 /// The longest address, in bytes.
@@ -58,9 +59,9 @@ impl Shm {
 /// Process ids come again, so the time is in it as well.
 fn unused_address() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("{:x}-{:x}{:08x}-{number:x}", process::id(), now.tv_sec, now.tv_nsec)
+    format!("{:x}-{:x}{:08x}-{number:x}", process::id(), now.as_secs(), now.subsec_nanos())
 }
 
 impl Fabric for Shm {
