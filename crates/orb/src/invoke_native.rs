@@ -26,7 +26,7 @@ impl ObjectRef {
     ) -> Result<Attempt, SystemException> {
         let mut forwards = 0;
         loop {
-            let binding = self.binding();
+            let binding = self.present_binding();
             let Some(route) = binding.native() else { return Ok(Attempt::NotPossible) };
             self.orb().check_up()?;
             let deadline = self.timeout().and_then(|t| Instant::now().checked_add(t));

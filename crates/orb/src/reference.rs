@@ -81,6 +81,12 @@ impl ObjectRef {
         self.0.binding.load_full()
     }
 
+    /// As [`binding`](Self::binding), for a while only: no count of references is touched.
+    #[inline]
+    pub(crate) fn present_binding(&self) -> arc_swap::Guard<Arc<Binding>> {
+        self.0.binding.load()
+    }
+
     /// From now on calls go where `ior` leads.
     pub(crate) fn rebind(&self, ior: &Ior) -> Arc<Binding> {
         let binding = Arc::new(Binding::new(&self.0.orb, ior));

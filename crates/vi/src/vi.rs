@@ -284,7 +284,9 @@ impl Vi {
             self.tell_member();
         } else {
             self.send_pool.keep(descriptor.buffer);
-            descriptor.more.into_iter().for_each(|buffer| self.send_pool.keep(buffer));
+            if !descriptor.more.is_empty() {
+                descriptor.more.into_iter().for_each(|buffer| self.send_pool.keep(buffer));
+            }
         }
     }
 

@@ -595,6 +595,7 @@ impl Stay {
         let lingers = reactor.try_linger();
         reactor.keeper.work();
         *lock(&worker.activity.connection) = Some(Arc::clone(connection));
+        WORKER.set(true);
         CURRENT.set(Some((Arc::clone(connection), worker.id)));
         Self { connection: Arc::clone(connection), reactor, activity: Arc::clone(&worker.activity), lingers }
     }
@@ -617,11 +618,21 @@ impl Drop for Stay {
 thread_local! {
     /// The connection that this worker has adopted, and the worker's id.
     static CURRENT: std::cell::RefCell<Option<(Arc<ServerConnection>, u64)>> = const { std::cell::RefCell::new(None) };
+    /// This thread has run servants: what is asked first, since it costs least.
+    pub(crate) static WORKER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// A servant is about to wait for another object. If that object's answer depends on a request that comes over
 /// the connection which this thread reads from, nobody else would read it: let others read.
+#[inline]
 pub(crate) fn before_waiting() {
+    if WORKER.get() {
+        let_others_read();
+    }
+}
+
+#[cold]
+fn let_others_read() {
     crate::transport::native::server::before_waiting();
     let Some((connection, worker)) = CURRENT.with_borrow(Clone::clone) else { return };
     if connection.owner.load(Ordering::Relaxed) != worker {

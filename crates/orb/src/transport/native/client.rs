@@ -72,14 +72,14 @@ impl fmt::Display for NativeRoute {
 /// A thread's link to a server.
 struct Own {
     server: Arc<NativeServer>,
-    link: Box<Link>,
+    link: Link,
     flow: Flow,
     sequence: u32,
 }
 
 thread_local! {
     /// The links of this thread that are not in use, and what does not fit into registered memory.
-    static LINKS: RefCell<Vec<Own>> = const { RefCell::new(Vec::new()) };
+    static LINKS: RefCell<Vec<Box<Own>>> = const { RefCell::new(Vec::new()) };
     static OVERFLOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -126,9 +126,27 @@ impl NativeServer {
         self.suspended.store(true, Ordering::Relaxed);
     }
 
+    /// No answer came.
+    #[cold]
+    fn lost(&self, error: &LinkError) -> Result<Attempt, SystemException> {
+        if error.is_timeout() {
+            return Err(SystemException::new(Exception::Timeout, minor::REPLY_TIMEOUT)
+                .completed(Completion::Maybe)
+                .detail("no reply within the time that the call may take"));
+        }
+        self.suspend(error);
+        if error.is_farewell() {
+            // A server that says so has answered all that it has read.
+            return Ok(Attempt::NotPossible);
+        }
+        Err(SystemException::new(Exception::CommFailure, minor::CONNECTION_LOST)
+            .completed(Completion::Maybe)
+            .detail(error.to_string()))
+    }
+
     /// This thread's link, made now if need be; none if that is not possible.
     #[inline]
-    fn link(self: &Arc<Self>) -> Option<Own> {
+    fn link(self: &Arc<Self>) -> Option<Box<Own>> {
         let own = LINKS.with_borrow_mut(|links| {
             let at = links.iter().position(|own| own.server.id == self.id)?;
             Some(links.swap_remove(at))
@@ -140,13 +158,13 @@ impl NativeServer {
     }
 
     #[cold]
-    fn connect(self: &Arc<Self>) -> Option<Own> {
+    fn connect(self: &Arc<Self>) -> Option<Box<Own>> {
         LINKS.with_borrow_mut(|links| links.retain(|own| !own.server.closed.load(Ordering::Acquire)));
         match Link::connect(&self.address, CONNECT_WITHIN, self.options) {
             Ok(link) => {
                 tracing::debug!(address = ?self.address, "connected by the native protocol");
                 let flow = super::flows().next();
-                Some(Own { server: Arc::clone(self), link: Box::new(link), flow, sequence: 0 })
+                Some(Box::new(Own { server: Arc::clone(self), link, flow, sequence: 0 }))
             }
             Err(error) => {
                 self.suspend(&error);
@@ -158,7 +176,7 @@ impl NativeServer {
 
 /// An answer, in the memory where it was received.
 pub(crate) struct NativeReply {
-    own: Option<Own>,
+    own: Option<Box<Own>>,
     kind: Kind,
 }
 
@@ -183,8 +201,8 @@ impl NativeReply {
 
 impl Drop for NativeReply {
     fn drop(&mut self) {
-        if let Some(mut own) = self.own.take() {
-            own.link.release();
+        if let Some(own) = self.own.take() {
+            // The buffer with the answer is released while the next answer is waited for.
             // Fails only while the thread is ending.
             let _ = LINKS.try_with(|links| links.borrow_mut().push(own));
         }
@@ -237,7 +255,7 @@ pub(crate) fn exchange(
         return Ok(Attempt::Sent);
     }
     crate::transport::server::before_waiting();
-    wait(own, deadline).map(Attempt::Answered)
+    wait(own, deadline)
 }
 
 /// Marshals the request straight into memory that the fabric sends from.
@@ -269,10 +287,10 @@ fn send(
 }
 
 #[inline]
-fn wait(mut own: Own, deadline: Option<Instant>) -> Result<NativeReply, SystemException> {
+fn wait(mut own: Box<Own>, deadline: Option<Instant>) -> Result<Attempt, SystemException> {
     loop {
         if let Err(error) = own.link.receive(deadline) {
-            return Err(lost(&own.server, &error));
+            return own.server.lost(&error);
         }
         let kind = match Message::read(own.link.received()) {
             Ok(Message { header, .. }) if header.sequence != own.sequence => None,
@@ -281,23 +299,9 @@ fn wait(mut own: Own, deadline: Option<Instant>) -> Result<NativeReply, SystemEx
             Err(error) => return Err(nonsense(&error.to_string())),
         };
         if let Some(kind) = kind {
-            return Ok(NativeReply { own: Some(own), kind });
+            return Ok(Attempt::Answered(NativeReply { own: Some(own), kind }));
         }
-        own.link.release();
     }
-}
-
-#[cold]
-fn lost(server: &NativeServer, error: &LinkError) -> SystemException {
-    if error.is_timeout() {
-        return SystemException::new(Exception::Timeout, minor::REPLY_TIMEOUT)
-            .completed(Completion::Maybe)
-            .detail("no reply within the time that the call may take");
-    }
-    server.suspend(error);
-    SystemException::new(Exception::CommFailure, minor::CONNECTION_LOST)
-        .completed(Completion::Maybe)
-        .detail(error.to_string())
 }
 
 #[cold]

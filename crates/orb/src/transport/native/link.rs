@@ -51,6 +51,11 @@ impl LinkError {
     pub(crate) fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout)
     }
+
+    /// The peer closed the connection in order.
+    pub(crate) fn is_farewell(&self) -> bool {
+        matches!(self, Self::Broken(CompletionError::Disconnected))
+    }
 }
 
 impl From<WaitError> for LinkError {
@@ -181,7 +186,10 @@ impl Link {
     pub(crate) fn send(&mut self, used: usize) -> Result<(), LinkError> {
         let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
         buffer.set_len(used);
-        self.post(SendDescriptor::new(buffer))
+        self.post(SendDescriptor::new(buffer))?;
+        // While the message is on its way there is time for this.
+        self.out = self.vi.send_buffer();
+        Ok(())
     }
 
     #[inline]
@@ -227,9 +235,10 @@ impl Link {
         }
     }
 
-    /// Waits for a message; at most until `deadline`.
+    /// Waits for a message; at most until `deadline`. The one received before is [released](Self::release).
     #[inline]
     pub(crate) fn receive(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
+        self.release();
         loop {
             let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let completion = self.vi.receive_wait(timeout)?;
@@ -304,14 +313,24 @@ impl Link {
         let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
         let mut used = 0;
         answer(self.received(), Output::memory(&mut buffer, &mut used, overflow));
-        self.release();
         self.out = Some(buffer);
-        if !overflow.is_empty() {
-            let sent = self.send_large(overflow);
-            overflow.clear();
-            return sent;
-        }
-        if used == 0 { Ok(()) } else { self.send(used) }
+        let sent = if !overflow.is_empty() {
+            self.send_overflow(overflow)
+        } else if used != 0 {
+            self.send(used)
+        } else {
+            Ok(())
+        };
+        // Not before: the answer does not wait for this.
+        self.release();
+        sent
+    }
+
+    #[cold]
+    fn send_overflow(&mut self, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        let sent = self.send_large(overflow);
+        overflow.clear();
+        sent
     }
 }
 

@@ -187,6 +187,7 @@ pub(crate) fn in_worker() -> bool {
 }
 
 fn work(shared: &Arc<Shared>) {
+    crate::transport::server::WORKER.set(true);
     while let Part::Lead { term, needs_watcher } = shared.roles.wait(SPARE, shared.limits.max_threads) {
         if needs_watcher {
             start_another(shared);
