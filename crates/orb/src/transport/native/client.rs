@@ -78,8 +78,10 @@ struct Own {
 }
 
 thread_local! {
-    /// The links of this thread that are not in use, and what does not fit into registered memory.
+    /// The links of this thread that are not in use.
+    #[expect(clippy::vec_box, reason = "what is taken out and put back at every call should be small")]
     static LINKS: RefCell<Vec<Box<Own>>> = const { RefCell::new(Vec::new()) };
+    /// What does not fit into registered memory.
     static OVERFLOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
