@@ -8,9 +8,6 @@ const TOGETHER: usize = 32;
 /// By how many lookups its tags are asked for before they are needed.
 const AHEAD: usize = 12;
 
-/// A table of so many bytes is in the caches next to the processor: there is nothing to wait for.
-const NEAR: usize = if cfg!(miri) { 1 << 13 } else { 1 << 20 };
-
 /// Lookups whose keys are not in the halves they prefer, by number.
 struct Late {
     numbers: [u8; TOGETHER],
@@ -30,8 +27,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Sets `found` to the record of each key.
     #[inline(always)]
     pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], found: &mut [Option<&'a R>]) {
-        let (batches, rest) =
-            if self.bytes() > NEAR { keys.as_chunks::<TOGETHER>() } else { (&[][..], keys) };
+        let (batches, rest) = keys.as_chunks::<TOGETHER>();
         let (in_batches, found) = found.split_at_mut(batches.len() * TOGETHER);
         for (keys, found) in batches.iter().zip(in_batches.as_chunks_mut().0) {
             self.find_together(keys, found);
