@@ -108,10 +108,8 @@ fn messages_allocate_nothing() {
         seed += 0x9e37_79b9_7f4a_7c15 / 3;
         seed
     };
-    let mut ends: Ends = [
-        Endpoint::new(EndpointConfig::default(), random.clone()),
-        Endpoint::new(EndpointConfig::default(), random),
-    ];
+    let mut ends: Ends =
+        [Endpoint::new(EndpointConfig::default(), random), Endpoint::new(EndpointConfig::default(), random)];
     let now = Duration::from_secs(1);
     let slot = ends[0].open(&config, 1, Level::Reception, b"", now).unwrap();
     let connection = ends[0].connection(slot).unwrap();

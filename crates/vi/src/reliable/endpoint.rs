@@ -245,6 +245,11 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         }
     }
 
+    /// Whether [`transmit`](Self::transmit) may have something to say.
+    pub fn may_transmit(&self) -> bool {
+        !self.sending.is_empty() || !self.resets.is_empty()
+    }
+
     /// Writes the next datagram into `buffer`, and says where to send it. To be called until there is none.
     pub fn transmit(&mut self, now: Duration, buffer: &mut [u8]) -> Option<(A, Transmit)> {
         if buffer.len() >= RESET

@@ -40,6 +40,7 @@ mod ranges;
 mod received;
 mod recovery;
 pub(crate) mod rtt;
+pub mod udp;
 
 pub use self::{
     config::Config,
