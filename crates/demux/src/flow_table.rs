@@ -84,6 +84,15 @@ pub enum FlowInsertError<R> {
 /// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
 /// move within the table when it changes: who needs a place that stays takes an arena.
 ///
+/// # When to take another
+///
+/// Batches gain most, and tables that outgrow the caches. Up to some ten thousand records, and where records come and go
+/// as often as they are looked up, hashbrown's table is faster. No index can make batches of a large table twice as fast
+/// as hashbrown: fetching the records and comparing their keys takes half of its time. See the
+/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-22/README.md) beside other tables.
+///
+/// # Memory and threads
+///
 /// With readers beside one writer, see [`flow_table`]. Address space for the limit is reserved at once and backed with
 /// memory as the table grows, if the system does so; 64 to 128 blocks are the least.
 pub struct FlowTable<R: FlowRecord> {

@@ -41,8 +41,10 @@
 //! Bytes are those of 16-byte keys ([`Ipv4Flow`]). Times are of one run of the example `lookups` on two virtual cores:
 //! packets of flows drawn evenly, all hits, one thread; the figures are good for comparing with one another. Lookups
 //! [in batches](Locator::find_batch) fetch memory for later packets while earlier ones are compared. [`FlowTable`] has a
-//! benchmark of its own, beside the tables of others. The instructions of
-//! [`Arena::exclusive`] are counted from the handle in registers, all others include loads of the key.
+//! benchmark of its own, beside the tables of others; its
+//! [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-22/README.md) show where it is
+//! faster, and where not. The instructions of [`Arena::exclusive`] are counted from the handle in registers, all others
+//! include loads of the key.
 //!
 //! Where strangers choose the keys, a lookup must not be theirs to slow down. [`Keyed`], the default, makes collisions
 //! unforeseeable; seed it from the system ([`LocatorConfig::random`]). The other hash functions (`XorFold`, `Crc32`, ...)
