@@ -18,6 +18,8 @@ const PARTS: &[(&str, Part)] = &[
     ("hash-cost-probe", experiments::hash_cost::play),
     ("bench-server", peers::bench::serve),
     ("bench-client", peers::bench::call),
+    ("echo-server", peers::echo::serve),
+    ("echo-client", peers::echo::call),
     ("floor-server", peers::floor::serve),
     ("floor-client", peers::floor::call),
 ];

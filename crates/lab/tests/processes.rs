@@ -1,5 +1,6 @@
 //! Experiments that start servers and clients as processes: they run, and their rows are whole.
 
+use std::io::Write;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
@@ -45,6 +46,97 @@ fn without_omniorb_the_rest_is_measured() {
     assert!(of("latency_median") >= 4);
     assert_eq!(of("ours_over_omniorb"), 0);
     assert_eq!(of("rate_outstanding"), 1);
+}
+
+/// Says why a test is not made; straight to stderr, where the test harness does not swallow it.
+fn skipped(notes: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {}", notes.trim_end());
+}
+
+/// The value of the only row with these keys.
+fn value(rows: &[Row], wanted: &[(&str, Value)]) -> f64 {
+    let found: Vec<_> =
+        rows.iter().filter(|row| wanted.iter().all(|(k, v)| row.get(*k) == Some(v))).collect();
+    assert_eq!(found.len(), 1, "rows with {wanted:?}");
+    found[0]["value"].as_f64().unwrap()
+}
+
+#[test]
+fn data_moves_in_every_way() {
+    let (rows, notes) = run(&["move-data", "--quick", "--json"]);
+    if rows.is_empty() && notes.contains("two processors") {
+        return skipped(&notes);
+    }
+    let latency = |transport: &str, layer: &str, wait: &str, bytes: u32| {
+        let wanted: [(&str, Value); 5] = [
+            ("metric", "latency_one_way".into()),
+            ("transport", transport.into()),
+            ("layer", layer.into()),
+            ("wait", wait.into()),
+            ("bytes", bytes.into()),
+        ];
+        value(&rows, &wanted)
+    };
+    for wait in ["poll", "block"] {
+        for transport in ["floor", "shm", "iiop", "unix", "udp"] {
+            assert!(latency(transport, "raw", wait, 4) > 0.0, "{transport} {wait}");
+            assert!(latency(transport, "raw", wait, 8_192) > 0.0, "{transport} {wait}");
+        }
+        for transport in ["shm", "iiop", "unix"] {
+            for bytes in [4, 8_192, 65_536] {
+                assert!(latency(transport, "object", wait, bytes) > 0.0, "{transport} {wait} {bytes}");
+            }
+        }
+    }
+    // Two system calls and a network stack lie between them: a factor of ten on an idle machine.
+    assert!(latency("floor", "raw", "poll", 4) < latency("iiop", "object", "poll", 4));
+    let shares: Vec<f64> = rows
+        .iter()
+        .filter(|row| row["metric"] == "marshaling_share")
+        .filter_map(|row| row["value"].as_f64())
+        .collect();
+    assert_eq!(shares.len(), 18);
+    assert!(shares.iter().all(|share| *share > 0.0), "{shares:?}");
+    let judged: Vec<_> = rows.iter().filter(|row| row.contains_key("ok")).collect();
+    assert_eq!(judged.len(), 3, "{judged:?}");
+    for claim in ["VIA-1", "VIA-2", "VIA-3", "VIA-4", "VIA-5"] {
+        assert!(rows.iter().any(|row| row.get("claim") == Some(&claim.into())), "{claim}");
+    }
+    assert_eq!(rows.iter().filter(|row| row.contains_key("paper")).count(), 6);
+}
+
+#[test]
+fn calls_few_and_many() {
+    let (rows, notes) = run(&["calls", "--quick", "--json"]);
+    if rows.is_empty() && notes.contains("two processors") {
+        return skipped(&notes);
+    }
+    let rate = |transport: &str, callers: &str, outstanding: u32, objects: u32| {
+        let wanted: [(&str, Value); 5] = [
+            ("metric", "rate".into()),
+            ("transport", transport.into()),
+            ("callers", callers.into()),
+            ("outstanding", outstanding.into()),
+            ("objects", objects.into()),
+        ];
+        value(&rows, &wanted)
+    };
+    for (transport, threads) in [("shm", [1, 2, 4, 8]), ("iiop", [1, 2, 8, 64])] {
+        for n in threads {
+            assert!(rate(transport, "threads", n, 1) > 0.0, "{transport} {n}");
+        }
+        for n in [100, 10_000] {
+            assert!(rate(transport, "threads", 1, n) > 0.0, "{transport} {n}");
+        }
+    }
+    for n in [1, 4, 16, 64, 256] {
+        assert!(rate("iiop", "futures", n, 1) > 0.0, "{n}");
+    }
+    assert!(rate("floor", "ring", 64, 0) > rate("iiop", "threads", 1, 1));
+    let judged = |metric: &str| value(&rows, &[("metric", metric.into())]);
+    assert!(judged("rate_outstanding") > 0.0);
+    let share = judged("rate_over_ring");
+    assert!(share > 0.0 && share < 1.0, "calls do more than the ring alone: {share}");
 }
 
 #[test]

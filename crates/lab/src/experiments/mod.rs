@@ -1,5 +1,6 @@
 //! One module per experiment.
 
+mod calls;
 mod collisions;
 mod connect;
 pub(crate) mod dispatch;
@@ -7,6 +8,7 @@ pub(crate) mod hash_cost;
 mod hot_object;
 mod iiop;
 mod mixes;
+mod move_data;
 mod pcb;
 
 use crate::Experiment;
@@ -17,6 +19,8 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &hash_cost::HashCost,
     &hot_object::HotObject,
     &iiop::Iiop,
+    &move_data::MoveData,
+    &calls::Calls,
     &pcb::Pcb,
     &connect::Connect,
     &collisions::Collisions,

@@ -5,7 +5,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use throughline::rt::{Decode, Encode, Reader, Writer};
 use throughline::{Address, Orb, OrbConfig, SystemException, TypedReference, Wait};
+use throughline_cdr::{ByteOrder, Output};
 
 use super::{failure, outstanding};
 use crate::LabError;
@@ -50,30 +52,41 @@ fn config(name: &str) -> OrbConfig {
     config
 }
 
-/// The server part: `OBJECTS block|spin|adapt [ADDRESS]`. Prints the reference of the last object.
+/// The server part: `OBJECTS block|spin|adapt [ADDRESS [FILE]]`. Prints the reference of the last object, or writes those
+/// of all into the file and prints `@FILE`.
 ///
 /// # Errors
 /// When the ORB cannot be started or is out of room.
 pub(crate) fn serve(arguments: &[String]) -> Result<(), LabError> {
-    let [objects, waiting, address @ ..] = arguments else {
+    let [objects, waiting, more @ ..] = arguments else {
         return Err(failure("bench-server", "bad arguments"));
     };
-    let address = address.first().map_or("iiop://127.0.0.1:0", String::as_str);
+    let address = more.first().map_or("iiop://127.0.0.1:0", String::as_str);
     let address: Address = address.parse().map_err(|_| failure("bench-server", "bad address"))?;
     let objects: u32 = objects.parse().map_err(|_| failure("bench-server", "bad number of objects"))?;
     let orb = Orb::start(OrbConfig { listen: vec![address], ..config(waiting) })?;
     let adapter = orb.root().create_child("bench", throughline::AdapterConfig::default())?;
-    let mut last = None;
+    let mut all = Vec::new();
     for _ in 0..objects {
-        last = Some(adapter.activate(bench::TargetSkeleton(Target::default()))?);
+        all.push(adapter.activate(bench::TargetSkeleton(Target::default()))?);
     }
-    println!("{}", last.ok_or_else(|| failure("bench-server", "no objects"))?.as_object());
+    match more.get(1) {
+        Some(file) => {
+            let text: String = all.iter().map(|object| format!("{}\n", object.as_object())).collect();
+            std::fs::write(file, text)?;
+            println!("@{file}");
+        }
+        None => {
+            println!("{}", all.last().ok_or_else(|| failure("bench-server", "no objects"))?.as_object());
+        }
+    }
     std::io::stdin().lock().lines().for_each(drop);
     orb.shutdown(Duration::from_secs(1));
     Ok(())
 }
 
-/// The client part: `REFERENCE CONNECTIONS block|spin|adapt`, and rounds on standard input.
+/// The client part: `REFERENCE CONNECTIONS block|spin|adapt`, and rounds on standard input. In place of a reference,
+/// `@FILE` with one per line; `ping` then calls one object after the other.
 ///
 /// # Errors
 /// When a call fails or a round is malformed.
@@ -84,17 +97,23 @@ pub(crate) fn call(arguments: &[String]) -> Result<(), LabError> {
     let connections_per_server =
         connections.parse().map_err(|_| failure("bench-client", "bad number of connections"))?;
     let orb = Orb::start(OrbConfig { connections_per_server, ..config(waiting) })?;
-    let target = bench::TargetRef::from_object(orb.string_to_object(reference)?);
+    let text = match reference.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file)?,
+        None => reference.clone(),
+    };
+    let target = |line| Ok(bench::TargetRef::from_object(orb.string_to_object(line)?));
+    let targets = text.lines().map(target).collect::<Result<Vec<_>, SystemException>>()?;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let answer = round(&target, &line)?;
+        let answer = round(&targets, &line)?;
         println!("{answer}");
         std::io::stdout().flush()?;
     }
     Ok(())
 }
 
-fn round(target: &bench::TargetRef, line: &str) -> Result<String, LabError> {
+fn round(targets: &[bench::TargetRef], line: &str) -> Result<String, LabError> {
+    let target = targets.first().ok_or_else(|| failure("bench-client", "no objects"))?;
     let bad = || failure("bench-client", "expected OP BYTES COUNT WARMUP THREADS");
     let words: Vec<&str> = line.split_whitespace().collect();
     let [op, numbers @ ..] = &words[..] else { return Err(bad()) };
@@ -108,14 +127,20 @@ fn round(target: &bench::TargetRef, line: &str) -> Result<String, LabError> {
             outstanding::run(call.clone(), warmup, threads)?;
             outstanding::run(call, count, threads)?
         }
-        "ping" => threaded((count, warmup, threads), || |target: &bench::TargetRef| target.ping(), target)?,
+        "ping" => {
+            let call = || {
+                let mut all = targets.iter().cycle();
+                move || all.next().unwrap_or(target).ping()
+            };
+            threaded((count, warmup, threads), call)?
+        }
         "move" => {
             let words: Vec<u32> = (0..bytes as u32 / 4).collect();
             let call = || {
                 let mut words = words.clone();
-                move |target: &bench::TargetRef| target.move_data(&mut words)
+                move || target.move_data(&mut words)
             };
-            threaded((count, warmup, threads), call, target)?
+            threaded((count, warmup, threads), call)?
         }
         _ => return Err(bad()),
     };
@@ -126,23 +151,22 @@ fn round(target: &bench::TargetRef, line: &str) -> Result<String, LabError> {
 fn threaded<C>(
     (count, warmup, threads): (usize, usize, usize),
     make: impl Fn() -> C + Sync,
-    target: &bench::TargetRef,
 ) -> Result<(Vec<u64>, Duration), LabError>
 where
-    C: FnMut(&bench::TargetRef) -> Result<(), SystemException>,
+    C: FnMut() -> Result<(), SystemException>,
 {
     let (gate, started) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
     let share = |n: usize| (n + 1) * count / threads - n * count / threads;
     let work = |calls: usize| {
         let mut call = make();
-        let warm = (0..warmup).try_for_each(|_| call(target));
+        let warm = (0..warmup).try_for_each(|_| call());
         gate.wait();
         started.wait();
         warm?;
         let mut times = Vec::with_capacity(calls);
         for _ in 0..calls {
             let start = Instant::now();
-            call(target)?;
+            call()?;
             times.push(start.elapsed().as_nanos() as u64);
         }
         Ok::<_, SystemException>(times)
@@ -166,6 +190,42 @@ where
 
 fn move_share<T>(work: &(impl Fn(usize) -> T + Sync), calls: usize) -> impl FnOnce() -> T {
     move || work(calls)
+}
+
+/// Writing and reading that many bytes as an argument of `MoveData`, with the codecs that its stub and its skeleton use.
+pub(crate) struct Marshaling {
+    words: bench::Words,
+    memory: Vec<u8>,
+    overflow: Vec<u8>,
+}
+
+impl Marshaling {
+    pub(crate) fn new(bytes: u32) -> Self {
+        let words = (0..bytes / 4).collect();
+        Self { words, memory: vec![0; bytes as usize + 64], overflow: Vec::new() }
+    }
+
+    /// What a request costs: the caller writes, the skeleton reads into new memory.
+    pub(crate) fn request(&mut self) {
+        let used = self.write();
+        let read = bench::Words::decode(&mut Reader::new(&self.memory[..used], ByteOrder::NATIVE));
+        std::hint::black_box(read.is_ok());
+    }
+
+    /// What a reply costs: the skeleton writes, the caller reads into the memory it has.
+    pub(crate) fn reply(&mut self) {
+        let used = self.write();
+        let read = self.words.decode_into(&mut Reader::new(&self.memory[..used], ByteOrder::NATIVE));
+        std::hint::black_box(read.is_ok());
+    }
+
+    fn write(&mut self) -> usize {
+        let mut used = 0;
+        let output = Output::memory(&mut self.memory, &mut used, &mut self.overflow);
+        let written = self.words.encode(&mut Writer::to(output, ByteOrder::NATIVE, 0));
+        std::hint::black_box((written.is_ok(), &self.memory));
+        used
+    }
 }
 
 /// The line that answers a round.

@@ -4,6 +4,7 @@
 //! `OP BYTES COUNT [WARMUP [THREADS]]` and answers each with one JSON object (see `interop/README.md`).
 
 pub(crate) mod bench;
+pub(crate) mod echo;
 pub(crate) mod floor;
 mod outstanding;
 
@@ -84,12 +85,12 @@ impl Drop for Peer {
 /// What a client is asked to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
-    /// `ping`, `move`; `ping-async` for ours, `floor` for the floor.
+    /// `ping`, `move`; `ping-async` for ours, `floor` for the floor; `echo`, `pipe` for bare transports.
     pub(crate) op: &'static str,
     pub(crate) bytes: u32,
     pub(crate) count: u32,
     pub(crate) warmup: u32,
-    /// Threads, or futures of one thread.
+    /// Threads, or futures of one thread, or messages on their way.
     pub(crate) threads: u32,
 }
 

@@ -1,0 +1,82 @@
+//! Messages over a Virtual Interface, in shared memory.
+
+use std::io;
+use std::time::Duration;
+
+use throughline_vi::{Buffer, Nic, Reliability, SendDescriptor, State, Vi, ViAttributes};
+
+use super::{LONGEST, Pipe, Waiting};
+
+const DISCRIMINATOR: &[u8] = b"echo";
+const BUFFERS: u32 = 16;
+
+/// A VI and how to wait for it.
+pub(super) struct Interface {
+    vi: Vi,
+    wait: Waiting,
+}
+
+impl Interface {
+    pub(super) fn listen(wait: Waiting, say: impl Fn(&str) -> io::Result<()>) -> io::Result<Self> {
+        let nic = Nic::shm().map_err(io::Error::other)?;
+        let mut listener = nic.listen(DISCRIMINATOR).map_err(io::Error::other)?;
+        say(nic.address())?;
+        let mut own = Self::idle(&nic, wait)?;
+        listener.wait(None).and_then(|request| request.accept(&mut own.vi)).map_err(io::Error::other)?;
+        Ok(own)
+    }
+
+    pub(super) fn connect(wait: Waiting, address: &str) -> io::Result<Self> {
+        let mut own = Self::idle(&Nic::shm().map_err(io::Error::other)?, wait)?;
+        own.vi.connect(address, DISCRIMINATOR, None).map_err(io::Error::other)?;
+        Ok(own)
+    }
+
+    fn idle(nic: &Nic, wait: Waiting) -> io::Result<Self> {
+        let attributes = ViAttributes {
+            send_buffers: BUFFERS,
+            send_buffer_size: LONGEST as u32,
+            receive_buffers: BUFFERS,
+            receive_buffer_size: LONGEST as u32,
+            spin: Duration::ZERO,
+            ..ViAttributes::new(Reliability::ReliableDelivery)
+        };
+        let mut vi = nic.create_vi(&attributes).map_err(io::Error::other)?;
+        vi.post_own_receives();
+        Ok(Self { vi, wait })
+    }
+}
+
+impl Pipe for Interface {
+    type Message = Buffer;
+
+    fn send(&mut self, message: &[u8]) -> io::Result<()> {
+        let mut buffer = self.vi.send_buffer().ok_or(io::ErrorKind::OutOfMemory)?;
+        buffer.set_len(message.len());
+        buffer.copy_from_slice(message);
+        self.vi
+            .post_send(SendDescriptor::new(buffer).unsignaled())
+            .map_err(|error| io::Error::other(error.reason))
+    }
+
+    fn receive(&mut self) -> io::Result<Buffer> {
+        let completion = match self.wait {
+            Waiting::Block => self.vi.receive_wait(None).map_err(io::Error::other)?,
+            Waiting::Poll => loop {
+                if let Some(completion) = self.vi.receive_done() {
+                    break completion;
+                }
+                if self.vi.state() != State::Connected {
+                    return Err(io::ErrorKind::NotConnected.into());
+                }
+            },
+        };
+        completion.result.map_err(io::Error::other)?;
+        Ok(completion.buffer)
+    }
+
+    fn release(&mut self, message: Buffer) {
+        // As many were posted before.
+        let _ = self.vi.post_receive(message);
+    }
+}
