@@ -1,6 +1,7 @@
 //! Descriptors, which say what a VI is to do, and completions, which say what came of it.
 
 use crate::{Buffer, CompletionError, memory::MemoryHandle};
+use std::ops::{Deref, DerefMut};
 
 /// A place in another process's memory, for remote DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,42 @@ pub enum Operation {
     Read(RemoteAddress),
 }
 
+/// Further buffers of a descriptor: mostly none, which costs nothing. Made from a `Vec`, and a slice of them.
+#[derive(Debug, Default)]
+pub struct Segments(Option<Box<[Buffer]>>);
+
+impl Segments {
+    pub(crate) const NONE: Self = Self(None);
+}
+
+impl From<Vec<Buffer>> for Segments {
+    fn from(buffers: Vec<Buffer>) -> Self {
+        Self(if buffers.is_empty() { None } else { Some(buffers.into_boxed_slice()) })
+    }
+}
+
+impl From<Segments> for Vec<Buffer> {
+    fn from(segments: Segments) -> Self {
+        segments.0.map_or_else(Self::new, |buffers| buffers.into_vec())
+    }
+}
+
+impl Deref for Segments {
+    type Target = [Buffer];
+
+    #[inline]
+    fn deref(&self) -> &[Buffer] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl DerefMut for Segments {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Buffer] {
+        self.0.as_deref_mut().unwrap_or_default()
+    }
+}
+
 /// Work for the send queue: a message, or remote DMA.
 #[derive(Debug)]
 pub struct SendDescriptor {
@@ -31,14 +68,14 @@ pub struct SendDescriptor {
     pub(crate) immediate: Option<u32>,
     pub(crate) signaled: bool,
     pub(crate) buffer: Buffer,
-    pub(crate) more: Vec<Buffer>,
+    pub(crate) more: Segments,
 }
 
 impl SendDescriptor {
     /// A message: the buffer's bytes.
     #[inline]
     pub fn new(buffer: Buffer) -> Self {
-        Self { operation: Operation::Send, immediate: None, signaled: true, buffer, more: Vec::new() }
+        Self { operation: Operation::Send, immediate: None, signaled: true, buffer, more: Segments::NONE }
     }
 
     /// Remote DMA: the buffer's bytes are written there. The peer is told nothing, unless there is immediate data.
@@ -53,8 +90,8 @@ impl SendDescriptor {
 
     /// Further segments, which follow the first: gathered from for sends and writes, scattered to for reads.
     #[must_use]
-    pub fn segments(mut self, more: Vec<Buffer>) -> Self {
-        self.more = more;
+    pub fn segments(mut self, more: impl Into<Segments>) -> Self {
+        self.more = more.into();
         self
     }
 
@@ -73,10 +110,12 @@ impl SendDescriptor {
         self
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.buffer.len() + self.more.iter().map(|buffer| buffer.len()).sum::<usize>()
     }
 
+    #[inline]
     pub(crate) fn completed(self, result: Result<usize, CompletionError>) -> Completion {
         let Self { operation, buffer, more, .. } = self;
         Completion { operation, result, immediate: None, buffer, more }
@@ -94,7 +133,7 @@ impl From<Buffer> for SendDescriptor {
 #[derive(Debug)]
 pub struct ReceiveDescriptor {
     pub(crate) buffer: Buffer,
-    pub(crate) more: Vec<Buffer>,
+    pub(crate) more: Segments,
 }
 
 impl ReceiveDescriptor {
@@ -102,14 +141,14 @@ impl ReceiveDescriptor {
     #[inline]
     pub fn new(mut buffer: Buffer) -> Self {
         buffer.set_full();
-        Self { buffer, more: Vec::new() }
+        Self { buffer, more: Segments::NONE }
     }
 
     /// Further segments, filled one after another once the first is full.
     #[must_use]
-    pub fn segments(mut self, mut more: Vec<Buffer>) -> Self {
-        more.iter_mut().for_each(Buffer::set_full);
-        self.more = more;
+    pub fn segments(mut self, more: impl Into<Segments>) -> Self {
+        self.more = more.into();
+        self.more.iter_mut().for_each(Buffer::set_full);
         self
     }
 
@@ -125,7 +164,7 @@ impl ReceiveDescriptor {
         let first = len.min(self.buffer.capacity());
         self.buffer.set_len(first);
         let mut rest = len - first;
-        for buffer in &mut self.more {
+        for buffer in self.more.iter_mut() {
             let part = rest.min(buffer.capacity());
             buffer.set_len(part);
             rest -= part;
@@ -162,5 +201,5 @@ pub struct Completion {
     /// The first segment; after a receive as long as what lies in it, after a failed one empty.
     pub buffer: Buffer,
     /// The other segments, likewise.
-    pub more: Vec<Buffer>,
+    pub more: Segments,
 }

@@ -81,7 +81,7 @@ pub use {
     attributes::{MAX_DISCRIMINATOR, MAX_MESSAGE, ProtectionTag, Reliability, ViAttributes},
     bell::Bell,
     completion_queue::CompletionQueue,
-    descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, SendDescriptor},
+    descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, Segments, SendDescriptor},
     error::{CompletionError, ConnectError, PostError, PostRefused, ResourceError, WaitError},
     fabric::local::{Faults, LocalNetwork},
     memory::{Buffer, MemoryHandle, OutsideWindow, Region, Rights, Window},

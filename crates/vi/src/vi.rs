@@ -283,11 +283,20 @@ impl Vi {
             self.sent.push_back(descriptor.completed(result));
             self.tell_member();
         } else {
-            self.send_pool.keep(descriptor.buffer);
-            if !descriptor.more.is_empty() {
-                descriptor.more.into_iter().for_each(|buffer| self.send_pool.keep(buffer));
+            let SendDescriptor { buffer, more, .. } = descriptor;
+            self.send_pool.keep(buffer);
+            if more.is_empty() {
+                // There is nothing to drop, which the compiler cannot see.
+                std::mem::forget(more);
+            } else {
+                self.keep_all(more.into());
             }
         }
+    }
+
+    #[cold]
+    fn keep_all(&mut self, buffers: Vec<Buffer>) {
+        buffers.into_iter().for_each(|buffer| self.send_pool.keep(buffer));
     }
 
     /// Completes what has been acknowledged, and tries again what was blocked.

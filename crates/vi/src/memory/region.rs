@@ -161,6 +161,20 @@ impl Buffer {
         self.len = self.memory.chunk;
     }
 
+    /// All its bytes, at least a cache line of them.
+    #[inline(always)]
+    pub(crate) fn whole(&self) -> &[u8] {
+        // SAFETY: as in `deref`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.capacity()) }
+    }
+
+    /// As [`whole`](Self::whole).
+    #[inline(always)]
+    pub(crate) fn whole_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `deref_mut`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.capacity()) }
+    }
+
     #[inline]
     pub(crate) fn memory(&self) -> &Arc<Memory> {
         &self.memory

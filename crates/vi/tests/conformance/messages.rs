@@ -68,7 +68,7 @@ fn segments_are_gathered_and_scattered() -> Result {
             let region = nic.register(3, size + 28, b.tag())?;
             let mut places = std::iter::from_fn(|| region.buffer());
             let first = places.next().ok_or("no buffer")?;
-            b.post_receive(ReceiveDescriptor::new(first).segments(places.collect()))?;
+            b.post_receive(ReceiveDescriptor::new(first).segments(places.collect::<Vec<_>>()))?;
             let size = size as usize;
             let parts = [pattern(size, 1), Vec::new(), pattern(size / 2, 2), pattern(size, 3)];
             let more = parts[1..].iter().map(|part| filled(a, part)).collect::<Result<Vec<_>>>()?;

@@ -66,7 +66,7 @@ impl LocalLink {
         if len > crate::MAX_MESSAGE {
             return Sent::Failed(CompletionError::TooLong);
         }
-        let parts = std::iter::once(&descriptor.buffer).chain(&descriptor.more);
+        let parts = std::iter::once(&descriptor.buffer).chain(descriptor.more.iter());
         self.packet(parts.map(|buffer| &**buffer), descriptor.immediate, len)
     }
 
@@ -95,7 +95,7 @@ impl LocalLink {
 
     fn remote_dma(&mut self, descriptor: &mut SendDescriptor) -> Result<Sent, CompletionError> {
         let len = descriptor.len();
-        let buffers = std::iter::once(&mut descriptor.buffer).chain(&mut descriptor.more);
+        let buffers = std::iter::once(&mut descriptor.buffer).chain(descriptor.more.iter_mut());
         match descriptor.operation {
             Operation::Write(to) => {
                 let window = self.window(to, len, |window| window.rights.remote_write)?;
@@ -214,7 +214,7 @@ impl Link for LocalLink {
 fn scatter(bytes: &[u8], descriptor: &mut ReceiveDescriptor) {
     descriptor.set_len(bytes.len());
     let mut rest = bytes;
-    for buffer in std::iter::once(&mut descriptor.buffer).chain(&mut descriptor.more) {
+    for buffer in std::iter::once(&mut descriptor.buffer).chain(descriptor.more.iter_mut()) {
         let (now, later) = rest.split_at(buffer.len());
         buffer.copy_from_slice(now);
         rest = later;

@@ -62,7 +62,7 @@ impl Elsewhere {
         channel: &Channel,
     ) -> Result<&[u8], CompletionError> {
         self.out.len = 0;
-        for buffer in std::iter::once(&descriptor.buffer).chain(&descriptor.more) {
+        for buffer in std::iter::once(&descriptor.buffer).chain(descriptor.more.iter()) {
             if !buffer.is_empty() {
                 let segment = self.segment(buffer, channel).ok_or(CompletionError::Protection)?;
                 self.out.push(segment).ok_or(CompletionError::TooLong)?;
@@ -125,7 +125,7 @@ impl Elsewhere {
             return Ok(None);
         }
         into.set_len(len as usize);
-        let mut places = std::iter::once(&mut into.buffer).chain(&mut into.more);
+        let mut places = std::iter::once(&mut into.buffer).chain(into.more.iter_mut());
         let mut place: &mut [u8] = &mut [];
         for segment in body.segments() {
             let from = self.source(segment, channel).ok_or(Violation)?;

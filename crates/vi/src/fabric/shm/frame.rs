@@ -34,6 +34,24 @@ const ACKNOWLEDGE: u64 = 0x20 << 24;
 /// The longest body, in bytes.
 pub(crate) const MAX_BODY: usize = (1 << 24) - 1;
 
+/// The longest body of a message that lies in one line, without immediate data.
+pub(crate) const SMALL: usize = super::lines::LINE - 8;
+
+/// The word of a small message without immediate data, but for its flag to be acknowledged.
+#[inline(always)]
+pub(crate) fn small_to_word(len: usize, position: u64) -> u64 {
+    debug_assert!(len <= SMALL);
+    (position + 1) << 32 | VALID | len as u64
+}
+
+/// The length, if the word is one of a small message, and whether it is to be acknowledged.
+#[inline(always)]
+pub(crate) fn small_from_word(word: u64, position: u64) -> Option<(usize, bool)> {
+    let len = (word & 0xFF_FFFF) as usize;
+    let small = word & !(ACKNOWLEDGE | 0xFF_FFFF) == (position + 1) << 32 | VALID && len <= SMALL;
+    small.then_some((len, word & ACKNOWLEDGE != 0))
+}
+
 impl Head {
     pub(crate) fn new(kind: Kind, len: usize) -> Self {
         debug_assert!(len <= MAX_BODY);

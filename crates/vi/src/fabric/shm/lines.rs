@@ -2,12 +2,15 @@
 
 #[cfg(not(loom))]
 use crate::memory::{copy_in, copy_out};
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use std::any::Any;
 #[cfg(not(loom))]
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+#[cfg(not(loom))]
+use super::frame::SMALL;
 
 /// Bytes of a line.
 pub(crate) const LINE: usize = 64;
@@ -66,14 +69,16 @@ impl Lines {
     /// The first word of the line at this position, which is taken modulo the count.
     #[inline(always)]
     pub(crate) fn head(&self, position: u64) -> &AtomicU64 {
-        // SAFETY: the mask keeps it below `count`.
-        unsafe { &(*self.base.as_ptr().add(position as usize & (self.count - 1))).0[0] }
+        &self.line(position).0[0]
     }
 
     /// Copies bytes into lines that are not published yet, `skip` bytes behind the beginning of the line.
     #[inline]
     pub(crate) fn fill(&self, position: u64, skip: usize, bytes: &[u8]) {
         let place = self.place(position, skip, bytes.len());
+        if skip.is_multiple_of(8) && bytes.len() < LINE {
+            return self.fill_words(place, bytes);
+        }
         // SAFETY: inside; of this process only the producer writes here, and no reader looks before the publication.
         unsafe { copy_in(bytes, place) }
     }
@@ -82,13 +87,86 @@ impl Lines {
     #[inline]
     pub(crate) fn copy(&self, position: u64, skip: usize, into: &mut [u8]) {
         let place = self.place(position, skip, into.len());
+        if skip.is_multiple_of(8) && into.len() < LINE {
+            return self.copy_words(place, into);
+        }
         // SAFETY: inside; whoever writes here meanwhile is another process, and `copy_out` allows for that.
         unsafe { copy_out(place, into) }
     }
 
+    /// The body of a small message: the first `len` of these bytes, of which there are enough for a line.
+    #[inline(always)]
+    pub(crate) fn fill_small(&self, position: u64, bytes: &[u8], len: usize) {
+        let line = self.line(position);
+        let (words, _) = bytes[..SMALL].as_chunks::<8>();
+        let last = len / 8;
+        for (place, word) in line.0[1..].iter().zip(words).take(last) {
+            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        if !len.is_multiple_of(8) {
+            // What is behind it in the buffer is none of the peer's business.
+            let mask = (1 << (len % 8 * 8)) - 1;
+            let word = u64::from_le_bytes(words[last]) & mask;
+            line.0[1 + last].store(u64::from_ne_bytes(word.to_le_bytes()), Ordering::Relaxed);
+        }
+    }
+
+    /// The body of a small message, in whole words.
+    #[inline(always)]
+    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8], len: usize) {
+        let (words, _) = into[..SMALL].as_chunks_mut::<8>();
+        for (word, place) in words.iter_mut().zip(&self.line(position).0[1..]).take(len.div_ceil(8)) {
+            *word = place.load(Ordering::Relaxed).to_ne_bytes();
+        }
+    }
+
+    #[inline(always)]
+    fn line(&self, position: u64) -> &Line {
+        // SAFETY: the mask keeps it below `count`.
+        unsafe { &*self.base.as_ptr().add(position as usize & (self.count - 1)) }
+    }
+
+    /// Whole words; what is beyond the bytes in the last one becomes zero.
+    #[inline(always)]
+    fn fill_words(&self, place: NonNull<u8>, bytes: &[u8]) {
+        let mut word = place.cast::<AtomicU64>();
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            let value = u64::from_ne_bytes(chunk.try_into().expect("eight bytes"));
+            // SAFETY: `place` is at a multiple of 8 and good for all bytes, and lines end at a multiple of 8.
+            unsafe {
+                word.as_ref().store(value, Ordering::Relaxed);
+                word = word.add(1);
+            }
+        }
+        if !chunks.remainder().is_empty() {
+            // SAFETY: as above.
+            unsafe { word.as_ref() }.store(to_word(chunks.remainder()), Ordering::Relaxed);
+        }
+    }
+
+    /// Whole words are read; what is beyond the bytes in the last one is left out.
+    #[inline(always)]
+    fn copy_words(&self, place: NonNull<u8>, into: &mut [u8]) {
+        let mut word = place.cast::<AtomicU64>();
+        let mut chunks = into.chunks_exact_mut(8);
+        for chunk in &mut chunks {
+            // SAFETY: `place` is at a multiple of 8 and good for all bytes, and lines end at a multiple of 8.
+            unsafe {
+                chunk.copy_from_slice(&word.as_ref().load(Ordering::Relaxed).to_ne_bytes());
+                word = word.add(1);
+            }
+        }
+        let rest = chunks.into_remainder();
+        if !rest.is_empty() {
+            // SAFETY: as above.
+            from_word(unsafe { word.as_ref() }.load(Ordering::Relaxed), rest);
+        }
+    }
+
     /// Has the kernel find memory for all lines.
     pub(crate) fn touch(&self) {
-        (0..self.count as u64).for_each(|line| self.head(line).store(0, crate::sync::Ordering::Relaxed));
+        (0..self.count as u64).for_each(|line| self.head(line).store(0, Ordering::Relaxed));
     }
 
     #[inline(always)]
@@ -100,8 +178,48 @@ impl Lines {
     }
 }
 
+/// Less than eight bytes as a word, without a call of `memcpy`.
+#[cfg(not(loom))]
+#[inline(always)]
+fn to_word(mut bytes: &[u8]) -> u64 {
+    let mut word = 0;
+    let mut shift = 0;
+    if let Some((four, rest)) = bytes.split_first_chunk::<4>() {
+        (word, shift, bytes) = (u64::from(u32::from_le_bytes(*four)), 32, rest);
+    }
+    for byte in bytes {
+        word |= u64::from(*byte) << shift;
+        shift += 8;
+    }
+    u64::from_ne_bytes(word.to_le_bytes())
+}
+
+/// The other way round.
+#[cfg(not(loom))]
+#[inline(always)]
+fn from_word(word: u64, mut bytes: &mut [u8]) {
+    let mut word = u64::from_le_bytes(word.to_ne_bytes());
+    if bytes.len() >= 4 {
+        let (four, rest) = bytes.split_at_mut(4);
+        four.copy_from_slice(&(word as u32).to_le_bytes());
+        (word, bytes) = (word >> 32, rest);
+    }
+    for byte in bytes {
+        *byte = word as u8;
+        word >>= 8;
+    }
+}
+
 #[cfg(loom)]
 impl Lines {
+    pub(crate) fn fill_small(&self, position: u64, bytes: &[u8], len: usize) {
+        self.fill(position, 8, &bytes[..len]);
+    }
+
+    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8], len: usize) {
+        self.copy(position, 8, &mut into[..len]);
+    }
+
     pub(crate) fn on_heap(count: usize) -> Self {
         let line = || Line(std::array::from_fn(|_| AtomicU64::new(0)));
         Self { lines: Arc::new((0..count).map(|_| line()).collect()) }
@@ -119,14 +237,13 @@ impl Lines {
         for (at, bytes) in bytes.chunks(8).enumerate() {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
-            self.word(position, skip / 8 + at)
-                .store(u64::from_ne_bytes(word), crate::sync::Ordering::Relaxed);
+            self.word(position, skip / 8 + at).store(u64::from_ne_bytes(word), Ordering::Relaxed);
         }
     }
 
     pub(crate) fn copy(&self, position: u64, skip: usize, into: &mut [u8]) {
         for (at, into) in into.chunks_mut(8).enumerate() {
-            let word = self.word(position, skip / 8 + at).load(crate::sync::Ordering::Relaxed);
+            let word = self.word(position, skip / 8 + at).load(Ordering::Relaxed);
             into.copy_from_slice(&word.to_ne_bytes()[..into.len()]);
         }
     }

@@ -5,7 +5,7 @@ use super::{
     connect,
     elsewhere::Elsewhere,
     exports::Exports,
-    frame::{Head, Kind},
+    frame::{Head, Kind, SMALL},
     hello::Terms,
     remote::RemoteWindow,
     ring::{Consumer, Producer, Violation},
@@ -43,6 +43,8 @@ struct Connected {
     /// Every frame is acknowledged.
     reception: bool,
     inline_limit: usize,
+    /// Up to so many bytes a message lies in one line.
+    small_limit: usize,
     looks: u32,
 }
 
@@ -87,6 +89,7 @@ impl ShmLink {
             shown: 0,
             reception: self.terms.reliability == Reliability::ReliableReception,
             inline_limit,
+            small_limit: inline_limit.min(SMALL),
             looks: 0,
         });
     }
@@ -150,8 +153,23 @@ impl Link for ShmLink {
 }
 
 impl Connected {
-    #[inline]
+    /// A small message, and nothing that needs thought.
+    #[inline(always)]
     fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
+        let plain = descriptor.operation == Operation::Send
+            && descriptor.immediate.is_none()
+            && descriptor.more.is_empty()
+            && !self.reception;
+        let len = descriptor.buffer.len();
+        if plain && len <= self.small_limit && self.producer.push_small(descriptor.buffer.whole(), len) {
+            self.channel.wake_peer();
+            return Sent::Done(len);
+        }
+        self.send_any(descriptor)
+    }
+
+    #[inline(never)]
+    fn send_any(&mut self, descriptor: &mut SendDescriptor) -> Sent {
         let len = descriptor.len();
         match descriptor.operation {
             Operation::Send => {}
@@ -171,7 +189,7 @@ impl Connected {
         if descriptor.more.is_empty() {
             self.producer.push(head, immediate, [&*descriptor.buffer]);
         } else {
-            let segments = std::iter::once(&descriptor.buffer).chain(&descriptor.more);
+            let segments = std::iter::once(&descriptor.buffer).chain(descriptor.more.iter());
             self.producer.push(head, immediate, segments.map(|buffer| &**buffer));
         }
         self.channel.wake_peer();
@@ -216,7 +234,7 @@ impl Connected {
         if let Some(why) = self.channel.stopped() {
             return Ok(Sent::Broken(why));
         }
-        let buffers = std::iter::once(&mut descriptor.buffer).chain(&mut descriptor.more);
+        let buffers = std::iter::once(&mut descriptor.buffer).chain(descriptor.more.iter_mut());
         match descriptor.operation {
             Operation::Write(to) => {
                 let head =
@@ -287,8 +305,24 @@ impl Connected {
         }
     }
 
-    #[inline]
-    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
+    /// A small message, and nothing that needs thought.
+    #[inline(always)]
+    fn receive(&mut self, mut posted: Option<&mut ReceiveDescriptor>) -> Arrival {
+        if let Some(descriptor) = &mut posted
+            && let Some((len, tell)) = self.consumer.take_small(descriptor.buffer.whole_mut())
+        {
+            descriptor.buffer.set_len(len);
+            if !descriptor.more.is_empty() {
+                descriptor.set_len(len);
+            }
+            self.consumed(tell);
+            return Arrival::Message { len, immediate: None };
+        }
+        self.receive_any(posted)
+    }
+
+    #[inline(never)]
+    fn receive_any(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
         let head = match self.consumer.peek() {
             Ok(Some(head)) => head,
             Ok(None) => return self.nothing(),
@@ -319,7 +353,7 @@ impl Connected {
         self.consumer.copy(head, 0, &mut descriptor.buffer);
         if first != len {
             let mut from = first;
-            for buffer in &mut descriptor.more {
+            for buffer in descriptor.more.iter_mut() {
                 self.consumer.copy(head, from, buffer);
                 from += buffer.len();
             }
@@ -349,13 +383,18 @@ impl Connected {
         let tell = self.consumer.advance(head);
         let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
         if taken {
-            self.channel.consumed(self.consumer.position());
-            if tell {
-                self.consumer.published();
-                self.channel.publish_progress();
-            }
+            self.consumed(tell);
         }
         arrival
+    }
+
+    #[inline(always)]
+    fn consumed(&mut self, tell: bool) {
+        self.channel.consumed(self.consumer.position());
+        if tell {
+            self.consumer.published();
+            self.channel.publish_progress();
+        }
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //! announcement in one. How far the consumer is, it says in memory of *its* own, and seldom.
 
 use super::{
-    frame::{Head, Kind},
+    frame::{self, Head, Kind},
     lines::Lines,
 };
 use crate::sync::{Ordering, publish_before_loads};
@@ -22,12 +22,14 @@ pub(crate) struct Producer {
     consumed: u64,
     /// Lines that hold a part of a body, by whose first word the consumer could be deceived.
     bodies: Box<[u64]>,
+    /// How many of them there are.
+    marked: u32,
 }
 
 impl Producer {
     pub(crate) fn new(lines: Lines) -> Self {
         let bodies = vec![0; lines.count().div_ceil(64)].into();
-        Self { lines, next: 0, consumed: 0, bodies }
+        Self { lines, next: 0, consumed: 0, bodies, marked: 0 }
     }
 
     /// Position behind the last frame. Once that much is consumed, every frame is.
@@ -63,6 +65,20 @@ impl Producer {
         self.next + self.padding(head.lines()) + head.lines() < self.consumed + self.lines.count() as u64
     }
 
+    /// Publishes a small message in a line of its own, as [`push`](Self::push) does; whether it could. `bytes` has room
+    /// for a whole line, and what is beyond `len` is not published.
+    #[inline(always)]
+    pub(crate) fn push_small(&mut self, bytes: &[u8], len: usize) -> bool {
+        if self.marked != 0 || self.next + 1 >= self.consumed + self.lines.count() as u64 {
+            return false;
+        }
+        self.lines.fill_small(self.next, bytes, len);
+        // SYNC POINT: frame. Pairs with `Consumer::take_small`.
+        publish_before_loads(self.lines.head(self.next), frame::small_to_word(len, self.next));
+        self.next += 1;
+        true
+    }
+
     /// Publishes a frame, for which there is room. Later loads of this thread come after the publication, so that one may
     /// look whether the consumer sleeps.
     #[inline]
@@ -83,6 +99,10 @@ impl Producer {
     /// Lines to leave out, since a frame does not wrap.
     #[inline(always)]
     fn padding(&self, lines: u64) -> u64 {
+        // A line by itself always fits.
+        if lines == 1 {
+            return 0;
+        }
         let left = self.lines.count() as u64 - (self.next & (self.lines.count() as u64 - 1));
         if lines > left { left } else { 0 }
     }
@@ -90,12 +110,8 @@ impl Producer {
     #[cold]
     fn pad(&mut self, lines: u64) {
         debug_assert!(lines != 0);
-        self.mark(self.next, false);
         // What is left out keeps what it held, for longer than a sequence number lasts perhaps.
-        for line in 1..lines {
-            self.mark(self.next + line, true);
-        }
-        self.clear_if_body(self.next + lines);
+        self.mark_frame(lines);
         let word = Head::new(Kind::Pad, 0).to_word(self.next);
         self.lines.head(self.next).store(word, Ordering::Release);
         self.next += lines;
@@ -106,11 +122,17 @@ impl Producer {
         if head.immediate {
             self.lines.fill(self.next, 8, &immediate.to_ne_bytes());
         }
+        if self.marked != 0 || head.lines() != 1 {
+            self.mark_frame(head.lines());
+        }
+    }
+
+    fn mark_frame(&mut self, lines: u64) {
         self.mark(self.next, false);
-        for line in 1..head.lines() {
+        for line in 1..lines {
             self.mark(self.next + line, true);
         }
-        self.clear_if_body(self.next + head.lines());
+        self.clear_if_body(self.next + lines);
     }
 
     #[inline(always)]
@@ -124,7 +146,9 @@ impl Producer {
     fn mark(&mut self, position: u64, body: bool) {
         let line = position as usize & (self.lines.count() - 1);
         let word = &mut self.bodies[line / 64];
-        *word = *word & !(1 << (line % 64)) | u64::from(body) << (line % 64);
+        let before = *word;
+        *word = before & !(1 << (line % 64)) | u64::from(body) << (line % 64);
+        self.marked = self.marked + word.count_ones() - before.count_ones();
     }
 
     /// The consumer looks at this line next: no body of the last lap may look like a frame there.
@@ -154,6 +178,18 @@ impl Consumer {
     #[inline(always)]
     pub(crate) fn position(&self) -> u64 {
         self.next
+    }
+
+    /// Takes the next frame if it is a small message: its length, and whether the producer should be told how far we are.
+    /// `into` has room for a whole line; beyond the message it may be overwritten.
+    #[inline(always)]
+    pub(crate) fn take_small(&mut self, into: &mut [u8]) -> Option<(usize, bool)> {
+        // SYNC POINT: frame. Pairs with `Producer::push_small`.
+        let word = self.lines.head(self.next).load(Ordering::Acquire);
+        let (len, acknowledge) = frame::small_from_word(word, self.next)?;
+        self.lines.copy_small(self.next, into, len);
+        self.next += 1;
+        Some((len, acknowledge || self.next - self.published >= self.lines.count() as u64 / 4))
     }
 
     /// The next frame's head, if there is a frame. Padding is skipped.

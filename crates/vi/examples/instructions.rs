@@ -1,0 +1,46 @@
+//! The instructions of a message, for `valgrind --tool=callgrind`: one thread at both ends sends N messages of 4 bytes.
+//! Run with two numbers and divide the difference by theirs.
+
+use std::error::Error;
+use throughline_vi::{Nic, Reliability, SendDescriptor, Vi, ViAttributes};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result {
+    let Some(messages) = std::env::args().nth(1).and_then(|number| number.parse::<u32>().ok()) else {
+        println!("usage: instructions N");
+        return Ok(());
+    };
+    let nic = Nic::shm()?;
+    let mut listener = nic.listen(b"count")?;
+    let attributes = ViAttributes::new(Reliability::ReliableDelivery);
+    let (mut a, mut b) = (nic.create_vi(&attributes)?, nic.create_vi(&attributes)?);
+    b.post_own_receives();
+    std::thread::scope(|scope| -> Result {
+        let active = scope.spawn(|| a.connect(nic.address(), b"count", None));
+        listener.wait(None)?.accept(&mut b)?;
+        Ok(active.join().expect("no panic")?)
+    })?;
+    for _ in 0..messages {
+        send(&mut a)?;
+        receive(&mut b)?;
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn send(vi: &mut Vi) -> Result {
+    let mut buffer = vi.send_buffer().ok_or("no buffer")?;
+    buffer.set_len(4);
+    buffer.copy_from_slice(&[1, 2, 3, 4]);
+    Ok(vi.post_send(SendDescriptor::new(buffer).unsignaled())?)
+}
+
+#[inline(never)]
+fn receive(vi: &mut Vi) -> Result {
+    let completion = vi.receive_done().ok_or("no message")?;
+    if completion.buffer.len() != 4 {
+        return Err("not what was sent".into());
+    }
+    Ok(vi.post_receive(completion.buffer)?)
+}
