@@ -146,10 +146,12 @@ fn ask_vi(options: &Options) -> Result<Vec<Duration>> {
     let mut vi = nic.create_vi(&attributes(options))?;
     vi.post_own_receives();
     listener.wait(None)?.accept(&mut vi)?;
+    let mut round = 0_u32;
     let times = time(options.rounds, || {
         let mut request = vi.send_buffer().ok_or("no buffer")?;
         request.set_len(options.bytes);
-        request.first_mut().into_iter().for_each(|byte| *byte = byte.wrapping_add(1));
+        round = round.wrapping_add(1);
+        request.first_chunk_mut().into_iter().for_each(|place| *place = round.to_ne_bytes());
         vi.post_send(SendDescriptor::new(request).unsignaled())?;
         let reply = receive(&mut vi, options.blocking)?;
         Ok(vi.post_receive(reply.buffer)?)

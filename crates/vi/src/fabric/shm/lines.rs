@@ -104,10 +104,9 @@ impl Lines {
             place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
         }
         if !len.is_multiple_of(8) {
-            // What is behind it in the buffer is none of the peer's business.
-            let mask = (1 << (len % 8 * 8)) - 1;
-            let word = u64::from_le_bytes(words[last]) & mask;
-            line.0[1 + last].store(u64::from_ne_bytes(word.to_le_bytes()), Ordering::Relaxed);
+            // What is behind it in the buffer is none of the peer's business. And a word read where half a word was just
+            // written would have to wait for it.
+            line.0[1 + last].store(to_word(&bytes[last * 8..len]), Ordering::Relaxed);
         }
     }
 
