@@ -7,6 +7,7 @@ mod peer;
 pub mod serve;
 mod statistics;
 mod trade;
+mod transports;
 
 /// What `build.rs` made of the IDL.
 mod idl {
@@ -24,13 +25,15 @@ use self::lookup::Row;
 use self::peer::Peer;
 use self::statistics::{Samples, grouped, time};
 use self::trade::Traded;
+use self::transports::Transport;
 use crate::failure::{Failure, Result};
 use crate::output::{self, Table, line};
 
 /// Serve objects and call them: a bank, and what finding an object and an operation costs
 ///
-/// Two processes on this machine talk GIOP/IIOP over loopback TCP. One serves a bank, and 500 objects with 100 operations
-/// each under every lookup strategy; the other calls them. Takes about ten seconds.
+/// Two processes on this machine talk GIOP/IIOP over loopback TCP, and the native protocol over shared memory. One serves a
+/// bank, and 500 objects with 100 operations each under every lookup strategy; the other calls them. Takes about ten
+/// seconds.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   throughline demo
@@ -71,6 +74,10 @@ pub fn run(arguments: &Arguments) -> Result {
     }
     let rows = measure(arguments, &peer)?;
     show_rows(arguments, &rows);
+    let progress = spinner("transports");
+    let transports = transports::measure(&peer, if arguments.quick { 2_000 } else { 20_000 })?;
+    progress.finish_and_clear();
+    show_transports(arguments, &transports);
     let moment = Duration::from_millis(if arguments.quick { 300 } else { 2000 });
     let progress = spinner("transactions");
     let blocking = trade::blocking(&peer, BLOCKING_CALLERS, moment)?;
@@ -169,6 +176,34 @@ fn json_rows(row: &Row) {
     figure("dispatch_median", row.dispatch.median(), &row.dispatch);
     figure("object_median", row.object.median(), &row.object);
     figure("operation_median", row.operation.median(), &row.operation);
+}
+
+fn show_transports(arguments: &Arguments, transports: &[Transport]) {
+    if arguments.json {
+        for Transport { name, call } in transports {
+            for (metric, value) in [("call_median", call.median()), ("call_p99", call.p99())] {
+                output::json_line(
+                    &json!({"experiment": "demo", "transport": name, "metric": metric, "unit": "ns",
+                    "value": value, "samples": call.count()}),
+                );
+            }
+        }
+        return;
+    }
+    line("");
+    line(
+        "The same call over each transport. A reference tells them all; a client takes the fastest that works from",
+    );
+    line(
+        "where it is: shared memory on the same machine, where it looks for the answer for a moment before it sleeps.",
+    );
+    line("");
+    let mut table = Table::new(["transport", ">call", ">p99"]);
+    for Transport { name, call } in transports {
+        table.row([(*name).to_owned(), time(call.median()), time(call.p99())]);
+    }
+    table.print();
+    line("");
 }
 
 fn show_bank(arguments: &Arguments, peer: &Peer, blocking: &Traded, tasks: &Traded) -> Result {

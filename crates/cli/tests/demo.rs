@@ -10,7 +10,16 @@ use common::{Folder, has, stdout_of, throughline};
 #[test]
 fn tables() {
     let text = stdout_of(&["demo", "--quick"]);
-    for part in ["linear", "dynamic-hash", "perfect-hash", "active", "history agree", "/office", "IOR:"] {
+    for part in [
+        "linear",
+        "dynamic-hash",
+        "perfect-hash",
+        "active",
+        "shared memory",
+        "history agree",
+        "/office",
+        "IOR:",
+    ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     assert!(text.lines().filter(|line| line.contains(" random ")).count() == 4, "{text}");
@@ -21,7 +30,8 @@ fn rows() {
     let text = stdout_of(&["demo", "--quick", "--json"]);
     let rows: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert!(rows.iter().all(|r| r["experiment"] == "demo" && !r["value"].is_null() && r["unit"].is_string()));
-    assert_eq!(rows.iter().filter(|r| r["metric"] == "call_median").count(), 12);
+    let calls = |key: &str| rows.iter().filter(|r| r["metric"] == "call_median" && !r[key].is_null()).count();
+    assert_eq!((calls("strategy"), calls("transport")), (12, 2));
     let balance = rows.iter().find(|r| r["metric"] == "books_balance").unwrap();
     assert_eq!(balance["value"], true);
     assert!(balance["transactions"].as_u64().unwrap() > 0);

@@ -72,7 +72,8 @@ impl Binding {
         let local_key = local.map(|(_, p)| p.object_key.clone()).or_else(|| own_native_key(orb, ior));
         let local_key = local_key.map(Vec::into_boxed_slice);
         let routes = profiles.iter().flat_map(|(index, p)| routes(orb, *index, p)).take(MAX_ROUTES).collect();
-        let natives = if local_key.is_none() { native_routes(orb, ior) } else { Box::default() };
+        let natives =
+            if local_key.is_none() && orb.config().native { native_routes(orb, ior) } else { Box::default() };
         Self {
             routes,
             natives,

@@ -37,6 +37,13 @@
 //! Operations are found by the same four. `active`, the default, compares the name with that of the last operation called
 //! over the same connection, and asks the perfect hash when that guess was wrong.
 //!
+//! # Transports
+//!
+//! An ORB listens at any number of [`Address`]es: `iiop://host:port`, `unix:/path`, and `shm:` (or `shm:name`) for clients on
+//! the same machine, which then call in well under a microsecond. References tell all of them, and a client takes the
+//! fastest that works from where it is. With shared memory, both sides look for messages for [`OrbConfig::native_spin`]
+//! before they sleep; futures take IIOP.
+//!
 //! # Threads
 //!
 //! Servants are called from the ORB's worker threads, several at a time: an object is `Send + Sync` and locks what it must.

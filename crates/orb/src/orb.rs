@@ -51,6 +51,8 @@ pub struct OrbConfig {
     pub max_version: Version,
     /// How callers and workers wait on connections in use.
     pub wait: Wait,
+    /// Whether calls go by the native protocol where references offer it and it works. Without it all go by IIOP.
+    pub native: bool,
     /// How long callers and servers of the native protocol look for a message before they sleep. Waking a thread on another
     /// core takes tens of microseconds, so looking for as long costs no more than twice what is best; where it is in vain time
     /// and again it is left out by itself. Zero sleeps at once; an hour polls, at the price of a core.
@@ -98,6 +100,7 @@ impl Default for OrbConfig {
             },
             max_version: Version::V1_2,
             wait: Wait::Block,
+            native: true,
             native_spin: Duration::from_micros(50),
             call_timeout: None,
             idle_timeout: Some(Duration::from_secs(180)),

@@ -17,7 +17,7 @@ pub struct Peer {
     input: Option<ChildStdin>,
     pub office: OfficeRef,
     pub showroom: ShowroomRef,
-    /// The client's ORB.
+    /// The client's ORB, which speaks IIOP only.
     pub orb: Orb,
 }
 
@@ -37,7 +37,8 @@ impl Peer {
         // A server that cannot start says why itself.
         let mut line = || lines.next().and_then(std::result::Result::ok).ok_or_else(Failure::told);
         let (office, showroom) = (line()?, line()?);
-        let config = OrbConfig { call_timeout: Some(Duration::from_secs(10)), ..OrbConfig::default() };
+        let timeout = Some(Duration::from_secs(10));
+        let config = OrbConfig { call_timeout: timeout, native: false, ..OrbConfig::default() };
         let orb = Orb::start(config).map_err(|e| Failure::new("cannot start the client's ORB").because(e))?;
         let (office, showroom) = (narrow(&orb, &office)?, narrow(&orb, &showroom)?);
         Ok(Self { child, input, office, showroom, orb })
