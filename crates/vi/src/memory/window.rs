@@ -47,8 +47,14 @@ pub(crate) struct WindowMemory {
 
 /// What keeps the bytes in place.
 enum Backing {
-    Heap { _words: Box<[AtomicU64]> },
-    File { _mapping: Mapping, file: OwnedFd },
+    /// Shared, so that moving this says nothing about who else may reach them.
+    Heap {
+        _words: Arc<[AtomicU64]>,
+    },
+    File {
+        _mapping: Mapping,
+        file: OwnedFd,
+    },
 }
 
 // SAFETY: the bytes are reached by atomics only.
@@ -59,7 +65,7 @@ unsafe impl Sync for WindowMemory {}
 impl WindowMemory {
     /// For peers in this process.
     pub(crate) fn on_heap(len: usize, tag: ProtectionTag, rights: Rights) -> Arc<Self> {
-        let words: Box<[AtomicU64]> = (0..len.div_ceil(8).max(1)).map(|_| AtomicU64::new(0)).collect();
+        let words: Arc<[AtomicU64]> = (0..len.div_ceil(8).max(1)).map(|_| AtomicU64::new(0)).collect();
         // Through a shared reference, which atomics may be written through.
         let base = NonNull::from(&*words).cast();
         Self::new(base, len, tag, rights, Backing::Heap { _words: words })
