@@ -99,11 +99,7 @@ pub(super) fn all(options: &Options, sink: &mut dyn Sink) -> Result<(), LabError
             turn(options, (Cores::Only(first), Cores::Only(second)), series)?;
         }
     }
-    let refused = all.iter().filter_map(|series| Some((series.load, series.refused.as_ref()?)));
-    for (Load { transport, callers, outstanding, .. }, why) in refused {
-        let callers = callers.name();
-        sink.note(&format!("left out: {outstanding} {callers} over {transport}, which failed: {why}"));
-    }
+    left_out(&all).iter().for_each(|text| sink.note(text));
     all.retain(|series| !series.rates.is_empty());
     rows(&mut all).into_iter().try_for_each(|row| sink.row(row))
 }
@@ -118,6 +114,24 @@ fn turn(options: &Options, cores: (Cores, Cores), series: &mut Series) -> Result
         Err(why) => return Err(why),
     }
     Ok(())
+}
+
+/// What failed, and why: a note for each transport and kind of caller.
+fn left_out(all: &[Series]) -> Vec<String> {
+    let mut notes: Vec<((&str, &str), String)> = Vec::new();
+    for series in all {
+        let Some(why) = &series.refused else { continue };
+        let (over, callers) = (series.load.transport, series.load.callers.name());
+        match notes.iter_mut().find(|(of, _)| *of == (over, callers)) {
+            Some((_, note)) => *note += &format!(", {}", series.load.outstanding),
+            None => {
+                let outstanding = series.load.outstanding;
+                let note = format!("left out over {over} ({why}): {callers}, outstanding {outstanding}");
+                notes.push(((over, callers), note));
+            }
+        }
+    }
+    notes.into_iter().map(|(_, note)| note).collect()
 }
 
 /// Files with references, removed in the end.
@@ -146,7 +160,8 @@ fn run(options: &Options, (on_server, on_client): (Cores, Cores), load: Load) ->
         true => command.args(["floor", "poll", &server.line()?]),
         false => command.args([&server.line()?, "1", waiting(load)]),
     };
-    let mut client = Peer::start(&format!("client of {load:?}"), command, on_client)?;
+    let name = if ring { "echo-client" } else { "bench-client" };
+    let mut client = Peer::start(name, command, on_client)?;
     let op = match load.callers {
         Callers::Ring => "pipe",
         Callers::Threads => "ping",

@@ -132,7 +132,8 @@ fn beside_local(measured: &Measured, wait: &'static str) -> Vec<Row> {
     ratios.iter().map(ratio).chain([to.claim("VIA-4").paper(paper)]).collect()
 }
 
-/// Marshaling: alone, and what part of a call's latency it is; of what remains beside the VI, too.
+/// Marshaling: alone, and what part of a call's latency it is; of what a call takes more than bare bytes, too, unless that
+/// is less: bare bytes are copied where arguments are marshaled, so that of a large message nothing is added.
 fn marshaling(measured: &Measured, alone: &[Alone], wait: &'static str) -> Vec<Row> {
     let mut rows = Vec::new();
     for Alone { bytes, marshaling, .. } in alone {
@@ -141,7 +142,7 @@ fn marshaling(measured: &Measured, alone: &[Alone], wait: &'static str) -> Vec<R
             let with = |row: Row| with(row.with("transport", transport), wait, *bytes).claim("VIA-5");
             rows.push(with(row("marshaling_share", "%", 100.0 * marshaling / call)));
             let raw = measured.median(transport, Layer::Raw, wait, *bytes);
-            if let Some(rest) = raw.map(|raw| call - raw).filter(|rest| *rest > 0.0) {
+            if let Some(rest) = raw.map(|raw| call - raw).filter(|rest| *rest >= *marshaling) {
                 rows.push(with(row("marshaling_of_rest", "%", 100.0 * marshaling / rest)));
             }
         }

@@ -94,7 +94,7 @@ fn claims(rows: &[Row], wait: &str) -> Table {
         ("saved_by_vi", None, "saved by VI, %"),
         ("call_over_local", None, "call shm / unix"),
         ("marshaling_share", Some("shm"), "marshaling of call shm, %"),
-        ("marshaling_of_rest", Some("shm"), "of call less VI, %"),
+        ("marshaling_of_rest", Some("shm"), "of call less raw, %"),
     ];
     let mut table = Table::new(format!("Ratios, {wait}ing"), ["bytes"]);
     table.head.extend(columns.iter().map(|(_, _, title)| (*title).to_owned()));
