@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use throughline_demux::{HashedNames, LinearNames, NameTable, shared::Strategy};
-use throughline_wire::interface_check;
+use throughline_wire::operation_check;
 
 /// An IDL interface as its skeletons and the object adapter know it. Generated code holds one static per
 /// interface.
@@ -43,7 +43,7 @@ pub struct Operation {
 impl Operation {
     /// An operation of the given wire name and index.
     pub const fn new(name: &'static str, index: u32) -> Self {
-        Self { name, index, check: interface_check(name) }
+        Self { name, index, check: operation_check(name) }
     }
 
     /// What the native protocol sends beside the index.
@@ -99,7 +99,7 @@ impl OperationTable {
     }
 
     fn checks(&self) -> &[u32] {
-        self.checks.get_or_init(|| self.names().iter().map(|name| interface_check(name)).collect())
+        self.checks.get_or_init(|| self.names().iter().map(|name| operation_check(name)).collect())
     }
 
     /// Finds an operation by its index in the caller's table, and the check that says which operation was meant.

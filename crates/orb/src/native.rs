@@ -89,7 +89,7 @@ impl Dispatcher {
         let handle = Handle { slot: Slot(header.slot), nonce: header.nonce };
         let object = self.table().objects.get_any(handle).map(ActiveObject::new);
         let object = object.ok_or_else(SystemException::object_not_exist)?;
-        let found = object.interface().operations.find_checked(header.operation.into(), header.interface);
+        let found = object.interface().operations.find_checked(header.operation.into(), header.check);
         // What has moved may have operations that its stand-in knows nothing of.
         let found = found.or_else(|| object.forward().map(|_| 0));
         let operation = found.ok_or_else(SystemException::bad_operation)?;

@@ -43,8 +43,8 @@ pub struct Header {
     pub slot: u32,
     /// What proves that the sender was given the object's handle.
     pub nonce: u64,
-    /// Whose numbering the operation's index belongs to: [`interface_check`](crate::interface_check).
-    pub interface: u32,
+    /// Which operation the index means: [`operation_check`](crate::operation_check).
+    pub check: u32,
     /// Of kinds that are not addressed only: which system exception, why closed; otherwise 0.
     pub detail: u32,
 }
@@ -63,7 +63,7 @@ impl Header {
             time_left: TimeLeft::FOREVER,
             slot: 0,
             nonce: 0,
-            interface: 0,
+            check: 0,
             detail: 0,
         }
     }
@@ -156,7 +156,7 @@ impl Header {
             self.flow.id,
             pair(self.sequence, detail),
             self.nonce,
-            pair(self.slot, self.interface),
+            pair(self.slot, self.check),
         ]
     }
 }

@@ -22,7 +22,7 @@
 //!     +--------+--------+--------+--------+--------+--------+--------+--------+
 //!  24 |                             object's nonce                            |
 //!     +--------+--------+--------+--------+--------+--------+--------+--------+
-//!  32 |           object's slot           |          interface check          |
+//!  32 |           object's slot           |          operation check          |
 //!     +--------+--------+--------+--------+--------+--------+--------+--------+
 //!
 //!     then n regions of 16 bytes:
@@ -47,15 +47,16 @@
 //! - **No names.** Names are looked up when a reference is bound.
 //! - **No time of day.** Clocks differ: [`TimeLeft`] says how long the caller will wait from now on.
 //!
-//! # The interface check
+//! # The operation check
 //!
 //! An operation's index means something within one interface's numbering only. References can be narrowed unchecked,
-//! kept for years or made up, so each request says which numbering its index belongs to: 32 bits of a hash over the
-//! interface's description ([`interface_check`]). A server compares them with those of the object's interface, and when
-//! they differ, of the interfaces it inherits from, each of which has its own numbering; it applies the index to the
-//! table that agreed, or answers with an exception. That is a comparison of registers per call. 32 bits are enough
-//! against mistakes: two interfaces that differ agree once in 4 * 10^9. They are no protection against a peer who lies,
-//! and need be none: whatever the index, it is compared with the number of operations, and the body is read as a stranger's.
+//! kept for years or made up, and a stub may be of a base interface, whose numbering is its own. So each request says which
+//! operation its index means: 32 bits of a hash over the operation's description ([`operation_check`]). A server compares
+//! them with those of the operation at that index in the object's own table; when they differ it looks for an operation
+//! with this check, and answers with an exception if there is none, or more than one. That is one load and a comparison per
+//! call. 32 bits are enough against mistakes: two operations that differ agree once in 4 * 10^9. They are no protection
+//! against a peer who lies, and need be none: whatever the index, it is compared with the number of operations, and the
+//! body is read as a stranger's.
 //!
 //! # Trust
 //!
@@ -67,7 +68,7 @@
 //! # Example
 //!
 //! ```
-//! use throughline_wire::{FlowIds, Header, Kind, Message, interface_check};
+//! use throughline_wire::{FlowIds, Header, Kind, Message, operation_check};
 //!
 //! let flows = FlowIds::new([0x5eed, 0xfeed]); // from the system's random source
 //! let request = Header {
@@ -75,7 +76,7 @@
 //!     sequence: 1,
 //!     slot: 7,
 //!     nonce: 0x0123_4567_89ab_cdef,
-//!     interface: interface_check("IDL:Bank/Account:1.0 balance()->long"),
+//!     check: operation_check("balance"),
 //!     operation: 0,
 //!     ..Header::new(Kind::Request)
 //! };
@@ -91,18 +92,18 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod check;
 mod dml;
 mod flow;
-mod interface;
 mod kind;
 mod message;
 mod region;
 mod time_left;
 
 pub use {
+    check::operation_check,
     dml::{ADDRESSED_BYTES, Header, NoRoom, PLAIN_BYTES, VERSION},
     flow::{Flow, FlowIds, precomputed_hash},
-    interface::interface_check,
     kind::{Flags, Kind},
     message::{Message, ReadError},
     region::{MAX_REGIONS, REGION_BYTES, Region, RegionError, RegionKind, RegionList, Regions},

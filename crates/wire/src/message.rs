@@ -71,7 +71,7 @@ impl<'a> Message<'a> {
             header.time_left = TimeLeft::from_bits((detail >> 16) as u16);
             header.nonce = long(object, 0);
             header.slot = low(object, 8);
-            header.interface = low(object, 12);
+            header.check = low(object, 12);
             body = rest;
         } else {
             header.detail = low(plain, 20);

@@ -11,14 +11,14 @@ fn header() -> impl Strategy<Value = Header> {
     let flow = any::<(u64, u32)>().prop_map(|(id, source_hash)| Flow { id, source_hash });
     let flags = (0..32_u8).prop_map(|bits| Flags::from_bits(bits).expect("flags of version 1"));
     let plain = (kind, flags, any::<u8>(), flow, any::<u32>());
-    (plain, any::<(u32, u32, u64, u32)>()).prop_map(|(plain, (detail, slot, nonce, interface))| {
+    (plain, any::<(u32, u32, u64, u32)>()).prop_map(|(plain, (detail, slot, nonce, check))| {
         let (kind, flags, priority, flow, sequence) = plain;
         let header = Header { flags, priority, flow, sequence, ..Header::new(kind) };
         if !kind.is_addressed() {
             return Header { detail, ..header };
         }
         let time_left = TimeLeft::from_bits((detail >> 16) as u16);
-        Header { operation: detail as u16, time_left, slot, nonce, interface, ..header }
+        Header { operation: detail as u16, time_left, slot, nonce, check, ..header }
     })
 }
 
@@ -179,7 +179,7 @@ fn the_layout() {
         time_left: TimeLeft::from_bits(0x4142),
         nonce: 0x5152_5354_5556_5758,
         slot: 0x6162_6364,
-        interface: 0x7172_7374,
+        check: 0x7172_7374,
         ..Header::new(Kind::Request)
     };
     let mut bytes = [0; ADDRESSED_BYTES];

@@ -1,10 +1,10 @@
-//! Regions as layers pass them down, deadlines, flow ids, interface checks.
+//! Regions as layers pass them down, deadlines, flow ids, operation checks.
 
 use std::{collections::HashSet, time::Duration};
 
 use proptest::prelude::*;
 use throughline_wire::{
-    FlowIds, MAX_REGIONS, RegionError, RegionKind, RegionList, TimeLeft, interface_check, precomputed_hash,
+    FlowIds, MAX_REGIONS, RegionError, RegionKind, RegionList, TimeLeft, operation_check, precomputed_hash,
 };
 
 proptest! {
@@ -106,11 +106,11 @@ fn flows_of_many_threads_differ() {
 }
 
 #[test]
-fn checks_tell_interfaces_apart() {
-    const ACCOUNT: u32 = interface_check("IDL:Bank/Account:1.0 balance()->long");
-    assert_ne!(ACCOUNT, interface_check("IDL:Bank/Account:1.0 balance()->short"));
-    let many: HashSet<u32> = (0..10_000).map(|n| interface_check(&format!("IDL:I{n}:1.0"))).collect();
+fn checks_tell_operations_apart() {
+    const ACCOUNT: u32 = operation_check("balance");
+    assert_ne!(ACCOUNT, operation_check("balances"));
+    let many: HashSet<u32> = (0..10_000).map(|n| operation_check(&format!("operation_{n}"))).collect();
     assert!(many.len() > 9_998 && !many.contains(&0));
     // What other machines compute, too.
-    assert_eq!(ACCOUNT, 1_117_777_928);
+    assert_eq!(ACCOUNT, 4_028_238_355);
 }

@@ -241,7 +241,7 @@ pub(crate) fn exchange(
         slot: route.slot,
         nonce: route.nonce,
         operation: u16::try_from(operation.index).unwrap_or(u16::MAX),
-        interface: operation.check(),
+        check: operation.check(),
         time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
             TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
         }),
