@@ -83,8 +83,10 @@ peers() {
 
 has_nightly() { rustup toolchain list 2>/dev/null | grep -q '^nightly'; }
 
+under_loom() { RUSTFLAGS="--cfg loom" cargo test --quiet --profile many --target-dir "${CARGO_TARGET_DIR:-target}/loom" "$@"; }
 interleavings() {
-  RUSTFLAGS="--cfg loom" cargo test --quiet --profile many -p throughline-demux --test loom --target-dir "${CARGO_TARGET_DIR:-target}/loom" "$@"
+  under_loom -p throughline-demux --test loom "$@"
+  under_loom -p throughline-vi --lib "$@"
 }
 build_interleavings() { interleavings --no-run; }
 
@@ -122,19 +124,23 @@ miri() {
   local flags=$1
   shift
   MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance $flags" PROPTEST_CASES=2 \
-    cargo +nightly miri test --quiet -p throughline-demux "$@"
+    cargo +nightly miri test --quiet "$@"
 }
 # In Miri's own order of borrows. The tests of a crate whose code is `unsafe` go here by name; those that would take
 # minutes are marked `ignore` under `miri`.
-miri_strict() { miri "" --test arena --test locators "$@"; }
+miri_strict() { miri "" -p throughline-demux --test arena --test locators "$@"; }
 # crossbeam-epoch finds a thread's record by its list entry, which Stacked Borrows do not allow and Tree Borrows do, and
 # never frees its queue. Tables of names are made of what lives for ever.
-miri_epochs() { miri "-Zmiri-tree-borrows -Zmiri-ignore-leaks" --test shared_locators --test names "$@"; }
+miri_epochs() { miri "-Zmiri-tree-borrows -Zmiri-ignore-leaks" -p throughline-demux --test shared_locators --test names "$@"; }
 
 # Records in flow tables are owned by nothing but their tags: with the provenance of every address. The owner's tests are
 # run in one order of borrows only, for the sake of time.
-miri_flows() { miri "-Zmiri-strict-provenance" --lib --test flow_table --test flow_readers "$@"; }
-miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" --lib --test flow_readers "$@"; }
+miri_flows() { miri "-Zmiri-strict-provenance" -p throughline-demux --lib --test flow_table --test flow_readers "$@"; }
+miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p throughline-demux --lib --test flow_readers "$@"; }
+
+# What of the Virtual Interfaces needs no memory of other processes. Miri's model of weak memory knows accesses of one size
+# only; a ring's lines are written as words and read as bytes.
+miri_vi() { miri "-Zmiri-disable-weak-memory-emulation" -p throughline-vi --lib "$@" -- memory:: shm::ring shm::hello; }
 
 prepare_miri() {
   has_nightly || return 0
@@ -143,6 +149,7 @@ prepare_miri() {
   miri_strict --no-run
   miri_epochs --no-run
   miri_flows --no-run
+  miri_vi --no-run
 }
 
 # --- The steps ---
@@ -212,6 +219,7 @@ if cargo +nightly miri --version >/dev/null 2>&1; then
   { miri_epochs && miri_flows_trees; } >"$work/trees" 2>&1 &
   trees=$!
   miri_strict
+  miri_vi
   miri_flows
   wait $trees || { cat "$work/trees"; exit 1; }
   cat "$work/trees"
