@@ -179,7 +179,7 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 step "Other targets: no operating system; another processor"
 # `demux` needs atomic integers of 64 bits.
 if rustup target add x86_64-unknown-none 2>/dev/null; then
-  cargo build --quiet -p throughline-demux --no-default-features --target x86_64-unknown-none
+  cargo build --quiet -p throughline-demux -p throughline-wire --no-default-features --target x86_64-unknown-none
 else
   skipped "the target x86_64-unknown-none cannot be installed"
 fi

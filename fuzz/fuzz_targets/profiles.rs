@@ -3,11 +3,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use throughline_cdr::ByteOrder;
+use throughline_giop::TaggedProfile;
 use throughline_giop::codeset::*;
 use throughline_giop::component::*;
 use throughline_giop::native::*;
 use throughline_giop::profile::*;
-use throughline_giop::TaggedProfile;
 
 fn address(
     read: Result<Address, throughline_cdr::DecodeError>,

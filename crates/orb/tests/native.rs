@@ -158,6 +158,22 @@ fn many_threads_call_many_objects() {
 }
 
 #[test]
+fn many_threads_that_connect_at_once_are_all_let_in() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let gate = std::sync::Barrier::new(100);
+    std::thread::scope(|scope| {
+        for _ in 0..100 {
+            scope.spawn(|| {
+                gate.wait();
+                echo.ping().unwrap();
+            });
+        }
+    });
+    server.shutdown(GRACE);
+}
+
+#[test]
 fn without_shared_memory_calls_go_by_iiop() {
     let (server, adapter) = server_with_both();
     let client = client();

@@ -76,6 +76,7 @@ fn lists_have_limits() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn flows_are_unique_and_their_hashes_spread() {
     let ids = FlowIds::new([u64::MAX - 1_000, 1]);
     let flows: Vec<_> = (0..65_536).map(|_| ids.next()).collect();
@@ -95,6 +96,7 @@ fn flows_are_unique_and_their_hashes_spread() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn flows_of_many_threads_differ() {
     let ids = FlowIds::new([7, 7]);
     let flows: Vec<u64> = std::thread::scope(|scope| {
@@ -106,6 +108,7 @@ fn flows_of_many_threads_differ() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn checks_tell_operations_apart() {
     const ACCOUNT: u32 = operation_check("balance");
     assert_ne!(ACCOUNT, operation_check("balances"));

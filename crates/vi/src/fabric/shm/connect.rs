@@ -21,8 +21,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Callers that have not yet said what they want; beyond that the oldest is dropped.
+/// Callers that have not yet said what they want; others wait, or the oldest is dropped.
 const MAX_SILENT: usize = 32;
+/// How long every caller may be silent, however many there are.
+const GRACE: Duration = Duration::from_millis(50);
 /// How long a caller may be silent.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -113,13 +115,11 @@ impl ShmListener {
         Ok(Self { socket, silent: Vec::new(), epoll })
     }
 
+    /// Those beyond [`MAX_SILENT`] wait in the kernel's queue.
     fn take_callers(&mut self) -> Result<(), ConnectError> {
-        loop {
+        while self.silent.len() < MAX_SILENT {
             match rustix::net::accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(caller) => {
-                    if self.silent.len() == MAX_SILENT {
-                        self.silent.remove(0);
-                    }
                     watch(&self.epoll, &caller)?;
                     self.silent.push((caller, Instant::now() + PATIENCE));
                 }
@@ -127,6 +127,18 @@ impl ShmListener {
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(errno) => return Err(errno.into()),
             }
+        }
+        Ok(())
+    }
+
+    /// All callers are silent: the one that has been so for the longest goes, unless all have only just come.
+    #[cold]
+    fn make_room(&mut self) {
+        let longest = self.silent.first().map(|(_, until)| until.saturating_duration_since(Instant::now()));
+        if longest.is_some_and(|left| left + GRACE < PATIENCE) {
+            self.silent.remove(0);
+        } else {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -158,6 +170,10 @@ impl Listen for ShmListener {
             self.take_callers()?;
             if let Some(request) = self.first_request() {
                 return Ok(Some(Box::new(request)));
+            }
+            if self.silent.len() == MAX_SILENT {
+                self.make_room();
+                continue;
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(None);
