@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result {
     let rows = measure(arguments, &peer)?;
     show_rows(arguments, &rows);
     let progress = spinner("transports");
-    let transports = transports::measure(&peer, if arguments.quick { 2_000 } else { 20_000 })?;
+    let transports = transports::measure(&peer, if arguments.quick { 5_000 } else { 20_000 })?;
     progress.finish_and_clear();
     show_transports(arguments, &transports);
     let moment = Duration::from_millis(if arguments.quick { 300 } else { 2000 });

@@ -10,8 +10,8 @@ use super::peer::Peer;
 use super::statistics::Samples;
 use crate::failure::{Failure, Result};
 
-/// Calls in one turn of a transport.
-const TURN: usize = 50;
+/// Calls in one turn of a transport: long enough for the system to give each process a core of its own.
+const TURN: usize = 5_000;
 
 /// What a call costs over one transport.
 pub struct Transport {
