@@ -217,10 +217,7 @@ mod tests {
         let roles = Arc::new(Roles::new());
         let term = leader(&roles);
         assert!(roles.lasts(term));
-        let (told, tell) = {
-            let (tell, told) = channel();
-            (told, tell)
-        };
+        let (tell, told) = channel();
         let other = Arc::clone(&roles);
         let thread = thread::spawn(move || {
             let stolen = leader(&other);
@@ -239,6 +236,9 @@ mod tests {
         assert!(!roles.lasts(term) && roles.lasts(stolen));
         assert!(!roles.beat(term));
         assert!(!roles.give_up(term, 4), "it is over already");
+        while lock(&roles.workers).waiting == 0 {
+            thread::yield_now();
+        }
         assert!(!roles.give_up(stolen, 4), "somebody waits");
         let next = told.recv().expect("the other leads again");
         assert!(roles.lasts(next) && !roles.lasts(stolen));
