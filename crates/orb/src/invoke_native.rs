@@ -25,11 +25,14 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<Attempt, SystemException> {
         let mut forwards = 0;
+        let mut went_back = false;
+        let mut deadline = None;
         loop {
             let binding = self.present_binding();
             let Some(route) = binding.native() else { return Ok(Attempt::NotPossible) };
             self.orb().check_up()?;
-            let deadline = self.timeout().and_then(|t| Instant::now().checked_add(t));
+            // One for the whole call, however often it is forwarded.
+            deadline = deadline.or_else(|| self.timeout().and_then(|t| Instant::now().checked_add(t)));
             match exchange(route, operation, deadline, wants_reply, &encode)? {
                 Attempt::Answered(reply) if reply.kind() == Kind::Forward => {
                     self.forward(&reply, &mut forwards)?
@@ -37,8 +40,12 @@ impl ObjectRef {
                 Attempt::Answered(reply) if reply.kind() == Kind::SystemException => {
                     return self.failed(route, &reply);
                 }
-                // Nobody is there any more to forward: the reference's own way is next.
-                Attempt::NotPossible if self.unbind(&binding).is_some() => {}
+                // Where the object was forwarded to is gone, and there is no other way to it: back to where it was, once.
+                Attempt::NotPossible
+                    if !went_back && binding.route().is_none() && self.unbind(&binding).is_some() =>
+                {
+                    went_back = true;
+                }
                 usual => return Ok(usual),
             }
         }

@@ -7,6 +7,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server_with};
+use throughline::exception::minor;
 use throughline::{Adapter, AdapterConfig, Address, Completion, Kind, Orb, Strategy};
 
 const GRACE: Duration = Duration::from_secs(2);
@@ -225,6 +226,21 @@ fn clients_follow_an_object_that_has_moved() {
     old.shutdown(GRACE);
     assert_eq!(echo.shout("still").unwrap(), "STILL");
     new.shutdown(GRACE);
+}
+
+#[test]
+fn what_is_forwarded_to_where_nobody_is_ends_without_going_in_circles() {
+    let (old, new, client) = (server(), server(), client());
+    let config = AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() };
+    let adapter = old.root().create_child("moved", config).unwrap();
+    let echo = seen_by(&client, &adapter.forward("a", &seen_by(&old, &served(&new))).unwrap());
+    echo.ping().unwrap();
+    new.shutdown(GRACE);
+    for _ in 0..3 {
+        let error = echo.ping().unwrap_err();
+        assert_eq!((error.kind, error.minor), (Kind::Transient, minor::CONNECT_FAILED), "{error}");
+    }
+    old.shutdown(GRACE);
 }
 
 #[test]

@@ -128,17 +128,17 @@ impl NativeServer {
         self.suspended.store(true, Ordering::Relaxed);
     }
 
-    /// No answer came.
+    /// No answer came, or a part of one only.
     #[cold]
-    fn lost(&self, error: &LinkError) -> Result<Attempt, SystemException> {
+    fn lost(&self, error: &LinkError, answered: bool) -> Result<Attempt, SystemException> {
         if error.is_timeout() {
             return Err(SystemException::new(Exception::Timeout, minor::REPLY_TIMEOUT)
                 .completed(Completion::Maybe)
                 .detail("no reply within the time that the call may take"));
         }
         self.suspend(error);
-        if error.is_farewell() {
-            // A server that says so has answered all that it has read.
+        if error.is_farewell() && !answered {
+            // A server that says so has at least begun to answer all that it has carried out.
             return Ok(Attempt::NotPossible);
         }
         Err(SystemException::new(Exception::CommFailure, minor::CONNECTION_LOST)
@@ -292,7 +292,7 @@ fn send(
 fn wait(mut own: Box<Own>, deadline: Option<Instant>) -> Result<Attempt, SystemException> {
     loop {
         if let Err(error) = own.link.receive(deadline) {
-            return own.server.lost(&error);
+            return own.server.lost(&error, own.link.has_part());
         }
         let kind = match Message::read(own.link.received()) {
             Ok(Message { header, .. }) if header.sequence != own.sequence => None,

@@ -252,12 +252,21 @@ impl Link {
     #[inline]
     fn take(&mut self, completion: Completion) -> Result<bool, LinkError> {
         let Completion { result, immediate, buffer, .. } = completion;
-        result?;
+        result.map_err(|error| self.failed(error))?;
         if immediate.is_none() && matches!(self.arrived, Arrived::Nothing) {
             self.arrived = Arrived::Buffer(buffer);
             return Ok(true);
         }
         self.take_part(buffer, immediate.unwrap_or(0) as usize)
+    }
+
+    /// What is flushed when the VI stops does not say why it stopped.
+    #[cold]
+    fn failed(&self, error: CompletionError) -> LinkError {
+        match self.vi.state() {
+            State::Stopped(why) => LinkError::Broken(why),
+            _ => LinkError::Broken(error),
+        }
     }
 
     #[cold]
@@ -286,6 +295,11 @@ impl Link {
             Arrived::Buffer(buffer) => buffer,
             Arrived::Parts { octets, .. } => octets,
         }
+    }
+
+    /// Whether a message began to arrive that is not whole.
+    pub(crate) fn has_part(&self) -> bool {
+        matches!(self.arrived, Arrived::Parts { .. })
     }
 
     /// The message received last is not needed any more.
@@ -330,6 +344,7 @@ impl Link {
     fn send_overflow(&mut self, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
         let sent = self.send_large(overflow);
         overflow.clear();
+        overflow.shrink_to(super::KEEP_OVERFLOW);
         sent
     }
 }
