@@ -196,6 +196,8 @@ fn work(shared: &Arc<Shared>) {
         if let Err(error) = shared.lead(term) {
             tracing::error!(%error, "the native protocol's workers cannot wait");
             shared.roles.give_up(term, 0);
+            // Whatever is scarce is so for a while.
+            std::thread::sleep(Duration::from_millis(10));
         }
         LEADING.set(None);
         // Links whose turn was interrupted by the loss of the lead are looked at again.
