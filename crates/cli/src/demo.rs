@@ -5,7 +5,6 @@ mod hundred;
 mod lookup;
 mod peer;
 pub mod serve;
-mod statistics;
 mod trade;
 mod transports;
 
@@ -23,11 +22,11 @@ use throughline::{Address, TypedReference};
 
 use self::lookup::Row;
 use self::peer::Peer;
-use self::statistics::{Samples, grouped, time};
 use self::trade::Traded;
 use self::transports::Transport;
 use crate::failure::{Failure, Result};
 use crate::output::{self, Table, line};
+use crate::statistics::{Samples, grouped, time};
 
 /// Serve objects and call them: a bank, and what finding an object and an operation costs
 ///

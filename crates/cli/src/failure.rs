@@ -28,6 +28,11 @@ impl Failure {
         Self { status: 3, ..Self::new(what) }
     }
 
+    /// An exception that an object raised, as its IDL says that it may: status 4.
+    pub fn raised(what: impl Into<String>) -> Self {
+        Self { status: 4, ..Self::new(what) }
+    }
+
     /// A failure that has been told already.
     pub fn told() -> Self {
         Self::new("")
@@ -43,6 +48,17 @@ impl Failure {
     #[must_use]
     pub fn next(self, next: impl Into<String>) -> Self {
         Self { next: Some(next.into()), ..self }
+    }
+
+    /// The reason, or what failed if none was given.
+    pub fn cause(&self) -> &str {
+        self.cause.as_deref().unwrap_or(&self.what)
+    }
+
+    /// The same, told already: only the status is left.
+    #[must_use]
+    pub fn quiet(self) -> Self {
+        Self { what: String::new(), ..self }
     }
 
     /// Prints the failure to standard error.

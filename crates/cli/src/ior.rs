@@ -3,7 +3,7 @@
 mod describe;
 mod names;
 
-pub use describe::corbaloc;
+pub use describe::{address_text, corbaloc, native_text};
 
 use serde_json::{Value, json};
 use throughline::{Ior, Orb, OrbConfig};

@@ -1,7 +1,9 @@
 //! The `throughline` command.
 #![forbid(unsafe_code)]
 
+mod call;
 mod demo;
+mod dynamic;
 mod failure;
 mod idl;
 mod ior;
@@ -10,7 +12,9 @@ mod names;
 mod new;
 mod output;
 mod signals;
+mod statistics;
 mod trace;
+mod ways;
 
 use std::process::ExitCode;
 
@@ -19,7 +23,7 @@ use clap::{Parser, Subcommand};
 /// CORBA objects in Rust: from the wire to the method in one step.
 ///
 /// Exit status: 0 when all went well, 1 when what was asked for failed, 2 when it was asked for wrongly, 3 when part of it was
-/// done (see the commands that say so).
+/// done and 4 when an object raised an exception of its own (see the commands that say so).
 #[derive(Parser)]
 #[command(name = "throughline", version, arg_required_else_help = true, max_term_width = 100)]
 struct Arguments {
@@ -29,6 +33,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Call(call::Arguments),
     Demo(demo::Arguments),
     #[command(hide = true)]
     DemoServer(demo::serve::Arguments),
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         return ExitCode::from(u8::try_from(status).unwrap_or(1));
     }
     let result = match Arguments::parse().command {
+        Command::Call(arguments) => call::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoServer(arguments) => demo::serve::run(&arguments),
         Command::Idl(arguments) => idl::run(&arguments),

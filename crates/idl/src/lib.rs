@@ -10,6 +10,7 @@ mod diagnostic;
 pub mod generate;
 mod lex;
 pub mod model;
+mod nearest;
 mod parse;
 mod preprocess;
 mod resolve;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 pub use build::{CompileError, Config, Output, compile};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Note, Severity};
 pub use model::Model;
+pub use nearest::nearest;
 pub use source::{Disk, Files, Memory};
 
 use diagnostic::Sink;

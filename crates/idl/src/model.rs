@@ -9,6 +9,7 @@
 
 mod construct;
 mod interface;
+mod signature;
 mod types;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ pub use construct::{
 pub use interface::{
     Attribute, Direction, Feature, FeatureRef, Interface, InterfaceKind, Operation, Parameter,
 };
+pub use signature::{Signature, SignatureParameter};
 pub use types::{FixedValue, Primitive, Type, Value};
 
 /// Index of a definition in its [`Model`].

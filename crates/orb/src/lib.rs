@@ -72,6 +72,7 @@ pub mod reference;
 pub mod rt;
 pub mod servant;
 mod transport;
+mod way;
 
 pub use adapter::{Adapter, AdapterConfig, AdapterError};
 pub use call_future::CallFuture;
@@ -85,3 +86,4 @@ pub use throughline_demux::shared::Strategy;
 pub use throughline_giop::{Ior, Version};
 pub use transport::address::{Address, AddressError};
 pub use transport::socket::Wait;
+pub use way::{Transport, Way};

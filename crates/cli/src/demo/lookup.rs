@@ -12,8 +12,8 @@ use throughline_giop::{NewTarget, Version, finish};
 use super::hundred::{self, CALLS, NAMES, Place, Random};
 use super::idl::lookup::HundredRef;
 use super::peer::Peer;
-use super::statistics::Samples;
 use crate::failure::{Failure, Result};
+use crate::statistics::Samples;
 
 /// What was measured of one strategy at one place.
 pub struct Row {

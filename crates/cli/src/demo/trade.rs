@@ -7,8 +7,8 @@ use throughline::{Orb, SystemException, TypedReference};
 use super::hundred::Random;
 use super::idl::bank::{OfficeRef, TellerRef, TellerTransactError};
 use super::peer::Peer;
-use super::statistics::Samples;
 use crate::failure::{Failure, Result};
+use crate::statistics::Samples;
 
 /// What the callers did together.
 #[derive(Default)]

@@ -7,8 +7,8 @@ use throughline::{Orb, OrbConfig, Strategy, TypedReference};
 use super::hundred::CALLS;
 use super::idl::lookup::HundredRef;
 use super::peer::Peer;
-use super::statistics::Samples;
 use crate::failure::{Failure, Result};
+use crate::statistics::Samples;
 
 /// Calls in one turn of a transport: long enough for the system to give each process a core of its own.
 const TURN: usize = 5_000;

@@ -81,7 +81,8 @@ fn print_native(number: usize, profile: &NativeProfile) {
     line(&format!("  object   slot {}, nonce {:016x}", profile.slot, profile.nonce));
 }
 
-fn native_text(address: &NativeAddress) -> String {
+/// `shm:bank on the machine ..`, `udp://host:port`.
+pub fn native_text(address: &NativeAddress) -> String {
     match address {
         NativeAddress::Shm { machine, name } => format!("shm:{name} on the machine {machine}"),
         NativeAddress::Udp { host, port } if host.contains(':') => format!("udp://[{host}]:{port}"),
@@ -89,7 +90,8 @@ fn native_text(address: &NativeAddress) -> String {
     }
 }
 
-fn address_text(address: &Address) -> String {
+/// `host:port`, `unix:/path on host`.
+pub fn address_text(address: &Address) -> String {
     match address {
         Address::Tcp { host, port } if host.contains(':') => format!("[{host}]:{port}"),
         Address::Tcp { host, port } => format!("{host}:{port}"),

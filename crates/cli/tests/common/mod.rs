@@ -53,8 +53,9 @@ pub struct Server {
 
 impl Server {
     pub fn start(arguments: &[&str]) -> Self {
+        // The demonstration's server ends when its input does: it stays open as long as the child is held.
         let mut child =
-            throughline().args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+            throughline().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();

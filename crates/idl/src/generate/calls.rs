@@ -4,16 +4,13 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::Generator;
-use super::naming::CallNames;
+use super::naming::{CallNames, FeatureNames};
 use super::scope::Scope;
 use super::words::{Names, ident, snake};
-use crate::model::{DefId, Direction, Feature, Model, Parameter, Type};
+use crate::model::{DefId, Direction, Model, Signature, SignatureParameter, Type};
 
 /// Clippy's limit for types is 250; conversions of results to futures add to what is counted here.
 const COMPLEX: usize = 200;
-
-/// The name of a setter's parameter in IDL terms.
-const NEW_VALUE: &str = "value";
 
 /// Something a client can call.
 pub(super) struct Call<'g> {
@@ -86,19 +83,17 @@ impl<'g> Call<'g> {
 impl Generator<'_> {
     /// The calls of an interface in the order of its operation table: own ones, then inherited ones.
     pub(super) fn calls(&self, interface: DefId) -> Vec<Call<'_>> {
+        let interfaces = std::iter::once(&interface)
+            .chain(self.model.interface(interface).into_iter().flat_map(|it| &it.ancestors));
+        let names =
+            interfaces.flat_map(|it| &self.naming.interface(*it).features).flat_map(FeatureNames::calls);
         let on_reference = self.naming.on_reference(self.model, interface);
-        let mut calls = Vec::new();
-        let mut position = (interface, 0);
-        for ((owner, feature), reference) in self.model.features(interface).zip(&on_reference) {
-            position = if position.0 == owner { position } else { (owner, 0) };
-            let names = &self.naming.interface(owner).features[position.1];
-            position.1 += 1;
-            calls.push(call(owner, feature, &names.call, &reference.call));
-            if let (Some(names), Some(reference)) = (&names.setter, &reference.setter) {
-                calls.push(setter(owner, feature, names, reference));
-            }
-        }
-        calls
+        let on_reference = on_reference.iter().flat_map(FeatureNames::calls);
+        let signatures = self.model.signatures(interface).into_iter();
+        signatures
+            .zip(names.zip(on_reference))
+            .map(|(it, (names, reference))| call(it, names, reference))
+            .collect()
     }
 
     /// The calls that an interface defines itself.
@@ -109,49 +104,27 @@ impl Generator<'_> {
     }
 }
 
-/// An operation, or an attribute's getter.
-fn call<'g>(owner: DefId, feature: &'g Feature, names: &CallNames, reference: &CallNames) -> Call<'g> {
-    let (wire, repository_id, result, parameters, raises) = match feature {
-        Feature::Operation(it) => {
-            (it.name.clone(), &it.repository_id, it.result.as_ref(), arguments(&it.parameters), &it.raises)
-        }
-        Feature::Attribute(it) => {
-            (format!("_get_{}", it.name), &it.repository_id, Some(&it.ty), Vec::new(), &it.get_raises)
-        }
-    };
+fn call<'g>(signature: Signature<'g>, names: &CallNames, reference: &CallNames) -> Call<'g> {
     Call {
-        owner,
-        wire,
-        repository_id,
-        doc: feature.doc(),
+        owner: signature.owner,
+        parameters: arguments(&signature.parameters),
+        wire: signature.wire_name.into_owned(),
+        repository_id: signature.repository_id,
+        doc: signature.feature.doc(),
         method: names.method.clone(),
         error: names.error.clone(),
         on_reference: (reference.method.clone(), reference.future.clone()),
-        oneway: matches!(feature, Feature::Operation(it) if it.oneway),
-        result,
-        parameters,
-        raises,
+        oneway: signature.oneway,
+        result: signature.result,
+        raises: signature.raises,
     }
 }
 
-fn setter<'g>(owner: DefId, feature: &'g Feature, names: &CallNames, reference: &CallNames) -> Call<'g> {
-    let getter = call(owner, feature, names, reference);
-    let Feature::Attribute(attribute) = feature else { return getter };
-    Call {
-        wire: format!("_set_{}", attribute.name),
-        result: None,
-        parameters: vec![Argument { name: ident(NEW_VALUE), direction: Direction::In, ty: &attribute.ty }],
-        raises: &attribute.set_raises,
-        ..getter
-    }
-}
-
-fn arguments(parameters: &[Parameter]) -> Vec<Argument<'_>> {
+fn arguments<'g>(parameters: &[SignatureParameter<'g>]) -> Vec<Argument<'g>> {
     let mut names = Names::default();
-    let argument = |it: &'_ Parameter| ident(&names.claim(snake(&it.name)));
-    let names: Vec<_> = parameters.iter().map(argument).collect();
+    let names: Vec<_> = parameters.iter().map(|it| ident(&names.claim(snake(it.name)))).collect();
     let pairs = parameters.iter().zip(names);
-    pairs.map(|(it, name)| Argument { name, direction: it.direction, ty: &it.ty }).collect()
+    pairs.map(|(it, name)| Argument { name, direction: it.direction, ty: it.ty }).collect()
 }
 
 impl Scope<'_> {

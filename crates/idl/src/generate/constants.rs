@@ -5,7 +5,6 @@ use quote::quote;
 
 use super::docs::docs;
 use super::scope::Scope;
-use super::types::idl_text;
 use super::words::{camel, claim_all, ident};
 use crate::model::{Constant, DefId, Kind, Primitive, Type, Value};
 
@@ -13,7 +12,7 @@ impl Scope<'_> {
     /// `pub const NAME: T = value;`
     pub(super) fn constant(&self, id: DefId, constant: &Constant) -> TokenStream {
         let definition = self.g.model.get(id);
-        let about = format!("`const {} {}`", idl_text(self.g.model, &constant.ty), definition.name);
+        let about = format!("`const {} {}`", self.g.model.type_text(&constant.ty), definition.name);
         let docs = docs(definition.doc.as_deref(), &about);
         let name = ident(&self.g.naming.of(id).item);
         let (ty, value) = (self.constant_type(&constant.ty), self.value(&constant.ty, &constant.value));

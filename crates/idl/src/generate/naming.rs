@@ -146,7 +146,7 @@ impl Naming {
 
 impl FeatureNames {
     /// The operation, or getter and setter.
-    fn calls(&self) -> impl Iterator<Item = &CallNames> {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &CallNames> {
         std::iter::once(&self.call).chain(&self.setter)
     }
 

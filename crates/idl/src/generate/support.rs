@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::descriptor::IMPLICIT;
-use super::types::{idl_text, interface_kind};
+use super::types::interface_kind;
 use super::{Generator, Unsupported};
 use crate::model::{
     Attribute, DefId, Definition, Feature, Interface, InterfaceKind, Kind, Operation, Origin, Type, Value,
@@ -219,7 +219,7 @@ impl<'g> Examination<'g> {
     fn ty(&mut self, ty: &Type, what: &str, at: Origin) {
         match ty {
             Type::Any | Type::TypeCode | Type::ValueBase | Type::Fixed { .. } => {
-                let name = idl_text(self.g.model, ty);
+                let name = self.g.model.type_text(ty);
                 self.refuse(format!("`{name}` in {what} is not supported"), at);
             }
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.ty(element, what, at),

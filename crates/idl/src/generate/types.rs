@@ -165,33 +165,11 @@ impl Scope<'_> {
     }
 }
 
-/// A type as IDL writes it, for documentation.
-pub(super) fn idl_text(model: &Model, ty: &Type) -> String {
-    let bounded = |name: &str, bound: &Option<u32>| match bound {
-        Some(bound) => format!("{name}<{bound}>"),
-        None => name.to_owned(),
-    };
-    match ty {
-        Type::Primitive(it) => it.keyword().to_owned(),
-        Type::Any => "any".to_owned(),
-        Type::Object => "Object".to_owned(),
-        Type::TypeCode => "CORBA::TypeCode".to_owned(),
-        Type::ValueBase => "ValueBase".to_owned(),
-        Type::Fixed { digits, scale } => format!("fixed<{digits}, {scale}>"),
-        Type::String { bound } => bounded("string", bound),
-        Type::WString { bound } => bounded("wstring", bound),
-        Type::Sequence { element, bound: None } => format!("sequence<{}>", idl_text(model, element)),
-        Type::Sequence { element, bound: Some(n) } => format!("sequence<{}, {n}>", idl_text(model, element)),
-        Type::Array { element, .. } => idl_text(model, element),
-        Type::Named(id) => model.scoped_name(*id),
-    }
-}
-
 /// A declaration as IDL writes it, for documentation: `long cells[2][3]`.
 pub(super) fn idl_declaration(model: &Model, ty: &Type, name: &str) -> String {
     let dimensions: String = match ty {
         Type::Array { dimensions, .. } => dimensions.iter().map(|n| format!("[{n}]")).collect(),
         _ => String::new(),
     };
-    format!("{} {name}{dimensions}", idl_text(model, ty))
+    format!("{} {name}{dimensions}", model.type_text(ty))
 }

@@ -12,7 +12,7 @@ use super::enums::repeats_a_word;
 use super::records::derive_list;
 use super::scope::Scope;
 use super::traits::{derives, memory_size, min_size};
-use super::types::{idl_declaration, idl_text};
+use super::types::idl_declaration;
 use super::words::{Names, camel, ident};
 use crate::model::{Coverage, DefId, Primitive, Type, Union, UnionCase, Value};
 
@@ -115,7 +115,7 @@ impl Scope<'_> {
             });
         let unselected =
             parts.unselected.iter().map(|it| quote!(Self::#it(discriminator) => *discriminator,));
-        let idl = idl_text(self.g.model, &parts.union.discriminator);
+        let idl = self.g.model.type_text(&parts.union.discriminator);
         let docs = doc(&format!("What selects the member: a `{idl}`."));
         quote! {
             impl #name {

@@ -5,10 +5,9 @@ use super::draft::Draft;
 use super::scope::{Entry, ScopeId, Target};
 use crate::diagnostic::Report;
 use crate::model::Kind;
+use crate::nearest::{allowed, distance};
 use crate::source::Span;
 
-/// Names longer than this are not compared.
-const MAX_LENGTH: usize = 64;
 /// Scopes with more names than this are not searched.
 const MAX_ENTRIES: usize = 5000;
 
@@ -73,7 +72,7 @@ impl Resolver<'_> {
         name: &str,
         mut best: Option<(usize, &'r Entry)>,
     ) -> Option<(usize, &'r Entry)> {
-        let allowed = (name.len() / 3).clamp(1, 3);
+        let allowed = allowed(name);
         for entry in self.scopes[scope.index()].entries().take(MAX_ENTRIES) {
             if matches!(entry.target, Target::Other) {
                 continue;
@@ -91,26 +90,4 @@ impl Resolver<'_> {
 /// Whether a definition is an enum with this enumerator.
 fn enumerator(draft: &Draft, name: &str) -> bool {
     matches!(&draft.kind, Kind::Enum(it) if it.enumerators.iter().any(|it| it.name == name))
-}
-
-/// Letters to change, insert, remove or swap with their neighbour, case aside.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.to_ascii_lowercase().into_bytes());
-    if a.len() > MAX_LENGTH || b.len() > MAX_LENGTH || a.len().abs_diff(b.len()) > 3 {
-        return usize::MAX;
-    }
-    let mut before_last = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before_last[j - 2] + 1);
-            }
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }

@@ -53,6 +53,11 @@ impl NativeRoute {
         Self { server, slot, nonce, stale: AtomicBool::new(false) }
     }
 
+    /// Where the server is.
+    pub(crate) fn address(&self) -> &NativeAddress {
+        &self.server.address
+    }
+
     /// Whether calls should try it.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {

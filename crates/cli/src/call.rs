@@ -1,0 +1,159 @@
+//! `throughline call`: calls an operation of any object.
+
+mod given;
+mod interface;
+mod invocation;
+mod latency;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use throughline::{ObjectRef, Orb};
+
+use self::given::Given;
+use self::interface::Interfaces;
+use self::invocation::{Ended, Invocation};
+use crate::failure::{Failure, Result};
+use crate::ways::Ways;
+
+/// Call an operation of any object
+///
+/// The IDL says what the arguments are; nothing is generated or compiled. Each argument of an in or inout parameter is a JSON
+/// value; text, enumerators and references may be given as they are. An attribute is read by its name, and set with one
+/// argument. What is printed can be passed on as an argument. _is_a, _non_existent, _repository_id, _interface and _component
+/// need no IDL.
+///
+/// Exit status: 0, 1 when the call failed, 2 when it cannot be made as asked for, 4 when the operation raised one of its
+/// exceptions.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  throughline demo --idl > bank.idl; throughline demo --serve        # prints a reference; beside it:
+  throughline call REF --idl bank.idl                                # what can be called
+  throughline call REF --idl bank.idl find_account 17                # prints the account's reference
+  throughline call REF --idl bank.idl accounts
+  throughline call REF --idl bank.idl history 2 --json
+  throughline call @server.ior --idl shop.idl sell '{\"name\": \"tea\", \"price\": 3}' 10
+  throughline call REF --idl bank.idl audit --count 10000 --transport shm
+  throughline call corbaloc::localhost:2809/NameService _is_a IDL:omg.org/CosNaming/NamingContext:1.0")]
+pub struct Arguments {
+    /// The object: IOR:, corbaloc:, corbaname:, or @FILE for the first reference in a file
+    #[arg(value_name = "REF")]
+    reference: String,
+    /// The operation or attribute; without one, what can be called is listed
+    operation: Option<String>,
+    /// The arguments, in the order of the IDL
+    #[arg(value_name = "ARG", allow_negative_numbers = true)]
+    arguments: Vec<String>,
+    /// The IDL that defines the interface
+    #[arg(long, value_name = "F.idl")]
+    idl: Option<PathBuf>,
+    /// Search this folder for included files; may be repeated
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Predefine a macro: NAME, which means 1, or NAME=TEXT
+    #[arg(short = 'D', value_name = "MACRO")]
+    define: Vec<String>,
+    /// The interface, if the reference does not tell: Bank::Account, or a repository id
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
+    /// Read the arguments from a file, or - for standard input: a JSON array of them, or an object with their names
+    #[arg(long, value_name = "FILE", conflicts_with = "arguments")]
+    arguments_from: Option<PathBuf>,
+    #[command(flatten)]
+    ways: Ways,
+    /// Seconds that a call may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    timeout: f64,
+    /// Call so many times, and tell how long it took
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    count: Option<u32>,
+    /// Tell on standard error what was called, and which way
+    #[arg(short, long)]
+    verbose: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result {
+    let timeout = Duration::try_from_secs_f64(arguments.timeout).ok().filter(|it| !it.is_zero());
+    let timeout = timeout.ok_or_else(|| Failure::usage("--timeout wants seconds, more than 0"))?;
+    let given = Given::read(&arguments.arguments, arguments.arguments_from.as_deref())?;
+    let interfaces = Interfaces::read(arguments)?;
+    let orb = arguments.ways.orb(timeout)?;
+    let told = object(&orb, &arguments.reference)?;
+    let object = arguments.ways.keep(&told)?;
+    let Some(operation) = &arguments.operation else {
+        return interfaces.list(arguments.interface.as_deref(), &object, arguments.json);
+    };
+    let called = interfaces.find(arguments.interface.as_deref(), &object, operation, given.len())?;
+    let resolve = |text: &str| match self::object(&orb, text) {
+        Ok(object) => Ok(object.ior().clone()),
+        Err(failure) => Err(failure.cause().to_owned()),
+    };
+    let invocation = Invocation::new(interfaces.types(), called, &given, &resolve)?;
+    if arguments.verbose {
+        eprintln!(
+            "calling {}; the reference offers {}",
+            invocation.about(),
+            crate::ways::offered(told.ior())
+        );
+    }
+    let outcome = match arguments.count {
+        None => invocation.call(&object).map(|results| (results, None)),
+        Some(count) => {
+            latency::calls(&invocation, &object, count).map(|(results, took)| (results, Some(took)))
+        }
+    };
+    if arguments.verbose
+        && let Some(way) = object.way()
+    {
+        eprintln!("called over {way}");
+    }
+    match outcome {
+        Ok((results, took)) => {
+            report::results(&invocation, &object, &results, took.as_ref(), arguments.json);
+            Ok(())
+        }
+        Err(Ended::Raised(raised)) => Err(report::raised(&invocation, &object, &raised, arguments.json)),
+        Err(Ended::System(exception)) => {
+            Err(report::failed(&invocation, &object, &exception, arguments.json))
+        }
+    }
+}
+
+/// The object that a text refers to.
+fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
+    let from_file;
+    let text = match text.strip_prefix('@') {
+        Some(path) => {
+            from_file = first_reference(path)?;
+            &from_file
+        }
+        None => text,
+    };
+    orb.string_to_object(text).map_err(|e| {
+        let shown: String = text.chars().take(60).collect();
+        Failure::usage(format!("`{shown}` leads to no object"))
+            .because(e.detail_text().map_or_else(|| e.to_string(), str::to_owned))
+            .next("pass the whole text that the server printed, or @FILE for a file that has it")
+    })
+}
+
+/// The first word of a file that is a reference: servers print other words beside it.
+fn first_reference(path: &str) -> Result<String> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|e| Failure::usage(format!("cannot read {path}")).because(e))?;
+    let is_reference = |word: &&str| {
+        word.split_once(':').is_some_and(|(scheme, _)| {
+            ["ior", "corbaloc", "corbaname"].contains(&scheme.to_ascii_lowercase().as_str())
+        })
+    };
+    let found = text.split_whitespace().find(is_reference);
+    found.map(str::to_owned).ok_or_else(|| {
+        Failure::usage(format!("{path} has no reference in it"))
+            .because("no word of it begins with IOR:, corbaloc: or corbaname:")
+    })
+}

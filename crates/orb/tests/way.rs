@@ -1,0 +1,41 @@
+//! What a reference tells of the way of its calls.
+
+#![allow(clippy::redundant_closure)] // `Decode::decode` itself is a function of one lifetime.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Echo, client, seen_by, server_with};
+use throughline::{Address, Orb, OrbConfig, Transport};
+
+fn transport(reference: &common::EchoRef) -> Option<Transport> {
+    reference.0.way().map(|way| way.transport)
+}
+
+#[test]
+fn the_way_is_the_one_that_calls_take() {
+    let server = server_with(|c| c.listen.push(Address::Shm(String::new())));
+    let own = server.root().activate(Echo::default()).unwrap();
+    assert_eq!(transport(&own), Some(Transport::Local));
+    let (best, plain) = (client(), Orb::start(OrbConfig { native: false, ..OrbConfig::default() }).unwrap());
+    let (shm, iiop) = (seen_by(&best, &own), seen_by(&plain, &own));
+    for (reference, expected, address) in
+        [(&shm, Transport::Shm, "shm:"), (&iiop, Transport::Iiop, "iiop://")]
+    {
+        reference.ping().unwrap();
+        let way = reference.0.way().unwrap();
+        assert_eq!(way.transport, expected);
+        assert!(way.to_string().starts_with(address), "{way}");
+    }
+    server.shutdown(Duration::from_secs(1));
+    // The server of shared memory is gone: that is noticed when it is tried, and another way is taken.
+    assert!(shm.ping().is_err());
+    assert_eq!(transport(&shm), Some(Transport::Iiop));
+}
+
+#[test]
+fn a_reference_without_a_usable_address_has_none() {
+    let client = client();
+    assert_eq!(client.reference(throughline::Ior::NIL).way(), None);
+}
