@@ -117,6 +117,19 @@ run_flow_bench() {
   "$program" --quick --readers --inserts
 }
 
+calls_bench() { cargo "$@" --manifest-path bench/calls/Cargo.toml; }
+# Not optimised, since iceoryx2 takes minutes to build.
+build_calls_bench() {
+  calls_bench fmt --check
+  CARGO_PROFILE_DEV_DEBUG=0 calls_bench build --quiet --target-dir "${CARGO_TARGET_DIR:-target}/bench"
+}
+# Whether all peers answer; the times of this build say nothing.
+run_calls_bench() {
+  local program=${CARGO_TARGET_DIR:-target}/bench/debug/calls-bench
+  "$program" --quick --json >"$work/calls.json"
+  "$program" --from "$work/calls.json" --svg "$work/calls.svg"
+}
+
 build_fuzz() { ! has_nightly || fuzz/smoke.sh build; }
 
 # Under Miri; `PROPTEST_CASES` says how many cases are enough.
@@ -155,7 +168,7 @@ prepare_miri() {
 # --- The steps ---
 
 ahead=(packages peers)
-$fast || ahead+=(build_counts install_deny build_flow_bench build_fuzz prepare_miri build_interleavings)
+$fast || ahead+=(build_counts install_deny build_flow_bench build_calls_bench build_fuzz prepare_miri build_interleavings)
 step "Packages"
 beside "${ahead[@]}"
 # Nothing can be linked without a C compiler, which is among the packages.
@@ -200,6 +213,10 @@ rate
 step "FlowTable beside the tables of others, a short run"
 finish build_flow_bench
 run_flow_bench
+
+step "Calls beside others', a short run"
+finish build_calls_bench
+run_calls_bench
 
 step "Licences and sources (cargo deny)"
 finish install_deny

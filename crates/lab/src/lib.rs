@@ -25,7 +25,7 @@ mod experiment;
 mod experiments;
 pub mod model;
 mod options;
-mod peers;
+pub mod peers;
 mod plot;
 mod random;
 mod row;

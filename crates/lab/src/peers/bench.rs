@@ -228,8 +228,8 @@ impl Marshaling {
     }
 }
 
-/// The line that answers a round.
-pub(super) fn report(mut times: Vec<u64>, wall: Duration) -> String {
+/// The line that answers a round: the times of its calls in nanoseconds, and of all of them.
+pub fn report(mut times: Vec<u64>, wall: Duration) -> String {
     times.sort_unstable();
     let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0);
     let rate = times.len() as f64 / wall.as_secs_f64();

@@ -1,12 +1,15 @@
 //! Servers and clients in processes of their own, ours and omniORB's, behind one line protocol.
 //!
 //! A server prints its reference and ends with its standard input. A client takes lines
-//! `OP BYTES COUNT [WARMUP [THREADS]]` and answers each with one JSON object (see `interop/README.md`).
+//! `OP BYTES COUNT [WARMUP [THREADS]]` and answers each with one JSON object (see `interop/README.md`). Public for
+//! comparisons outside the workspace, which bring peers of their own.
 
 pub(crate) mod bench;
 pub(crate) mod echo;
 pub(crate) mod floor;
 mod outstanding;
+
+pub use bench::report;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -17,7 +20,7 @@ use crate::{LabError, Value};
 
 /// Which processors a process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cores {
+pub enum Cores {
     /// All that this process may use.
     Any,
     /// This one.
@@ -25,7 +28,7 @@ pub(crate) enum Cores {
 }
 
 /// A process that ends with its standard input, and with this value at the latest.
-pub(crate) struct Peer {
+pub struct Peer {
     name: String,
     child: Child,
     input: Option<ChildStdin>,
@@ -34,7 +37,10 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Starts a process on the processors given.
-    pub(crate) fn start(name: &str, mut command: Command, cores: Cores) -> Result<Self, LabError> {
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn start(name: &str, mut command: Command, cores: Cores) -> Result<Self, LabError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = on(cores, || command.spawn())??;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -43,7 +49,10 @@ impl Peer {
     }
 
     /// The next line of its output.
-    pub(crate) fn line(&mut self) -> Result<String, LabError> {
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn line(&mut self) -> Result<String, LabError> {
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
             return Err(failure(&self.name, "it ended early"));
@@ -52,7 +61,10 @@ impl Peer {
     }
 
     /// Has a client make calls.
-    pub(crate) fn round(&mut self, round: &Round) -> Result<Times, LabError> {
+    ///
+    /// # Errors
+    /// When it does not answer as it should.
+    pub fn round(&mut self, round: &Round) -> Result<Times, LabError> {
         let Round { op, bytes, count, warmup, threads } = round;
         let input = self.input.as_mut().ok_or_else(|| failure(&self.name, "its input is closed"))?;
         writeln!(input, "{op} {bytes} {count} {warmup} {threads}")?;
@@ -68,7 +80,10 @@ impl Peer {
     }
 
     /// Ends the process in order.
-    pub(crate) fn end(mut self) -> Result<(), LabError> {
+    ///
+    /// # Errors
+    /// When its status is not 0.
+    pub fn end(mut self) -> Result<(), LabError> {
         drop(self.input.take());
         let status = self.child.wait()?;
         if status.success() { Ok(()) } else { Err(failure(&self.name, &status.to_string())) }
@@ -84,30 +99,49 @@ impl Drop for Peer {
 
 /// What a client is asked to do.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Round {
+pub struct Round {
     /// `ping`, `move`; `ping-async` for ours, `floor` for the floor; `echo`, `pipe` for bare transports.
-    pub(crate) op: &'static str,
-    pub(crate) bytes: u32,
-    pub(crate) count: u32,
-    pub(crate) warmup: u32,
+    pub op: &'static str,
+    /// Of a message.
+    pub bytes: u32,
+    /// Calls in all.
+    pub count: u32,
+    /// Calls before, by each thread.
+    pub warmup: u32,
     /// Threads, or futures of one thread, or messages on their way.
-    pub(crate) threads: u32,
+    pub threads: u32,
 }
 
 /// What a client answers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Times {
-    pub(crate) median_ns: f64,
-    pub(crate) p99_ns: f64,
-    pub(crate) rate_per_s: f64,
+pub struct Times {
+    /// Of the times of single calls, in nanoseconds, reading the clock included.
+    pub median_ns: f64,
+    /// The 99th percentile, likewise.
+    pub p99_ns: f64,
+    /// Calls a second.
+    pub rate_per_s: f64,
 }
 
 pub(crate) fn failure(who: &str, what: &str) -> LabError {
     LabError::Child { who: who.to_owned(), what: what.to_owned() }
 }
 
+/// A command that plays a part, if `main` begins with [`child`](crate::child): `echo-server` and `echo-client`
+/// (`floor|shm|tcp|unix|udp poll|block`, and the server's address), `bench-server` (`OBJECTS spin|block|adapt ADDRESS`) and
+/// `bench-client` (`REFERENCE CONNECTIONS spin|block|adapt`).
+///
+/// # Errors
+/// When the system does not say what this binary is.
+pub fn part(name: &str) -> std::io::Result<Command> {
+    crate::children::command(name, &[])
+}
+
 /// Processors that this process may use.
-pub(crate) fn available() -> Result<Vec<usize>, LabError> {
+///
+/// # Errors
+/// When the system does not say.
+pub fn available() -> Result<Vec<usize>, LabError> {
     let own = sched_getaffinity(None).map_err(std::io::Error::from)?;
     Ok((0..CpuSet::MAX_CPU).filter(|core| own.is_set(*core)).collect())
 }
