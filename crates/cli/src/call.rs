@@ -9,12 +9,11 @@ mod report;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use throughline::{ObjectRef, Orb};
-
 use self::given::Given;
 use self::interface::Interfaces;
 use self::invocation::{Ended, Invocation};
 use crate::failure::{Failure, Result};
+use crate::reference;
 use crate::ways::Ways;
 
 /// Call an operation of any object
@@ -83,13 +82,13 @@ pub fn run(arguments: &Arguments) -> Result {
     let given = Given::read(&arguments.arguments, arguments.arguments_from.as_deref())?;
     let interfaces = Interfaces::read(arguments)?;
     let orb = arguments.ways.orb(timeout)?;
-    let told = object(&orb, &arguments.reference)?;
+    let told = reference::object(&orb, &arguments.reference)?;
     let object = arguments.ways.keep(&told)?;
     let Some(operation) = &arguments.operation else {
         return interfaces.list(arguments.interface.as_deref(), &object, arguments.json);
     };
     let called = interfaces.find(arguments.interface.as_deref(), &object, operation, given.len())?;
-    let resolve = |text: &str| match self::object(&orb, text) {
+    let resolve = |text: &str| match reference::object(&orb, text) {
         Ok(object) => Ok(object.ior().clone()),
         Err(failure) => Err(failure.cause().to_owned()),
     };
@@ -122,38 +121,4 @@ pub fn run(arguments: &Arguments) -> Result {
             Err(report::failed(&invocation, &object, &exception, arguments.json))
         }
     }
-}
-
-/// The object that a text refers to.
-fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
-    let from_file;
-    let text = match text.strip_prefix('@') {
-        Some(path) => {
-            from_file = first_reference(path)?;
-            &from_file
-        }
-        None => text,
-    };
-    orb.string_to_object(text).map_err(|e| {
-        let shown: String = text.chars().take(60).collect();
-        Failure::usage(format!("`{shown}` leads to no object"))
-            .because(e.detail_text().map_or_else(|| e.to_string(), str::to_owned))
-            .next("pass the whole text that the server printed, or @FILE for a file that has it")
-    })
-}
-
-/// The first word of a file that is a reference: servers print other words beside it.
-fn first_reference(path: &str) -> Result<String> {
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|e| Failure::usage(format!("cannot read {path}")).because(e))?;
-    let is_reference = |word: &&str| {
-        word.split_once(':').is_some_and(|(scheme, _)| {
-            ["ior", "corbaloc", "corbaname"].contains(&scheme.to_ascii_lowercase().as_str())
-        })
-    };
-    let found = text.split_whitespace().find(is_reference);
-    found.map(str::to_owned).ok_or_else(|| {
-        Failure::usage(format!("{path} has no reference in it"))
-            .because("no word of it begins with IOR:, corbaloc: or corbaname:")
-    })
 }

@@ -17,6 +17,7 @@
 mod decode;
 mod encode;
 mod from_json;
+mod mismatch;
 mod number;
 mod show;
 #[cfg(test)]
@@ -29,7 +30,8 @@ use throughline_idl::model::{
     self, DefId, FixedValue, InterfaceKind, Kind, Member, Primitive, Type, Union, UnionCase,
 };
 
-pub use self::from_json::{Mismatch, Resolve};
+pub use self::from_json::Resolve;
+pub use self::mismatch::Mismatch;
 
 /// A value that fits a type of a [`Model`].
 #[derive(Clone, Debug, PartialEq)]

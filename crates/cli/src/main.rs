@@ -11,6 +11,7 @@ mod lab;
 mod names;
 mod new;
 mod output;
+mod reference;
 mod signals;
 mod statistics;
 mod trace;

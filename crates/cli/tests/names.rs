@@ -49,6 +49,53 @@ fn a_session() {
 }
 
 #[test]
+fn every_way() {
+    let folder = Folder::new("names-ways");
+    let file = folder.file("names.ior");
+    let server = serve(&["--listen", "shm:", "--write", &file]);
+    let reference = format!("@{file}");
+    for (ways, address) in [("iiop", "iiop://127.0.0.1:"), ("shm", "shm:"), ("auto", "shm:")] {
+        let ask = |arguments: &[&str]| {
+            let more = ["--service", &reference, "--transport", ways, "--verbose"];
+            let output = run(&[&["names"], arguments, &more].concat());
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.success(), "{arguments:?}: {told}");
+            let all = told.lines().all(|line| line.starts_with(&format!("called over {address}")));
+            assert!(all && !told.is_empty(), "{ways}: {told}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        ask(&["new-context", "bank"]);
+        ask(&["new-context", "-p", "bank/branch"]);
+        ask(&["bind", "bank/branch/x", OBJECT]);
+        ask(&["rebind", "bank/branch/x", OBJECT]);
+        for n in 0..3 {
+            ask(&["bind", &format!("bank/branch/{n}"), OBJECT]);
+        }
+        assert_eq!(ask(&["list", "bank/branch"]).lines().count(), 4);
+        assert!(ask(&["resolve", "bank/branch/x"]).starts_with("IOR:"));
+        for name in ["x", "0", "1", "2"] {
+            ask(&["unbind", &format!("bank/branch/{name}")]);
+        }
+        ask(&["destroy", "bank/branch"]);
+        ask(&["destroy", "bank"]);
+    }
+    let (status, message) = failure_of(&["names", "list", "--service", &server.line, "--transport", "shm"]);
+    assert!(status == 2 && message.contains("the reference offers no shm"), "{message}");
+}
+
+#[test]
+fn a_service_of_shared_memory_alone() {
+    let server = Server::start(&["names", "serve", "--listen", "shm:"]);
+    let ask = |arguments: &[&str]| stdout_of(&[&["names"], arguments, &["--service", &server.line]].concat());
+    ask(&["new-context", "a"]);
+    ask(&["bind", "a/x", OBJECT]);
+    assert_eq!(ask(&["list", "a"]), "x\n");
+    let context = ask(&["resolve", "a"]);
+    ask(&["bind", "--context", "again", context.trim()]);
+    assert!(ask(&["resolve", "again/x"]).starts_with("IOR:"));
+}
+
+#[test]
 fn nobody_there() {
     let (status, message) = failure_of(&["names", "list", "--service", "corbaloc::127.0.0.1:1/NameService"]);
     assert_eq!(status, 1);

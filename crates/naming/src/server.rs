@@ -77,7 +77,9 @@ pub enum NamingError {
 
 /// A running name service: its contexts answer as long as the ORB does.
 #[derive(Clone, Debug)]
-pub struct NameServer(Arc<Inner>);
+pub struct NameServer {
+    root: NamingContextExtRef,
+}
 
 /// What all contexts share.
 #[derive(Debug)]
@@ -87,7 +89,6 @@ pub(crate) struct Inner {
     pub(crate) iterators: Arc<Iterators>,
     pub(crate) config: NamingConfig,
     contexts: Adapter,
-    root: NamingContextExtRef,
     foreign_calls: AtomicUsize,
 }
 
@@ -121,20 +122,20 @@ impl NameServer {
             tree: Arc::new(tree),
             iterators: Arc::new(Iterators::new(iterators, limits)),
             config,
-            root: orb.root().reference_for_id(ROOT_KEY)?,
             contexts,
             foreign_calls: AtomicUsize::new(0),
         });
         for context in inner.tree.contexts() {
             inner.activate(context)?;
         }
-        orb.register_initial_reference("NameService", inner.root.as_object());
-        Ok(Self(inner))
+        let root = inner.reference(ROOT)?;
+        orb.register_initial_reference("NameService", root.as_object());
+        Ok(Self { root })
     }
 
     /// The root context.
     pub fn root(&self) -> NamingContextExtRef {
-        self.0.root.clone()
+        self.root.clone()
     }
 }
 
@@ -156,10 +157,10 @@ impl Inner {
     }
 
     /// The reference to one of the contexts here.
-    pub(crate) fn reference(&self, context: ContextId) -> Result<NamingContextExtRef, SystemException> {
+    pub(crate) fn reference(&self, context: ContextId) -> Result<NamingContextExtRef, AdapterError> {
         match context {
-            ROOT => Ok(self.root.clone()),
-            _ => Ok(self.contexts.reference_for_id(&key_text(context))?),
+            ROOT => self.orb.root().reference_for_id(ROOT_KEY),
+            _ => self.contexts.reference_for_id(&key_text(context)),
         }
     }
 

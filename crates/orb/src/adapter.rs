@@ -126,6 +126,11 @@ impl AdapterState {
         Some(ActiveObject::new(record))
     }
 
+    /// The handle of the object that has an id at present.
+    fn handle_of(&self, table: &ObjectTable, id: &[u8]) -> Option<Handle> {
+        self.locator.as_ref()?.locate(id, &table.objects).map(|record| record.handle())
+    }
+
     fn writer(&self) -> MutexGuard<'_, usize> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -415,7 +420,8 @@ impl Adapter {
         }
     }
 
-    /// The reference that an object with this id has, or would have. With stable keys it needs no object yet.
+    /// The reference that an object with this id has, or would have. With stable keys it needs no object yet; but ways by the
+    /// native protocol are in it only if there is one.
     ///
     /// # Errors
     /// [`AdapterError::NoUserIds`] under `active`; [`AdapterError::BadName`].
@@ -423,7 +429,9 @@ impl Adapter {
         self.check_id(id)?;
         let unused = Handle { slot: Slot(0), nonce: 0 };
         let key = self.key(self.state.tag(), unused, id.as_bytes());
-        Ok(R::from_object(self.orb()?.reference_to_own(&key, None, R::REPOSITORY_ID)))
+        let orb = self.orb()?;
+        let handle = self.state.handle_of(orb.table(), id.as_bytes());
+        Ok(R::from_object(orb.reference_to_own(&key, handle, R::REPOSITORY_ID)))
     }
 
     /// Deactivates every object of this adapter and of those below it, and removes them from the tree.

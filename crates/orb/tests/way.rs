@@ -39,3 +39,21 @@ fn a_reference_without_a_usable_address_has_none() {
     let client = client();
     assert_eq!(client.reference(throughline::Ior::NIL).way(), None);
 }
+
+#[test]
+fn a_reference_by_id_has_the_ways_of_the_object_that_is_there() {
+    let server = server_with(|c| c.listen.push(Address::Shm(String::new())));
+    let client = client();
+    let seen = |id| seen_by(&client, &server.root().reference_for_id::<common::EchoRef>(id).unwrap());
+    assert_eq!(transport(&seen("echo")), Some(Transport::Iiop));
+    let first = server.root().activate_with_id("echo", Echo::default()).unwrap();
+    let early = seen("echo");
+    assert_eq!(transport(&early), Some(Transport::Shm));
+    early.ping().unwrap();
+    // Another object takes its place: the handle is stale, the key still leads to who has the id.
+    server.root().deactivate(&first).unwrap();
+    server.root().activate_with_id("echo", Echo::default()).unwrap();
+    early.ping().unwrap();
+    assert_eq!((transport(&early), transport(&seen("echo"))), (Some(Transport::Iiop), Some(Transport::Shm)));
+    server.shutdown(Duration::from_secs(1));
+}

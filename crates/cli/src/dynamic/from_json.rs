@@ -1,56 +1,17 @@
 //! Values from JSON, checked against their types.
 
-use std::fmt;
-
 use serde_json::{Map, Value as Json};
 use throughline::Ior;
 use throughline_idl::model::{Coverage, Enum, Member, Primitive, Type, Union, UnionCase};
-use throughline_idl::nearest;
 
+use super::mismatch::{Checked, Place, did_you_mean, mismatch, shown, with_hint};
 use super::{Shape, Types, Value, label, number, selected};
 
 /// Turns the text of a reference into the reference.
 pub type Resolve<'a> = &'a dyn Fn(&str) -> Result<Ior, String>;
 
-/// Where and why a value does not fit its type.
-#[derive(Debug)]
-pub struct Mismatch {
-    /// `who.address[2].x`
-    pub place: String,
-    /// What is wanted, and what was given.
-    pub what: String,
-    /// What may have been meant.
-    pub hint: Option<String>,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
-    }
-}
-
-type Checked<T = Value> = Result<T, Box<Mismatch>>;
-
-/// A place in the arguments.
-#[derive(Clone, Copy)]
-enum Place<'p> {
-    Root(&'p str),
-    Member(&'p Place<'p>, &'p str),
-    Element(&'p Place<'p>, usize),
-}
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root(name) => f.write_str(name),
-            Self::Member(outer, name) => write!(f, "{outer}.{name}"),
-            Self::Element(outer, index) => write!(f, "{outer}[{index}]"),
-        }
-    }
-}
-
 impl<'m> Types<'m> {
-    /// Makes a value of a type. `name` is what the value is called in a [`Mismatch`].
+    /// Makes a value of a type. `name` is what the value is called in a [`Mismatch`](super::Mismatch).
     ///
     /// # Errors
     /// The first place that does not fit.
@@ -97,28 +58,6 @@ impl<'m> Types<'m> {
 struct Checker<'m, 'r> {
     types: Types<'m>,
     resolve: Resolve<'r>,
-}
-
-fn mismatch<T>(place: &Place<'_>, what: impl Into<String>) -> Checked<T> {
-    Err(Box::new(Mismatch { place: place.to_string(), what: what.into(), hint: None }))
-}
-
-fn with_hint<T>(result: Checked<T>, hint: Option<String>) -> Checked<T> {
-    result.map_err(|it| Box::new(Mismatch { hint, ..*it }))
-}
-
-fn did_you_mean<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    nearest(name, names).map(|it| format!("did you mean `{it}`?"))
-}
-
-/// The value as given, cut short.
-fn shown(json: &Json) -> String {
-    const MOST: usize = 40;
-    let text = json.to_string();
-    if text.chars().count() <= MOST {
-        return text;
-    }
-    text.chars().take(MOST).collect::<String>() + "..."
 }
 
 impl<'m> Checker<'m, '_> {

@@ -4,36 +4,76 @@ use std::fmt;
 use std::time::Duration;
 
 use serde_json::json;
-use throughline::{ObjectRef, Orb, OrbConfig, SystemException};
+use throughline::{ObjectRef, Orb, SystemException, TypedReference};
 use throughline_naming::client;
 use throughline_naming::cos_naming::{Binding, BindingType, Name, NamingContextRef};
 
 use super::told::{Told, not};
 use crate::failure::{Failure, Result};
 use crate::output;
+use crate::reference;
+use crate::ways::Ways;
 
 /// Where to ask.
 #[derive(clap::Args)]
 struct Service {
-    /// The name service, as a reference
+    /// The name service, as a reference, or @FILE for a file that has it
     #[arg(long, value_name = "REF", default_value = "corbaloc::localhost:2809/NameService")]
     service: String,
+    #[command(flatten)]
+    ways: Ways,
     /// Seconds to wait for an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
+    /// Tell on standard error which way the name service was called
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// A name service that answers.
+struct Session<'s> {
+    service: &'s Service,
+    orb: Orb,
+    root: NamingContextRef,
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.tell(&self.root);
+    }
+}
+
+impl Session<'_> {
+    /// Says which way a context was called.
+    fn tell(&self, context: &NamingContextRef) {
+        if self.service.verbose
+            && let Some(way) = context.as_object().way()
+        {
+            eprintln!("called over {way}");
+        }
+    }
+
+    /// The context of a path; the root's is empty.
+    fn context(&self, path: &str) -> Result<NamingContextRef> {
+        if path.is_empty() {
+            return Ok(self.root.clone());
+        }
+        let failed =
+            |e: &dyn fmt::Display| Failure::new(format!("`{path}` cannot be used as a context")).because(e);
+        let found = self.root.resolve(&name(path)?).map_err(|e| failed(&Told::from(e)))?;
+        let found = found.ok_or_else(|| failed(&"it is bound to nil"))?;
+        let found = self.service.ways.keep(&found)?.narrow().map_err(|e| failed(&e))?;
+        found.ok_or_else(|| failed(&"it is bound to an object that is no context"))
+    }
 }
 
 impl Service {
-    fn root(&self) -> Result<(Orb, NamingContextRef)> {
-        let call_timeout = Some(Duration::from_secs(self.timeout));
-        let config = OrbConfig { call_timeout, ..OrbConfig::default() };
-        let orb = Orb::start(config).map_err(|e| Failure::new("cannot start an ORB").because(e))?;
-        let object = orb
-            .string_to_object(&self.service)
-            .map_err(|e| Failure::usage(format!("`{}` leads to no name service", self.service)).because(e))?;
+    fn open(&self) -> Result<Session<'_>> {
+        let orb = self.ways.orb(Duration::from_secs(self.timeout.max(1)))?;
+        let object = self.ways.keep(&reference::object(&orb, &self.service)?)?;
         let root = object.narrow().map_err(|e| self.silent(&e))?;
         let root = root.ok_or_else(|| Failure::new(format!("`{}` is no naming context", self.service)))?;
-        Ok((orb, root))
+        Ok(Session { service: self, orb, root })
     }
 
     fn silent(&self, exception: &SystemException) -> Failure {
@@ -89,7 +129,7 @@ pub struct Rebind {
 struct NewBinding {
     /// The name
     path: String,
-    /// The object, in any textual form
+    /// The object, in any textual form, or @FILE
     #[arg(value_name = "REF")]
     object: String,
     /// The object is a naming context through which names are to lead
@@ -140,28 +180,16 @@ fn name(path: &str) -> Result<Name> {
     })
 }
 
-/// The context of a path; the root's is empty.
-fn context(root: NamingContextRef, path: &str) -> Result<NamingContextRef> {
-    if path.is_empty() {
-        return Ok(root);
-    }
-    let failed =
-        |e: &dyn fmt::Display| Failure::new(format!("`{path}` cannot be used as a context")).because(e);
-    let found = root.resolve(&name(path)?).map_err(|e| failed(&Told::from(e)))?;
-    let found = found.ok_or_else(|| failed(&"it is bound to nil"))?;
-    found
-        .narrow()
-        .map_err(|e| failed(&e))?
-        .ok_or_else(|| failed(&"it is bound to an object that is no context"))
-}
-
 /// Lists.
 pub fn list(arguments: &List) -> Result {
-    let (_orb, root) = arguments.service.root()?;
-    let context = context(root, &arguments.path)?;
+    let session = arguments.service.open()?;
+    let context = session.context(&arguments.path)?;
     let failed = |e: SystemException| Failure::new("the listing broke off").because(e);
     for binding in client::list(&context).map_err(failed)? {
         print(&binding.map_err(failed)?, arguments.json);
+    }
+    if !arguments.path.is_empty() {
+        session.tell(&context);
     }
     Ok(())
 }
@@ -178,73 +206,69 @@ fn print(binding: &Binding, json: bool) {
 
 /// Resolves.
 pub fn resolve(arguments: &Resolve) -> Result {
-    let (_orb, root) = arguments.service.root()?;
-    let found = root.resolve(&name(&arguments.path)?);
+    let session = arguments.service.open()?;
+    let found = session.root.resolve(&name(&arguments.path)?);
     let found = found.map_err(|e| not("resolved", &arguments.path, e))?;
     output::line(&found.map_or("nil".to_owned(), |object| object.to_string()));
     Ok(())
 }
 
 impl NewBinding {
-    fn prepare(&self) -> Result<(NamingContextRef, Name, ObjectRef)> {
-        let (orb, root) = self.service.root()?;
-        let object = orb.string_to_object(&self.object).map_err(|e| {
-            Failure::usage("the object to be bound is none")
-                .because(e)
-                .next("pass an IOR:, corbaloc: or corbaname:")
-        })?;
-        Ok((root, name(&self.path)?, object))
+    fn prepare(&self) -> Result<(Session<'_>, Name, ObjectRef)> {
+        let session = self.service.open()?;
+        let object = reference::object(&session.orb, &self.object)?;
+        Ok((session, name(&self.path)?, object))
     }
 
     /// The object as a context: its own word is not needed, the name service will find out.
     fn as_context(object: ObjectRef) -> NamingContextRef {
-        throughline::TypedReference::from_object(object)
+        TypedReference::from_object(object)
     }
 }
 
 /// Binds.
 pub fn bind(Bind { binding }: &Bind) -> Result {
-    let (root, name, object) = binding.prepare()?;
+    let (session, name, object) = binding.prepare()?;
     if binding.context {
-        let bound = root.bind_context(&name, Some(&NewBinding::as_context(object)));
+        let bound = session.root.bind_context(&name, Some(&NewBinding::as_context(object)));
         return bound.map_err(|e| not("bound", &binding.path, e));
     }
-    root.bind(&name, Some(&object)).map_err(|e| not("bound", &binding.path, e))
+    session.root.bind(&name, Some(&object)).map_err(|e| not("bound", &binding.path, e))
 }
 
 /// Binds in any case.
 pub fn rebind(Rebind { binding }: &Rebind) -> Result {
-    let (root, name, object) = binding.prepare()?;
+    let (session, name, object) = binding.prepare()?;
     if binding.context {
-        let bound = root.rebind_context(&name, Some(&NewBinding::as_context(object)));
+        let bound = session.root.rebind_context(&name, Some(&NewBinding::as_context(object)));
         return bound.map_err(|e| not("bound", &binding.path, e));
     }
-    root.rebind(&name, Some(&object)).map_err(|e| not("bound", &binding.path, e))
+    session.root.rebind(&name, Some(&object)).map_err(|e| not("bound", &binding.path, e))
 }
 
 /// Unbinds.
 pub fn unbind(arguments: &Unbind) -> Result {
-    let (_orb, root) = arguments.service.root()?;
-    root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
+    let session = arguments.service.open()?;
+    session.root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
 }
 
 /// Makes a context.
 pub fn new_context(arguments: &NewContext) -> Result {
-    let (_orb, root) = arguments.service.root()?;
+    let session = arguments.service.open()?;
     let name = name(&arguments.path)?;
     let failed = |e: Told| not("made", &arguments.path, e);
     if arguments.parents {
-        client::make_path(&root, &name).map_err(|e| failed(e.into()))?;
+        client::make_path(&session.root, &name).map_err(|e| failed(e.into()))?;
     } else {
-        root.bind_new_context(&name).map_err(|e| failed(e.into()))?;
+        session.root.bind_new_context(&name).map_err(|e| failed(e.into()))?;
     }
     Ok(())
 }
 
 /// Destroys a context.
 pub fn destroy(arguments: &Destroy) -> Result {
-    let (_orb, root) = arguments.service.root()?;
-    let found = context(root.clone(), &arguments.path)?;
+    let session = arguments.service.open()?;
+    let found = session.context(&arguments.path)?;
     found.destroy().map_err(|e| not("destroyed", &arguments.path, e))?;
-    root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
+    session.root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
 }

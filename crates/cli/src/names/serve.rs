@@ -11,15 +11,17 @@ use crate::signals;
 
 /// Serve names until ctrl-c
 ///
-/// Any CORBA client can use it. Without --store, names last as long as the process; with it they are on the disk before
+/// Any CORBA client can use it; those of this ORB on the same machine take shared memory, if they have the reference that
+/// --write keeps, as a corbaloc tells of IIOP only. Without --store, names last as long as the process; with it they are on the disk before
 /// a client is told that they are bound.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   throughline names serve
+  throughline names serve --write names.ior; throughline names list --service @names.ior --verbose
   throughline names serve --listen 0.0.0.0:2809 --publish names.example.org --store /var/lib/names.redb")]
 pub struct Arguments {
-    /// Where to listen: host:port, `[ipv6]:port` or unix:/path; may be repeated
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:2809")]
+    /// Where to listen: host:port, `[ipv6]:port`, unix:/path or shm:; may be repeated
+    #[arg(long, value_name = "ADDR", default_values = ["127.0.0.1:2809", "shm:"])]
     listen: Vec<Address>,
     /// The host name or address that references give
     #[arg(long, value_name = "HOST")]
@@ -27,6 +29,9 @@ pub struct Arguments {
     /// The file that keeps the names; made if it is not there
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    /// Write the reference to a file
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -41,6 +46,14 @@ pub fn run(arguments: &Arguments) -> Result {
     let orb = Orb::start(config).map_err(not_started)?;
     let config = NamingConfig { store: arguments.store.clone(), ..NamingConfig::default() };
     let server = NameServer::start(&orb, config).map_err(no_names)?;
+    let reference = server.root().as_object().to_string();
+    if let Some(file) = &arguments.write {
+        std::fs::write(file, format!("{reference}\n")).map_err(|e| {
+            Failure::new(format!("cannot write {}", file.display()))
+                .because(e)
+                .next("choose another file with --write")
+        })?;
+    }
     for address in orb.addresses() {
         let text = match address {
             Address::Tcp { host, port } if host.contains(':') => {
@@ -49,11 +62,11 @@ pub fn run(arguments: &Arguments) -> Result {
             Address::Tcp { host, port } => format!("corbaloc::1.2@{host}:{port}/{ROOT_KEY}"),
             Address::Unix(path) => format!("corbaloc:omniunix:{}:/{ROOT_KEY}", path.display()),
             // There is no short form; the reference printed below has it.
-            Address::Shm(_) => continue,
+            _ => continue,
         };
         output::line(&text);
     }
-    output::line(&server.root().as_object().to_string());
+    output::line(&reference);
     signals::serve_until_told(&orb)
 }
 
