@@ -27,6 +27,12 @@ pub enum CompletionError {
     /// The other side broke the rules of the fabric.
     #[error("the peer broke the protocol")]
     Protocol,
+    /// Nobody listens where the VI was [connected early](crate::Vi::connect_early).
+    #[error("nobody listens there")]
+    NobodyListens,
+    /// The listener refused the VI that was [connected early](crate::Vi::connect_early).
+    #[error("refused by the peer")]
+    Refused,
     /// The VI broke, or was disconnected, while the descriptor waited behind others.
     #[error("flushed when the VI stopped")]
     Flushed,

@@ -6,6 +6,20 @@
 //! A buffer is moved into the descriptor that is posted, and comes back with the completion. While the fabric has it,
 //! nobody else does.
 //!
+//! # Fabrics
+//!
+//! | NIC | reaches | addresses | remote DMA |
+//! |---|---|---|---|
+//! | [`Nic::shm`] | processes of this machine and user, by shared memory | names | one-sided |
+//! | [`Nic::udp`] | whoever UDP reaches, at the reliable levels | `ip:port` | not yet |
+//! | [`Nic::local`] | VIs of this process, over a network with faults on purpose | names | one-sided |
+//!
+//! Over UDP messages are carried by the protocol of [`reliable`], and receives posted are the sender's credit: a message
+//! waits until there is one, where on the other fabrics it would break the VI. Whoever polls or waits does the work; a
+//! thread of the process looks after sockets that nobody polls, so that a VI left alone stays connected, and sleeps while
+//! nothing happens. Buffers sent return when the peer has acknowledged them. [`Vi::connect_early`] does not wait for the
+//! listener: messages leave with the question.
+//!
 //! # Example
 //!
 //! ```

@@ -8,11 +8,13 @@ use crate::{
         Fabric, Incoming, Listen,
         local::{Local, LocalNetwork},
         shm::Shm,
+        udp::Udp,
     },
     vi::deadline,
 };
 use std::{
     fmt,
+    net::SocketAddr,
     os::fd::{AsFd, BorrowedFd},
     sync::Arc,
     time::Duration,
@@ -41,6 +43,16 @@ impl Nic {
     /// If the address is none. Whether somebody else has it is noticed on [listening](Self::listen).
     pub fn shm_at(address: &str) -> Result<Self, ResourceError> {
         Ok(Self { fabric: Arc::new(Shm::new(Some(address))?) })
+    }
+
+    /// UDP, by a socket bound to this address, where peers find it; port 0 is any. Its [address](Self::address) is
+    /// `ip:port`. VIs connected from here get sockets of their own, on the same interface.
+    ///
+    /// # Errors
+    ///
+    /// If the address is taken, or the system refuses.
+    pub fn udp(address: SocketAddr) -> Result<Self, ResourceError> {
+        Ok(Self { fabric: Arc::new(Udp::new(address)?) })
     }
 
     /// A NIC of a network within this process.

@@ -4,7 +4,7 @@ use crate::{
     Bell, Buffer, Completion, CompletionError, ConnectError, MAX_DISCRIMINATOR, PostError, PostRefused,
     ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, ViAttributes, WaitError,
     completion_queue::Member,
-    fabric::{Arrival, Doorbell, Fabric, Incoming, Link, Sent, Spin, sleep},
+    fabric::{Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, Sent, Spin, sleep},
     memory::Pool,
 };
 use rustix::event::{PollFd, PollFlags};
@@ -45,7 +45,7 @@ pub struct Vi {
     send_pool: Pool,
     receive_pool: Pool,
     /// Receive descriptors nothing has arrived for.
-    posted: VecDeque<ReceiveDescriptor>,
+    posted: Posted,
     /// Receives that completed otherwise than by being polled for.
     received: VecDeque<Completion>,
     /// Sends carried out and not acknowledged, and behind them those blocked.
@@ -55,7 +55,8 @@ pub struct Vi {
 }
 
 struct Outgoing {
-    descriptor: SendDescriptor,
+    /// Unless the link has it.
+    descriptor: Option<SendDescriptor>,
     len: usize,
     /// It is complete once this is acknowledged.
     ticket: u64,
@@ -78,7 +79,7 @@ impl Vi {
             spin: Spin::new(attributes.spin),
             send_pool: Pool::new(sends),
             receive_pool: Pool::new(receives),
-            posted: VecDeque::with_capacity(depth),
+            posted: Posted::new(depth),
             received: VecDeque::with_capacity(depth),
             sending: VecDeque::with_capacity(depth),
             blocked: 0,
@@ -115,6 +116,9 @@ impl Vi {
 
     #[cold]
     fn reclaim_send_buffer(&mut self) -> Option<Buffer> {
+        if self.state == State::Connected {
+            self.link.progress();
+        }
         self.progress_sends();
         self.send_pool.take()
     }
@@ -126,9 +130,9 @@ impl Vi {
 
     /// Posts as many receive descriptors with buffers of the VI's own as there are, or the queue holds.
     pub fn post_own_receives(&mut self) {
-        while self.posted.len() + self.received.len() < self.depth {
+        while self.posted.has_room(self.received.len()) {
             let Some(buffer) = self.receive_pool.take() else { return };
-            self.posted.push_back(buffer.into());
+            self.posted.push(buffer.into());
         }
     }
 
@@ -143,11 +147,34 @@ impl Vi {
         discriminator: &[u8],
         timeout: Option<Duration>,
     ) -> Result<(), ConnectError> {
-        if discriminator.len() > MAX_DISCRIMINATOR {
+        let deadline = deadline(timeout);
+        self.connect_to(&Destination { address, discriminator, deadline, early: false })
+    }
+
+    /// As [`connect`](Self::connect), but where the fabric can, without waiting for the answer: sends posted leave with
+    /// the question. If nobody listens there, or the listener refuses, the VI stops with
+    /// [`CompletionError::NobodyListens`] or [`CompletionError::Refused`]; without an answer it stops as when the
+    /// connection is lost.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConnectError`]. The VI stays idle.
+    pub fn connect_early(
+        &mut self,
+        address: &str,
+        discriminator: &[u8],
+        timeout: Option<Duration>,
+    ) -> Result<(), ConnectError> {
+        let deadline = deadline(timeout);
+        self.connect_to(&Destination { address, discriminator, deadline, early: true })
+    }
+
+    fn connect_to(&mut self, to: &Destination<'_>) -> Result<(), ConnectError> {
+        if to.discriminator.len() > MAX_DISCRIMINATOR {
             return Err(ConnectError::BadAddress);
         }
         self.require_idle()?;
-        self.link.connect(address, discriminator, deadline(timeout))?;
+        self.link.connect(to, &mut self.posted)?;
         self.now_connected();
         Ok(())
     }
@@ -162,7 +189,7 @@ impl Vi {
             request.reject(matches!(refusal, ConnectError::ReliabilityMismatch));
             return Err(refusal);
         }
-        request.accept(&mut *self.link)?;
+        request.accept(&mut *self.link, &mut self.posted)?;
         self.now_connected();
         Ok(())
     }
@@ -174,9 +201,7 @@ impl Vi {
     fn now_connected(&mut self) {
         self.state = State::Connected;
         let doorbell = self.link.doorbell();
-        for _ in 0..self.posted.len() {
-            self.link.posted();
-        }
+        self.link.posted(&mut self.posted);
         if let Some(member) = &self.member {
             member.connected(doorbell.clone());
         }
@@ -226,6 +251,7 @@ impl Vi {
         if self.sending.len() + self.sent.len() < self.depth {
             return Ok(());
         }
+        self.link.progress();
         self.progress_sends();
         let room = self.sending.len() + self.sent.len() < self.depth;
         if room { Ok(()) } else { Err(PostRefused::QueueFull) }
@@ -245,11 +271,17 @@ impl Vi {
         match sent {
             // Completions come in the order of posting.
             Sent::Done(len) if self.sending.is_empty() => self.complete_send(descriptor, Ok(len)),
-            Sent::Done(len) => self.sending.push_back(Outgoing { descriptor, len, ticket: 0 }),
+            Sent::Done(len) => {
+                self.sending.push_back(Outgoing { descriptor: Some(descriptor), len, ticket: 0 });
+            }
             Sent::Until(ticket) => {
                 let len = descriptor.len();
-                self.sending.push_back(Outgoing { descriptor, len, ticket });
+                self.sending.push_back(Outgoing { descriptor: Some(descriptor), len, ticket });
                 self.link.expect_progress(true);
+            }
+            Sent::HandOver => {
+                let ticket = self.link.take(descriptor);
+                self.sending.push_back(Outgoing { descriptor: None, len: 0, ticket });
             }
             Sent::Blocked => self.hold_back(descriptor),
             Sent::Failed(why) => self.failed_send(descriptor, why),
@@ -272,7 +304,7 @@ impl Vi {
 
     #[cold]
     fn hold_back(&mut self, descriptor: SendDescriptor) {
-        self.sending.push_back(Outgoing { descriptor, len: 0, ticket: u64::MAX });
+        self.sending.push_back(Outgoing { descriptor: Some(descriptor), len: 0, ticket: u64::MAX });
         self.blocked += 1;
         self.link.expect_progress(true);
     }
@@ -312,24 +344,28 @@ impl Vi {
         self.complete_acknowledged();
         while self.blocked != 0 && self.state == State::Connected {
             let at = self.sending.len() - self.blocked;
-            let mut outgoing = self.sending.remove(at).expect("as many as blocked");
+            let outgoing = self.sending.remove(at).expect("as many as blocked");
+            let mut descriptor = outgoing.descriptor.expect("blocked ones are here");
             self.blocked -= 1;
-            match self.carry_out(&mut outgoing.descriptor) {
+            let sent = self.carry_out(&mut descriptor);
+            let whole = descriptor.len();
+            let (descriptor, len, ticket) = match sent {
+                Sent::HandOver => (None, 0, self.link.take(descriptor)),
+                Sent::Done(len) => (Some(descriptor), len, 0),
+                Sent::Until(ticket) => (Some(descriptor), whole, ticket),
+                Sent::Blocked | Sent::Failed(_) | Sent::Broken(_) => (Some(descriptor), 0, u64::MAX),
+            };
+            self.sending.insert(at, Outgoing { descriptor, len, ticket });
+            match sent {
                 Sent::Blocked => {
-                    self.sending.insert(at, outgoing);
                     self.blocked += 1;
                     break;
                 }
-                Sent::Done(len) => self.sending.insert(at, Outgoing { len, ticket: 0, ..outgoing }),
-                Sent::Until(ticket) => {
-                    let len = outgoing.descriptor.len();
-                    self.sending.insert(at, Outgoing { len, ticket, ..outgoing });
-                }
                 Sent::Failed(why) | Sent::Broken(why) => {
-                    self.sending.insert(at, outgoing);
                     self.blocked += 1;
                     return self.stop(why);
                 }
+                Sent::HandOver | Sent::Done(_) | Sent::Until(_) => {}
             }
         }
         self.complete_acknowledged();
@@ -340,7 +376,11 @@ impl Vi {
         let acknowledged = self.link.acknowledged();
         while self.sending.len() > self.blocked && self.sending[0].ticket <= acknowledged {
             let outgoing = self.sending.pop_front().expect("just seen");
-            self.complete_send(outgoing.descriptor, Ok(outgoing.len));
+            if let Some(descriptor) = outgoing.descriptor {
+                self.complete_send(descriptor, Ok(outgoing.len));
+            } else if let Some((descriptor, result)) = self.link.give_back() {
+                self.complete_send(descriptor, result);
+            }
         }
     }
 
@@ -358,12 +398,12 @@ impl Vi {
         if let State::Stopped(_) = self.state {
             return Err(PostError { reason: PostRefused::NotConnected, descriptor });
         }
-        if self.posted.len() + self.received.len() >= self.depth {
+        if !self.posted.has_room(self.received.len()) {
             return Err(PostError { reason: PostRefused::QueueFull, descriptor });
         }
-        self.posted.push_back(descriptor);
+        self.posted.push(descriptor);
         if self.state == State::Connected {
-            self.link.posted();
+            self.link.posted(&mut self.posted);
         }
         Ok(())
     }
@@ -403,9 +443,9 @@ impl Vi {
 
     #[inline]
     fn poll(&mut self) -> Option<Completion> {
-        match self.link.receive(self.posted.front_mut()) {
+        match self.link.receive(&mut self.posted) {
             Arrival::Message { len, immediate } => {
-                let descriptor = self.posted.pop_front().expect("the link had it");
+                let descriptor = self.posted.pop().expect("the link had it");
                 Some(descriptor.completed(Ok(len), immediate))
             }
             Arrival::Nothing => None,
@@ -422,7 +462,7 @@ impl Vi {
             Arrival::Nothing | Arrival::Message { .. } => return None,
         };
         if arrival == Arrival::TooLong
-            && let Some(descriptor) = self.posted.pop_front()
+            && let Some(descriptor) = self.posted.pop()
         {
             self.received.push_back(failed(descriptor, why));
         }
@@ -435,7 +475,9 @@ impl Vi {
     /// Looks whether the peer has gone while only sends are outstanding; messages that came are kept.
     #[cold]
     fn notice_end(&mut self) {
-        if self.posted.is_empty() || self.received.len() >= self.depth {
+        self.link.progress();
+        self.progress_sends();
+        if self.posted.is_empty() || self.received.len() >= self.depth || !self.sent.is_empty() {
             return;
         }
         if let Some(completion) = self.poll() {
@@ -453,14 +495,20 @@ impl Vi {
         self.complete_acknowledged();
         tracing::debug!(%why, "VI stopped");
         self.state = State::Stopped(why);
-        self.link.close(why);
-        let mut first = why;
-        for outgoing in self.sending.drain(..) {
-            self.sent.push_back(outgoing.descriptor.completed(Err(first)));
-            first = CompletionError::Flushed;
-        }
+        self.link.close(why, &mut self.posted);
         self.blocked = 0;
-        for descriptor in self.posted.drain(..) {
+        let mut first = why;
+        while let Some(outgoing) = self.sending.pop_front() {
+            let taken = || self.link.give_back().map(|(descriptor, result)| (descriptor, result.ok()));
+            let Some((descriptor, done)) = outgoing.descriptor.map(|it| (it, None)).or_else(taken) else {
+                continue;
+            };
+            self.complete_send(descriptor, done.ok_or(first));
+            if done.is_none() {
+                first = CompletionError::Flushed;
+            }
+        }
+        while let Some(descriptor) = self.posted.pop() {
             self.received.push_back(failed(descriptor, CompletionError::Flushed));
         }
         self.tell_member();
@@ -539,7 +587,7 @@ impl Vi {
 impl Drop for Vi {
     fn drop(&mut self) {
         if self.state == State::Connected {
-            self.link.close(CompletionError::Disconnected);
+            self.link.close(CompletionError::Disconnected, &mut self.posted);
         }
         if let Some(member) = &self.member {
             member.unlink();

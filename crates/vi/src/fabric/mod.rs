@@ -1,17 +1,20 @@
 //! What carries the messages: the seam between VIs and fabrics.
 
+mod posted;
 mod wait;
 
+pub(crate) mod datagram;
 pub(crate) mod local;
 pub(crate) mod shm;
+pub(crate) mod udp;
 
 use crate::{
     CompletionError, ConnectError, ProtectionTag, Reliability, ResourceError, Rights, ViAttributes, Window,
-    descriptor::{ReceiveDescriptor, SendDescriptor},
-    memory::Memory,
+    descriptor::SendDescriptor, memory::Memory,
 };
 use std::{any::Any, os::fd::BorrowedFd, sync::Arc, time::Instant};
 
+pub(crate) use posted::Posted;
 pub(crate) use wait::{Spin, readable, sleep};
 
 /// A fabric, as a NIC sees it.
@@ -47,7 +50,7 @@ pub(crate) trait Incoming: Send {
     /// The other process, where it is on this machine.
     fn process(&self) -> Option<u32>;
     /// Connects the link, which has the level asked for.
-    fn accept(self: Box<Self>, link: &mut dyn Link) -> Result<(), ConnectError>;
+    fn accept(self: Box<Self>, link: &mut dyn Link, posted: &mut Posted) -> Result<(), ConnectError>;
     fn reject(self: Box<Self>, mismatch: bool);
 }
 
@@ -59,13 +62,8 @@ pub(crate) trait Link: Send {
     /// The pools of the VI: for sending, for receiving.
     fn pools(&self) -> [Arc<Memory>; 2];
 
-    /// Connects, as the active side.
-    fn connect(
-        &mut self,
-        address: &str,
-        discriminator: &[u8],
-        deadline: Option<Instant>,
-    ) -> Result<(), ConnectError>;
+    /// Connects, as the active side. Descriptors that were borrowed are back if it fails.
+    fn connect(&mut self, to: &Destination<'_>, posted: &mut Posted) -> Result<(), ConnectError>;
 
     /// What others use to learn whether something happened. There is one once connected.
     fn doorbell(&self) -> Arc<dyn Doorbell>;
@@ -73,20 +71,44 @@ pub(crate) trait Link: Send {
     /// Carries out a send descriptor whose memory has been checked.
     fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent;
 
+    /// Takes the descriptor that [`Sent::HandOver`] was said of, and names the ticket that it is complete with.
+    fn take(&mut self, _descriptor: SendDescriptor) -> u64 {
+        unreachable!("asked only of links that say so")
+    }
+
+    /// Gives the oldest descriptor back that was taken: once it is acknowledged, or the link closed.
+    fn give_back(&mut self) -> Option<(SendDescriptor, Result<usize, CompletionError>)> {
+        None
+    }
+
     /// Sends up to this ticket are complete.
     fn acknowledged(&mut self) -> u64;
 
     /// The VI has sends that are blocked or not yet acknowledged, or no longer.
     fn expect_progress(&mut self, _expected: bool) {}
 
-    /// Takes a message into the descriptor posted first, and makes its buffers as long as the message.
-    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival;
+    /// Takes a message into the descriptor posted first, which is the first of `posted` then, and makes its buffers as long
+    /// as the message.
+    fn receive(&mut self, posted: &mut Posted) -> Arrival;
 
-    /// One more receive descriptor was posted.
-    fn posted(&mut self) {}
+    /// Looks what has happened without taking a message, while only sends are waited for.
+    fn progress(&mut self) {}
 
-    /// Tells the other side that this one stops, and why. Nothing is sent or received afterwards.
-    fn close(&mut self, why: CompletionError);
+    /// Receive descriptors were posted on a connected link.
+    fn posted(&mut self, _posted: &mut Posted) {}
+
+    /// Tells the other side that this one stops, and why. Nothing is sent or received afterwards, and what was borrowed is
+    /// given back.
+    fn close(&mut self, why: CompletionError, posted: &mut Posted);
+}
+
+/// Where to connect.
+pub(crate) struct Destination<'a> {
+    pub(crate) address: &'a str,
+    pub(crate) discriminator: &'a [u8],
+    pub(crate) deadline: Option<Instant>,
+    /// Not to wait for the answer, where the fabric can do without.
+    pub(crate) early: bool,
 }
 
 /// What became of a send descriptor.
@@ -98,6 +120,8 @@ pub(crate) enum Sent {
     Until(u64),
     /// No room: to be tried again.
     Blocked,
+    /// The link needs the descriptor itself: [`Link::take`].
+    HandOver,
     /// Refused. On a VI of a reliable level the VI stops.
     Failed(CompletionError),
     /// The connection is gone.

@@ -17,8 +17,10 @@ pub struct Config {
     pub granularity: Duration,
     /// An acknowledgement leaves after so many packets at the latest,
     pub ack_every: u32,
-    /// or after so much time. At most 524 ms.
+    /// or after so much time.
     pub ack_delay: Duration,
+    /// The delay that the peer is told to reckon with: longer, where the caller may be late. At most 524 ms.
+    pub ack_promise: Duration,
     /// Messages that the opener sends before the peer said how many it has buffers for. Those in excess are sent again.
     pub initial_credit: u32,
     /// Sends outstanding on a connection.
@@ -46,6 +48,7 @@ impl Config {
             granularity: Duration::from_micros(500),
             ack_every: 4,
             ack_delay: Duration::from_micros(500),
+            ack_promise: Duration::from_micros(500),
             initial_credit: 16,
             max_sends: 1 << 16,
             max_receives: 1 << 16,
@@ -64,6 +67,7 @@ impl Config {
             granularity: Duration::from_millis(1),
             ack_every: 2,
             ack_delay: Duration::from_millis(10),
+            ack_promise: Duration::from_millis(10),
             initial_credit: 16,
             max_sends: 1 << 16,
             max_receives: 1 << 16,
@@ -81,7 +85,7 @@ impl Config {
 
     /// What the peer is told of the delay of acknowledgements.
     pub(super) fn promise(&self) -> u16 {
-        u16::try_from(self.ack_delay.as_micros().div_ceil(8)).unwrap_or(u16::MAX)
+        u16::try_from(self.ack_promise.as_micros().div_ceil(8)).unwrap_or(u16::MAX)
     }
 
     pub(super) fn first_frame(&self) -> u16 {

@@ -57,7 +57,13 @@ pub struct Connection<S, R> {
     connected_due: bool,
     broken: Option<Broken>,
     broken_due: bool,
-    reset_due: Option<Reason>,
+    farewell: Option<Farewell>,
+    /// Until when the peer may take what was sent before the connection ends.
+    finishing: Option<Duration>,
+    /// Whether the peer is still to hear that this side is finishing.
+    notice_due: bool,
+    /// The peer ended the connection after so many messages.
+    ends_after: Option<u64>,
     stats: Stats,
 }
 
@@ -72,6 +78,17 @@ struct Peer {
     octets_from: u64,
     octets_to: u64,
 }
+
+/// What the peer is told of the end, several times, since nobody acknowledges it.
+#[derive(Clone, Copy)]
+struct Farewell {
+    reason: Reason,
+    left: u8,
+    at: Duration,
+}
+
+/// So often the peer is told, unless it answers.
+const FAREWELLS: u8 = 4;
 
 /// The name in an opening.
 #[derive(Clone, Copy)]
@@ -149,15 +166,18 @@ impl<S: Source, R: Sink> Connection<S, R> {
             told_credit: 0,
             known_credit: 0,
             probes_due: 0,
-            // The peer hears of a connection even if there is no message for it.
-            ping_due: route.from_opener,
+            // The peer hears of a connection even if there is no message for it, and of its answer at once.
+            ping_due: true,
             limited: false,
             fills_frames: false,
             waiting_since: now,
             connected_due: false,
             broken: None,
             broken_due: false,
-            reset_due: None,
+            farewell: None,
+            finishing: None,
+            notice_due: false,
+            ends_after: None,
             stats: Stats::default(),
             config: config.clone(),
         }
@@ -220,6 +240,14 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.broken.and_then(|broken| self.flush(broken))
     }
 
+    /// Whether [`event`](Self::event) would return one.
+    pub fn has_event(&self) -> bool {
+        self.connected_due
+            || self.outbox.has_complete(self.level)
+            || self.inbox.has_complete()
+            || self.broken.is_some() && (self.broken_due || !self.outbox.is_empty() || !self.inbox.is_empty())
+    }
+
     /// Everything outstanding completes with an error.
     fn flush(&mut self, broken: Broken) -> Option<Event<S, R>> {
         if let Some(message) = self.outbox.take_oldest() {
@@ -241,18 +269,46 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.break_off(Broken::Closed, Some(reason));
     }
 
+    /// Ends the connection once the peer has what was sent. Nothing more is received: the buffers posted come back. What
+    /// is sent must stay as it is; `detach` may replace it by a copy.
+    pub fn finish(&mut self, now: Duration, detach: impl FnMut(&mut S), returned: impl FnMut(R)) {
+        self.outbox.sources().for_each(detach);
+        self.inbox.take_all().for_each(returned);
+        self.finishing = Some(now + self.config.death);
+        self.notice_due = true;
+        self.finish_if_done();
+    }
+
+    /// Ends the connection if either side wanted that, and the other one has all that was sent.
+    fn finish_if_done(&mut self) {
+        if self.ends_after.is_some_and(|messages| self.inbox.completed() >= messages) {
+            self.break_off(Broken::Reset(Reason::Closed), Some(Reason::Closed));
+            // Whoever said farewell needs one answer.
+            self.farewell.iter_mut().for_each(|farewell| farewell.left = 1);
+        } else if self.finishing.is_some() && self.outbox.all_arrived() {
+            self.close();
+        }
+    }
+
     fn break_off(&mut self, broken: Broken, reset: Option<Reason>) {
         if self.broken.is_none() {
             self.broken = Some(broken);
             self.broken_due = true;
-            self.reset_due = reset;
+            self.farewell = reset.map(|reason| Farewell { reason, left: FAREWELLS, at: Duration::ZERO });
             self.outbox.stop();
         }
     }
 
+    /// Nobody has the peer's address (any more).
+    pub fn unreachable(&mut self) {
+        let reason = if self.peer.heard { Reason::Unknown } else { Reason::NobodyListens };
+        self.farewell = None;
+        self.break_off(Broken::Reset(reason), None);
+    }
+
     /// Whether nothing more will come: broken, all events taken, the peer told.
     pub fn is_finished(&self) -> bool {
-        self.broken.is_some() && !self.broken_due && self.reset_due.is_none()
+        self.broken.is_some() && !self.broken_due && self.farewell.is_none()
     }
 
     /// Figures.

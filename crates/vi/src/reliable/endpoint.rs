@@ -55,6 +55,13 @@ pub struct Incoming<A> {
     length: u8,
 }
 
+impl<A: Eq> Incoming<A> {
+    /// Whether it is the same connection that is wanted.
+    pub fn is_same_connection(&self, other: &Self) -> bool {
+        self.from == other.from && self.route == other.route
+    }
+}
+
 impl<A> Incoming<A> {
     /// Whom the opener wants to reach.
     pub fn name(&self) -> &[u8] {
@@ -143,8 +150,8 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
     }
 
     /// Refuses a connection.
-    pub fn refuse(&mut self, incoming: &Incoming<A>) {
-        self.reset(incoming.from, incoming.route, Reason::Refused);
+    pub fn refuse(&mut self, incoming: &Incoming<A>, reason: Reason) {
+        self.reset(incoming.from, incoming.route, reason);
     }
 
     fn insert(&mut self, address: A, connection: Connection<S, R>, now: Duration) -> Result<Slot, TooMany> {
@@ -228,6 +235,14 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         Handled::Connection(slot)
     }
 
+    /// The address of the connection's peer is nobody's, as the system says.
+    pub fn unreachable(&mut self, slot: Slot) {
+        if let Some(entry) = self.entry(slot) {
+            entry.connection.unreachable();
+            self.touch(slot);
+        }
+    }
+
     fn handle_unknown(&mut self, from: A, datagram: &Datagram<'_>) -> Handled<A> {
         let Datagram::Frame(frame) = datagram else { return Handled::Nobody };
         if let Some(incoming) = incoming(from, frame) {
@@ -241,7 +256,7 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
     fn reset(&mut self, to: A, theirs: Route, reason: Reason) {
         if self.resets.len() < MAX_RESETS {
             let route = Route { from_opener: !theirs.from_opener, ..theirs };
-            self.resets.push_back((to, Reset { route, reason }));
+            self.resets.push_back((to, Reset { route, reason, messages: 0 }));
         }
     }
 
@@ -282,6 +297,28 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
             self.end(slot, now);
         }
         None
+    }
+
+    /// The next connection that has events, to be taken by [`event_of`](Self::event_of).
+    pub fn next_eventful(&mut self, now: Duration) -> Option<Slot> {
+        while let Some(slot) = self.eventful.pop_front() {
+            let entry = self.entry(slot).expect("entries leave the queue before they end");
+            entry.is_eventful = false;
+            if entry.connection.has_event() {
+                return Some(slot);
+            }
+            self.end(slot, now);
+        }
+        None
+    }
+
+    /// The next event of this connection.
+    pub fn event_of(&mut self, slot: Slot, now: Duration) -> Option<Event<S, R>> {
+        let event = self.entry(slot)?.connection.event();
+        if event.is_none() {
+            self.end(slot, now);
+        }
+        event
     }
 
     /// Removes a connection of which nothing more will come. Its id is remembered for a while.

@@ -40,9 +40,9 @@
 //! +-----------------------------------+---------- - -
 //!
 //! reset: the first two lines, then
-//! +-----------------------------------+
-//! | reason                            |
-//! +-----------------------------------+
+//! +-----------------------------------+-----------------------------------+
+//! | reason                            | messages sent, lower 32 bits      |   the end comes after so many, if closed in order
+//! +-----------------------------------+-----------------------------------+
 //! ```
 //!
 //! The sum is no signature: it tells frames that were damaged, not forged ones. Who can't read the traffic can't guess
@@ -65,7 +65,7 @@ pub const MAX_RANGES: usize = 32;
 /// Packet numbers are less than this.
 pub const MAX_NUMBER: u64 = 1 << 62;
 /// Octets of a reset.
-pub const RESET: usize = 20;
+pub const RESET: usize = 24;
 
 pub(super) const MAGIC: [u8; 2] = [0x56, 1];
 pub(super) const HEADER: usize = 36;
@@ -210,6 +210,9 @@ pub struct Reset {
     pub route: Route,
     /// Why.
     pub reason: Reason,
+    /// How many messages the sender had sent altogether, lower 32 bits: with [`Reason::Closed`] the connection ends when
+    /// these are there.
+    pub messages: u32,
 }
 
 /// Why a connection was reset.
@@ -228,6 +231,10 @@ pub enum Reason {
     Violation = 4,
     /// The peer had heard nothing for too long.
     TimedOut = 5,
+    /// Nobody listens to that name.
+    NobodyListens = 6,
+    /// Who listens to that name wants another level.
+    OtherLevel = 7,
 }
 
 /// A datagram.

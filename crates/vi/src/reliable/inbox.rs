@@ -91,6 +91,22 @@ impl<R: Sink> Inbox<R> {
         }
     }
 
+    /// Whether no buffer is posted.
+    pub fn is_empty(&self) -> bool {
+        self.posted.is_empty()
+    }
+
+    /// Whether the oldest buffer has its message.
+    pub fn has_complete(&self) -> bool {
+        self.complete > 0
+    }
+
+    /// Takes all buffers out, the oldest first, whatever is in them. No message is taken any more.
+    pub fn take_all(&mut self) -> impl Iterator<Item = R> {
+        self.complete = 0;
+        std::mem::take(&mut self.posted).into_iter().map(|incoming| incoming.sink)
+    }
+
     /// Takes the oldest buffer out if its message is complete.
     pub fn take_complete(&mut self) -> Option<(R, Arrived)> {
         let message = self.posted.front().filter(|_| self.complete > 0)?.message?;

@@ -190,11 +190,30 @@ impl<S: Source> Outbox<S> {
         message.all_arrived = message.octets_arrived == message.source.len() as u64;
     }
 
+    /// Whether the oldest message is complete at this level.
+    pub fn has_complete(&self, level: Level) -> bool {
+        let Some(oldest) = self.messages.front() else { return false };
+        level == Level::Delivery && oldest.all_arrived || self.base < self.completed
+    }
+
     /// Takes the oldest message out if it is complete at this level.
     pub fn take_complete(&mut self, level: Level) -> Option<S> {
-        let oldest = self.messages.front()?;
-        let delivered = level == Level::Delivery && oldest.all_arrived;
-        (delivered || self.base < self.completed).then(|| self.take_oldest()).flatten()
+        self.has_complete(level).then(|| self.take_oldest()).flatten()
+    }
+
+    /// Whether nothing is outstanding.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Whether the peer has all that was posted.
+    pub fn all_arrived(&self) -> bool {
+        self.messages.iter().all(|message| message.all_arrived)
+    }
+
+    /// The messages outstanding, the oldest first.
+    pub fn sources(&mut self) -> impl Iterator<Item = &mut S> {
+        self.messages.iter_mut().map(|message| &mut message.source)
     }
 
     /// Takes the oldest message out, whatever became of it.

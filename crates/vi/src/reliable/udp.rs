@@ -14,7 +14,8 @@ use throughline_demux::{OsNonces, Slot};
 
 use self::batch::Batch;
 use super::{
-    Config, Connection, Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Sink, Source, TooMany,
+    Config, Connection, Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason, Sink, Source,
+    TooMany,
 };
 
 /// Receptions of one system call, each of which may bring many datagrams of a peer (GRO).
@@ -211,7 +212,9 @@ fn handle<S: Source, R: Sink>(
         Some(_) => Ecn::Capable,
     };
     let Handled::Incoming(incoming) = endpoint.handle(now, meta.addr, ecn, datagram) else { return };
-    let Some(config) = accept.incoming(&incoming) else { return endpoint.refuse(&incoming) };
+    let Some(config) = accept.incoming(&incoming) else {
+        return endpoint.refuse(&incoming, Reason::Refused);
+    };
     // Without room for it, the opener asks again later.
     let Ok(slot) = endpoint.accept(&config, &incoming, now) else { return };
     accept.accepted(slot, endpoint.connection(slot).expect("just accepted"));

@@ -1,6 +1,6 @@
 //! Who connects with whom.
 
-use crate::{LEVELS, LONG, Result, connect, everywhere, fabrics, receive, send};
+use crate::{LONG, Result, connect, everywhere, fabrics, receive, send};
 use std::time::{Duration, Instant};
 use throughline_vi::{ConnectError, MAX_DISCRIMINATOR, Nic, ResourceError, State, ViAttributes};
 
@@ -22,8 +22,8 @@ fn ask(
 #[test]
 fn only_equal_levels_connect() -> Result {
     for fabric in fabrics() {
-        for active in LEVELS {
-            for passive in LEVELS {
+        for &active in fabric.levels {
+            for &passive in fabric.levels {
                 let nics = (fabric.nics)()?;
                 let asked = ask(&nics, &ViAttributes::new(active), |request| {
                     assert_eq!(request.reliability(), active);

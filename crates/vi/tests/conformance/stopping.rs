@@ -1,6 +1,6 @@
 //! How connections end.
 
-use crate::{LONG, Pair, Result, everywhere, filled, on_pairs, on_pairs_with, receive, send};
+use crate::{LONG, Pair, Result, connect, everywhere, filled, on_pairs, on_pairs_with, receive, send};
 use throughline_vi::{CompletionError, Reliability, State, Vi, ViAttributes};
 
 /// The next receive's result, as it stands in the completion.
@@ -33,7 +33,7 @@ fn disconnecting_flushes_both_sides_and_loses_nothing_sent_before() -> Result {
 #[test]
 fn a_dropped_vi_disconnects() -> Result {
     everywhere(|fabric, level| {
-        let Pair { vis: [a, mut b], .. } = Pair::new((fabric.nics)()?, &ViAttributes::new(level))?;
+        let Pair { vis: [a, mut b], .. } = Pair::new(fabric, &ViAttributes::new(level))?;
         drop(a);
         assert_eq!(next_result(&mut b)?, Err(CompletionError::Flushed));
         assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
@@ -46,6 +46,7 @@ fn a_message_without_a_receive_descriptor() -> Result {
     on_pairs_with(
         |attributes| attributes.receive_buffers = 1,
         |pair| {
+            let waits = pair.places_itself;
             let (a, b) = pair.both();
             send(a, b"one")?;
             let buffer = filled(a, b"two")?;
@@ -57,6 +58,11 @@ fn a_message_without_a_receive_descriptor() -> Result {
                 b.post_receive(first.buffer)?;
                 send(a, b"three")?;
                 assert_eq!(receive(b)?, b"three");
+                return Ok(());
+            }
+            if waits {
+                b.post_receive(first.buffer)?;
+                assert_eq!(receive(b)?, b"two");
                 return Ok(());
             }
             assert_eq!(b.state(), State::Stopped(CompletionError::ReceiveQueueEmpty));
@@ -108,7 +114,13 @@ fn sends_outstanding_fail() -> Result {
         if level != Reliability::ReliableReception {
             return Ok(());
         }
-        let Pair { vis: [mut a, b], .. } = Pair::new((fabric.nics)()?, &ViAttributes::new(level))?;
+        let nics = (fabric.nics)()?;
+        let attributes = ViAttributes::new(level);
+        let without = ViAttributes { receive_buffers: 0, ..attributes.clone() };
+        let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&without)?];
+        vis.iter_mut().for_each(Vi::post_own_receives);
+        connect(&nics, &mut vis)?;
+        let [mut a, b] = vis;
         for byte in 0..3 {
             let buffer = filled(&mut a, &[byte])?;
             a.post_send(buffer)?;

@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn resets_come_back(connection in any::<u64>(), from_opener in any::<bool>()) {
         for reason in [Reason::Closed, Reason::Unknown, Reason::Refused, Reason::TooLong, Reason::Violation, Reason::TimedOut] {
-            let reset = Reset { route: Route { connection, from_opener }, reason };
+            let reset = Reset { route: Route { connection, from_opener }, reason, messages: 7 };
             let mut buffer = [0; RESET];
             prop_assert_eq!(reset.write(&mut buffer), RESET);
             prop_assert_eq!(Datagram::parse(&buffer), Ok(Datagram::Reset(reset)));

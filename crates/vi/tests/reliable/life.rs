@@ -232,7 +232,7 @@ fn refused() {
     let handled = world.ends[SERVER].handle(world.now, CLIENT, Ecn::NotCapable, &buffer[..transmit.length]);
     let Handled::Incoming(incoming) = handled else { panic!("{handled:?}") };
     assert_eq!((incoming.name(), incoming.level), (&b"name"[..], Level::Delivery));
-    world.ends[SERVER].refuse(&incoming);
+    world.ends[SERVER].refuse(&incoming, Reason::Refused);
     let mut events = Vec::new();
     world.run(|_, _, _, event| {
         events.push(event);

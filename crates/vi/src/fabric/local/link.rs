@@ -4,7 +4,7 @@ use super::{Network, lane::Lane, listen};
 use crate::{
     CompletionError, ConnectError, ProtectionTag, Reliability, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, RemoteAddress, SendDescriptor},
-    fabric::{Arrival, Doorbell, Link, Sent},
+    fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent},
     memory::{Memory, WindowMemory},
 };
 use std::{
@@ -14,7 +14,6 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Instant,
 };
 
 pub(crate) struct LocalLink {
@@ -149,13 +148,8 @@ impl Link for LocalLink {
         self.pools.clone()
     }
 
-    fn connect(
-        &mut self,
-        address: &str,
-        discriminator: &[u8],
-        deadline: Option<Instant>,
-    ) -> Result<(), ConnectError> {
-        listen::connect(self, address, discriminator, deadline)
+    fn connect(&mut self, to: &Destination<'_>, _: &mut Posted) -> Result<(), ConnectError> {
+        listen::connect(self, to.address, to.discriminator, to.deadline)
     }
 
     fn doorbell(&self) -> Arc<dyn Doorbell> {
@@ -179,7 +173,7 @@ impl Link for LocalLink {
         end.expected.store(progress, Ordering::Relaxed);
     }
 
-    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
+    fn receive(&mut self, posted: &mut Posted) -> Arrival {
         let reception = self.reliability == Reliability::ReliableReception;
         let end = &self.up().end;
         let packet = match end.incoming.take() {
@@ -187,7 +181,7 @@ impl Link for LocalLink {
             Ok(None) => return Arrival::Nothing,
             Err(why) => return Arrival::Broken(why),
         };
-        let arrival = match posted {
+        let arrival = match posted.first() {
             _ if !packet.intact() => Arrival::Nothing,
             None => Arrival::Overrun,
             Some(descriptor) if packet.bytes.len() > descriptor.capacity() => Arrival::TooLong,
@@ -204,7 +198,7 @@ impl Link for LocalLink {
         arrival
     }
 
-    fn close(&mut self, why: CompletionError) {
+    fn close(&mut self, why: CompletionError, _: &mut Posted) {
         if let Some(up) = &self.connected {
             up.end.outgoing.finish(why.as_told_to_the_peer());
         }

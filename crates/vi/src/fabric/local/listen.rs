@@ -3,7 +3,7 @@
 use super::{Network, lane::Lane, link::LocalLink};
 use crate::{
     ConnectError, ProtectionTag, Reliability, ResourceError,
-    fabric::{Incoming, Link, Listen, readable},
+    fabric::{Incoming, Link, Listen, Posted, readable},
 };
 use rustix::event::EventfdFlags;
 use std::{
@@ -176,7 +176,7 @@ impl Incoming for Request {
         Some(std::process::id())
     }
 
-    fn accept(self: Box<Self>, link: &mut dyn Link) -> Result<(), ConnectError> {
+    fn accept(self: Box<Self>, link: &mut dyn Link, _: &mut Posted) -> Result<(), ConnectError> {
         let link = link.as_any().downcast_mut::<LocalLink>().ok_or(ConnectError::OtherFabric)?;
         self.answer.give(Outcome::Accepted(link.tag))?;
         link.connected(self.lanes.clone(), self.tag);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     ConnectError, Reliability, ResourceError,
-    fabric::{Incoming, Link, Listen, readable, sleep},
+    fabric::{Incoming, Link, Listen, Posted, readable, sleep},
     memory::Untrusted,
 };
 use rustix::{
@@ -221,7 +221,7 @@ impl Incoming for Request {
         Some(self.process)
     }
 
-    fn accept(self: Box<Self>, link: &mut dyn Link) -> Result<(), ConnectError> {
+    fn accept(self: Box<Self>, link: &mut dyn Link, _: &mut Posted) -> Result<(), ConnectError> {
         let link = link.as_any().downcast_mut::<ShmLink>().ok_or(ConnectError::OtherFabric)?;
         let (bytes, len) = Control::Accept(link.terms()).to_bytes();
         socket::send(self.socket.as_fd(), &bytes[..len], Some(link.file().as_fd()))?;

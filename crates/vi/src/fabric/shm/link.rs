@@ -13,10 +13,10 @@ use super::{
 use crate::{
     CompletionError, ConnectError, MemoryHandle, ProtectionTag, Reliability, ResourceError, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
-    fabric::{Arrival, Doorbell, Link, Sent},
+    fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent},
     memory::{FilePart, Memory, copy_in, copy_out},
 };
-use std::{any::Any, os::fd::OwnedFd, sync::Arc, time::Instant};
+use std::{any::Any, os::fd::OwnedFd, sync::Arc};
 
 /// So many times nothing is found before the socket is asked whether the peer is still there: a fraction of a millisecond.
 const LOOKS_BEFORE_ASKING: u32 = 1 << 14;
@@ -109,13 +109,8 @@ impl Link for ShmLink {
         self.pools.clone()
     }
 
-    fn connect(
-        &mut self,
-        address: &str,
-        discriminator: &[u8],
-        deadline: Option<Instant>,
-    ) -> Result<(), ConnectError> {
-        connect::connect(self, address, discriminator, deadline)
+    fn connect(&mut self, to: &Destination<'_>, _: &mut Posted) -> Result<(), ConnectError> {
+        connect::connect(self, to.address, to.discriminator, to.deadline)
     }
 
     fn doorbell(&self) -> Arc<dyn Doorbell> {
@@ -141,11 +136,11 @@ impl Link for ShmLink {
     }
 
     #[inline]
-    fn receive(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
-        self.up().receive(posted)
+    fn receive(&mut self, posted: &mut Posted) -> Arrival {
+        self.up().receive(posted.first())
     }
 
-    fn close(&mut self, why: CompletionError) {
+    fn close(&mut self, why: CompletionError, _: &mut Posted) {
         if let Some(up) = &self.connected {
             up.channel.say_bye(why);
         }

@@ -7,7 +7,7 @@ use crate::reliable::{
     Broken, Ecn, Reason, Sink, Source,
     congestion::{Acked, Lost},
     expand,
-    frame::{Acknowledgement, Datagram, Frame, Header},
+    frame::{Acknowledgement, Datagram, Frame, Header, Reset},
     inbox::Placed,
     recovery::Losses,
 };
@@ -19,14 +19,39 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let route = datagram.route();
         let foreign =
             route.connection != self.route.connection || route.from_opener == self.route.from_opener;
-        if foreign || self.broken.is_some() {
+        if foreign {
+            return;
+        }
+        if self.broken.is_some() {
+            self.hear_farewell(datagram);
             return;
         }
         self.stats.received += 1;
         self.peer.octets_from += octets as u64;
         match datagram {
             Datagram::Frame(frame) => self.handle_frame(now, ecn, frame),
-            Datagram::Reset(reset) => self.break_off(Broken::Reset(reset.reason), None),
+            Datagram::Reset(reset) => self.hear_end(reset),
+        }
+        self.finish_if_done();
+    }
+
+    fn hear_end(&mut self, reset: &Reset) {
+        if reset.reason == Reason::Closed && self.finishing.is_none() {
+            // A count that is far behind is not believed, and the end comes at once.
+            let messages = expand(reset.messages, self.inbox.completed());
+            self.ends_after = Some(messages.unwrap_or_default());
+        } else {
+            let answer = (reset.reason == Reason::Closed).then_some(Reason::Closed);
+            self.break_off(Broken::Reset(reset.reason), answer);
+        }
+    }
+
+    /// The peer knows of the end when it says so, and hears of it again when it does not.
+    fn hear_farewell(&mut self, datagram: &Datagram<'_>) {
+        match (datagram, &mut self.farewell) {
+            (Datagram::Reset(_), farewell) => *farewell = None,
+            (Datagram::Frame(_), Some(farewell)) => farewell.at = Duration::ZERO,
+            (Datagram::Frame(_), None) => {}
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{AMPLIFICATION, Connection, Transmit};
+use super::{AMPLIFICATION, Connection, FAREWELLS, Farewell, Transmit};
 use crate::reliable::{
-    Sink, Source,
+    Reason, Sink, Source,
     frame::{FrameWriter, Header, Opening, RESET, Reset},
     pacing::Pace,
 };
@@ -35,21 +35,45 @@ impl<S: Source, R: Sink> Connection<S, R> {
             return None;
         }
         if self.broken.is_some() {
-            return self.transmit_reset(buffer);
+            return self.transmit_reset(now, buffer);
         }
-        let purpose = self.purpose(now, buffer.len())?;
+        let Some(purpose) = self.purpose(now, buffer.len()) else { return self.transmit_notice(buffer) };
         let transmit = self.write(now, purpose, buffer);
         self.stats.sent += 1;
         self.peer.octets_to += transmit.length as u64;
         Some(transmit)
     }
 
-    fn transmit_reset(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
+    fn transmit_reset(&mut self, now: Duration, buffer: &mut [u8]) -> Option<Transmit> {
+        let farewell = self.farewell.filter(|farewell| farewell.at <= now)?;
+        let Farewell { reason, left, .. } = farewell;
         let affordable = self.allowance() >= RESET;
-        let reason = self.reset_due.take().filter(|_| affordable)?;
-        let length = Reset { route: self.route, reason }.write(buffer);
+        let interval = self.recovery.timeout(Duration::ZERO) * (1 << (FAREWELLS - left).min(FAREWELLS));
+        self.farewell =
+            (left > 1 && affordable).then(|| Farewell { left: left - 1, at: now + interval, reason });
+        if !affordable {
+            return None;
+        }
+        // Nothing is sent again: whatever the peer has, it need not wait.
+        Some(self.write_reset(reason, self.outbox.completed(), buffer))
+    }
+
+    /// Tells the peer, once all messages left, after which of them the connection ends. It may hear of it only now: this
+    /// process may be gone when they are acknowledged.
+    fn transmit_notice(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
+        let due = self.notice_due && !self.outbox.has_something() && self.allowance() >= RESET;
+        if !due {
+            return None;
+        }
+        self.notice_due = false;
+        Some(self.write_reset(Reason::Closed, self.outbox.begun(), buffer))
+    }
+
+    fn write_reset(&mut self, reason: Reason, messages: u64, buffer: &mut [u8]) -> Transmit {
+        let length = Reset { route: self.route, reason, messages: messages as u32 }.write(buffer);
         self.stats.sent += 1;
-        Some(Transmit { length, ect: false })
+        self.peer.octets_to += length as u64;
+        Transmit { length, ect: false }
     }
 
     /// Octets that may be sent to the peer's address, which may be another's as long as it did not answer.

@@ -14,11 +14,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
     /// When to call [`handle_timeout`](Self::handle_timeout), and then [`transmit`](Self::transmit), at the latest.
     pub fn timeout(&self) -> Option<Duration> {
         if self.broken.is_some() {
-            return None;
+            return self.farewell.map(|farewell| farewell.at);
         }
         let acknowledge = self.received.due();
         let recover = self.recovery.deadline(self.peer.ack_delay);
-        let times = [acknowledge, recover, self.pace_opens(), self.asks_at(), self.dies_at()];
+        let times = [acknowledge, recover, self.pace_opens(), self.asks_at(), self.dies_at(), self.finishing];
         times.into_iter().flatten().min()
     }
 
@@ -29,6 +29,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
         if self.dies_at().is_some_and(|at| at <= now) {
             return self.break_off(Broken::TimedOut, Some(Reason::TimedOut));
+        }
+        if self.finishing.is_some_and(|at| at <= now) {
+            return self.close();
         }
         if self.recovery.loss_is_due(now) {
             self.find_lost(now, self.recovery.probes());
@@ -42,6 +45,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let outbox = &mut self.outbox;
         self.recovery.probe(now, |piece| outbox.send_again(piece));
         self.probes_due = PROBES;
+        self.notice_due = self.finishing.is_some();
         self.stats.probes += 1;
         if self.recovery.probes() == LENGTH_SUSPECT {
             self.mtu.fall_back(now);

@@ -41,8 +41,9 @@ impl<'a> Datagram<'a> {
 
 fn reset(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Reset, FrameError> {
     let reason = Reason::from_code(reader.u32()?).ok_or(FrameError::Malformed)?;
+    let messages = reader.u32()?;
     let alone = flags & !(flag::FROM_OPENER | flag::RESET) == 0 && reader.0.is_empty();
-    alone.then_some(Reset { route, reason }).ok_or(FrameError::Malformed)
+    alone.then_some(Reset { route, reason, messages }).ok_or(FrameError::Malformed)
 }
 
 fn frame(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Frame<'_>, FrameError> {
@@ -191,8 +192,16 @@ impl Level {
 }
 
 impl Reason {
-    const ALL: [Self; 6] =
-        [Self::Closed, Self::Unknown, Self::Refused, Self::TooLong, Self::Violation, Self::TimedOut];
+    const ALL: [Self; 8] = [
+        Self::Closed,
+        Self::Unknown,
+        Self::Refused,
+        Self::TooLong,
+        Self::Violation,
+        Self::TimedOut,
+        Self::NobodyListens,
+        Self::OtherLevel,
+    ];
 
     fn from_code(code: u32) -> Option<Self> {
         Self::ALL.get(code as usize).copied()

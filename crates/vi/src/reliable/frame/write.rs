@@ -151,6 +151,7 @@ impl Reset {
         let frame = &mut buffer[..RESET];
         frame[8..16].copy_from_slice(&self.route.connection.to_le_bytes());
         frame[16..20].copy_from_slice(&(self.reason as u32).to_le_bytes());
+        frame[20..24].copy_from_slice(&self.messages.to_le_bytes());
         let from = if self.route.from_opener { flag::FROM_OPENER } else { 0 };
         finish(frame, flag::RESET | from);
         RESET

@@ -1,0 +1,184 @@
+//! Connecting over datagrams: whoever wants a connection asks again and again until he is answered, and his first frame
+//! may carry messages.
+
+use super::{Door, Port, Wire, link::DatagramLink};
+use crate::{
+    ConnectError, Reliability, ResourceError,
+    fabric::{self, Link, Listen, Posted, readable},
+    reliable::{Incoming, Level, Reason},
+};
+use rustix::event::EventfdFlags;
+use std::{
+    collections::{HashMap, VecDeque},
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+/// Openings that wait for a listener; those in excess must come again.
+const MOST_WAITING: usize = 256;
+/// A longer datagram of an opening is not kept: it comes again.
+const MOST_KEPT: usize = 2048;
+
+/// The listeners of a port.
+pub(super) struct Listeners<A> {
+    queues: HashMap<Box<[u8]>, Arc<Queue<A>>>,
+}
+
+impl<A> Default for Listeners<A> {
+    fn default() -> Self {
+        Self { queues: HashMap::new() }
+    }
+}
+
+impl<A: Copy + Eq> Listeners<A> {
+    /// Hands an opening to whoever listens; `false` if nobody does.
+    pub(super) fn offer(&self, incoming: &Incoming<A>, datagram: &[u8]) -> bool {
+        let Some(queue) = self.queues.get(incoming.name()) else { return false };
+        queue.offer(incoming, datagram);
+        true
+    }
+}
+
+/// Somebody who wants a connection.
+struct Opening<A> {
+    incoming: Incoming<A>,
+    /// The datagram that says so, until the listener has it.
+    datagram: Option<Box<[u8]>>,
+}
+
+/// Openings to one name.
+pub(super) struct Queue<A> {
+    /// Those who wait and those the listener thinks about: who asks again meanwhile is not asked for twice.
+    waiting: Mutex<VecDeque<Opening<A>>>,
+    /// Readable while there are any the listener has not seen.
+    bell: OwnedFd,
+}
+
+impl<A: Copy + Eq> Queue<A> {
+    fn new() -> io::Result<Self> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK | EventfdFlags::SEMAPHORE;
+        Ok(Self { waiting: Mutex::default(), bell: rustix::event::eventfd(0, flags)? })
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Opening<A>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn offer(&self, incoming: &Incoming<A>, datagram: &[u8]) {
+        let mut waiting = self.waiting();
+        let again = waiting.iter().any(|other| other.incoming.is_same_connection(incoming));
+        if !again && waiting.len() < MOST_WAITING && datagram.len() <= MOST_KEPT {
+            waiting.push_back(Opening { incoming: *incoming, datagram: Some(datagram.into()) });
+            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        }
+    }
+
+    fn take(&self) -> Option<(Incoming<A>, Box<[u8]>)> {
+        let taken = self
+            .waiting()
+            .iter_mut()
+            .find_map(|opening| Some((opening.incoming, opening.datagram.take()?)))?;
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        Some(taken)
+    }
+
+    /// This one has its answer.
+    pub(super) fn forget(&self, answered: &Incoming<A>) {
+        self.waiting().retain(|opening| !opening.incoming.is_same_connection(answered));
+    }
+}
+
+/// Where requests come in.
+pub(crate) struct Listener<D: Door> {
+    port: Arc<Port<D::Wire>>,
+    name: Box<[u8]>,
+    queue: Arc<Queue<<D::Wire as Wire>::Address>>,
+}
+
+impl<D: Door> Listener<D> {
+    pub(crate) fn new(port: &Arc<Port<D::Wire>>, name: &[u8]) -> Result<Self, ResourceError> {
+        let queue = Arc::new(Queue::new()?);
+        let mut state = port.lock();
+        if state.listeners.queues.contains_key(name) {
+            return Err(ResourceError::AddressInUse);
+        }
+        state.listeners.queues.insert(name.into(), queue.clone());
+        state.touch();
+        Ok(Self { port: port.clone(), name: name.into(), queue })
+    }
+}
+
+impl<D: Door> Listen for Listener<D> {
+    fn next(&mut self, deadline: Option<Instant>) -> Result<Option<Box<dyn fabric::Incoming>>, ConnectError> {
+        // What came while nobody looked. Later the keeper looks, or whoever polls a VI.
+        let mut state = self.port.lock();
+        while state.take_in(&self.port.sleepers) {}
+        state.flush();
+        drop(state);
+        loop {
+            if let Some((incoming, datagram)) = self.queue.take() {
+                let (port, queue) = (self.port.clone(), self.queue.clone());
+                return Ok(Some(Box::new(Request::<D> { port, queue, incoming, datagram })));
+            }
+            if !readable(self.queue.bell.as_fd(), deadline)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.queue.bell.as_fd()
+    }
+}
+
+impl<D: Door> Drop for Listener<D> {
+    fn drop(&mut self) {
+        let mut state = self.port.lock();
+        state.listeners.queues.remove(&self.name);
+        while let Some((incoming, _)) = self.queue.take() {
+            state.endpoint.refuse(&incoming, Reason::NobodyListens);
+        }
+        state.flush();
+    }
+}
+
+/// A request for a connection, and the datagram that brought it.
+pub(super) struct Request<D: Door> {
+    pub(super) port: Arc<Port<D::Wire>>,
+    pub(super) queue: Arc<Queue<<D::Wire as Wire>::Address>>,
+    pub(super) incoming: Incoming<<D::Wire as Wire>::Address>,
+    pub(super) datagram: Box<[u8]>,
+}
+
+impl<D: Door> fabric::Incoming for Request<D> {
+    fn reliability(&self) -> Reliability {
+        match self.incoming.level {
+            Level::Delivery => Reliability::ReliableDelivery,
+            Level::Reception => Reliability::ReliableReception,
+        }
+    }
+
+    fn process(&self) -> Option<u32> {
+        None
+    }
+
+    fn accept(self: Box<Self>, link: &mut dyn Link, posted: &mut Posted) -> Result<(), ConnectError> {
+        match link.as_any().downcast_mut::<DatagramLink<D>>() {
+            Some(link) => link.accept(&self, posted),
+            None => {
+                self.reject(false);
+                Err(ConnectError::OtherFabric)
+            }
+        }
+    }
+
+    fn reject(self: Box<Self>, mismatch: bool) {
+        let reason = if mismatch { Reason::OtherLevel } else { Reason::Refused };
+        let mut state = self.port.lock();
+        self.queue.forget(&self.incoming);
+        state.endpoint.refuse(&self.incoming, reason);
+        state.flush();
+    }
+}

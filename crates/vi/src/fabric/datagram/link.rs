@@ -1,0 +1,408 @@
+//! A VI's end of a connection over datagrams.
+
+use super::{
+    Door, Port, Wire,
+    bell::Bell,
+    connect::Request,
+    keeper,
+    message::{Outgoing, Place},
+    state::State,
+    watch::Watch,
+};
+use crate::{
+    CompletionError, ConnectError, Reliability, ViAttributes,
+    descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
+    fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent, sleep},
+    memory::Memory,
+    reliable::{Arrived, Broken, Config, Ecn, Event, Level, Reason, ReceiveError},
+};
+use rustix::event::{PollFd, PollFlags};
+use std::{any::Any, collections::VecDeque, io, sync::Arc, time::Instant};
+use throughline_demux::Slot;
+
+/// Receptions taken in for others until the VI gets its turn.
+const TURN: u32 = 64;
+
+pub(crate) struct DatagramLink<D: Door> {
+    door: Arc<D>,
+    level: Option<Level>,
+    config: Config,
+    pools: [Arc<Memory>; 2],
+    up: Option<Up<D::Wire>>,
+    taken: u64,
+    news: News,
+}
+
+/// What happened on the connection, and the VI has not been told.
+#[derive(Default)]
+struct News {
+    /// Sends that are complete, the oldest first, and how many ever were; the others fail.
+    sent: VecDeque<(SendDescriptor, Result<usize, CompletionError>)>,
+    acknowledged: u64,
+    /// Messages that arrived.
+    arrived: VecDeque<(ReceiveDescriptor, Result<Arrived, ReceiveError>)>,
+    /// Descriptors that nothing will come for.
+    unused: VecDeque<ReceiveDescriptor>,
+    answered: bool,
+    broken: Option<Broken>,
+}
+
+struct Up<W: Wire> {
+    port: Arc<Port<W>>,
+    slot: Slot,
+    watch: Arc<Watch>,
+}
+
+impl<W: Wire> Clone for Up<W> {
+    fn clone(&self) -> Self {
+        Self { port: self.port.clone(), slot: self.slot, watch: self.watch.clone() }
+    }
+}
+
+impl<D: Door> DatagramLink<D> {
+    pub(crate) fn new(door: Arc<D>, config: Config, attributes: &ViAttributes) -> Self {
+        let (depth, tag) = (attributes.queue_depth as usize, attributes.tag);
+        let pools = [
+            Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag),
+            Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag),
+        ];
+        let level = match attributes.reliability {
+            Reliability::Unreliable => None,
+            Reliability::ReliableDelivery => Some(Level::Delivery),
+            Reliability::ReliableReception => Some(Level::Reception),
+        };
+        Self {
+            door,
+            level,
+            config: Config { max_sends: depth, max_receives: depth, ..config },
+            pools,
+            up: None,
+            taken: 0,
+            news: News::with_room(depth),
+        }
+    }
+
+    fn up(&self) -> &Up<D::Wire> {
+        self.up.as_ref().expect("the VI asks connected links only")
+    }
+
+    /// Connects to whoever asked.
+    pub(super) fn accept(&mut self, request: &Request<D>, posted: &mut Posted) -> Result<(), ConnectError> {
+        let port = request.port.clone();
+        let watch = Arc::new(Watch::new()?);
+        let mut state = port.lock();
+        let now = state.look_at_clock();
+        let incoming = &request.incoming;
+        request.queue.forget(incoming);
+        let slot = state.endpoint.accept(&self.config, incoming, now).map_err(io::Error::other)?;
+        state.watch(slot, Some(watch.clone()));
+        let up = Up { port: port.clone(), slot, watch };
+        self.news.lend(&mut state, &up, posted);
+        self.up = Some(up);
+        state.endpoint.handle(now, incoming.from, Ecn::NotCapable, &request.datagram);
+        state.tell(&port.sleepers);
+        state.touch();
+        state.flush();
+        Ok(())
+    }
+
+    fn open(&mut self, to: &Destination<'_>, posted: &mut Posted) -> Result<(), ConnectError> {
+        let level = self.level.ok_or(ConnectError::Unsupported)?;
+        let address = self.door.parse(to.address).ok_or(ConnectError::BadAddress)?;
+        let port = Port::new(self.door.wire_to(address)?)?;
+        let watch = Arc::new(Watch::new()?);
+        let mut state = port.lock();
+        let now = state.look_at_clock();
+        let opened = state.endpoint.open(&self.config, address, level, to.discriminator, now);
+        let slot = opened.map_err(io::Error::other)?;
+        state.watch(slot, Some(watch.clone()));
+        let up = Up { port: port.clone(), slot, watch };
+        self.news.lend(&mut state, &up, posted);
+        self.up = Some(up);
+        state.touch();
+        Ok(())
+    }
+
+    /// Waits for the answer.
+    fn wait_for_answer(&mut self, deadline: Option<Instant>) -> Result<(), ConnectError> {
+        let up = self.up().clone();
+        let bell = Bell { port: up.port.clone(), watch: up.watch.clone() };
+        loop {
+            {
+                let mut state = up.port.lock();
+                state.flush();
+                self.news.pump(&mut state, &up);
+            }
+            // Even if the peer has closed it already.
+            if self.news.answered || self.news.broken == Some(Broken::Reset(Reason::Closed)) {
+                return Ok(());
+            }
+            if let Some(broken) = self.news.broken {
+                return Err(no_connection(broken));
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(ConnectError::Timeout);
+            }
+            bell.arm();
+            let slept = if bell.ready() {
+                Ok(())
+            } else {
+                sleep(&mut [PollFd::from_borrowed_fd(bell.fd(), PollFlags::IN)], deadline)
+            };
+            bell.disarm();
+            bell.drain();
+            slept?;
+        }
+    }
+
+    /// Forgets an attempt to connect.
+    fn forget(&mut self, posted: &mut Posted) {
+        self.end(CompletionError::Disconnected, posted);
+        self.up = None;
+        (self.taken, self.news) = (0, News::with_room(self.config.max_sends));
+    }
+
+    /// Takes in what has arrived until there is something for this VI.
+    fn look(&mut self) {
+        let Some(up) = &self.up else { return };
+        let state = if up.watch.is_ready() { Some(up.port.lock()) } else { up.port.try_lock() };
+        if let Some(mut state) = state {
+            self.news.look(&mut state, up);
+        }
+    }
+
+    /// What is outstanding comes back, and the connection ends: in order if the VI disconnects.
+    fn end(&mut self, why: CompletionError, posted: &mut Posted) {
+        let Some(up) = self.up.clone() else { return };
+        let mut state = up.port.lock();
+        self.news.pump(&mut state, &up);
+        let now = state.look_at_clock();
+        if let Some(connection) = state.endpoint.connection(up.slot).filter(|it| it.broken().is_none()) {
+            if why == CompletionError::Disconnected && self.news.broken.is_none() {
+                let delivery = self.level == Some(Level::Delivery);
+                let (sent, unused) = (&mut self.news.sent, &mut self.news.unused);
+                let detach = |message: &mut Outgoing| {
+                    let Some(descriptor) = message.detach() else { return };
+                    // In the hands of the fabric, which is all that was promised.
+                    let result = if delivery { Ok(descriptor.len()) } else { Err(why) };
+                    sent.push_back((descriptor, result));
+                };
+                connection.finish(now, detach, |Place(descriptor)| unused.push_back(descriptor));
+            } else {
+                connection.reset(told(why));
+            }
+        }
+        self.news.pump(&mut state, &up);
+        state.watch(up.slot, None);
+        state.touch();
+        state.flush();
+        drop(state);
+        up.port.sleepers.leave(&up.watch);
+        let arrived = self.news.arrived.drain(..).map(|(descriptor, _)| descriptor);
+        posted.put_all(arrived.chain(self.news.unused.drain(..)));
+        let port: Arc<dyn keeper::Kept> = up.port;
+        keeper::linger(&port);
+    }
+}
+
+impl News {
+    fn with_room(depth: usize) -> Self {
+        Self {
+            sent: VecDeque::with_capacity(depth),
+            arrived: VecDeque::with_capacity(depth),
+            ..Self::default()
+        }
+    }
+
+    /// Whether there is anything but sends.
+    fn any(&self) -> bool {
+        !self.arrived.is_empty() || self.broken.is_some()
+    }
+
+    fn look<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>) {
+        if up.watch.is_ready() {
+            self.pump(state, up);
+            if self.any() {
+                return;
+            }
+            up.watch.is_done();
+        }
+        if state.was_looked_at(&up.watch) {
+            return;
+        }
+        state.touch();
+        for _ in 0..TURN {
+            let arrived = state.take_in(&up.port.sleepers);
+            if !arrived {
+                state.pause(&up.port.sleepers);
+                state.looked_at(&up.watch);
+            }
+            if up.watch.is_ready() {
+                return self.pump(state, up);
+            }
+            if !arrived {
+                return;
+            }
+        }
+    }
+
+    /// Takes what happened on the connection.
+    fn pump<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>) {
+        let now = state.now;
+        while let Some(event) = state.endpoint.event_of(up.slot, now) {
+            match event {
+                Event::Connected => self.answered = true,
+                Event::Sent(message, result) => self.sent(message, result),
+                Event::Received(Place(descriptor), Err(ReceiveError::Broken(_))) => {
+                    self.unused.push_back(descriptor);
+                }
+                Event::Received(Place(descriptor), result) => self.arrived.push_back((descriptor, result)),
+                Event::Broken(broken) => self.broken = Some(broken),
+            }
+        }
+    }
+
+    fn sent(&mut self, message: Outgoing, result: Result<(), Broken>) {
+        let Some(descriptor) = message.descriptor() else { return };
+        let len = descriptor.len();
+        self.acknowledged += u64::from(result.is_ok());
+        self.sent.push_back((descriptor, result.map(|()| len).map_err(reason)));
+    }
+
+    /// Gives all that is posted to the connection.
+    fn lend<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>, posted: &mut Posted) {
+        let Some(connection) = state.endpoint.connection(up.slot) else { return };
+        while let Some(descriptor) = posted.lend() {
+            if let Err(Place(descriptor)) = connection.post_receive(Place(descriptor)) {
+                self.unused.push_back(descriptor);
+            }
+        }
+    }
+}
+
+impl<D: Door> Link for DatagramLink<D> {
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn pools(&self) -> [Arc<Memory>; 2] {
+        self.pools.clone()
+    }
+
+    fn connect(&mut self, to: &Destination<'_>, posted: &mut Posted) -> Result<(), ConnectError> {
+        self.open(to, posted)?;
+        let answered = if to.early { Ok(()) } else { self.wait_for_answer(to.deadline) };
+        answered.inspect_err(|_| self.forget(posted))
+    }
+
+    fn doorbell(&self) -> Arc<dyn Doorbell> {
+        let up = self.up();
+        Arc::new(Bell { port: up.port.clone(), watch: up.watch.clone() })
+    }
+
+    fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
+        if descriptor.operation != Operation::Send {
+            return Sent::Failed(CompletionError::RemoteProtection);
+        }
+        if descriptor.len() > crate::MAX_MESSAGE {
+            return Sent::Failed(CompletionError::TooLong);
+        }
+        Sent::HandOver
+    }
+
+    fn take(&mut self, descriptor: SendDescriptor) -> u64 {
+        self.taken += 1;
+        let up = self.up.as_ref().expect("the VI asks connected links only");
+        let immediate = descriptor.immediate;
+        let mut state = up.port.lock();
+        let refused = match state.endpoint.connection(up.slot) {
+            Some(connection) => connection.post_send(Outgoing::Lent(descriptor), immediate).err(),
+            None => Some(Outgoing::Lent(descriptor)),
+        };
+        state.touch();
+        state.flush();
+        if let Some(descriptor) = refused.and_then(Outgoing::descriptor) {
+            // The connection is broken, which is noticed by whoever looks next. Those before come back before this one.
+            self.news.pump(&mut state, up);
+            self.news.sent.push_back((descriptor, Err(CompletionError::Flushed)));
+        }
+        self.taken
+    }
+
+    fn give_back(&mut self) -> Option<(SendDescriptor, Result<usize, CompletionError>)> {
+        self.news.sent.pop_front()
+    }
+
+    fn acknowledged(&mut self) -> u64 {
+        self.news.acknowledged
+    }
+
+    fn receive(&mut self, posted: &mut Posted) -> Arrival {
+        if self.news.arrived.is_empty() {
+            self.look();
+        }
+        if let Some((descriptor, result)) = self.news.arrived.pop_front() {
+            posted.put_first(descriptor);
+            return match result {
+                Ok(Arrived { length, immediate }) => {
+                    if let Some(first) = posted.first() {
+                        first.set_len(length);
+                    }
+                    Arrival::Message { len: length, immediate }
+                }
+                Err(_) => Arrival::TooLong,
+            };
+        }
+        self.news.broken.map_or(Arrival::Nothing, |broken| Arrival::Broken(reason(broken)))
+    }
+
+    fn progress(&mut self) {
+        if !self.news.any() {
+            self.look();
+        }
+    }
+
+    fn posted(&mut self, posted: &mut Posted) {
+        let Some(up) = &self.up else { return };
+        self.news.lend(&mut up.port.lock(), up, posted);
+    }
+
+    fn close(&mut self, why: CompletionError, posted: &mut Posted) {
+        self.end(why, posted);
+    }
+}
+
+/// Why a VI stops whose connection broke.
+fn reason(broken: Broken) -> CompletionError {
+    match broken {
+        Broken::Closed | Broken::Reset(Reason::Closed) => CompletionError::Disconnected,
+        Broken::TooLong | Broken::Reset(Reason::TooLong) => CompletionError::TooLong,
+        Broken::Violation => CompletionError::Protocol,
+        Broken::Reset(Reason::NobodyListens) => CompletionError::NobodyListens,
+        Broken::Reset(Reason::Refused | Reason::OtherLevel) => CompletionError::Refused,
+        Broken::TimedOut | Broken::Reset(Reason::Unknown | Reason::Violation | Reason::TimedOut) => {
+            CompletionError::ConnectionLost
+        }
+    }
+}
+
+/// What the peer is told when a VI stops.
+fn told(why: CompletionError) -> Reason {
+    match why {
+        CompletionError::TooLong => Reason::TooLong,
+        CompletionError::Protocol => Reason::Violation,
+        CompletionError::ConnectionLost => Reason::TimedOut,
+        _ => Reason::Closed,
+    }
+}
+
+/// Why there is no connection.
+fn no_connection(broken: Broken) -> ConnectError {
+    match broken {
+        Broken::Reset(Reason::NobodyListens) => ConnectError::NobodyListens,
+        Broken::Reset(Reason::OtherLevel) => ConnectError::ReliabilityMismatch,
+        Broken::Reset(_) | Broken::Closed => ConnectError::Rejected,
+        Broken::TimedOut => ConnectError::Timeout,
+        Broken::TooLong | Broken::Violation => ConnectError::Protocol("the answer contradicts itself"),
+    }
+}

@@ -1,0 +1,63 @@
+//! VIs over datagrams that may be lost, doubled and overtake one another: the protocol of [`reliable`](crate::reliable) on
+//! whatever carries datagrams, a [`Wire`].
+//!
+//! - A [`Port`](port::Port) is a wire with all connections over it, behind one lock. Whoever polls a VI takes in what came,
+//!   for all of them.
+//! - A [`Watch`](watch::Watch) tells a VI of what others took in for it, and wakes its sleeper. One of the sleepers of a
+//!   port looks out for all.
+//! - The [`keeper`] is a thread that looks after ports nobody polls: it acknowledges, repeats and says farewell. It sleeps
+//!   while nothing happens.
+
+mod bell;
+mod connect;
+mod keeper;
+mod link;
+mod message;
+mod port;
+mod state;
+mod watch;
+
+use crate::reliable::Ecn;
+use std::{fmt, io, os::fd::BorrowedFd};
+
+pub(crate) use self::{connect::Listener, link::DatagramLink, port::Port};
+
+/// Carries datagrams.
+pub(crate) trait Wire: Send + 'static {
+    type Address: Copy + Eq + fmt::Debug + Send + Sync + 'static;
+
+    /// What has arrived, if anything has.
+    fn receive(&mut self, into: &mut [u8]) -> Option<Reception<Self::Address>>;
+
+    /// Sends a datagram; `false` if there is no room for it now. Whatever else goes wrong counts as loss.
+    fn send(&mut self, to: Self::Address, ect: bool, octets: &[u8]) -> bool;
+
+    /// Whether the system says, and can be believed, that nobody has the peer's address. Asked once after each time.
+    fn is_refused(&mut self) -> bool {
+        false
+    }
+
+    /// Readable when something has arrived.
+    fn fd(&self) -> BorrowedFd<'_>;
+}
+
+/// One datagram of a peer, or several that came together.
+pub(crate) struct Reception<A> {
+    pub(crate) from: A,
+    pub(crate) ecn: Ecn,
+    /// Octets altogether.
+    pub(crate) len: usize,
+    /// Octets of each but the last.
+    pub(crate) each: usize,
+}
+
+/// A NIC's door to wires.
+pub(crate) trait Door: Send + Sync + 'static {
+    type Wire: Wire;
+
+    /// The address, if it is one.
+    fn parse(&self, address: &str) -> Option<<Self::Wire as Wire>::Address>;
+
+    /// A wire for one connection to there.
+    fn wire_to(&self, address: <Self::Wire as Wire>::Address) -> io::Result<Self::Wire>;
+}

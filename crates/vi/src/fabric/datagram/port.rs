@@ -1,0 +1,121 @@
+//! A wire, the connections over it, and those who wait for them.
+
+use super::{
+    Wire,
+    keeper::{Kept, Tended},
+    state::State,
+    watch::{Sleepers, Watch},
+};
+use rustix::event::epoll;
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    time::Duration,
+};
+
+/// Receptions that are taken in at a time by whoever does it for others.
+const TURN: u32 = 64;
+
+pub(crate) struct Port<W: Wire> {
+    state: Mutex<State<W>>,
+    pub(super) sleepers: Sleepers,
+}
+
+impl<W: Wire> Port<W> {
+    /// A port that is looked after.
+    pub(crate) fn new(wire: W) -> io::Result<Arc<Self>> {
+        let state = State::new(wire)?;
+        let both = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        for file in [state.wire.fd(), state.timer().as_fd()] {
+            epoll::add(&both, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        }
+        let port = Arc::new(Self { state: Mutex::new(state), sleepers: Sleepers::new(both)? });
+        super::keeper::keep(port.clone())?;
+        Ok(port)
+    }
+
+    #[inline]
+    pub(super) fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Unless somebody else is at it.
+    #[inline]
+    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, State<W>>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Whether the VI should be looked at. Looks at the wire, unless somebody else has since this VI did.
+    pub(super) fn is_ready(&self, watch: &Watch) -> bool {
+        if watch.is_ready() {
+            return true;
+        }
+        let armed = watch.is_armed();
+        let state = if armed { Some(self.lock()) } else { self.try_lock() };
+        let Some(mut state) = state else { return false };
+        if armed || !state.was_looked_at(watch) {
+            state.touch();
+            let mut turn = 0..TURN;
+            while turn.next().is_some() && state.take_in(&self.sleepers) && !watch.is_ready() {}
+            if armed {
+                state.do_what_is_due(&self.sleepers)
+            } else {
+                state.pause(&self.sleepers)
+            }
+            state.looked_at(watch);
+        }
+        watch.is_ready()
+    }
+
+    /// The VI sleeps no longer.
+    pub(super) fn disarm(&self, watch: &Arc<Watch>) {
+        if self.sleepers.disarm(watch) {
+            self.lock().touch();
+        }
+    }
+}
+
+impl<W: Wire> State<W> {
+    /// Whether somebody else has looked since this VI did.
+    #[inline]
+    pub(super) fn was_looked_at(&self, watch: &Watch) -> bool {
+        let seen = watch.seen.load(std::sync::atomic::Ordering::Relaxed);
+        if seen != self.looks {
+            self.looked_at(watch);
+        }
+        seen != self.looks
+    }
+
+    #[inline]
+    pub(super) fn looked_at(&self, watch: &Watch) {
+        watch.seen.store(self.looks, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+impl<W: Wire> Kept for Port<W> {
+    fn tend(&self, before: &mut u64) -> Tended {
+        let Some(mut state) = self.try_lock() else { return Tended::Busy };
+        let active = std::mem::replace(before, state.activity) != state.activity;
+        if active {
+            return Tended::Busy;
+        }
+        state.kept = true;
+        if self.sleepers.any() {
+            return Tended::Asleep;
+        }
+        let mut turn = 0..TURN;
+        while turn.next().is_some() && state.take_in(&self.sleepers) {}
+        state.do_what_is_due(&self.sleepers);
+        let again = if turn.is_empty() { Some(Duration::ZERO) } else { state.due() };
+        Tended::Alone { again, lingers: !state.endpoint.is_empty() }
+    }
+
+    fn wire(&self) -> BorrowedFd<'_> {
+        self.sleepers.wire()
+    }
+}

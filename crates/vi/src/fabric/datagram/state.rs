@@ -1,0 +1,217 @@
+//! What is behind the lock of a port: the wire, and the connections over it.
+
+use super::{
+    Reception, Wire,
+    connect::Listeners,
+    message::{Outgoing, Place},
+    watch::{Sleepers, Watch},
+};
+use crate::reliable::{Endpoint, EndpointConfig, Handled, Reason};
+use rustix::time::{Itimerspec, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use std::{
+    os::fd::OwnedFd,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+use throughline_demux::{OsNonces, Slot};
+
+/// Looks in vain between two looks at the clock.
+const LOOKS: u32 = 8;
+/// Receptions without a pause until acknowledgements leave.
+const MOST_UNANSWERED: u32 = 8;
+/// A wire without room is tried again after this.
+const RETRY: Duration = Duration::from_millis(1);
+/// The most octets of a reception, and of a datagram.
+const MOST: usize = 1 << 16;
+
+/// On the clock of all ports.
+pub(super) fn now() -> Duration {
+    static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    ORIGIN.get_or_init(Instant::now).elapsed()
+}
+
+pub(crate) struct State<W: Wire> {
+    pub(super) wire: W,
+    pub(super) endpoint: Endpoint<W::Address, Outgoing, Place>,
+    /// By the slots of the endpoint.
+    watches: Vec<Option<Arc<Watch>>>,
+    pub(super) listeners: Listeners<W::Address>,
+    pub(super) now: Duration,
+    idle: u32,
+    unanswered: u32,
+    /// How often nothing was found.
+    pub(super) looks: u64,
+    incoming: Box<[u8]>,
+    outgoing: Box<[u8]>,
+    /// A datagram the wire had no room for.
+    unsent: Option<(W::Address, bool, usize)>,
+    timer: OwnedFd,
+    timer_at: Option<Duration>,
+    /// Counts what the VIs do.
+    pub(super) activity: u64,
+    /// The keeper relies on being told when anything is done.
+    pub(super) kept: bool,
+}
+
+impl<W: Wire> State<W> {
+    pub(super) fn new(wire: W) -> std::io::Result<Self> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        Ok(Self {
+            wire,
+            endpoint: Endpoint::new(EndpointConfig::default(), OsNonces::default()),
+            watches: Vec::new(),
+            listeners: Listeners::default(),
+            now: now(),
+            idle: 0,
+            unanswered: 0,
+            looks: 0,
+            incoming: vec![0; MOST].into(),
+            outgoing: vec![0; MOST].into(),
+            unsent: None,
+            timer: rustix::time::timerfd_create(rustix::time::TimerfdClockId::Monotonic, flags)?,
+            timer_at: None,
+            activity: 0,
+            kept: false,
+        })
+    }
+
+    pub(super) fn timer(&self) -> &OwnedFd {
+        &self.timer
+    }
+
+    pub(super) fn look_at_clock(&mut self) -> Duration {
+        self.now = now();
+        self.idle = 0;
+        self.now
+    }
+
+    /// A VI takes part.
+    #[inline]
+    pub(super) fn touch(&mut self) {
+        self.activity += 1;
+        if self.kept {
+            self.kept = false;
+            super::keeper::nudge();
+        }
+    }
+
+    pub(super) fn watch(&mut self, slot: Slot, watch: Option<Arc<Watch>>) {
+        let at = slot.0 as usize;
+        if self.watches.len() <= at {
+            self.watches.resize(at + 1, None);
+        }
+        self.watches[at] = watch;
+    }
+
+    /// Takes in what has arrived, at least one datagram; `false` if nothing has.
+    pub(super) fn take_in(&mut self, sleepers: &Sleepers) -> bool {
+        let Some(reception) = self.wire.receive(&mut self.incoming) else {
+            self.looks += 1;
+            if self.wire.is_refused() {
+                self.refused();
+                self.tell(sleepers);
+            }
+            return false;
+        };
+        self.look_at_clock();
+        self.handle(&reception);
+        self.tell(sleepers);
+        self.unanswered += 1;
+        if self.unanswered >= MOST_UNANSWERED {
+            self.flush();
+        }
+        true
+    }
+
+    fn handle(&mut self, reception: &Reception<W::Address>) {
+        let Self { incoming, endpoint, listeners, now, .. } = self;
+        for datagram in incoming[..reception.len].chunks(reception.each.max(1)) {
+            let handled = endpoint.handle(*now, reception.from, reception.ecn, datagram);
+            let Handled::Incoming(incoming) = handled else { continue };
+            if !listeners.offer(&incoming, datagram) {
+                endpoint.refuse(&incoming, Reason::NobodyListens);
+            }
+        }
+    }
+
+    /// Of a wire to one peer only.
+    fn refused(&mut self) {
+        for at in 0..self.watches.len() {
+            self.endpoint.unreachable(Slot(at as u32));
+        }
+    }
+
+    /// Tells the VIs that something happened to.
+    pub(super) fn tell(&mut self, sleepers: &Sleepers) {
+        while let Some(slot) = self.endpoint.next_eventful(self.now) {
+            match self.watches.get(slot.0 as usize).and_then(Option::as_ref) {
+                Some(watch) => sleepers.ring(watch),
+                None => while self.endpoint.event_of(slot, self.now).is_some() {},
+            }
+        }
+    }
+
+    /// Nothing has arrived: does what is due, if it is time to look.
+    #[inline]
+    pub(super) fn pause(&mut self, sleepers: &Sleepers) {
+        self.idle += 1;
+        if self.idle >= LOOKS {
+            self.do_what_is_due(sleepers);
+        }
+    }
+
+    pub(super) fn do_what_is_due(&mut self, sleepers: &Sleepers) {
+        let now = self.look_at_clock();
+        if self.timer_at.is_some_and(|at| at <= now) {
+            self.timer_at = None;
+            let _ = rustix::io::read(&self.timer, &mut [0; 8]);
+        }
+        if self.endpoint.timeout().is_some_and(|at| at <= now) {
+            self.endpoint.handle_timeout(now);
+            self.tell(sleepers);
+        }
+        self.flush();
+        if sleepers.any() {
+            self.set_timer();
+        }
+    }
+
+    /// When something is due.
+    pub(super) fn due(&self) -> Option<Duration> {
+        let retry = self.unsent.map(|_| self.now + RETRY);
+        [self.endpoint.timeout(), retry].into_iter().flatten().min()
+    }
+
+    /// Those who sleep are woken when something is due; perhaps earlier.
+    fn set_timer(&mut self) {
+        let Some(due) = self.due().filter(|due| self.timer_at.is_none_or(|at| *due < at)) else { return };
+        // Zero would be never.
+        let after = due.saturating_sub(self.now).max(Duration::from_nanos(1));
+        let Ok(it_value) = Timespec::try_from(after) else { return };
+        let value = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
+        if rustix::time::timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &value).is_ok() {
+            self.timer_at = Some(due);
+        }
+    }
+
+    /// Sends what is to be sent now.
+    pub(super) fn flush(&mut self) {
+        self.unanswered = 0;
+        if self.unsent.is_none() && !self.endpoint.may_transmit() {
+            return;
+        }
+        let now = self.look_at_clock();
+        while let Some(datagram) = self.unsent.take().or_else(|| self.next_datagram(now)) {
+            let (to, ect, length) = datagram;
+            if !self.wire.send(to, ect, &self.outgoing[..length]) {
+                self.unsent = Some(datagram);
+                return;
+            }
+        }
+    }
+
+    fn next_datagram(&mut self, now: Duration) -> Option<(W::Address, bool, usize)> {
+        let (to, transmit) = self.endpoint.transmit(now, &mut self.outgoing)?;
+        Some((to, transmit.ect, transmit.length))
+    }
+}

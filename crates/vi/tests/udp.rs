@@ -1,0 +1,205 @@
+//! What is particular to VIs over UDP.
+#![cfg(not(loom))]
+
+use std::{
+    error::Error,
+    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
+    time::{Duration, Instant},
+};
+use throughline_vi::{
+    CompletionError, ConnectError, Nic, Reliability, ResourceError, SendDescriptor, State, Vi, ViAttributes,
+};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+const LONG: Option<Duration> = Some(Duration::from_secs(20));
+const LEVELS: [Reliability; 2] = [Reliability::ReliableDelivery, Reliability::ReliableReception];
+
+fn pair(level: Reliability) -> Result<[Vi; 2]> {
+    let nics = [Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?];
+    let attributes = ViAttributes::new(level);
+    let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+    vis.iter_mut().for_each(Vi::post_own_receives);
+    let mut listener = nics[1].listen(b"udp")?;
+    let [a, b] = &mut vis;
+    std::thread::scope(|scope| -> Result {
+        let active = scope.spawn(|| a.connect(nics[1].address(), b"udp", LONG));
+        listener.wait(LONG)?.accept(b)?;
+        Ok(active.join().expect("no panic")?)
+    })?;
+    Ok(vis)
+}
+
+fn descriptor(vi: &mut Vi, bytes: &[u8]) -> Result<SendDescriptor> {
+    let mut buffer = vi.send_buffer().ok_or("no buffer")?;
+    buffer.set_len(bytes.len());
+    buffer.copy_from_slice(bytes);
+    Ok(SendDescriptor::new(buffer))
+}
+
+fn send(vi: &mut Vi, bytes: &[u8]) -> Result {
+    let descriptor = descriptor(vi, bytes)?;
+    Ok(vi.post_send(descriptor.unsignaled())?)
+}
+
+fn receive(vi: &mut Vi) -> Result<Vec<u8>> {
+    let completion = vi.receive_wait(LONG)?;
+    completion.result?;
+    let bytes = completion.buffer.to_vec();
+    vi.post_receive(completion.buffer)?;
+    Ok(bytes)
+}
+
+#[test]
+fn addresses_are_those_of_sockets() -> Result {
+    let nic = Nic::udp(LOOPBACK)?;
+    let address: SocketAddr = nic.address().parse()?;
+    assert!(address.ip().is_loopback() && address.port() != 0);
+    assert!(matches!(Nic::udp(address), Err(ResourceError::AddressInUse)));
+    let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery))?;
+    assert!(matches!(vi.connect("nowhere", b"", LONG), Err(ConnectError::BadAddress)));
+    Ok(())
+}
+
+/// Nobody polls the receiver, and still the sender hears that the message is there.
+#[test]
+fn a_vi_left_alone_acknowledges() -> Result {
+    for level in LEVELS {
+        let [mut a, mut b] = pair(level)?;
+        // Twice: the second time the thread that does it has slept.
+        for _ in 0..2 {
+            let descriptor = descriptor(&mut a, b"anybody there?")?;
+            a.post_send(descriptor)?;
+            a.send_wait(LONG)?.result?;
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        for _ in 0..2 {
+            assert_eq!(receive(&mut b)?, b"anybody there?");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_sent_before_the_end_arrives() -> Result {
+    for level in LEVELS {
+        let [mut a, mut b] = pair(level)?;
+        for at in 0..50 {
+            send(&mut a, &[at; 5000])?;
+        }
+        drop(a);
+        for at in 0..50 {
+            assert_eq!(receive(&mut b)?, [at; 5000]);
+        }
+        assert_eq!(b.receive_wait(LONG)?.result, Err(CompletionError::Flushed));
+        assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
+    }
+    Ok(())
+}
+
+#[test]
+fn connecting_early_needs_no_answer_before_messages_leave() -> Result {
+    for level in LEVELS {
+        let nics = [Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?];
+        let mut listener = nics[1].listen(b"early")?;
+        let mut a = nics[0].create_vi(&ViAttributes::new(level))?;
+        a.post_own_receives();
+        a.connect_early(nics[1].address(), b"early", LONG)?;
+        assert_eq!(a.state(), State::Connected);
+        send(&mut a, b"question")?;
+        let mut b = nics[1].create_vi(&ViAttributes::new(level))?;
+        b.post_own_receives();
+        let request = listener.wait(LONG)?;
+        assert_eq!(request.reliability(), level);
+        request.accept(&mut b)?;
+        assert_eq!(receive(&mut b)?, b"question");
+        send(&mut b, b"answer")?;
+        assert_eq!(receive(&mut a)?, b"answer");
+        // Repetitions of the opening are no other connection.
+        assert!(matches!(listener.wait(Some(Duration::from_millis(50))), Err(ConnectError::Timeout)));
+    }
+    Ok(())
+}
+
+#[test]
+fn connecting_early_in_vain() -> Result {
+    for level in LEVELS {
+        let nics = [Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?];
+        let early = |address: &str| -> Result<Vi> {
+            let mut vi = nics[0].create_vi(&ViAttributes::new(level))?;
+            vi.post_own_receives();
+            vi.connect_early(address, b"x", LONG)?;
+            send(&mut vi, b"question")?;
+            Ok(vi)
+        };
+        let end = |mut vi: Vi| -> Result<State> {
+            assert_eq!(vi.receive_wait(LONG)?.result, Err(CompletionError::Flushed));
+            Ok(vi.state())
+        };
+        let nobody = State::Stopped(CompletionError::NobodyListens);
+        assert_eq!(end(early(nics[1].address())?)?, nobody);
+        let unbound = UdpSocket::bind(LOOPBACK)?.local_addr()?.to_string();
+        assert_eq!(end(early(&unbound)?)?, nobody);
+        let mut listener = nics[1].listen(b"x")?;
+        let vi = early(nics[1].address())?;
+        listener.wait(LONG)?.reject();
+        assert_eq!(end(vi)?, State::Stopped(CompletionError::Refused));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_peer_that_is_gone_without_a_word() -> Result {
+    // A socket that takes everything and says nothing.
+    let silent = UdpSocket::bind(LOOPBACK)?;
+    let nic = Nic::udp(LOOPBACK)?;
+    let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery))?;
+    vi.post_own_receives();
+    vi.connect_early(&silent.local_addr()?.to_string(), b"x", LONG)?;
+    send(&mut vi, b"question")?;
+    let start = Instant::now();
+    assert_eq!(vi.receive_wait(LONG)?.result, Err(CompletionError::Flushed));
+    assert_eq!(vi.state(), State::Stopped(CompletionError::ConnectionLost));
+    assert!(start.elapsed() > Duration::from_secs(2) && start.elapsed() < Duration::from_secs(15));
+    Ok(())
+}
+
+/// Many VIs of one NIC, each with a thread of its own that sleeps: one looks out for all.
+#[test]
+fn many_sleepers_share_a_socket() -> Result {
+    let nics = [Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?];
+    let mut listener = nics[1].listen(b"many")?;
+    let attributes =
+        ViAttributes { spin: Duration::ZERO, ..ViAttributes::new(Reliability::ReliableDelivery) };
+    std::thread::scope(|scope| -> Result {
+        let mut threads = Vec::new();
+        for client in 0..8_u8 {
+            let (nic, address, attributes) = (&nics[0], nics[1].address(), &attributes);
+            threads.push(scope.spawn(move || -> std::result::Result<(), String> {
+                let mut vi = nic.create_vi(attributes).map_err(|error| error.to_string())?;
+                vi.post_own_receives();
+                vi.connect(address, b"many", LONG).map_err(|error| error.to_string())?;
+                for round in 0..100 {
+                    send(&mut vi, &[client, round]).map_err(|error| error.to_string())?;
+                    assert_eq!(receive(&mut vi).map_err(|error| error.to_string())?, [client, round]);
+                }
+                Ok(())
+            }));
+            let mut vi = nics[1].create_vi(attributes)?;
+            vi.post_own_receives();
+            listener.wait(LONG)?.accept(&mut vi)?;
+            threads.push(scope.spawn(move || {
+                for _ in 0..100 {
+                    let request = receive(&mut vi).map_err(|error| error.to_string())?;
+                    send(&mut vi, &request).map_err(|error| error.to_string())?;
+                }
+                Ok(())
+            }));
+        }
+        for thread in threads {
+            thread.join().expect("no panic")?;
+        }
+        Ok(())
+    })
+}
