@@ -41,7 +41,7 @@ pub struct Arguments {
     reference: String,
     /// The operation or attribute; without one, what can be called is listed
     operation: Option<String>,
-    /// The arguments, in the order of the IDL
+    /// The arguments, in the order of the IDL; after -- if one begins with - and is no number
     #[arg(value_name = "ARG", allow_negative_numbers = true)]
     arguments: Vec<String>,
     /// The IDL that defines the interface

@@ -260,7 +260,8 @@ fn show_references(arguments: &Arguments, peer: &Peer) {
         );
     }
     line("");
-    line("Any CORBA client can call the bank's office (throughline demo --idl prints its IDL) by one of");
+    line("Any CORBA client can call the bank's office (throughline demo --idl prints its IDL), as does");
+    line("throughline call REF --idl bank.idl audit, by one of");
     if let Some(corbaloc) = crate::ior::corbaloc(object.ior()) {
         line(&format!("  {corbaloc}"));
         let name_service = corbaloc.trim_end_matches("/office").replacen("corbaloc", "corbaname", 1);

@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments) -> Result {
     let files = [
         ("Cargo.toml", project.manifest()?),
         ("build.rs", project.build_script()),
-        (".gitignore", "/target\n".to_owned()),
+        (".gitignore", format!("/target\n/{}\n", programs::REFERENCE_FILE)),
         ("src/lib.rs", project.library()),
         ("src/bin/server.rs", programs::server(&generated, &krate).map_err(internal)?),
         ("src/bin/client.rs", programs::client(&generated, &krate).map_err(internal)?),
@@ -174,17 +174,37 @@ impl Project<'_> {
     }
 
     fn readme(&self, object: Option<&str>) -> String {
+        let (name, idl, file) = (self.name, self.idl_name(), programs::REFERENCE_FILE);
+        let (address, object) = (programs::ADDRESS, object.unwrap_or_default());
+        let include = if self.arguments.include.is_empty() { "" } else { " -I idl/include" };
+        let rows = programs::ADDRESSES
+            .map(|(address, carrier, whom)| format!("| `{address}` | {carrier} | {whom} |\n"));
+        let rows = rows.concat();
         format!(
-            "# {}\n\nServes and calls the interfaces of `idl/{}` with Throughline.\n\n    cargo run --bin server    \
-             # prints a reference for each object\n    cargo run --bin client    # finds the first of them\n\nThe \
-             server listens at {}, or at the address given to it; the client takes a reference in any form, such as\n\
-             `corbaloc::1.2@{}/{}`. Operations are to be written in `src/bin/server.rs`; until then\nthey answer \
-             `NO_IMPLEMENT`.\n",
-            self.name,
-            self.idl_name(),
-            programs::ADDRESS,
-            programs::ADDRESS,
-            object.unwrap_or_default(),
+            "# {name}
+
+Serves and calls the interfaces of `idl/{idl}` with Throughline.
+
+    cargo run --bin server    # prints a reference for each object, leaves the first in {file}
+    cargo run --bin client    # calls that object, and says which way the call went
+
+Operations are to be written in `src/bin/server.rs`; until then they answer `NO_IMPLEMENT`.
+
+## Which way calls go
+
+| address | carried by | for |
+|---|---|---|
+{rows}
+The server listens at these, the list `LISTEN` in `src/bin/server.rs`, or at those given to it. A reference tells all of
+them, and a client takes the fastest that works from where it is: its code is the same for all.
+
+    # a server at one address, and a client whose reference tells of IIOP only, as every corbaloc does
+    cargo run --bin server -- iiop://{address}
+    cargo run --bin client -- corbaloc::1.2@{address}/{object}
+    # from the shell: what can be called, and how long a call takes
+    throughline call @{file} --idl idl/{idl}{include}
+    throughline call @{file} _non_existent --count 1000 --transport shm
+",
         )
     }
 

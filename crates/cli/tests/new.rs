@@ -64,23 +64,56 @@ fn a_project_builds_and_runs() {
     build(&project);
 
     let bin = Path::new(env!("CARGO_BIN_EXE_throughline")).parent().unwrap();
-    let mut server =
-        Command::new(bin.join("server")).arg("127.0.0.1:0").stdout(Stdio::piped()).spawn().unwrap();
+    let mut server = Command::new(bin.join("server"))
+        .args(["iiop://127.0.0.1:0", "shm:"])
+        .current_dir(&project)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
     let references: Vec<String> = lines.by_ref().take(3).collect();
-    let mut outputs = Vec::new();
-    for line in &references {
-        let (_, reference) = line.split_once(' ').unwrap();
-        outputs.push(Command::new(bin.join("client")).arg(reference).output().unwrap());
-    }
-    let gone = outputs[0].status.success();
-    let answers: String = outputs.iter().map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).collect();
+    let session = std::panic::catch_unwind(|| session(&project, &references));
     server.kill().unwrap();
     server.wait().unwrap();
-    assert!(gone, "{outputs:?}");
+    session.unwrap();
+}
+
+/// What the client says of each object, over each transport.
+fn session(project: &str, references: &[String]) {
+    let bin = Path::new(env!("CARGO_BIN_EXE_throughline")).parent().unwrap();
+    let client = |arguments: &[&str]| {
+        let output = Command::new(bin.join("client")).args(arguments).current_dir(project).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut answers = String::new();
+    for line in references {
+        let (_, reference) = line.split_once(' ').unwrap();
+        let over_shm = client(&[reference]);
+        assert!(over_shm.starts_with("the object is there, called over shm:"), "{over_shm}");
+        let ior = stdout_of(&["ior", reference]);
+        let corbaloc = ior.lines().find_map(|line| line.strip_prefix("corbaloc   ")).unwrap();
+        let over_iiop = client(&[corbaloc]);
+        assert!(over_iiop.starts_with("the object is there, called over iiop://127.0.0.1:"), "{over_iiop}");
+        answers += &over_shm;
+    }
     for (name, id) in [("base::Named", "Base/Named"), ("shop::Till", "Shop/Till"), ("Type", "Type")] {
         assert!(answers.contains(&format!("it is a {name}: IDL:{id}:1.0")), "{answers}");
     }
+    // Where the server left its reference, as it is said in the README.
+    assert!(client(&[]).contains("called over shm:"));
+    let file = format!("@{project}/server.ior");
+    let listing = stdout_of(&[
+        "call",
+        &file,
+        "--idl",
+        &format!("{project}/idl/shop.idl"),
+        "-I",
+        &format!("{project}/idl/include"),
+    ]);
+    assert!(listing.contains("void match(in long self)"), "{listing}");
+    let timed = stdout_of(&["call", &file, "_non_existent", "--count", "100", "--transport", "shm"]);
+    assert!(timed.starts_with("false\n99 calls over shm:"), "{timed}");
 }
 
 #[test]

@@ -29,8 +29,18 @@ fn names(generated: &Generated, served: &Served) -> Names {
     Names { snake: camel.to_snake_case(), scoped: served.servant.join("::"), camel }
 }
 
-/// Where servers listen and clients look unless told otherwise.
+/// Where servers listen at a TCP port unless told otherwise.
 pub const ADDRESS: &str = "127.0.0.1:4567";
+
+/// All addresses where servers listen unless told otherwise, and what is to be said of each: what carries calls there, and
+/// who can call so.
+pub const ADDRESSES: [(&str, &str, &str); 2] = [
+    ("iiop://127.0.0.1:4567", "GIOP over TCP", "any CORBA client"),
+    ("shm:", "shared memory", "clients of Throughline on this machine"),
+];
+
+/// The file in which the server leaves the reference of its first object.
+pub const REFERENCE_FILE: &str = "server.ior";
 
 /// The id of the first object, under which a `corbaloc:` finds it.
 pub fn first_object(generated: &Generated) -> Option<String> {
@@ -41,7 +51,7 @@ pub fn first_object(generated: &Generated) -> Option<String> {
 pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
     let mut imports = Imports::new(generated, krate);
     let (mut servants, mut activations) = (TokenStream::new(), TokenStream::new());
-    for served in &generated.served {
+    for (number, served) in generated.served.iter().enumerate() {
         let Names { camel, snake, scoped } = names(generated, served);
         let servant = format_ident!("{camel}Servant");
         let doc = format!(" Implements `{scoped}`.");
@@ -55,25 +65,38 @@ pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
         });
         let skeleton = imports.own(&served.skeleton);
         let text = format!("{snake} {{}}");
+        // Before the line that tells that the server is ready.
+        let left = (number == 0)
+            .then(|| quote! { std::fs::write(#REFERENCE_FILE, reference.as_object().to_string())?; });
         activations.extend(quote! {
             let reference = orb.root().activate_with_id(#snake, #skeleton(#servant))?;
+            #left
             println!(#text, reference.as_object());
         });
     }
     let exception = imports.runtime("SystemException");
     imports.need(&["Address", "Kind", "Orb", "TypedReference"]);
     let uses = imports.items();
-    let doc = " Serves the objects; prints the reference of each.";
+    let doc = format!(
+        " Serves the objects; prints the reference of each, and leaves the first in `{REFERENCE_FILE}`."
+    );
+    let addresses = ADDRESSES.map(|(address, ..)| address);
     let tokens = quote! {
         #![doc = #doc]
         #![allow(unused_variables)]
 
         #uses
 
+        #[doc = " Where to listen unless addresses are given. References tell them all, clients take the fastest that works."]
+        const LISTEN: &[&str] = &[#(#addresses),*];
+
         fn main() -> Result<(), Box<dyn std::error::Error>> {
-            let listen = std::env::args().nth(1);
-            let listen: Address = listen.as_deref().unwrap_or(#ADDRESS).parse()?;
-            let orb = Orb::listening_at(&[listen])?;
+            let given: Vec<String> = std::env::args().skip(1).collect();
+            let listen: Result<Vec<Address>, _> = match given.as_slice() {
+                [] => LISTEN.iter().map(|address| address.parse()).collect(),
+                given => given.iter().map(|address| address.parse()).collect(),
+            };
+            let orb = Orb::listening_at(&listen?)?;
             #activations
             orb.run();
             Ok(())
@@ -130,22 +153,28 @@ pub fn client(generated: &Generated, krate: &str) -> syn::Result<String> {
     }
     imports.need(&["Orb", "TypedReference"]);
     let uses = imports.items();
-    let object = first_object(generated).unwrap_or_default();
-    let default = format!("corbaloc::1.2@{ADDRESS}/{object}");
-    let doc = " Calls an object: the one whose reference is given, or the first of a server on this machine.";
+    let doc = format!(
+        " Calls an object: the one whose reference is given, or the one that the server left in `{REFERENCE_FILE}`."
+    );
+    let missing = format!("there is no {REFERENCE_FILE} here, which the server leaves where it runs: {{e}}");
     let tokens = quote! {
         #![doc = #doc]
 
         #uses
 
         fn main() -> Result<(), Box<dyn std::error::Error>> {
-            let reference = std::env::args().nth(1);
+            let reference = match std::env::args().nth(1) {
+                Some(given) => given,
+                None => std::fs::read_to_string(#REFERENCE_FILE).map_err(|e| format!(#missing))?,
+            };
             let orb = Orb::client()?;
-            let object = orb.string_to_object(reference.as_deref().unwrap_or(#default))?;
+            let object = orb.string_to_object(&reference)?;
             if object.non_existent()? {
                 return Err("the server has no such object".into());
             }
-            println!("the object is there");
+            if let Some(way) = object.way() {
+                println!("the object is there, called over {way}");
+            }
             #narrowing
             Err("the object is of no interface that this client knows".into())
         }
@@ -185,6 +214,7 @@ fn parts(before: &str, line: &str) -> bool {
                 || before.starts_with("use ")
                 || line.starts_with("///")
                 || line.starts_with("impl ")
+                || (line.starts_with("fn ") && !before.starts_with("///"))
         }
     }
 }
