@@ -90,6 +90,18 @@ impl Binding {
         self.natives.iter().find(|route| route.is_usable())
     }
 
+    /// Which of the native ways that is.
+    #[inline]
+    pub(crate) fn native_way(&self) -> Option<usize> {
+        self.natives.iter().position(NativeRoute::is_usable)
+    }
+
+    /// The native way of this index.
+    #[inline]
+    pub(crate) fn native_at(&self, way: usize) -> Option<&NativeRoute> {
+        self.natives.get(way)
+    }
+
     /// Why the native protocol does not work at present, if the reference has a way by it.
     #[cold]
     pub(crate) fn native_failure(&self) -> Option<String> {
@@ -255,7 +267,7 @@ fn native_routes(orb: &Orb, ior: &Ior) -> Box<[NativeRoute]> {
     usable.sort_by_key(|profile| !matches!(profile.address, NativeAddress::Shm { .. }));
     usable.truncate(MAX_ROUTES);
     let route = |profile: NativeProfile| {
-        NativeRoute::new(orb.natives().at(&profile.address, orb.link_options()), profile.slot, profile.nonce)
+        NativeRoute::new(orb.natives().at(&profile.address, orb), profile.slot, profile.nonce)
     };
     usable.into_iter().map(route).collect()
 }

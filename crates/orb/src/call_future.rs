@@ -7,30 +7,30 @@
 //! moved. Its arguments are gone by then; but a function that knows their types can read what was marshaled and marshal it
 //! anew. Generated stubs name one. It costs a pointer until it is needed.
 
-use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
-use throughline_cdr::{CodeSets, Decode, DecodeError, Encode, EncodeError, Reader, Writer};
+use throughline_cdr::{CodeSets, DecodeError, EncodeError, Reader, Writer};
 use throughline_giop::finish;
 use throughline_giop::request::Response;
 
+use crate::arguments::{Arguments, Rewrite};
 use crate::binding::{Binding, Route};
-use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
+use crate::exception::{Kind, OperationError, SystemException, minor};
+use crate::handover::{Bringer, Brought, Handover};
 use crate::interface::Operation;
 use crate::invoke::{
     CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, not_connected, remaining,
 };
 use crate::local;
-use crate::orb::Orb;
 use crate::reference::ObjectRef;
-use crate::transport::address::Address;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
-use crate::transport::keeper::Timed;
-use crate::transport::reactor::lock;
+use crate::transport::native::client::NativeServer;
+use crate::transport::native::link::LinkError;
+use crate::transport::native::pipe_calls::{PipeFailure, PipeReply};
 
 impl ObjectRef {
     /// Calls an operation without blocking. `encode` runs now, `decode` when the reply has come. Generated stubs call
@@ -51,10 +51,9 @@ impl ObjectRef {
         let deadline = self.timeout().and_then(|t| Instant::now().checked_add(t));
         let binding = self.binding();
         let code_sets = binding.code_sets();
-        let mut arguments = Vec::new();
-        let mut writer = local::argument_writer(&mut arguments);
-        writer.set_codesets(code_sets);
-        let encoded = encode(&mut writer).map_err(|e| binding.unwritable(e)).and(self.orb().check_up());
+        let mut arguments = Arguments::new();
+        let encoded = encode(&mut arguments.writer(code_sets)).map_err(|e| binding.unwritable(e));
+        let encoded = encoded.and(self.orb().check_up());
         let state = encoded.map_or_else(State::Failed, |()| State::Start);
         let reference = self.clone();
         let call = Call { reference, operation, deadline, binding, code_sets, arguments, rewrite: None };
@@ -80,19 +79,29 @@ pub struct CallFuture<E, D> {
     error: std::marker::PhantomData<fn() -> E>,
 }
 
-/// Reads arguments as they were marshaled and marshals them anew, in the code sets of the writer.
-pub type Rewrite = fn(&mut Reader<'_>, &mut Writer<'_>) -> Result<(), EncodeError>;
+/// The future of a call, as generated stubs return it.
+pub trait AsyncCall: Future {
+    /// Sends the request now, instead of when the future is first polled. So many calls can be under way before the first is
+    /// waited for.
+    fn begin(self) -> Self
+    where
+        Self: Sized;
+}
 
-/// One argument of a [`Rewrite`].
-///
-/// # Errors
-/// What `T` fails with where the code sets of the writer cannot represent its text.
-pub fn rewrite<T: Encode + for<'a> Decode<'a>>(
-    r: &mut Reader<'_>,
-    w: &mut Writer<'_>,
-) -> Result<(), EncodeError> {
-    let argument = T::decode(r).map_err(|_| EncodeError::Invalid("an argument cannot be read back"))?;
-    argument.encode(w)
+impl<T, E, D> AsyncCall for CallFuture<E, D>
+where
+    E: OperationError,
+    D: FnOnce(&mut Reader<'_>) -> Result<T, DecodeError> + Unpin,
+{
+    fn begin(mut self) -> Self {
+        if let State::Start = self.state {
+            self.state = self.call.start().unwrap_or_else(State::Failed);
+            if let State::Sent { connection, .. } = &self.state {
+                connection.flush();
+            }
+        }
+        self
+    }
 }
 
 impl<E, D> CallFuture<E, D> {
@@ -111,17 +120,17 @@ impl<E, D> std::fmt::Debug for CallFuture<E, D> {
 }
 
 /// What does not change while the call is tried.
-struct Call {
-    reference: ObjectRef,
-    operation: Operation,
-    deadline: Option<Instant>,
-    binding: Arc<Binding>,
+pub(crate) struct Call {
+    pub(crate) reference: ObjectRef,
+    pub(crate) operation: Operation,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) binding: Arc<Binding>,
     code_sets: CodeSets,
-    arguments: Vec<u8>,
+    pub(crate) arguments: Arguments,
     rewrite: Option<Rewrite>,
 }
 
-enum State {
+pub(crate) enum State {
     Start,
     /// A worker connects, or runs the operation of a local object.
     AtWorker(Arc<Handover>),
@@ -130,101 +139,16 @@ enum State {
         id: u32,
         fresh: bool,
     },
+    /// Sent by the binding's native way of this index.
+    Piped {
+        server: Arc<NativeServer>,
+        way: usize,
+        id: u32,
+    },
+    /// The native protocol has no free buffer.
+    Stuck(Arc<NativeServer>),
     Failed(SystemException),
     Finished,
-}
-
-/// What a worker brings back to a future.
-#[derive(Default)]
-struct Handover(Mutex<HandoverState>);
-
-#[derive(Default)]
-struct HandoverState {
-    brought: Option<Brought>,
-    waker: Option<Waker>,
-    /// The servant of a local object runs, or has run.
-    begun: bool,
-    done: bool,
-}
-
-enum Brought {
-    /// The index of the route that could be connected.
-    Connected(Result<(usize, Arc<ClientConnection>), (Address, io::Error)>),
-    Local(Result<Step, SystemException>),
-    /// The time of the call is over. What the worker does no longer matters.
-    TimedOut(Completion),
-    /// The ORB was shut down before a worker came to it.
-    Nothing,
-}
-
-/// A worker's end of a [`Handover`]: brings nothing if the work is never done.
-struct Bringer(Arc<Handover>);
-
-impl Bringer {
-    /// Whether the work is still wanted, which is begun then.
-    fn begin(&self) -> bool {
-        let mut inner = lock(&self.0.0);
-        inner.begun = true;
-        !inner.done
-    }
-
-    fn bring(self, what: Brought) {
-        self.0.put(what);
-    }
-}
-
-impl Drop for Bringer {
-    fn drop(&mut self) {
-        self.0.put(Brought::Nothing);
-    }
-}
-
-impl Handover {
-    fn put(&self, what: Brought) {
-        self.put_with(|_| what);
-    }
-
-    fn put_with(&self, what: impl FnOnce(&HandoverState) -> Brought) {
-        let waker = {
-            let mut inner = lock(&self.0);
-            if inner.done {
-                return;
-            }
-            inner.done = true;
-            inner.brought = Some(what(&inner));
-            inner.waker.take()
-        };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    /// Sees to it that nobody waits for longer than until `deadline`.
-    fn until(self: &Arc<Self>, deadline: Option<Instant>, orb: &Orb) {
-        if let Some(deadline) = deadline {
-            let handover = Arc::downgrade(self);
-            orb.reactor().keeper.time(orb.reactor(), deadline, handover);
-        }
-    }
-
-    fn poll(&self, cx: &mut Context<'_>) -> Poll<Brought> {
-        let mut inner = lock(&self.0);
-        match inner.brought.take() {
-            Some(what) => Poll::Ready(what),
-            None => {
-                inner.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
-        }
-    }
-}
-
-impl Timed for Handover {
-    fn time_is_over(&self) {
-        self.put_with(|handover| {
-            Brought::TimedOut(if handover.begun { Completion::Maybe } else { Completion::No })
-        });
-    }
 }
 
 impl<T, E, D> Future for CallFuture<E, D>
@@ -272,6 +196,9 @@ impl<E, D> CallFuture<E, D> {
                     Poll::Pending
                 }
                 Poll::Ready(Brought::Local(result)) => Poll::Ready(result.map(Some)),
+                Poll::Ready(Brought::Native(Ok(Some(reply)))) => Poll::Ready(self.native_answer(None, reply)),
+                Poll::Ready(Brought::Native(Ok(None))) => Poll::Ready(self.again(CallFailure::NotStarted)),
+                Poll::Ready(Brought::Native(Err(exception))) => Poll::Ready(Err(exception)),
                 Poll::Ready(Brought::TimedOut(completed)) => {
                     Poll::Ready(Err(failed(CallFailure::TimedOut).completed(completed)))
                 }
@@ -291,6 +218,24 @@ impl<E, D> CallFuture<E, D> {
                 Poll::Ready(Ok(reply)) => Poll::Ready(Step::of(reply, connection.code_sets()).map(Some)),
                 Poll::Ready(Err(failure)) => Poll::Ready(self.again(failure)),
             },
+            State::Piped { server, way, id } => match server.poll_reply(id, cx) {
+                Poll::Pending => {
+                    self.state = State::Piped { server, way, id };
+                    Poll::Pending
+                }
+                Poll::Ready(Ok(reply)) => Poll::Ready(self.native_answer(Some(way), reply)),
+                Poll::Ready(Err(failure)) => Poll::Ready(self.native_failure(&server, failure)),
+            },
+            State::Stuck(server) => match server.poll_room(cx) {
+                Poll::Pending => {
+                    self.state = State::Stuck(server);
+                    Poll::Pending
+                }
+                Poll::Ready(()) => {
+                    self.state = State::Start;
+                    Poll::Ready(Ok(None))
+                }
+            },
             State::Failed(exception) => Poll::Ready(Err(exception)),
             State::Finished => Poll::Ready(Err(SystemException::bad_param().detail("polled after the end"))),
         }
@@ -308,6 +253,37 @@ impl<E, D> CallFuture<E, D> {
             Err(Refused::Exception(exception)) => return Err(exception),
         }
         Ok(None)
+    }
+
+    /// An answer by the native protocol, by this way if it is known.
+    fn native_answer(
+        &mut self,
+        way: Option<usize>,
+        reply: PipeReply,
+    ) -> Result<Option<Step>, SystemException> {
+        match self.call.native_step(way, reply)? {
+            Some(step) => Ok(Some(step)),
+            None => self.again(CallFailure::NotStarted),
+        }
+    }
+
+    #[cold]
+    fn native_failure(
+        &mut self,
+        server: &NativeServer,
+        failure: PipeFailure,
+    ) -> Result<Option<Step>, SystemException> {
+        match failure {
+            PipeFailure::TimedOut => Err(failed(CallFailure::TimedOut)),
+            PipeFailure::NotCarriedOut => {
+                server.suspend(&LinkError::ShutDown);
+                self.again(CallFailure::NotStarted)
+            }
+            PipeFailure::Lost(why) => {
+                server.suspend(&LinkError::ShutDown);
+                Err(failed(CallFailure::Lost(why)))
+            }
+        }
     }
 
     /// The server has not started the call: it can be sent once more.
@@ -355,6 +331,10 @@ impl Call {
             self.write_in(CodeSets::UNICODE)?;
             return Ok(self.run_local());
         }
+        if let Some(way) = self.binding.native_way() {
+            self.write_in(CodeSets::UNICODE)?;
+            return self.start_native(way);
+        }
         let index = self.binding.current();
         self.write_for(index)?;
         match self.route(index)?.endpoint.shared_connection() {
@@ -380,7 +360,7 @@ impl Call {
     /// Sees to it that text among the arguments is as this server reads it.
     #[inline]
     fn write_in(&mut self, code_sets: CodeSets) -> Result<(), SystemException> {
-        if self.code_sets == code_sets || self.arguments.is_empty() {
+        if self.code_sets == code_sets || self.arguments.octets().is_empty() {
             Ok(())
         } else {
             self.rewrite(code_sets)
@@ -398,12 +378,10 @@ impl Call {
                 .detail("forwarded to a server with other code sets; call again"));
         };
         let context = self.reference.orb().downgrade();
-        let mut reader = local::result_reader(&self.arguments).with_context(&context);
+        let mut reader = local::result_reader(self.arguments.octets()).with_context(&context);
         reader.set_codesets(self.code_sets);
-        let mut anew = Vec::with_capacity(self.arguments.len());
-        let mut writer = local::argument_writer(&mut anew);
-        writer.set_codesets(code_sets);
-        rewrite(&mut reader, &mut writer).map_err(|e| self.binding.unwritable(e))?;
+        let mut anew = Arguments::new();
+        rewrite(&mut reader, &mut anew.writer(code_sets)).map_err(|e| self.binding.unwritable(e))?;
         (self.arguments, self.code_sets) = (anew, code_sets);
         Ok(())
     }
@@ -427,7 +405,7 @@ impl Call {
         let handover = Arc::new(Handover::default());
         let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
         let (orb, operation, arguments) =
-            (self.reference.orb().clone(), self.operation, self.arguments.clone());
+            (self.reference.orb().clone(), self.operation, self.arguments.octets().to_vec());
         handover.until(self.deadline, self.reference.orb());
         self.reference.orb().reactor().spawn(Box::new(move |_| {
             if !result.begin() {
@@ -451,7 +429,7 @@ impl Call {
         let start = RequestStart { binding: &self.binding, route, operation: self.operation, id, announce };
         let mut message = crate::invoke::Buffer::take();
         let written = start.write(&mut message.bytes, Response::Target).and_then(|open| {
-            message.bytes.extend_from_slice(&self.arguments);
+            message.bytes.extend_from_slice(self.arguments.octets());
             finish(&mut message.bytes, open).map_err(|_| SystemException::marshal())
         });
         if let Err(exception) = written {
@@ -465,8 +443,10 @@ impl Call {
 
 impl<E, D> Drop for CallFuture<E, D> {
     fn drop(&mut self) {
-        if let State::Sent { connection, id, .. } = &self.state {
-            connection.cancel(*id);
+        match &self.state {
+            State::Sent { connection, id, .. } => connection.cancel(*id),
+            State::Piped { server, id, .. } => server.pipe.forget(*id),
+            _ => {}
         }
     }
 }
@@ -475,7 +455,7 @@ impl Binding {
     /// How text among the arguments is written.
     pub(crate) fn code_sets(&self) -> CodeSets {
         match (self.local_key(), self.route()) {
-            (None, Some(route)) => route.message_code_sets(),
+            (None, Some(route)) if self.native().is_none() => route.message_code_sets(),
             _ => CodeSets::UNICODE,
         }
     }

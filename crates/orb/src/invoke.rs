@@ -24,6 +24,7 @@ use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
 use crate::transport::native::client::Attempt;
+use crate::transport::native::pipe_calls::PipeReply;
 
 /// How often one call follows a forward before it is taken for a circle.
 pub(crate) const MAX_FORWARDS: usize = 10;
@@ -391,6 +392,8 @@ pub(crate) enum Outcome {
     None,
     /// A reply message; the results, or the user exception, start at `body`.
     Remote { message: Frame, body: usize, user: bool, code_sets: CodeSets },
+    /// An answer by the native protocol: the results, or the user exception.
+    Native(PipeReply),
     /// The results, or the user exception, of an object in this process.
     Local { results: Vec<u8>, user: bool },
 }
@@ -410,6 +413,10 @@ impl Outcome {
                 let mut reader = Reader::starting_at(message, header.order, *body);
                 reader.set_codesets(for_message(*code_sets, header.version));
                 read_results(reader.with_context(&context), *user, decode)
+            }
+            Self::Native(reply) => {
+                let user = reply.kind() == throughline_wire::Kind::UserException;
+                read_results(reply.reader().with_context(&context), user, decode)
             }
             Self::Local { results, user } => {
                 read_results(local::result_reader(results).with_context(&context), *user, decode)

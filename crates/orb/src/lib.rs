@@ -53,10 +53,13 @@
 #![forbid(unsafe_code)]
 
 pub mod adapter;
+mod arguments;
 mod binding;
 mod call_future;
+mod call_future_native;
 mod dispatch;
 pub mod exception;
+mod handover;
 mod initial;
 pub mod interface;
 mod invoke;
@@ -75,7 +78,7 @@ mod transport;
 mod way;
 
 pub use adapter::{Adapter, AdapterConfig, AdapterError};
-pub use call_future::CallFuture;
+pub use call_future::{AsyncCall, CallFuture};
 pub use exception::{Completion, Kind, SystemException, UserException};
 pub use object_key::KeyParts;
 pub use object_table::ActiveObject;
@@ -85,5 +88,6 @@ pub use throughline_cdr::{BoundedString, BoundedVec, BoundedWString, LongDouble,
 pub use throughline_demux::shared::Strategy;
 pub use throughline_giop::{Ior, Version};
 pub use transport::address::{Address, AddressError};
+pub use transport::native::drive::block_on;
 pub use transport::socket::Wait;
 pub use way::{Transport, Way};

@@ -6,7 +6,8 @@ pub use throughline_cdr::{
 };
 pub use throughline_demux::NameTable;
 
-pub use crate::call_future::{CallFuture, Rewrite, rewrite};
+pub use crate::arguments::{Rewrite, rewrite};
+pub use crate::call_future::{AsyncCall, CallFuture};
 pub use crate::exception::{OperationError, SystemException, UserException};
 pub use crate::interface::{IMPLICIT_OPERATIONS, Interface, Operation, OperationTable};
 pub use crate::reference::{ObjectRef, TypedReference, decode_reference, encode_reference};

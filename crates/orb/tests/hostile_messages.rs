@@ -471,9 +471,10 @@ fn many_requests_in_one_segment() {
     let all: Vec<u8> = (0..5000).flat_map(|id| ping(&scene.key, id)).collect();
     let mut reading = Wire::of(wire.0.try_clone().unwrap());
     let sends = std::thread::spawn(move || wire.send(&all));
-    for id in 0..5000 {
-        assert_eq!(reading.reply().unwrap().id, id);
-    }
+    // In their order, unless the machine interrupts a servant for so long that another thread goes on with the next.
+    let mut answered: Vec<u32> = (0..5000).map(|_| reading.reply().unwrap().id).collect();
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq(0..5000));
     sends.join().unwrap();
 }
 

@@ -520,6 +520,12 @@ impl Vi {
         self.stop(CompletionError::Disconnected);
     }
 
+    /// Breaks the connection: as [`disconnect`](Self::disconnect), but the peer is told that it is lost, since what it waits for
+    /// may or may not have been done.
+    pub fn abort(&mut self) {
+        self.stop(CompletionError::ConnectionLost);
+    }
+
     /// As [`send_done`](Self::send_done), and waits for it; for ever without a timeout.
     ///
     /// # Errors

@@ -84,7 +84,18 @@ impl Flags {
     /// The receiver need not be woken for this message: more follow at once, and the last one wakes it.
     pub const QUIET: Self = Self(16);
 
-    const ALL: Self = Self(31);
+    /// Of requests: the sender does not wait for the answer before it sends the next one, and wants those that follow carried out
+    /// even while this one takes long.
+    pub const CONCURRENT: Self = Self(32);
+
+    const ALL: Self = Self(63);
+
+    /// The flags of a message that was not read yet, without looking at anything else. None if it has none that version 1
+    /// has.
+    #[inline(always)]
+    pub fn peek(message: &[u8]) -> Self {
+        message.get(2).and_then(|bits| Self::from_bits(*bits)).unwrap_or_default()
+    }
 
     /// These flags as they are on the wire.
     #[inline(always)]

@@ -114,6 +114,7 @@ impl Scope<'_> {
     fn async_stub(&self, call: &Call<'_>, operation: &TokenStream) -> TokenStream {
         let (head, method) = (self.stub_head(call, true), ident(&call.on_reference.1));
         let (result, error, send) = (self.prelude("Result"), self.call_error(call), self.prelude("Send"));
+        let rt = self.rt();
         let parameters = call.ins().map(|it| {
             let (name, owned) = (&it.name, it.direction == Direction::InOut);
             let ty = if owned { self.ty(it.ty) } else { self.parameter(it.ty) };
@@ -127,7 +128,7 @@ impl Scope<'_> {
             #head
             pub fn #method(
                 &self #(, #parameters)*
-            ) -> impl ::std::future::Future<Output = #result<#output, #error>> + #send + use<> {
+            ) -> impl #rt::AsyncCall<Output = #result<#output, #error>> + #send + use<> {
                 self.0.call_async(#operation, #write, #read) #rewriting
             }
         }

@@ -291,7 +291,7 @@ pub mod bank {
         /// [`balance`](Self::balance), as a future.
         pub fn balance_async(
             &self,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<i64, rt::SystemException>,
         > + Send + use<> {
             self.0
@@ -316,7 +316,7 @@ pub mod bank {
         pub fn withdraw_async(
             &self,
             amount: i64,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<i64, AccountWithdrawError>,
         > + Send + use<> {
             self.0
@@ -342,7 +342,7 @@ pub mod bank {
         pub fn rename_async(
             &self,
             name: &str,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<(), rt::SystemException>,
         > + Send + use<> {
             self.0
@@ -380,7 +380,7 @@ pub mod bank {
         pub fn move_data_async(
             &self,
             data: Numbers,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<(Numbers, i32), rt::SystemException>,
         > + Send + use<> {
             self.0
@@ -545,7 +545,7 @@ pub mod bank {
         pub fn add_interest_async(
             &self,
             rate: f64,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<(), rt::SystemException>,
         > + Send + use<> {
             self.0
@@ -570,7 +570,7 @@ pub mod bank {
         /// [`balance`](Self::balance), as a future.
         pub fn balance_async(
             &self,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<i64, rt::SystemException>,
         > + Send + use<> {
             self.0
@@ -595,7 +595,7 @@ pub mod bank {
         pub fn withdraw_async(
             &self,
             amount: i64,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<i64, AccountWithdrawError>,
         > + Send + use<> {
             self.0
@@ -621,7 +621,7 @@ pub mod bank {
         pub fn rename_async(
             &self,
             name: &str,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<(), rt::SystemException>,
         > + Send + use<> {
             self.0
@@ -659,7 +659,7 @@ pub mod bank {
         pub fn move_data_async(
             &self,
             data: Numbers,
-        ) -> impl ::std::future::Future<
+        ) -> impl rt::AsyncCall<
             Output = Result<(Numbers, i32), rt::SystemException>,
         > + Send + use<> {
             self.0

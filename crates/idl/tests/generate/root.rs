@@ -478,7 +478,7 @@ impl PlotterRef {
     /// [`current`](Self::current), as a future.
     pub fn current_async(
         &self,
-    ) -> impl ::std::future::Future<
+    ) -> impl ::throughline::rt::AsyncCall<
         Output = ::std::result::Result<Level, ::throughline::rt::SystemException>,
     > + Send + use<> {
         self.0
@@ -511,7 +511,7 @@ impl PlotterRef {
         &self,
         all: &[Point],
         with: &plotter::Style,
-    ) -> impl ::std::future::Future<
+    ) -> impl ::throughline::rt::AsyncCall<
         Output = ::std::result::Result<i32, PlotterPlotError>,
     > + Send + use<> {
         self.0
@@ -558,7 +558,7 @@ impl PlotterRef {
         &self,
         which: Choice,
         next: Option<&PlotterRef>,
-    ) -> impl ::std::future::Future<
+    ) -> impl ::throughline::rt::AsyncCall<
         Output = ::std::result::Result<
             (Choice, Choice),
             ::throughline::rt::SystemException,

@@ -1,12 +1,13 @@
 //! Our side of the comparisons: a server and a client of `interop/idl/bench.idl`.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, Write};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use throughline::rt::{Decode, Encode, Reader, Writer};
-use throughline::{Address, Orb, OrbConfig, SystemException, TypedReference, Wait};
+use throughline::{Address, AsyncCall, Orb, OrbConfig, SystemException, TypedReference, Wait, block_on};
 use throughline_cdr::{ByteOrder, Output};
 
 use super::{failure, outstanding};
@@ -127,6 +128,10 @@ fn round(targets: &[bench::TargetRef], line: &str) -> Result<String, LabError> {
             outstanding::run(call.clone(), warmup, threads)?;
             outstanding::run(call, count, threads)?
         }
+        "ping-begun" => {
+            begun(target, warmup, threads)?;
+            begun(target, count, threads)?
+        }
         "ping" => {
             let call = || {
                 let mut all = targets.iter().cycle();
@@ -145,6 +150,29 @@ fn round(targets: &[bench::TargetRef], line: &str) -> Result<String, LabError> {
         _ => return Err(bad()),
     };
     Ok(report(times, wall))
+}
+
+/// One thread that always has so many calls under way, and waits for the oldest. A call is timed from when it is begun.
+fn begun(
+    target: &bench::TargetRef,
+    count: usize,
+    window: usize,
+) -> Result<(Vec<u64>, Duration), SystemException> {
+    let mut times = Vec::with_capacity(count);
+    let mut pending: VecDeque<(Instant, _)> = VecDeque::with_capacity(window);
+    let start = Instant::now();
+    for n in 0..count + window {
+        if n >= window
+            && let Some((begun, call)) = pending.pop_front()
+        {
+            block_on(call)?;
+            times.push(begun.elapsed().as_nanos() as u64);
+        }
+        if n < count {
+            pending.push_back((Instant::now(), target.ping_async().begin()));
+        }
+    }
+    Ok((times, start.elapsed()))
 }
 
 /// Divides the calls among threads; each call is timed by itself, as `bench_client` does.

@@ -20,6 +20,7 @@ use throughline_giop::reply::ReplyHeader;
 
 use crate::large::LargeMessage;
 use crate::transport::calls::{CallFailure, Caller, Calls, Wake};
+use crate::transport::keeper::Watched;
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
 use crate::transport::reactor::{Reactor, Source, Worker, lock};
@@ -165,20 +166,10 @@ impl ClientConnection {
         if deadline.is_some()
             && let Some(reactor) = self.reactor.upgrade()
         {
-            reactor.keeper.watch(Arc::downgrade(self));
+            let watched: Weak<Self> = Arc::downgrade(self);
+            reactor.keeper.watch(watched);
         }
         Ok(id)
-    }
-
-    /// Ends the calls of futures whose time is over. True as long as some call has a deadline.
-    pub(crate) fn expire(&self, now: Instant) -> bool {
-        let (expired, more) = lock(&self.calls).expired(now);
-        for id in expired {
-            let wake = lock(&self.calls).deliver(id, Err(CallFailure::TimedOut));
-            self.send_cancel(id);
-            wake.wake();
-        }
-        more
     }
 
     /// Sends a message and waits until the kernel has it.
@@ -576,6 +567,18 @@ fn note_received(inbox: &mut Incoming, received: io::Result<usize>) -> Result<()
         }
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
         Err(e) => Err(CallFailure::Lost(e.to_string())),
+    }
+}
+
+impl Watched for ClientConnection {
+    fn expire(&self, now: Instant) -> bool {
+        let (expired, more) = lock(&self.calls).expired(now);
+        for id in expired {
+            let wake = lock(&self.calls).deliver(id, Err(CallFailure::TimedOut));
+            self.send_cancel(id);
+            wake.wake();
+        }
+        more
     }
 }
 

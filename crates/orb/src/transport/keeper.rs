@@ -22,6 +22,12 @@ pub(crate) trait Timed: Send + Sync {
     fn time_is_over(&self);
 }
 
+/// Something with calls of futures that have deadlines.
+pub(crate) trait Watched: Send + Sync + std::fmt::Debug {
+    /// Ends the calls whose time is over. True as long as some call has a deadline.
+    fn expire(&self, now: Instant) -> bool;
+}
+
 /// The keeper's side of a reactor.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
@@ -38,8 +44,8 @@ struct State {
     stop: bool,
     /// Client connections on which requests wait for woken futures.
     unflushed: Vec<Weak<ClientConnection>>,
-    /// Client connections with futures whose calls have a deadline.
-    watched: Vec<Weak<ClientConnection>>,
+    /// Those whose calls have deadlines.
+    watched: Vec<Weak<dyn Watched>>,
     /// Whom to tell that their time is over, and when.
     timed: Vec<(Instant, Weak<dyn Timed>)>,
     /// Client connections to be closed when they have been idle for long.
@@ -85,8 +91,8 @@ impl Keeper {
         }
     }
 
-    /// Looks after the deadlines of the futures on a connection.
-    pub(crate) fn watch(&self, connection: Weak<ClientConnection>) {
+    /// Looks after the deadlines of the calls of futures.
+    pub(crate) fn watch(&self, connection: Weak<dyn Watched>) {
         let mut state = lock(&self.state);
         if !state.watched.iter().any(|c| c.ptr_eq(&connection)) {
             state.watched.push(connection);

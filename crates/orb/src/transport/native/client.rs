@@ -14,6 +14,8 @@ use throughline_giop::NativeAddress;
 use throughline_wire::{Flow, Header, Kind, Message, TimeLeft};
 
 use super::link::{Link, LinkError, LinkOptions};
+use super::pipe::Pipe;
+use super::pipe_calls::PipeReply;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
 use crate::native::{body_reader, body_writer};
@@ -36,6 +38,8 @@ pub(crate) struct NativeServer {
     /// Whether `not_before` says anything: looked at by every call.
     suspended: AtomicBool,
     closed: AtomicBool,
+    /// Where the calls of futures go.
+    pub(crate) pipe: Pipe,
 }
 
 /// Where the native protocol takes a reference's calls.
@@ -91,7 +95,7 @@ thread_local! {
 }
 
 impl NativeServer {
-    pub(crate) fn new(address: NativeAddress, options: LinkOptions) -> Arc<Self> {
+    pub(crate) fn new(address: NativeAddress, options: LinkOptions, pipe: Pipe) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -100,12 +104,27 @@ impl NativeServer {
             not_before: Mutex::default(),
             suspended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            pipe,
         })
+    }
+
+    /// How long to look for an answer before sleeping.
+    pub(crate) fn spin(&self) -> Duration {
+        self.options.spin
+    }
+
+    /// Connects the pipe, or finds that there is no way to the server at present.
+    pub(crate) fn connect_pipe(&self) {
+        match Link::connect(&self.address, CONNECT_WITHIN, self.options) {
+            Ok(link) => self.pipe.connect(link),
+            Err(error) => self.suspend(&error),
+        }
     }
 
     /// The links of all threads are closed when they are next looked at. False, for who keeps servers that are open.
     pub(crate) fn close(&self) -> bool {
         self.closed.store(true, Ordering::Release);
+        self.end_pipe(&LinkError::ShutDown);
         false
     }
 
@@ -127,7 +146,7 @@ impl NativeServer {
     }
 
     #[cold]
-    fn suspend(&self, why: &LinkError) {
+    pub(crate) fn suspend(&self, why: &LinkError) {
         tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
         *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER);
         self.suspended.store(true, Ordering::Relaxed);
@@ -194,6 +213,11 @@ impl NativeReply {
         self.kind
     }
 
+    /// A copy that needs no link.
+    pub(crate) fn detach(&self) -> PipeReply {
+        PipeReply::new(self.kind, self.own.as_ref().map_or(&[][..], |own| own.link.received()))
+    }
+
     /// Reads the body.
     #[inline]
     pub(crate) fn read<T>(&self, read: impl FnOnce(Reader<'_>) -> T) -> T {
@@ -240,18 +264,9 @@ pub(crate) fn exchange(
 ) -> Result<Attempt, SystemException> {
     let Some(mut own) = route.server.link() else { return Ok(Attempt::NotPossible) };
     own.sequence = own.sequence.wrapping_add(1);
-    let header = Header {
-        flow: own.flow,
-        sequence: own.sequence,
-        slot: route.slot,
-        nonce: route.nonce,
-        operation: u16::try_from(operation.index).unwrap_or(u16::MAX),
-        check: operation.check(),
-        time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
-            TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
-        }),
-        ..Header::new(if wants_reply { Kind::Request } else { Kind::Oneway })
-    };
+    let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
+    let header =
+        Header { flow: own.flow, sequence: own.sequence, ..request(route, operation, deadline, kind) };
     if let Err(error) = send(&mut own.link, &header, &encode)? {
         route.server.suspend(&error);
         return Ok(Attempt::NotPossible);
@@ -263,6 +278,26 @@ pub(crate) fn exchange(
     }
     crate::transport::server::before_waiting();
     wait(own, deadline)
+}
+
+/// The header of a request on a link yet unknown.
+#[inline(always)]
+pub(crate) fn request(
+    route: &NativeRoute,
+    operation: Operation,
+    deadline: Option<Instant>,
+    kind: Kind,
+) -> Header {
+    Header {
+        slot: route.slot,
+        nonce: route.nonce,
+        operation: u16::try_from(operation.index).unwrap_or(u16::MAX),
+        check: operation.check(),
+        time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
+            TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
+        }),
+        ..Header::new(kind)
+    }
 }
 
 /// Marshals the request straight into memory that the fabric sends from.

@@ -45,6 +45,12 @@ pub(crate) enum LinkError {
     Unknown,
     #[error("cannot wait: {0}")]
     Wait(WaitError),
+    #[error("a message that is none of this protocol")]
+    Nonsense,
+    #[error("no worker can read: {0}")]
+    Unattended(io::Error),
+    #[error("the ORB was shut down")]
+    ShutDown,
 }
 
 impl LinkError {
@@ -83,7 +89,25 @@ pub(crate) struct Link {
     /// The buffer that the next message is written to.
     out: Option<Buffer>,
     arrived: Arrived,
+    /// Messages checked out.
+    away: usize,
     max_message: usize,
+}
+
+/// A message taken from its link, to be worked on while others use that, and the memory for its answer.
+#[derive(Debug)]
+pub(crate) struct Errand {
+    message: Arrived,
+    room: Buffer,
+    used: usize,
+}
+
+impl Errand {
+    /// Answers it with what `answer` writes, if it writes anything.
+    #[inline]
+    pub(crate) fn answer(&mut self, overflow: &mut Vec<u8>, answer: impl FnOnce(&[u8], Output<'_>)) {
+        answer(self.message.octets(), Output::memory(&mut self.room, &mut self.used, overflow));
+    }
 }
 
 /// The message received last.
@@ -97,6 +121,17 @@ enum Arrived {
         octets: Vec<u8>,
         missing: usize,
     },
+}
+
+impl Arrived {
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        match self {
+            Self::Nothing => &[],
+            Self::Buffer(buffer) => buffer,
+            Self::Parts { octets, .. } => octets,
+        }
+    }
 }
 
 fn nic() -> Result<&'static Nic, ResourceError> {
@@ -120,7 +155,7 @@ impl Link {
         };
         let mut vi = nic.create_vi(&attributes)?;
         vi.post_own_receives();
-        Ok(Self { vi, out: None, arrived: Arrived::Nothing, max_message: options.max_message })
+        Ok(Self { vi, out: None, arrived: Arrived::Nothing, away: 0, max_message: options.max_message })
     }
 
     pub(crate) fn connect(
@@ -143,6 +178,15 @@ impl Link {
     /// Tells others than the link's owner that there is something to receive.
     pub(crate) fn bell(&self) -> Option<Bell> {
         self.vi.bell()
+    }
+
+    /// Whether a message can be written now.
+    #[inline]
+    pub(crate) fn has_room(&mut self) -> Result<bool, LinkError> {
+        if self.out.is_none() {
+            self.out = self.vi.send_buffer();
+        }
+        if self.out.is_none() && !self.is_open() { Err(self.why_not()) } else { Ok(self.out.is_some()) }
     }
 
     /// The memory that the next message is written to.
@@ -290,11 +334,45 @@ impl Link {
     /// The message received last.
     #[inline]
     pub(crate) fn received(&self) -> &[u8] {
-        match &self.arrived {
-            Arrived::Nothing => &[],
-            Arrived::Buffer(buffer) => buffer,
-            Arrived::Parts { octets, .. } => octets,
+        self.arrived.octets()
+    }
+
+    /// The message received last leaves the link for a while. At least one buffer must stay posted, or the peer's next message
+    /// would find none.
+    #[inline]
+    pub(crate) fn check_out(&mut self) -> Result<Errand, LinkError> {
+        self.room()?;
+        let Some(room) = self.out.take() else { return Err(LinkError::Stalled) };
+        self.away += 1;
+        Ok(Errand { message: std::mem::replace(&mut self.arrived, Arrived::Nothing), room, used: 0 })
+    }
+
+    /// The message comes back with its answer, which is sent.
+    #[inline]
+    pub(crate) fn check_in(&mut self, errand: Errand, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        let Errand { message, room, used } = errand;
+        self.away -= 1;
+        self.out = Some(room);
+        let sent = self.send_answer(used, overflow);
+        if let Arrived::Buffer(buffer) = message {
+            self.repost(buffer);
         }
+        sent
+    }
+
+    /// Whether another message can be checked out.
+    pub(crate) fn can_check_out(&self) -> bool {
+        self.away < BUFFERS as usize - 1
+    }
+
+    /// Whether a message is checked out.
+    pub(crate) fn has_errands(&self) -> bool {
+        self.away > 0
+    }
+
+    /// Breaks the connection, so that the peer does not take what it waits for as not carried out.
+    pub(crate) fn abort(&mut self) {
+        self.vi.abort();
     }
 
     /// Whether a message began to arrive that is not whole.
@@ -328,16 +406,21 @@ impl Link {
         let mut used = 0;
         answer(self.received(), Output::memory(&mut buffer, &mut used, overflow));
         self.out = Some(buffer);
-        let sent = if !overflow.is_empty() {
+        let sent = self.send_answer(used, overflow);
+        // Not before: the answer does not wait for this.
+        self.release();
+        sent
+    }
+
+    #[inline(always)]
+    fn send_answer(&mut self, used: usize, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        if !overflow.is_empty() {
             self.send_overflow(overflow)
         } else if used != 0 {
             self.send(used)
         } else {
             Ok(())
-        };
-        // Not before: the answer does not wait for this.
-        self.release();
-        sent
+        }
     }
 
     #[cold]

@@ -4,8 +4,11 @@
 //! answer ([`server`]). What messages mean is [`crate::native`]'s business.
 
 pub(crate) mod client;
+pub(crate) mod drive;
 pub(crate) mod link;
 mod park;
+pub(crate) mod pipe;
+pub(crate) mod pipe_calls;
 mod roles;
 pub(crate) mod server;
 
@@ -16,7 +19,8 @@ use throughline_giop::NativeAddress;
 use throughline_wire::FlowIds;
 
 use self::client::NativeServer;
-use self::link::LinkOptions;
+use self::pipe::Pipe;
+use crate::orb::Orb;
 use crate::transport::reactor::lock;
 
 /// Buffers for messages that exceed registered memory are kept up to this many bytes.
@@ -54,7 +58,7 @@ pub(crate) struct Natives(Mutex<HashMap<NativeAddress, Arc<NativeServer>>>);
 
 impl Natives {
     /// The server at an address; the same for all who ask while one of them holds it.
-    pub(crate) fn at(&self, address: &NativeAddress, options: LinkOptions) -> Arc<NativeServer> {
+    pub(crate) fn at(&self, address: &NativeAddress, orb: &Orb) -> Arc<NativeServer> {
         let mut known = lock(&self.0);
         if let Some(server) = known.get(address) {
             return Arc::clone(server);
@@ -62,7 +66,8 @@ impl Natives {
         if known.len() >= FEW_SERVERS {
             known.retain(|_, server| Arc::strong_count(server) > 1 || server.close());
         }
-        let server = NativeServer::new(address.clone(), options);
+        let pipe = Pipe::new(Arc::downgrade(orb.reactor()), orb.config().max_outstanding);
+        let server = NativeServer::new(address.clone(), orb.link_options(), pipe);
         known.insert(address.clone(), Arc::clone(&server));
         server
     }

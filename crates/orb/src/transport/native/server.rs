@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use throughline_giop::NativeAddress;
 use throughline_vi::Bell;
+use throughline_wire::Flags;
 
 use super::link::{Link, LinkError, LinkListener, LinkOptions};
 use super::park::{Parking, Spin};
@@ -40,6 +41,17 @@ pub(crate) struct NativeLimits {
 struct Line {
     link: Mutex<Link>,
     bell: Bell,
+}
+
+impl Line {
+    /// The server stops while servants that this client called may still run: nobody will have their answers.
+    fn abandon(&self) {
+        if let Ok(mut link) = self.link.try_lock()
+            && link.has_errands()
+        {
+            link.abort();
+        }
+    }
 }
 
 /// What the workers share.
@@ -114,7 +126,8 @@ impl NativeListener {
         if !shared.roles.wait_for_end(grace) {
             tracing::warn!("a servant called by the native protocol takes longer than the shutdown may");
         }
-        *lock(&shared.lines) = Arc::new([]);
+        let lines = std::mem::replace(&mut *lock(&shared.lines), Arc::new([]));
+        lines.iter().for_each(|line| line.abandon());
     }
 }
 
@@ -307,6 +320,14 @@ impl Shared {
                 Ok(false) => return served > 0,
                 Err(error) => return self.end(line, &error),
             }
+            if Flags::peek(link.received()).has(Flags::CONCURRENT) && link.can_check_out() {
+                match self.run_errand(line, link, term, overflow) {
+                    Ok(Some(guard)) => link = guard,
+                    Ok(None) => return true,
+                    Err(error) => return self.end(line, &error),
+                }
+                continue;
+            }
             self.roles.beat(term);
             let answered =
                 link.answer(overflow, |request, output| self.dispatcher.handle_native(request, output));
@@ -319,6 +340,26 @@ impl Shared {
             }
         }
         true
+    }
+
+    /// Serves a request whose sender may send others before it has the answer: a worker that takes the lead serves them.
+    /// Gives the link back if this worker still leads.
+    #[inline]
+    fn run_errand<'l>(
+        &self,
+        line: &'l Line,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        overflow: &mut Vec<u8>,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        let mut errand = link.check_out()?;
+        drop(link);
+        self.roles.beat(term);
+        errand.answer(overflow, |request, output| self.dispatcher.handle_native(request, output));
+        let leads = self.roles.beat(term);
+        let mut link = lock(&line.link);
+        link.check_in(errand, overflow)?;
+        Ok(leads.then_some(link))
     }
 
     #[cold]

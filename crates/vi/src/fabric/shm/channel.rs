@@ -199,6 +199,14 @@ impl Channel {
         self.stopped.store(1, Ordering::Release);
     }
 
+    /// Asks the socket whether the peer is still there. Not while somebody sleeps on it, who would not wake by what is taken
+    /// here, and learns it himself.
+    pub(crate) fn ask(&self) {
+        if !parking::sleeps(self.own.parked()) {
+            self.drain();
+        }
+    }
+
     /// Under the lock, and for no longer than this.
     fn heard<T>(&self, work: impl FnOnce(&mut Heard) -> T) -> T {
         work(&mut self.control.lock().unwrap_or_else(PoisonError::into_inner))

@@ -396,7 +396,7 @@ impl Connected {
     fn nothing(&mut self) -> Arrival {
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
-            self.channel.drain();
+            self.channel.ask();
         }
         match self.channel.stopped() {
             // It may have published something just before.

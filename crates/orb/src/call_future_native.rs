@@ -1,0 +1,110 @@
+//! The call of a future by the native protocol: one attempt, which other ways follow if it is not possible.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use throughline_cdr::Decode;
+use throughline_giop::Ior;
+use throughline_wire::Kind;
+
+use crate::call_future::{Call, State};
+use crate::exception::{Kind as Exception, SystemException};
+use crate::handover::{Bringer, Brought, Handover};
+use crate::invoke::{Outcome, Step, broken, failed};
+use crate::native::read_exception;
+use crate::transport::calls::CallFailure;
+use crate::transport::native::client::{Attempt, exchange, request};
+use crate::transport::native::pipe::Begun;
+use crate::transport::native::pipe_calls::PipeReply;
+
+impl Call {
+    /// Sends the request by this way of the binding, if that is possible now.
+    #[inline]
+    pub(crate) fn start_native(&self, way: usize) -> Result<State, SystemException> {
+        let route = self.binding.native_at(way).ok_or_else(|| self.reference.no_usable_profile())?;
+        let server = &route.server;
+        let header = request(route, self.operation, self.deadline, Kind::Request);
+        match server.pipe.send(header, self.arguments.octets(), self.deadline) {
+            Begun::Sent(id) => {
+                if self.deadline.is_some() {
+                    server.watch_deadlines();
+                }
+                Ok(State::Piped { server: Arc::clone(server), way, id })
+            }
+            Begun::NoRoom => Ok(State::Stuck(Arc::clone(server))),
+            Begun::NotConnected => Ok(self.connect_native(way)),
+            Begun::TooLong => Ok(self.exchange_at_worker(way)),
+            Begun::Full => Err(failed(CallFailure::Full)),
+        }
+    }
+
+    #[cold]
+    fn connect_native(&self, way: usize) -> State {
+        let binding = Arc::clone(&self.binding);
+        self.at_worker(move || {
+            if let Some(route) = binding.native_at(way) {
+                route.server.connect_pipe();
+            }
+            Ok(None)
+        })
+    }
+
+    /// What exceeds a registered buffer goes in parts, each of which may have to wait for the one before: a worker does that.
+    #[cold]
+    fn exchange_at_worker(&self, way: usize) -> State {
+        let (binding, operation, deadline) = (Arc::clone(&self.binding), self.operation, self.deadline);
+        let arguments = self.arguments.octets().to_vec();
+        self.at_worker(move || {
+            let Some(route) = binding.native_at(way) else { return Ok(None) };
+            let attempt = exchange(route, operation, deadline, true, |w| {
+                w.write_bytes(&arguments);
+                Ok(())
+            })?;
+            Ok(match attempt {
+                Attempt::Answered(reply) => Some(reply.detach()),
+                _ => None,
+            })
+        })
+    }
+
+    fn at_worker(
+        &self,
+        work: impl FnOnce() -> Result<Option<PipeReply>, SystemException> + Send + 'static,
+    ) -> State {
+        let handover = Arc::new(Handover::default());
+        let result = Bringer(Arc::clone(&handover));
+        self.reference.orb().reactor().spawn(Box::new(move |_| result.bring(Brought::Native(work()))));
+        State::AtWorker(handover)
+    }
+
+    /// What an answer asks for; none if another way should be tried.
+    #[inline]
+    pub(crate) fn native_step(
+        &self,
+        way: Option<usize>,
+        reply: PipeReply,
+    ) -> Result<Option<Step>, SystemException> {
+        match reply.kind() {
+            Kind::Forward => {
+                Ior::decode(&mut reply.reader()).map(|ior| Some(Step::Forward(ior))).map_err(broken)
+            }
+            Kind::SystemException => self.native_exception(way, &reply).map(|()| None),
+            _ => Ok(Some(Step::Done(Outcome::Native(reply)))),
+        }
+    }
+
+    /// The exception that the server answered with, unless another way may lead to the object.
+    #[cold]
+    fn native_exception(&self, way: Option<usize>, reply: &PipeReply) -> Result<(), SystemException> {
+        let exception = read_exception(&mut reply.reader()).map_err(broken)?;
+        let route = way.or_else(|| self.binding.native_way()).and_then(|way| self.binding.native_at(way));
+        match route {
+            // The handle is stale; a key may lead further than a handle.
+            Some(route) if exception.kind == Exception::ObjectNotExist && self.binding.route().is_some() => {
+                route.stale.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+            _ => Err(exception),
+        }
+    }
+}

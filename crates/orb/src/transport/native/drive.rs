@@ -1,0 +1,152 @@
+//! Waiting for a future on a thread of one's own, which reads for it meanwhile.
+//!
+//! An executor that knows nothing of links sleeps when no future can go on; a worker of the ORB must then read for them, and
+//! wake it. [`block_on`] looks at the links itself for a while, so that an answer that comes soon costs no thread's waking.
+
+use std::cell::{Cell, RefCell};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use super::client::NativeServer;
+use super::park::Spin;
+
+thread_local! {
+    /// Whether futures that are polled on this thread are driven by it.
+    static DRIVES: Cell<bool> = const { Cell::new(false) };
+    /// The servers that they wait for.
+    static SERVERS: RefCell<Vec<Arc<NativeServer>>> = const { RefCell::new(Vec::new()) };
+    static ALARM: (Arc<Alarm>, Waker) = {
+        let alarm = Arc::new(Alarm { rang: AtomicBool::new(false), thread: std::thread::current() });
+        (Arc::clone(&alarm), Waker::from(alarm))
+    };
+}
+
+/// What wakes this thread.
+struct Alarm {
+    rang: AtomicBool,
+    thread: Thread,
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.rang.swap(true, Ordering::Release) {
+            self.thread.unpark();
+        }
+    }
+}
+
+/// Whether the calling thread looks at this server's pipe itself, from now on.
+#[inline]
+pub(crate) fn adopt(server: &Arc<NativeServer>) -> bool {
+    DRIVES.get()
+        && SERVERS.with_borrow_mut(|servers| {
+            if !servers.iter().any(|other| Arc::ptr_eq(other, server)) {
+                servers.push(Arc::clone(server));
+            }
+            true
+        })
+}
+
+/// The end of driving, also by a panic: those who wait elsewhere for what was driven here are left to the ORB's workers.
+struct Driving<'a> {
+    alarm: &'a Alarm,
+    outer: bool,
+    waited: bool,
+}
+
+impl<'a> Driving<'a> {
+    #[inline]
+    fn begin(alarm: &'a Alarm) -> Self {
+        Self { alarm, outer: DRIVES.replace(true), waited: false }
+    }
+
+    /// Looks at the pipes until the alarm rings, and sleeps when that takes long.
+    fn wait(&mut self) {
+        if !std::mem::replace(&mut self.waited, true) {
+            crate::transport::server::before_waiting();
+        }
+        // Wakers are called from here; what futures those poll is no business of this thread's.
+        let mut servers = SERVERS.take();
+        DRIVES.set(false);
+        let mut spin = Spin::new(servers.iter().map(|server| server.spin()).max().unwrap_or_default());
+        while !self.alarm.rang.swap(false, Ordering::Acquire) {
+            if servers.iter().any(|server| server.read_replies()) {
+                continue;
+            }
+            if spin.is_over() {
+                servers.iter().for_each(|server| server.attend());
+                while !self.alarm.rang.load(Ordering::Acquire) {
+                    std::thread::park();
+                }
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+        DRIVES.set(true);
+        SERVERS.with_borrow_mut(|others| {
+            servers.append(others);
+            *others = servers;
+        });
+    }
+
+    #[cold]
+    fn leave(&self) {
+        let mut servers = SERVERS.take();
+        servers.drain(..).for_each(|server| server.attend_to_sleepers());
+        SERVERS.set(servers);
+    }
+}
+
+impl Drop for Driving<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        DRIVES.set(self.outer);
+        if self.outer {
+            // What rang here may have meant the outer future, which also keeps the servers.
+            self.alarm.rang.store(true, Ordering::Release);
+        } else if self.waited {
+            self.leave();
+        }
+    }
+}
+
+/// Waits for a future, and receives for it meanwhile what comes by the native protocol: the fastest way to wait for calls
+/// whose servers share memory with this process. Any other executor does as well, only slower.
+///
+/// Calls that were [begun](crate::AsyncCall::begin) before go on meanwhile. So a thread can have many under way:
+///
+/// ```no_run
+/// use std::collections::VecDeque;
+/// use throughline::rt::Operation;
+/// use throughline::{AsyncCall, ObjectRef, SystemException, block_on};
+///
+/// fn thousand_pings(object: &ObjectRef, ping: Operation) -> Result<(), SystemException> {
+///     let call = || object.call_async::<(), SystemException, _>(ping, |_| Ok(()), |_| Ok(())).begin();
+///     let mut pending: VecDeque<_> = (0..64).map(|_| call()).collect();
+///     for _ in 64..1000 {
+///         block_on(pending.pop_front().expect("64 of them"))?;
+///         pending.push_back(call());
+///     }
+///     pending.into_iter().try_for_each(block_on)
+/// }
+/// ```
+pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
+    let mut future = pin!(future.into_future());
+    ALARM.with(|(alarm, waker)| {
+        let mut cx = Context::from_waker(waker);
+        let mut driving = Driving::begin(alarm);
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+                return output;
+            }
+            driving.wait();
+        }
+    })
+}

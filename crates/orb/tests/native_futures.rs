@@ -1,0 +1,191 @@
+//! Calls of futures by the native protocol: many at once on one link.
+
+#![allow(clippy::redundant_closure)] // `Decode::decode` itself is a function of one lifetime.
+
+mod common;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+use std::time::{Duration, Instant};
+
+use common::{Echo, EchoRef, client, seen_by, server_with};
+use throughline::rt::{Decode, DecodeError, Encode, Operation, Reader};
+use throughline::{Address, AsyncCall, CallFuture, Completion, Kind, Orb, SystemException, block_on};
+
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A server without IIOP, so that futures have no other way.
+fn server() -> Orb {
+    server_with(|c| c.listen = vec![Address::Shm(String::new())])
+}
+
+fn served(server: &Orb) -> EchoRef {
+    server.root().activate(Echo::default()).unwrap()
+}
+
+type Shouting = CallFuture<SystemException, fn(&mut Reader<'_>) -> Result<String, DecodeError>>;
+
+fn shout(echo: &EchoRef, text: &str) -> Shouting {
+    echo.0.call_async(Operation::new("shout", 1), |w| text.encode(w), |r| String::decode(r))
+}
+
+type Sleeping = CallFuture<SystemException, fn(&mut Reader<'_>) -> Result<(), DecodeError>>;
+
+fn sleep(echo: &EchoRef, ms: u32) -> Sleeping {
+    echo.0.call_async(Operation::new("sleep", 5), |w| ms.encode(w), |_| Ok(()))
+}
+
+/// An executor that knows nothing of links, and sleeps.
+fn sleep_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut cx = Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    let started = Instant::now();
+    loop {
+        match future.as_mut().poll(&mut cx) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park_timeout(Duration::from_secs(20)),
+        }
+        assert!(started.elapsed() < Duration::from_secs(20), "nobody woke the task");
+    }
+}
+
+#[test]
+fn executors_of_both_kinds_get_answers() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    for n in 0..200 {
+        let text = format!("t{n}");
+        assert_eq!(block_on(echo.shout_async(&text)).unwrap(), format!("T{n}"));
+        assert_eq!(sleep_on(echo.shout_async(&text)).unwrap(), format!("T{n}"));
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn many_are_under_way_at_once() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let mut pending = VecDeque::new();
+    for n in 0..5_000 {
+        let call = shout(&echo, &format!("t{n}")).begin();
+        pending.push_back((n, call));
+        if pending.len() == 64 {
+            let (n, call) = pending.pop_front().unwrap();
+            assert_eq!(block_on(call).unwrap(), format!("T{n}"));
+        }
+    }
+    // Also those that nobody has asked for yet, in any order.
+    for (n, call) in pending.into_iter().rev() {
+        assert_eq!(sleep_on(call).unwrap(), format!("T{n}"));
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn more_than_memory_is_registered_for_waits_for_room() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let text = "x".repeat(10_000);
+    let calls: Vec<_> = (0..300).map(|_| shout(&echo, &text).begin()).collect();
+    for call in calls {
+        assert_eq!(block_on(call).unwrap().len(), 10_000);
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn long_arguments_and_results_arrive() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    for length in [0, 1, 30, 50, 100, 5_000, 65_000, 70_000, 1_000_000] {
+        let text = "y".repeat(length);
+        assert_eq!(sleep_on(echo.shout_async(&text)).unwrap(), text.to_uppercase(), "{length}");
+        assert_eq!(block_on(echo.shout_async(&text)).unwrap(), text.to_uppercase(), "{length}");
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn threads_share_one_link() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    std::thread::scope(|scope| {
+        for t in 0..6 {
+            let echo = &echo;
+            scope.spawn(move || {
+                for n in 0..300 {
+                    let text = format!("t{t} n{n}");
+                    let call = echo.shout_async(&text);
+                    let answer = if (t + n) % 2 == 0 { block_on(call) } else { sleep_on(call) };
+                    assert_eq!(answer.unwrap(), text.to_uppercase());
+                }
+            });
+        }
+    });
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn a_slow_call_holds_up_nobody() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    block_on(echo.ping_async()).unwrap();
+    let slow = sleep(&echo, 600).begin();
+    let started = Instant::now();
+    for _ in 0..20 {
+        block_on(echo.ping_async()).unwrap();
+    }
+    assert!(started.elapsed() < Duration::from_millis(400), "{:?}", started.elapsed());
+    block_on(slow).unwrap();
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn calls_end_in_time_and_dropped_ones_disturb_nobody() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(50)));
+    for executor in [block_on::<Sleeping>, sleep_on::<Sleeping>] {
+        let e = executor(sleep(&hasty, 300)).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe));
+        drop(sleep(&echo, 1).begin());
+        assert_eq!(executor(sleep(&echo, 0)), Ok(()));
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn a_server_that_is_gone_ends_what_waits() {
+    let (first, client) = (server(), client());
+    let own = served(&first);
+    let echo = seen_by(&client, &own);
+    block_on(echo.ping_async()).unwrap();
+    let waiting: Vec<_> = (0..8).map(|_| sleep(&echo, 10_000).begin()).collect();
+    first.shutdown(Duration::from_millis(50));
+    for call in waiting {
+        let e = sleep_on(call).unwrap_err();
+        assert!(matches!(e.kind, Kind::CommFailure | Kind::Transient), "{e:?}");
+    }
+    let e = block_on(echo.ping_async()).unwrap_err();
+    assert!(matches!(e.kind, Kind::Transient | Kind::InvObjref), "{e:?}");
+}
+
+#[test]
+fn a_client_that_shuts_down_ends_what_waits() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &served(&server));
+    let waiting = sleep(&echo, 10_000).begin();
+    let ended = std::thread::spawn(move || sleep_on(waiting));
+    std::thread::sleep(Duration::from_millis(50));
+    client.shutdown(GRACE);
+    assert!(ended.join().unwrap().is_err());
+    server.shutdown(Duration::from_millis(50));
+}
