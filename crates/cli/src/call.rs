@@ -4,6 +4,7 @@ mod given;
 mod interface;
 mod invocation;
 mod latency;
+mod layout;
 mod report;
 
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ use crate::ways::Ways;
   throughline call REF --idl bank.idl accounts
   throughline call REF --idl bank.idl history 2 --json
   throughline call @server.ior --idl shop.idl sell '{\"name\": \"tea\", \"price\": 3}' 10
-  throughline call REF --idl bank.idl audit --count 10000 --transport shm
+  throughline call REF --idl bank.idl accounts --count 10000 --transport shm
   throughline call corbaloc::localhost:2809/NameService _is_a IDL:omg.org/CosNaming/NamingContext:1.0")]
 pub struct Arguments {
     /// The object: IOR:, corbaloc:, corbaname:, or @FILE for the first reference in a file

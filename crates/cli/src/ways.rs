@@ -104,8 +104,8 @@ fn address(profile: &TaggedProfile) -> Option<String> {
     Some(format!("iiop at {}", addresses.join(" and ")))
 }
 
-/// Tries every way by itself, and tells of each whether it works.
-pub fn tried(object: &ObjectRef) -> Vec<String> {
+/// Tries every way by itself, if there are several, and tells of each in a line whether it works.
+pub fn tried(object: &ObjectRef) -> String {
     let ior = object.ior();
     let outcome = |profile: &TaggedProfile| {
         let address = address(profile)?;
@@ -116,7 +116,9 @@ pub fn tried(object: &ObjectRef) -> Vec<String> {
             Err(e) if e.kind == Kind::InvObjref => "cannot be reached from this machine".to_owned(),
             Err(e) => e.detail_text().map_or_else(|| e.to_string(), str::to_owned),
         };
-        Some(format!("{address}: {said}"))
+        Some(format!("\n  {address}: {said}"))
     };
-    ior.profiles.iter().filter_map(outcome).collect()
+    let outcomes: Vec<_> =
+        if ior.profiles.len() > 1 { ior.profiles.iter().filter_map(outcome).collect() } else { Vec::new() };
+    if outcomes.is_empty() { String::new() } else { format!("\neach way by itself:{}", outcomes.concat()) }
 }

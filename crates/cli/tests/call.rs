@@ -55,7 +55,7 @@ fn a_session() {
     assert_eq!(bank.json(&bank.server.line, &["history", "1"])["result"], json!([entry]));
     let books = bank.office(&["audit"]);
     assert!(
-        books.contains("\"accounts\":-5,\"tellers\":-5,") && books.contains("\"transactions\":1"),
+        books.contains("\"accounts\": -5, \"tellers\": -5,") && books.contains("\"transactions\": 1"),
         "{books}"
     );
     std::fs::write(bank.folder.file("refs"), format!("teller {teller}\n")).unwrap();

@@ -214,6 +214,7 @@ impl Interfaces {
 }
 
 fn unknown(exception: &SystemException, object: &ObjectRef) -> Failure {
-    let ways = crate::ways::tried(object).join("\n");
-    Failure::new("the object cannot be asked for its interface").because(format!("{exception}\n{ways}"))
+    Failure::new("the object cannot be asked for its interface")
+        .because(format!("{exception}{}", crate::ways::tried(object)))
+        .next("check that the server runs, or name the interface with --interface")
 }

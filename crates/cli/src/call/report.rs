@@ -6,13 +6,11 @@ use throughline_idl::model;
 
 use super::invocation::{Invocation, Raised};
 use super::latency::Latency;
+use super::layout::text;
 use crate::dynamic::Value;
 use crate::failure::Failure;
 use crate::output::{self, line};
 use crate::ways;
-
-/// What is longer gets lines of its own.
-const ONE_LINE: usize = 100;
 
 /// Prints results.
 pub fn results(
@@ -43,7 +41,7 @@ pub fn results(
         return output::json_line(&Json::Object(object));
     }
     match shown.as_slice() {
-        [(_, only)] => line(&text(only)),
+        [(_, only)] => line(&text(only, 0)),
         several => columns(several.iter().map(|(name, value)| (name.unwrap_or("result"), value)))
             .iter()
             .for_each(|it| line(it)),
@@ -68,27 +66,10 @@ fn way(object: &ObjectRef) -> String {
     object.way().map_or_else(|| "nothing".to_owned(), |way| way.to_string())
 }
 
-/// Text as it is, anything else as JSON.
-fn text(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        Json::Array(_) | Json::Object(_) => {
-            let short = value.to_string();
-            if short.chars().count() <= ONE_LINE {
-                return short;
-            }
-            serde_json::to_string_pretty(value).unwrap_or(short)
-        }
-        _ => value.to_string(),
-    }
-}
-
 /// Names and values below each other.
 fn columns<'v>(rows: impl Iterator<Item = (&'v str, &'v Json)> + Clone) -> Vec<String> {
     let width = rows.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let indent = " ".repeat(width + 2);
-    rows.map(|(name, value)| format!("{name:<width$}  {}", text(value).replace('\n', &format!("\n{indent}"))))
-        .collect()
+    rows.map(|(name, value)| format!("{name:<width$}  {}", text(value, width + 2))).collect()
 }
 
 /// A user exception.
@@ -157,12 +138,9 @@ pub fn failed(
     }
     let what = format!("the call of `{}` failed", invocation.name());
     match exception.kind {
-        Kind::Transient | Kind::CommFailure | Kind::InvObjref => {
-            let tried = ways::tried(object).join("\n");
-            Failure::new(what)
-                .because(format!("{exception}\neach way by itself:\n{tried}"))
-                .next("check that the server runs, and that the reference is its present one")
-        }
+        Kind::Transient | Kind::CommFailure | Kind::InvObjref => Failure::new(what)
+            .because(format!("{exception}{}", ways::tried(object)))
+            .next("check that the server runs, and that the reference is its present one"),
         Kind::Timeout => Failure::new(what).because(exception).next("try again with a longer --timeout"),
         Kind::ObjectNotExist => Failure::new(what)
             .because(exception)
