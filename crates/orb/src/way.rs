@@ -81,8 +81,6 @@ impl fmt::Display for Way {
 impl ObjectRef {
     /// The way that the next call takes first; right after a call, the one that it took. None when the reference has no
     /// address that can be used from here. A call whose way does not work takes another, unseen by its caller: this tells.
-    ///
-    /// Futures take IIOP even where this says otherwise.
     pub fn way(&self) -> Option<Way> {
         let binding = self.binding();
         if binding.local_key().is_some() {
