@@ -35,7 +35,16 @@ use crate::ways::Ways;
   throughline call REF --idl bank.idl history 2 --json
   throughline call @server.ior --idl shop.idl sell '{\"name\": \"tea\", \"price\": 3}' 10
   throughline call REF --idl bank.idl accounts --count 10000 --transport shm
-  throughline call corbaloc::localhost:2809/NameService _is_a IDL:omg.org/CosNaming/NamingContext:1.0")]
+  throughline call corbaloc::localhost:2809/NameService _is_a IDL:omg.org/CosNaming/NamingContext:1.0
+
+Values:
+  struct             {\"name\": \"tea\", \"price\": 3}
+  union              {\"member\": VALUE}, with \"_d\": DISCRIMINATOR where the member alone does not tell it
+  sequence, array    [VALUE, ...]; of octets also \"0x00ff\"
+  enum               the enumerator's name
+  object reference   its text in any form, or null
+  fixed              \"12.50\"
+  float, double      a number, or \"NaN\", \"Infinity\", \"-Infinity\"")]
 pub struct Arguments {
     /// The object: IOR:, corbaloc:, corbaname:, or @FILE for the first reference in a file
     #[arg(value_name = "REF")]

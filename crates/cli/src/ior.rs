@@ -11,7 +11,8 @@ use throughline_giop::corbaloc::Corbaloc;
 use throughline_giop::corbaname::Corbaname;
 
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, line};
+use crate::ways::{self, Tried};
 
 /// Show what is in an object reference
 ///
@@ -29,7 +30,7 @@ pub struct Arguments {
     /// Ask the name service for the object of a corbaname, and show that object's reference
     #[arg(long)]
     resolve: bool,
-    /// Ask the server whether the object exists
+    /// Ask the server whether the object exists, by each way that the reference offers
     #[arg(long)]
     ping: bool,
     /// Print one JSON object
@@ -49,23 +50,28 @@ pub fn run(arguments: &Arguments) -> Result {
     };
     let text = text.trim();
     let read = if arguments.resolve { resolve(text)? } else { read(text)? };
-    let alive = if arguments.ping { Some(ping(&read)?) } else { None };
+    let ping = if arguments.ping { Some(ping(&read)?) } else { None };
     if arguments.json {
         let mut object = json!({"form": read.form, "name": read.name, "initial_reference": read.initial});
         if let (Some(ior), Value::Object(fields)) = (&read.ior, &mut object) {
             fields.extend(describe::as_json(ior));
         }
-        if let Some(alive) = alive {
-            object["exists"] = alive.into();
+        if let Some((exists, ways)) = ping {
+            object["exists"] = exists.into();
+            let way = |it: &Tried| json!({"address": it.address, "answers": it.answers, "said": it.said});
+            object["ways"] = ways.iter().map(way).collect();
         }
         output::json_line(&object);
         return Ok(());
     }
     read.print();
-    match alive {
-        Some(true) => output::line("the server says that the object exists"),
-        Some(false) => output::line("the server says that there is no such object"),
-        None => {}
+    if let Some((exists, ways)) = ping {
+        line(if exists {
+            "the server says that the object exists"
+        } else {
+            "the server says that there is no such object"
+        });
+        ways.iter().for_each(|way| line(&format!("  {}: {}", way.address, way.said)));
     }
     Ok(())
 }
@@ -84,13 +90,11 @@ struct Read {
 impl Read {
     fn print(&self) {
         if let Some(name) = &self.initial {
-            output::line(&format!(
-                "the initial reference {name}: every program has its own configuration for it"
-            ));
+            line(&format!("the initial reference {name}: every program has its own configuration for it"));
         }
         if let Some(name) = &self.name {
-            output::line(&format!("name       {name}"));
-            output::line("in the naming context:");
+            line(&format!("name       {name}"));
+            line("in the naming context:");
         }
         if let Some(ior) = &self.ior {
             describe::print(ior);
@@ -147,16 +151,18 @@ fn resolve(text: &str) -> Result<Read> {
     Ok(Read { form, ior: Some(object.ior().clone()), name: None, initial: None })
 }
 
-fn ping(read: &Read) -> Result<bool> {
+/// Whether the object exists, and what each way led to.
+fn ping(read: &Read) -> Result<(bool, Vec<Tried>)> {
     let Some(ior) = read.ior.clone().filter(|_| read.name.is_none()) else {
         return Err(Failure::usage("--ping needs the object's own reference")
             .because("the text names a place where to ask for it")
             .next("add --resolve"));
     };
-    let gone = orb()?.reference(ior).non_existent().map_err(|e| {
+    let object = orb()?.reference(ior);
+    let gone = object.non_existent().map_err(|e| {
         Failure::new("the server does not answer")
-            .because(e)
+            .because(format!("{e}{}", ways::tried(&object)))
             .next("check the address, and that the server runs")
     })?;
-    Ok(!gone)
+    Ok((!gone, ways::each(&object)))
 }

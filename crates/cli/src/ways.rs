@@ -104,21 +104,36 @@ fn address(profile: &TaggedProfile) -> Option<String> {
     Some(format!("iiop at {}", addresses.join(" and ")))
 }
 
-/// Tries every way by itself, if there are several, and tells of each in a line whether it works.
-pub fn tried(object: &ObjectRef) -> String {
+/// What a way led to that was tried by itself.
+pub struct Tried {
+    pub address: String,
+    /// Whether the server answered, whatever it said of the object.
+    pub answers: bool,
+    pub said: String,
+}
+
+/// Tries every way by itself.
+pub fn each(object: &ObjectRef) -> Vec<Tried> {
     let ior = object.ior();
     let outcome = |profile: &TaggedProfile| {
         let address = address(profile)?;
         let alone = Ior { type_id: ior.type_id.clone(), profiles: vec![profile.clone()] };
-        let said = match object.orb().reference(alone).with_timeout(PATIENCE).non_existent() {
-            Ok(true) => "answers that there is no such object".to_owned(),
-            Ok(false) => "answers".to_owned(),
-            Err(e) if e.kind == Kind::InvObjref => "cannot be reached from this machine".to_owned(),
-            Err(e) => e.detail_text().map_or_else(|| e.to_string(), str::to_owned),
+        let (answers, said) = match object.orb().reference(alone).with_timeout(PATIENCE).non_existent() {
+            Ok(true) => (true, "answers that there is no such object".to_owned()),
+            Ok(false) => (true, "answers".to_owned()),
+            Err(e) if e.kind == Kind::InvObjref => (false, "cannot be reached from this machine".to_owned()),
+            Err(e) => (false, e.detail_text().map_or_else(|| e.to_string(), str::to_owned)),
         };
-        Some(format!("\n  {address}: {said}"))
+        Some(Tried { address, answers, said })
     };
-    let outcomes: Vec<_> =
-        if ior.profiles.len() > 1 { ior.profiles.iter().filter_map(outcome).collect() } else { Vec::new() };
-    if outcomes.is_empty() { String::new() } else { format!("\neach way by itself:{}", outcomes.concat()) }
+    ior.profiles.iter().filter_map(outcome).collect()
+}
+
+/// What each way leads to by itself, in lines below an error's cause; nothing where there is only one.
+pub fn tried(object: &ObjectRef) -> String {
+    if object.ior().profiles.len() < 2 {
+        return String::new();
+    }
+    let lines: String = each(object).iter().map(|it| format!("\n  {}: {}", it.address, it.said)).collect();
+    format!("\neach way by itself:{lines}")
 }

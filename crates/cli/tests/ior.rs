@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{failure_of, stdout_of};
+use common::{Server, failure_of, stdout_of};
 
 /// Made by omniORB: interface Bench::Target, host 127.0.0.1, port 9, key "one".
 const OMNIORB: &str = "IOR:010000001500000049444c3a42656e63682f5461726765743a312e300000000001000000000000005400000001010200\
@@ -52,6 +52,20 @@ fn every_form() {
     assert!(stdout_of(&["ior", "corbaname::host#a/b.c"]).contains("a/b.c"));
     assert!(stdout_of(&["ior", "corbaloc:rir:/NameService"]).contains("NameService"));
     assert!(stdout_of(&["ior", "IOR:00000000000000010000000000000000"]).contains("nil"));
+}
+
+#[test]
+fn each_way_is_tried() {
+    let mut server = Server::start(&["demo-server", "--listen", "127.0.0.1:0"]);
+    let text = stdout_of(&["ior", "--ping", &server.line]);
+    assert!(text.contains("the object exists\n  iiop at 127.0.0.1:"), "{text}");
+    assert!(text.lines().filter(|line| line.ends_with(": answers")).count() >= 2, "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout_of(&["ior", "--ping", "--json", &server.line])).unwrap();
+    assert!(json["ways"].as_array().unwrap().iter().all(|way| way["answers"] == true), "{json}");
+    server.kill();
+    let (status, message) = failure_of(&["ior", "--ping", &server.line]);
+    assert!(status == 1 && message.contains("each way by itself:\n"), "{message}");
 }
 
 #[test]

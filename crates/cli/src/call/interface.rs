@@ -66,7 +66,7 @@ impl Interfaces {
         };
         let checked = checked.map_err(|diagnostics| {
             eprintln!("{diagnostics}");
-            Failure::usage(format!("{name} does not compile"))
+            Failure::usage(format!("{name} cannot be used"))
                 .next("correct it; `throughline idl` checks it again")
         })?;
         Ok(Self { model: checked.model, standard })

@@ -247,3 +247,35 @@ fn what_strangers_send() {
     let deep: Vec<u8> = [[0, 0, 0, 0], [0, 0, 0, 1]].concat().repeat(100_000);
     assert_eq!(read("Tree", &deep), DecodeError::TooDeep);
 }
+
+#[test]
+fn any_octets_are_a_value_or_an_error() {
+    let model = model();
+    let types = Types { model: &model };
+    let names: Vec<_> = model.iter().map(|(_, it)| it.name.as_str()).filter(|name| *name != "f").collect();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut values = 0;
+    for _ in 0..2_000 {
+        // Mostly small numbers, so that lengths and discriminators mean something.
+        let octets: Vec<u8> = (0..40)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                if state >> 62 == 0 { (state >> 32) as u8 } else { (state >> 32) as u8 & 3 }
+            })
+            .collect();
+        for name in &names {
+            for order in [ByteOrder::Little, ByteOrder::Big] {
+                let Ok(value) = read(types, name, &octets, order) else { continue };
+                values += 1;
+                // What was read can be shown, and passed on unless a reference is malformed in a way of its own.
+                let shown = types.show(&ty(&model, name), &value);
+                if let Ok(again) = types.check("v", &ty(&model, name), &shown, &resolve) {
+                    assert_eq!(types.show(&ty(&model, name), &again), shown, "{name}");
+                }
+            }
+        }
+    }
+    assert!(values > 1_000, "{values}");
+}
