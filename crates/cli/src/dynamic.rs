@@ -23,6 +23,8 @@ mod show;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use throughline::Ior;
 use throughline_cdr::LongDouble;
 use throughline_idl::Model;
@@ -125,6 +127,30 @@ impl<'m> Types<'m> {
                 InterfaceKind::Local => Shape::Unsupported,
             },
             _ => Shape::Unsupported,
+        }
+    }
+
+    /// What of a type cannot be handled, if anything.
+    pub fn unsupported(self, ty: &'m Type) -> Option<&'m Type> {
+        self.find_unsupported(ty, &mut BTreeSet::new())
+    }
+
+    /// `seen`: types that were looked into already, as they may contain themselves.
+    fn find_unsupported(self, ty: &'m Type, seen: &mut BTreeSet<DefId>) -> Option<&'m Type> {
+        match ty {
+            Type::Any | Type::TypeCode | Type::ValueBase => Some(ty),
+            Type::Sequence { element, .. } | Type::Array { element, .. } => {
+                self.find_unsupported(element, seen)
+            }
+            Type::Named(id) if !seen.insert(*id) => None,
+            Type::Named(id) => match &self.model.get(*id).kind {
+                Kind::Typedef(it) => self.find_unsupported(&it.ty, seen),
+                Kind::Struct(it) => it.members.iter().find_map(|it| self.find_unsupported(&it.ty, seen)),
+                Kind::Union(it) => it.cases.iter().find_map(|it| self.find_unsupported(&it.member.ty, seen)),
+                Kind::Enum(_) => None,
+                _ => matches!(self.named(*id), Shape::Unsupported).then_some(ty),
+            },
+            _ => None,
         }
     }
 

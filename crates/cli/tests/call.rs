@@ -167,6 +167,14 @@ fn what_is_asked_for_wrongly() {
         assert_eq!(status, 2, "{arguments:?}: {message}");
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
+    // Before anything is sent.
+    let file = bank.folder.file("new.idl");
+    let idl = "module Bank { struct S { sequence<any> all; }; interface Office { S audit(); void f() context(\"x\"); }; };";
+    std::fs::write(&file, idl).unwrap();
+    for (operation, part) in [("audit", "`any` is not supported yet"), ("f", "a `context` clause is not")] {
+        let (status, message) = failure_of(&["call", &bank.server.line, "--idl", &file, operation]);
+        assert!(status == 2 && message.contains(part), "{message}");
+    }
     let (status, message) = failure_of(&["call", &bank.server.line, "accounts"]);
     assert!(status == 2 && message.contains("with --idl"), "{message}");
     let (status, message) = failure_of(&["call", "nonsense", "_non_existent"]);

@@ -3,12 +3,12 @@
 use throughline::rt::{Dispatched, Operation, OperationError, ServerCall};
 use throughline::{Kind, ObjectRef, SystemException};
 use throughline_cdr::{ByteOrder, CodeSets, DecodeError, EncodeError, Reader, Writer};
-use throughline_idl::model::{DefId, Signature, Type};
+use throughline_idl::model::{DefId, Feature, Signature, Type};
 
 use super::given::Given;
 use super::interface::Called;
 use crate::dynamic::{Resolve, Types, Value};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// A call that can be made any number of times.
 pub struct Invocation<'m> {
@@ -22,6 +22,7 @@ pub struct Invocation<'m> {
 impl<'m> Invocation<'m> {
     /// Checks the arguments.
     pub fn new(types: Types<'m>, called: Called<'m>, given: &Given, resolve: Resolve<'_>) -> Result<Self> {
+        supported(types, &called.signature)?;
         let inputs = given.check(types, &called.signature, resolve)?;
         // The one operation of the process: it lives as long.
         let name = called.signature.wire_name.clone().into_owned().leak();
@@ -73,6 +74,24 @@ impl<'m> Invocation<'m> {
         let result = self.signature.result.map(|ty| (None, ty));
         let parameters = self.signature.outputs().map(|it| (Some(it.name), it.ty));
         result.into_iter().chain(parameters).collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// Refuses, before anything is sent, what could not be read or written.
+fn supported(types: Types<'_>, signature: &Signature<'_>) -> Result {
+    let refused = |what: String| {
+        let declaration = types.model.declaration(signature.feature);
+        Err(Failure::usage(format!("`{}` cannot be called", signature.wire_name))
+            .because(format!("{what} is not supported yet"))
+            .next(format!("it is declared as {declaration}")))
+    };
+    let parameters = signature.parameters.iter().map(|it| it.ty);
+    if let Some(ty) = signature.result.into_iter().chain(parameters).find_map(|ty| types.unsupported(ty)) {
+        return refused(format!("`{}`", types.model.type_text(ty)));
+    }
+    match signature.feature {
+        Feature::Operation(it) if !it.context.is_empty() => refused("a `context` clause".to_owned()),
+        _ => Ok(()),
     }
 }
 
