@@ -1,6 +1,7 @@
 //! The time of a round trip between two processes, each on a processor of its own.
 //!
-//! `bare` is the floor: cache lines in shared memory, written and read in turn, and nothing else.
+//! There are two floors: `bare`, cache lines in shared memory, written and read in turn, and `datagrams`, those bytes in
+//! UDP datagrams over the loopback interface; and nothing else.
 
 use rustix::{
     fs::MemfdFlags,
@@ -9,6 +10,8 @@ use rustix::{
 };
 use std::{
     error::Error,
+    io::ErrorKind,
+    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
     os::fd::{AsRawFd, BorrowedFd, OwnedFd},
     process::{Child, Command},
     sync::atomic::{AtomicU64, Ordering},
@@ -18,13 +21,17 @@ use throughline_vi::{Completion, Nic, Reliability, SendDescriptor, Vi, ViAttribu
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: pingpong [bare|vi|all] [--bytes N] [--rounds N] [--blocking] [--no-spin]
+const USAGE: &str =
+    "usage: pingpong [bare|vi|all|datagrams|udp|all-udp] [--bytes N] [--rounds N] [--blocking] [--no-spin]
   bare        a ring of cache lines and nothing else
   vi          two VIs over shared memory
   all         both in turns (the default)
+  datagrams   two UDP sockets and nothing else
+  udp         two VIs over UDP
+  all-udp     both in turns
   --bytes     length of the messages (4)
-  --rounds    round trips (1000000, or 20000 if blocking)
-  --blocking  wait instead of polling; bare: a futex
+  --rounds    round trips (1000000, or 20000 if blocking; a tenth over UDP)
+  --blocking  wait instead of polling; bare: a futex; datagrams: sockets that block
   --no-spin   go to sleep at once";
 
 /// Round trips that are timed together: reading the clock takes as long as a part of one.
@@ -49,21 +56,28 @@ fn main() -> Result {
     };
     if let Some(peer) = options.peer.clone() {
         pin(1)?;
-        return if options.mode == "bare" {
-            answer_bare(&options, &peer)
-        } else {
-            answer_vi(&options, &peer)
+        return match options.mode.as_str() {
+            "bare" => answer_bare(&options, &peer),
+            "datagrams" => answer_datagrams(&options, &peer),
+            "udp" => answer_vi(&options, Nic::udp(LOOPBACK)?, &peer),
+            _ => answer_vi(&options, Nic::shm()?, &peer),
         };
     }
     pin(0)?;
-    for mode in ["bare", "vi", "bare", "vi", "bare", "vi"] {
-        if options.mode == mode || options.mode == "all" {
+    for mode in ["bare", "vi", "datagrams", "udp"].repeat(3) {
+        let all = if matches!(mode, "bare" | "vi") { "all" } else { "all-udp" };
+        if options.mode == mode || options.mode == all {
             let options = Options { mode: mode.to_owned(), ..options.clone() };
-            let mut times = if mode == "bare" { ask_bare(&options)? } else { ask_vi(&options)? };
+            let mut times = match mode {
+                "bare" => ask_bare(&options)?,
+                "datagrams" => ask_datagrams(&options)?,
+                "udp" => ask_vi(&options, Nic::udp(LOOPBACK)?)?,
+                _ => ask_vi(&options, Nic::shm()?)?,
+            };
             times.sort_unstable();
             let at = |share: usize| times[times.len() * share / 100].as_secs_f64() * 1e9 / f64::from(BATCH);
             println!(
-                "{mode:4} {} bytes: median {:.0} ns, 1 % {:.0}, 99 % {:.0}",
+                "{mode:9} {} bytes: median {:.0} ns, 1 % {:.0}, 99 % {:.0}",
                 options.bytes,
                 at(50),
                 at(1),
@@ -80,7 +94,7 @@ fn options() -> Option<Options> {
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "bare" | "vi" | "all" => options.mode = argument,
+            "bare" | "vi" | "all" | "datagrams" | "udp" | "all-udp" => options.mode = argument,
             "--bytes" => options.bytes = arguments.next()?.parse().ok()?,
             "--rounds" => options.rounds = arguments.next()?.parse().ok()?,
             "--blocking" => options.blocking = true,
@@ -91,6 +105,9 @@ fn options() -> Option<Options> {
     }
     if options.rounds == 0 {
         options.rounds = if options.blocking { 20_000 } else { 1_000_000 };
+        if matches!(options.mode.as_str(), "datagrams" | "udp" | "all-udp") {
+            options.rounds /= 10;
+        }
     }
     options.rounds = options.rounds.next_multiple_of(BATCH);
     Some(options)
@@ -139,8 +156,7 @@ fn attributes(options: &Options) -> ViAttributes {
     attributes
 }
 
-fn ask_vi(options: &Options) -> Result<Vec<Duration>> {
-    let nic = Nic::shm()?;
+fn ask_vi(options: &Options, nic: Nic) -> Result<Vec<Duration>> {
     let mut listener = nic.listen(b"pingpong")?;
     let mut peer = start_peer(options, nic.address())?;
     let mut vi = nic.create_vi(&attributes(options))?;
@@ -160,8 +176,8 @@ fn ask_vi(options: &Options) -> Result<Vec<Duration>> {
     times
 }
 
-fn answer_vi(options: &Options, address: &str) -> Result {
-    let mut vi = Nic::shm()?.create_vi(&attributes(options))?;
+fn answer_vi(options: &Options, nic: Nic, address: &str) -> Result {
+    let mut vi = nic.create_vi(&attributes(options))?;
     vi.post_own_receives();
     vi.connect(address, b"pingpong", None)?;
     for _ in 0..options.rounds {
@@ -188,6 +204,52 @@ fn receive(vi: &mut Vi, blocking: bool) -> Result<Completion> {
     };
     completion.result?;
     Ok(completion)
+}
+
+// --- Datagrams ---
+
+const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+fn socket(options: &Options) -> Result<UdpSocket> {
+    let socket = UdpSocket::bind(LOOPBACK)?;
+    socket.set_nonblocking(!options.blocking)?;
+    Ok(socket)
+}
+
+fn next<T>(mut receive: impl FnMut() -> std::io::Result<T>) -> Result<T> {
+    loop {
+        match receive() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            received => return Ok(received?),
+        }
+    }
+}
+
+fn ask_datagrams(options: &Options) -> Result<Vec<Duration>> {
+    let socket = socket(options)?;
+    let mut peer = start_peer(options, &socket.local_addr()?.to_string())?;
+    let mut buffer = vec![1; options.bytes.max(1)];
+    // The peer says where it is.
+    let (_, address) = next(|| socket.recv_from(&mut buffer))?;
+    let times = time(options.rounds, || {
+        socket.send_to(&buffer, address)?;
+        next(|| socket.recv_from(&mut buffer))?;
+        Ok(())
+    });
+    peer.wait()?;
+    times
+}
+
+fn answer_datagrams(options: &Options, address: &str) -> Result {
+    let socket = socket(options)?;
+    socket.connect(address.parse::<SocketAddr>()?)?;
+    let mut buffer = vec![0; options.bytes.max(1)];
+    socket.send(&buffer)?;
+    for _ in 0..options.rounds {
+        let len = next(|| socket.recv(&mut buffer))?;
+        socket.send(&buffer[..len])?;
+    }
+    Ok(())
 }
 
 // --- Cache lines ---

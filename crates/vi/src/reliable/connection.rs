@@ -311,6 +311,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.broken.is_some() && !self.broken_due && self.farewell.is_none()
     }
 
+    /// Whether the peer is known to be where it says.
+    pub fn is_verified(&self) -> bool {
+        self.peer.validated
+    }
+
     /// Figures.
     pub fn stats(&self) -> Stats {
         let (frame, window) = (self.mtu.current(), self.congestion.window());

@@ -25,15 +25,18 @@ const MAX_RESETS: usize = 64;
 pub struct EndpointConfig {
     /// Connections at a time, those included that ended less than [`linger`](Self::linger) ago.
     pub max_connections: usize,
+    /// Connections at a time whose openers have not shown that they are where they say. When there are so many, others
+    /// must ask again.
+    pub max_half_open: usize,
     /// How long the id of a connection that ended is remembered: the longest that a packet can live in the network. An
     /// opening that comes late then opens nothing.
     pub linger: Duration,
 }
 
 impl Default for EndpointConfig {
-    /// 16,384 connections, 30 s.
+    /// 16,384 connections, 256 half open, 30 s.
     fn default() -> Self {
-        Self { max_connections: 16_384, linger: Duration::from_secs(30) }
+        Self { max_connections: 16_384, max_half_open: 256, linger: Duration::from_secs(30) }
     }
 }
 
@@ -88,6 +91,8 @@ pub struct Endpoint<A, S, R> {
     config: EndpointConfig,
     places: Vec<Place<A, S, R>>,
     vacant: Vec<Slot>,
+    /// Connections accepted from addresses not yet verified.
+    half_open: usize,
     table: SourceTable<(u64, u8)>,
     random: Box<dyn NonceSource>,
     resets: VecDeque<(A, Reset)>,
@@ -108,6 +113,7 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
             table: SourceTable::new(config.max_connections, random.next_nonce()),
             config,
             places: Vec::new(),
+            half_open: 0,
             vacant: Vec::new(),
             random: Box::new(random),
             resets: VecDeque::with_capacity(MAX_RESETS),
@@ -144,9 +150,20 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         incoming: &Incoming<A>,
         now: Duration,
     ) -> Result<Slot, TooMany> {
+        if !self.has_room_for_opening() {
+            return Err(TooMany);
+        }
         let opening = super::frame::Opening { level: incoming.level, name: incoming.name() };
         let random = self.random.next_nonce();
-        self.insert(incoming.from, Connection::accept(config, incoming.route, &opening, random, now), now)
+        let connection = Connection::accept(config, incoming.route, &opening, random, now);
+        let slot = self.insert(incoming.from, connection, now)?;
+        self.half_open += 1;
+        Ok(slot)
+    }
+
+    /// Whether one more connection could be accepted that is half open.
+    pub fn has_room_for_opening(&self) -> bool {
+        self.half_open < self.config.max_half_open
     }
 
     /// Refuses a connection.
@@ -223,7 +240,13 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
     ) -> Handled<A> {
         let is_frame = matches!(datagram, Datagram::Frame(_));
         match self.entry(slot) {
-            Some(entry) if entry.address == from => entry.connection.handle(now, ecn, datagram, octets),
+            Some(entry) if entry.address == from => {
+                entry.connection.handle(now, ecn, datagram, octets);
+                if entry.is_half_open && entry.connection.is_verified() {
+                    entry.is_half_open = false;
+                    self.half_open -= 1;
+                }
+            }
             Some(_) => return Handled::Nobody,
             None if is_frame => {
                 self.reset(from, datagram.route(), Reason::Unknown);
@@ -325,7 +348,8 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
     fn end(&mut self, slot: Slot, now: Duration) {
         let until = now + self.config.linger;
         let place = &mut self.places[slot.0 as usize];
-        if place.entry.take_if(|entry| entry.is_over()).is_some() {
+        if let Some(entry) = place.entry.take_if(|entry| entry.is_over()) {
+            self.half_open -= usize::from(entry.is_half_open);
             self.ended.push_back((until, slot));
         }
     }

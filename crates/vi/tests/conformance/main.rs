@@ -33,7 +33,7 @@ struct Fabric {
     remote_dma: bool,
 }
 
-fn fabrics() -> [Fabric; 3] {
+fn fabrics() -> [Fabric; 4] {
     [
         Fabric {
             name: "local",
@@ -50,6 +50,13 @@ fn fabrics() -> [Fabric; 3] {
             remote_dma: true,
         },
         Fabric {
+            name: "local with faults",
+            nics: || Ok(local_nics_with(FAULTS)),
+            levels: &LEVELS[1..],
+            places_itself: true,
+            remote_dma: false,
+        },
+        Fabric {
             name: "udp",
             nics: || Ok([Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?]),
             levels: &LEVELS[1..],
@@ -59,8 +66,16 @@ fn fabrics() -> [Fabric; 3] {
     ]
 }
 
+/// A tenth of the datagrams is lost, a tenth comes twice, a tenth overtakes others, and some are damaged.
+const FAULTS: Faults =
+    Faults { seed: 7, loss: 0.1, duplication: 0.1, reordering: 0.1, corruption: 0.01, ..Faults::NONE };
+
 fn local_nics() -> [Nic; 2] {
-    let network = LocalNetwork::new(Faults::NONE);
+    local_nics_with(Faults::NONE)
+}
+
+fn local_nics_with(faults: Faults) -> [Nic; 2] {
+    let network = LocalNetwork::new(faults);
     [Nic::local(&network, "a"), Nic::local(&network, "b")]
 }
 

@@ -64,13 +64,38 @@ fn strangers_cannot_have_others_flooded() {
 
 #[test]
 fn openings_cost_no_more_than_the_limit_of_connections() {
-    let limits = EndpointConfig { max_connections: 100, linger: Duration::from_secs(30) };
+    let limits = EndpointConfig { max_connections: 100, ..EndpointConfig::default() };
     let mut world = World::with_endpoints(Config::data_center(), Conditions::PERFECT, 5, limits);
     for id in 0..10_000 {
         // All with the same lower bits.
         world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(id << 32, 10));
     }
     assert_eq!(world.ends[SERVER].len(), 100);
+}
+
+/// Whoever opens in the names of others fills only so many places, and not for long.
+#[test]
+fn half_open_connections_are_few_and_end() {
+    let limits = EndpointConfig { max_half_open: 10, ..EndpointConfig::default() };
+    let mut world = World::with_endpoints(Config::data_center(), Conditions::PERFECT, 5, limits);
+    // Nothing of what the server sends arrives anywhere.
+    world.links[SERVER].conditions.mtu = 0;
+    for id in 0..1_000 {
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(id, 10));
+    }
+    assert_eq!(world.ends[SERVER].len(), 10);
+    assert!(!world.ends[SERVER].has_room_for_opening());
+    let end = world.now + Duration::from_secs(10);
+    world.run_until(end, |_, _, _, _| ());
+    assert_eq!(world.ends[SERVER].len(), 0);
+
+    // Those who answer are not counted.
+    world.links[SERVER].conditions.mtu = 1_472;
+    let slots: Vec<_> = (0..30).map(|_| world.open(Level::Delivery)).collect();
+    let end = world.now + Duration::from_secs(10);
+    world.run_until(end, |_, _, _, _| ());
+    assert_eq!((world.ends[SERVER].len(), slots.len()), (30, 30));
+    assert!(world.ends[SERVER].has_room_for_opening());
 }
 
 #[test]

@@ -293,7 +293,8 @@ fn frames_become_as_long_as_the_path_carries_and_shorter_when_it_no_longer_does(
 
 #[test]
 fn there_are_no_more_connections_than_allowed() {
-    let limits = EndpointConfig { max_connections: 3, linger: Duration::from_secs(5) };
+    let limits =
+        EndpointConfig { max_connections: 3, linger: Duration::from_secs(5), ..EndpointConfig::default() };
     let mut world = World::with_endpoints(Config::data_center(), Conditions::PERFECT, 1, limits);
     let (config, now) = (world.config.clone(), world.now);
     let open = |world: &mut World| world.ends[CLIENT].open(&config, SERVER, Level::Delivery, b"", world.now);

@@ -17,7 +17,13 @@ use crate::{
     reliable::{Arrived, Broken, Config, Ecn, Event, Level, Reason, ReceiveError},
 };
 use rustix::event::{PollFd, PollFlags};
-use std::{any::Any, collections::VecDeque, io, sync::Arc, time::Instant};
+use std::{
+    any::Any,
+    collections::VecDeque,
+    io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use throughline_demux::Slot;
 
 /// Receptions taken in for others until the VI gets its turn.
@@ -60,7 +66,8 @@ impl<W: Wire> Clone for Up<W> {
 }
 
 impl<D: Door> DatagramLink<D> {
-    pub(crate) fn new(door: Arc<D>, config: Config, attributes: &ViAttributes) -> Self {
+    /// For frames of at most so many octets.
+    pub(crate) fn new(door: Arc<D>, max_frame: u16, attributes: &ViAttributes) -> Self {
         let (depth, tag) = (attributes.queue_depth as usize, attributes.tag);
         let pools = [
             Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag),
@@ -74,7 +81,12 @@ impl<D: Door> DatagramLink<D> {
         Self {
             door,
             level,
-            config: Config { max_sends: depth, max_receives: depth, ..config },
+            config: Config {
+                max_sends: depth,
+                max_receives: depth,
+                max_frame,
+                ..config(attributes.reliability)
+            },
             pools,
             up: None,
             taken: 0,
@@ -369,6 +381,23 @@ impl<D: Door> Link for DatagramLink<D> {
 
     fn close(&mut self, why: CompletionError, posted: &mut Posted) {
         self.end(why, posted);
+    }
+}
+
+/// How connections behave: acknowledgements leave with answers, or within a millisecond if the application polls or
+/// waits; if it does not, the keeper sends them.
+fn config(reliability: Reliability) -> Config {
+    let delay = match reliability {
+        // Whose sender waits for the acknowledgement.
+        Reliability::ReliableReception => Duration::ZERO,
+        _ => Duration::from_millis(1),
+    };
+    Config {
+        granularity: Duration::from_millis(1),
+        ack_delay: delay,
+        ack_promise: Duration::from_millis(10),
+        keep_alive: Some(Duration::from_secs(10)),
+        ..Config::data_center()
     }
 }
 

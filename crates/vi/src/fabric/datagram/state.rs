@@ -128,6 +128,10 @@ impl<W: Wire> State<W> {
         for datagram in incoming[..reception.len].chunks(reception.each.max(1)) {
             let handled = endpoint.handle(*now, reception.from, reception.ecn, datagram);
             let Handled::Incoming(incoming) = handled else { continue };
+            if !endpoint.has_room_for_opening() {
+                // Whoever is there asks again.
+                continue;
+            }
             if !listeners.offer(&incoming, datagram) {
                 endpoint.refuse(&incoming, Reason::NobodyListens);
             }

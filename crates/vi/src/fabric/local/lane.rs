@@ -1,6 +1,6 @@
 //! One direction of a connection within the process.
 
-use super::faults::Fate;
+use super::{faults::Fate, wire::LocalAddress};
 use crate::CompletionError;
 use rustix::event::EventfdFlags;
 use std::{
@@ -22,6 +22,8 @@ const ROOM: usize = 1024;
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) immediate: Option<u32>,
+    /// Of datagrams.
+    pub(crate) from: Option<LocalAddress>,
     check: u64,
 }
 

@@ -52,9 +52,6 @@ pub(crate) fn connect(
     discriminator: &[u8],
     deadline: Option<Instant>,
 ) -> Result<(), ConnectError> {
-    if !link.network.offers(link.reliability) {
-        return Err(ConnectError::Unsupported);
-    }
     let queue = link.network.listener(address, discriminator).ok_or(ConnectError::NobodyListens)?;
     let lanes = [Arc::new(Lane::new()?), Arc::new(Lane::new()?)];
     link.network.watch(&lanes, [&link.address, address]);

@@ -4,27 +4,31 @@ mod faults;
 mod lane;
 mod link;
 mod listen;
+mod wire;
 
 use crate::{
     CompletionError, MemoryHandle, ProtectionTag, Reliability, ResourceError, Rights, ViAttributes, Window,
-    fabric::{Fabric, Link, Listen},
+    fabric::{Fabric, Link, Listen, datagram::DatagramLink},
     memory::{Memory, WindowMemory},
 };
 use faults::Dice;
 pub use faults::Faults;
 use lane::{Lane, Packet};
+use listen::LocalListener;
 use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
+use wire::{EveryLevel, LocalDoor};
 
 /// A network within this process, whose NICs find each other by address ([`Nic::local`](crate::Nic::local)). Clones are
 /// the same network.
 ///
-/// It has a time of its own, which stands still unless it is [advanced](Self::advance). With faults it offers VIs of
-/// the level [`Unreliable`](Reliability::Unreliable) only.
+/// It has a time of its own, which stands still unless it is [advanced](Self::advance). With faults, VIs of the
+/// reliable levels are served by the protocol of [`reliable`](crate::reliable), whose datagrams meet these faults, and
+/// whose timers are those of the real clock.
 #[derive(Clone)]
 pub struct LocalNetwork {
     pub(crate) network: Arc<Network>,
@@ -37,6 +41,7 @@ pub(crate) struct Network {
     listeners: Mutex<HashMap<Name, Arc<listen::Queue>>>,
     lanes: Mutex<Vec<Watched>>,
     windows: Mutex<Vec<Arc<WindowMemory>>>,
+    wires: Mutex<wire::Wires>,
 }
 
 /// Address and discriminator.
@@ -63,6 +68,7 @@ impl LocalNetwork {
             listeners: Mutex::default(),
             lanes: Mutex::default(),
             windows: Mutex::default(),
+            wires: Mutex::default(),
         };
         Self { network: Arc::new(network) }
     }
@@ -98,10 +104,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Network {
-    pub(crate) fn offers(&self, reliability: Reliability) -> bool {
-        !self.faulty || reliability == Reliability::Unreliable
-    }
-
     fn send(&self, lane: &Lane, packet: Packet) {
         let mut weather = lock(&self.weather);
         let fate = weather.dice.roll();
@@ -126,7 +128,7 @@ impl Network {
         lock(&self.listeners).get(&(address.to_owned(), discriminator.to_vec())).cloned()
     }
 
-    fn watch(&self, lanes: &[Arc<Lane>; 2], ends: [&str; 2]) {
+    fn watch(&self, lanes: &[Arc<Lane>], ends: [&str; 2]) {
         let mut watched = lock(&self.lanes);
         watched.retain(|watched| watched.lane.strong_count() != 0);
         let ends = ends.map(str::to_owned);
@@ -147,11 +149,14 @@ impl Network {
 pub(crate) struct Local {
     network: Arc<Network>,
     address: String,
+    door: Arc<LocalDoor>,
 }
 
 impl Local {
     pub(crate) fn new(network: &LocalNetwork, address: &str) -> Self {
-        Self { network: network.network.clone(), address: address.to_owned() }
+        let (network, address) = (network.network.clone(), address.to_owned());
+        let door = LocalDoor { network: network.clone(), address: address.clone(), port: Mutex::default() };
+        Self { network, address, door: Arc::new(door) }
     }
 }
 
@@ -161,6 +166,9 @@ impl Fabric for Local {
     }
 
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
+        if self.network.faulty && attributes.reliability != Reliability::Unreliable {
+            return Ok(Box::new(DatagramLink::new(self.door.clone(), 8_972, attributes)));
+        }
         Ok(Box::new(link::LocalLink::new(self.network.clone(), &self.address, attributes)))
     }
 
@@ -177,6 +185,9 @@ impl Fabric for Local {
     }
 
     fn listen(&self, discriminator: &[u8]) -> Result<Box<dyn Listen>, ResourceError> {
-        Ok(Box::new(listen::LocalListener::new(&self.network, &self.address, discriminator)?))
+        if self.network.faulty {
+            return Ok(Box::new(EveryLevel::new(&self.door, discriminator)?));
+        }
+        Ok(Box::new(LocalListener::new(&self.network, &self.address, discriminator)?))
     }
 }

@@ -10,13 +10,11 @@ use crate::{
         datagram::{DatagramLink, Door, Listener, Port},
     },
     memory::{Memory, WindowMemory},
-    reliable::Config,
 };
 use std::{
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 /// A process's door to other machines, and to processes of this one.
@@ -44,22 +42,8 @@ impl Udp {
     }
 }
 
-/// How connections behave: acknowledgements leave with answers, or within a millisecond if the application polls or waits.
-fn config(attributes: &ViAttributes) -> Config {
-    let delay = match attributes.reliability {
-        // Whose sender waits for the acknowledgement.
-        crate::Reliability::ReliableReception => Duration::ZERO,
-        _ => Duration::from_millis(1),
-    };
-    Config {
-        granularity: Duration::from_millis(1),
-        ack_delay: delay,
-        ack_promise: Duration::from_millis(10),
-        keep_alive: Some(Duration::from_secs(10)),
-        max_frame: 65_000,
-        ..Config::data_center()
-    }
-}
+/// The longest frame that is tried.
+const LONGEST_FRAME: u16 = 65_000;
 
 impl Door for UdpDoor {
     type Wire = UdpWire;
@@ -79,7 +63,7 @@ impl Fabric for Udp {
     }
 
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
-        Ok(Box::new(DatagramLink::new(self.door.clone(), config(attributes), attributes)))
+        Ok(Box::new(DatagramLink::new(self.door.clone(), LONGEST_FRAME, attributes)))
     }
 
     fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError> {

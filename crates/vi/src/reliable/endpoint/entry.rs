@@ -18,13 +18,16 @@ pub struct Entry<A, S, R> {
     pub connection: Connection<S, R>,
     pub is_sending: bool,
     pub is_eventful: bool,
+    /// Accepted, and not known to be from where it says.
+    pub is_half_open: bool,
     /// The timeout that is in the endpoint's heap.
     pub timer: Option<Duration>,
 }
 
 impl<A, S: Source, R: Sink> Entry<A, S, R> {
     pub fn new(address: A, connection: Connection<S, R>) -> Self {
-        Self { address, connection, is_sending: false, is_eventful: false, timer: None }
+        let is_half_open = !connection.is_verified();
+        Self { address, connection, is_sending: false, is_eventful: false, is_half_open, timer: None }
     }
 
     /// Whether nothing more will come of it.
