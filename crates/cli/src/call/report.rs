@@ -86,10 +86,9 @@ pub fn raised(invocation: &Invocation<'_>, object: &ObjectRef, raised: &Raised, 
     });
     let (name, members) = match (known, members) {
         (Some((id, _)), Some(Ok(members))) => (types.model.scoped_name(id), members),
-        (Some((id, _)), Some(Err(e))) => {
-            let failure =
-                Failure::raised(format!("{} with members that cannot be read", types.model.scoped_name(id)));
-            return failure.because(e);
+        (Some((id, _)), Some(Err(e))) if !json => {
+            let what = format!("the operation raised {}", types.model.scoped_name(id));
+            return Failure::raised(what).because(format!("its members cannot be read: {e}"));
         }
         _ => (raised.id.clone(), Json::Null),
     };
