@@ -3,10 +3,10 @@
 //   bench_client [-ORBoption value]... REFERENCE OP BYTES COUNT [WARMUP [THREADS]]
 //   bench_client [-ORBoption value]... REFERENCE --rounds
 //
-// OP is `ping`, `move` (BYTES of unsigned longs there and back) or `post` (a oneway). With --rounds
-// each line `OP BYTES COUNT [WARMUP [THREADS]]` of standard input is one measurement, so that a
-// driver can take turns among several peers. COUNT calls are divided among THREADS, each calling
-// synchronously; WARMUP calls by each thread are not counted.
+// OP is `ping`, `echo` (an unsigned long there and back), `move` (BYTES of them there and back) or
+// `post` (a oneway). With --rounds each line `OP BYTES COUNT [WARMUP [THREADS]]` of standard input is
+// one measurement, so that a driver can take turns among several peers. COUNT calls are divided
+// among THREADS, each calling synchronously; WARMUP calls by each thread are not counted.
 
 #include "common.hh"
 
@@ -43,7 +43,8 @@ Round parse(const std::string& line) {
   if (!(in >> r.op >> r.bytes >> r.count)) throw Bad("expected OP BYTES COUNT [WARMUP [THREADS]]");
   if (!(in >> r.warmup)) r.warmup = 0;
   if (!(in >> r.threads)) r.threads = 1;
-  if (r.op != "ping" && r.op != "move" && r.op != "post") throw Bad("OP is ping, move or post");
+  if (r.op != "ping" && r.op != "echo" && r.op != "move" && r.op != "post")
+    throw Bad("OP is ping, echo, move or post");
   if (r.count == 0 || r.threads == 0 || r.count < r.threads) throw Bad("COUNT is at least THREADS, 1");
   return r;
 }
@@ -75,6 +76,10 @@ public:
   void run(Nanoseconds* begin, Nanoseconds* end) {
     if (round_.op == "ping") {
       time_calls([&] { target_->ping(); }, begin, end);
+    } else if (round_.op == "echo") {
+      CORBA::ULong n = 0;
+      time_calls([&] { same_ &= target_->echo(n) == n; ++n; }, begin, end);
+      if (!same_) throw Bad("another number came back");
     } else if (round_.op == "post") {
       time_calls([&] { target_->post(1); }, begin, end);
     } else {
@@ -93,6 +98,7 @@ private:
   Bench::Target_var target_;
   const Round& round_;
   Bench::Words words_;
+  bool same_ = true;
 };
 
 // Threads start counting together, when the slowest has warmed up.

@@ -20,6 +20,7 @@ namespace {
 class Target : public POA_Bench::Target {
 public:
   void ping() override {}
+  CORBA::ULong echo(CORBA::ULong n) override { return n; }
   void MoveData(Bench::Words&) override {}
   void post(CORBA::ULong n) override { posted_ += n; }
   CORBA::ULong posted() override { return posted_; }

@@ -55,8 +55,13 @@ fn turn(way: &Way, quick: bool, (server, client): (Cores, Cores), all: &mut [Ser
     let budget = if quick { 3e6 } else { 20e6 };
     let mut pair = way.start(server, client)?;
     for Series { bytes, rounds, .. } in all {
-        let round =
-            |count, warmup| Round { op: way.op, bytes: *bytes, count, warmup, threads: way.outstanding };
+        let round = |count, warmup| Round {
+            op: way.op(*bytes),
+            bytes: *bytes,
+            count,
+            warmup,
+            threads: way.outstanding,
+        };
         let trial = pair.client.round(&round(20 * way.outstanding, 100))?;
         let count = (budget * trial.rate_per_s / 1e9).clamp(64.0 * f64::from(way.outstanding), 1e6) as u32;
         rounds.push(pair.client.round(&round(count, 0))?);

@@ -13,22 +13,22 @@ pub fn judge(rows: &[Row]) -> Vec<Target> {
     let copies = |bytes| Some(small? + 2.0 * copy(rows, bytes)?);
     let block = ns(SHM, "block", 4);
     let judged = [
-        at_most("call of 4 B on shm, polling / bare ring", small, ring, 1.5),
-        at_most("call of 4 B on shm, polling / one cache line", small, ns(LINE, "poll", 4), 1.0),
+        at_most("echo of 4 B on shm, polling / bare ring", small, ring, 1.5),
+        at_most("echo of 4 B on shm, polling / one cache line", small, ns(LINE, "poll", 4), 1.0),
         at_least(
-            "iceoryx2's request-response / call of 4 B on shm, polling",
+            "iceoryx2's request-response / echo of 4 B on shm, polling",
             ns(ICEORYX, "poll", 4),
             small,
             3.0,
         ),
         at_least(
-            "omniORB over TCP, blocking / call of 4 B on shm, polling",
+            "omniORB over TCP, blocking / echo of 4 B on shm, polling",
             ns(OMNI_TCP, "block", 4),
             small,
             50.0,
         ),
         at_most(
-            "call of 8 KiB on shm / small call and two copies",
+            "MoveData of 8 KiB on shm / small call and two copies",
             ns(SHM, "poll", 8_192),
             copies(8_192),
             1.5,
@@ -36,13 +36,13 @@ pub fn judge(rows: &[Row]) -> Vec<Target> {
         at_least("calls a second on shm, 64 outstanding, millions", rate(SHM_FUTURES), Some(1e6), 5.0),
         at_least("calls on shm, 64 outstanding / bare ring", rate(SHM_FUTURES), rate(RING), 0.5),
         at_most(
-            "call of 4 B on shm, blocking / ring whose ends sleep on a futex",
+            "echo of 4 B on shm, blocking / ring whose ends sleep on a futex",
             block,
             ns(RING, "block", 4),
             1.2,
         ),
         at_most(
-            "call of 4 B over loopback UDP, polling / bare UDP",
+            "echo of 4 B over loopback UDP, polling / bare UDP",
             ns(UDP, "poll", 4),
             ns(BARE_UDP, "poll", 4),
             1.15,

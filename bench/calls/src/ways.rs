@@ -56,16 +56,11 @@ pub struct Way {
     /// The longest message it takes.
     longest: u32,
     peers: Peers,
-    /// What the client is asked for.
-    pub op: &'static str,
+    op: &'static str,
 }
 
 const fn alone(name: &'static str, wait: Wait, peers: Peers) -> Way {
-    let op = match peers {
-        Peers::Ours(_) | Peers::Omni(_) => "move",
-        _ => "echo",
-    };
-    Way { name, wait, outstanding: 1, longest: u32::MAX, peers, op }
+    Way { name, wait, outstanding: 1, longest: u32::MAX, peers, op: "echo" }
 }
 
 const fn many(name: &'static str, wait: Wait, peers: Peers, op: &'static str) -> Way {
@@ -79,6 +74,7 @@ pub const UDP: &str = "call, UDP";
 pub const BARE_UDP: &str = "UDP";
 pub const ICEORYX: &str = "iceoryx2";
 pub const OMNI_TCP: &str = "omniORB, TCP";
+pub const SHM_MOVE: &str = "call, shm, as a sequence";
 pub const SHM_FUTURES: &str = "call, shm, futures";
 
 use Wait::{Adapt, Block, Poll};
@@ -86,11 +82,12 @@ use Wait::{Adapt, Block, Poll};
 const TCP: &str = "iiop://127.0.0.1:0";
 
 /// All of them, in the order of the table.
-pub const ALL: [Way; 26] = [
+pub const ALL: [Way; 27] = [
     Way { longest: 4, ..alone(LINE, Poll, Peers::Line) },
     alone(RING, Poll, Peers::Bare("floor")),
     alone("VI, shm", Poll, Peers::Bare("shm")),
     alone(SHM, Poll, Peers::Ours("shm:")),
+    Way { longest: 4, op: "move", ..alone(SHM_MOVE, Poll, Peers::Ours("shm:")) },
     alone(ICEORYX, Poll, Peers::Iceoryx),
     // A datagram has room for 65,507 bytes.
     Way { longest: 65_507, ..alone(BARE_UDP, Poll, Peers::Bare("udp")) },
@@ -144,6 +141,12 @@ impl Way {
         let many =
             if self.outstanding > 1 { format!(", {} outstanding", self.outstanding) } else { String::new() };
         format!("{}, {}{many}", self.name, self.wait.name())
+    }
+
+    /// What the client is asked for: four bytes are a number, more are a sequence of them.
+    pub fn op(&self, bytes: u32) -> &'static str {
+        let objects = matches!(self.peers, Peers::Ours(_) | Peers::Omni(_));
+        if objects && self.op == "echo" && bytes > 4 { "move" } else { self.op }
     }
 
     /// Starts both processes.

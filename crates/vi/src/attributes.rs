@@ -59,11 +59,11 @@ pub struct ViAttributes {
     pub tag: ProtectionTag,
     /// Buffers in the VI's own pool for sending.
     pub send_buffers: u32,
-    /// Size of each, in bytes; rounded up to a multiple of 64.
+    /// Size of each, in bytes; rounded up to an odd multiple of 64.
     pub send_buffer_size: u32,
     /// Buffers in the VI's own pool for receiving.
     pub receive_buffers: u32,
-    /// Size of each, in bytes; rounded up to a multiple of 64.
+    /// Size of each, in bytes; rounded up to an odd multiple of 64.
     pub receive_buffer_size: u32,
     /// The most descriptors in each work queue, posted or completed and not yet taken back.
     pub queue_depth: u32,
@@ -107,11 +107,12 @@ impl ViAttributes {
     }
 }
 
-/// The size of the buffers of a pool, rounded up to whole cache lines.
+/// The size of the buffers of a pool, rounded up to an odd number of cache lines: the first lines of buffers, which every
+/// message touches, must not all fall into the same few places of a cache.
 pub(crate) fn chunk(count: u32, size: u32, name: &'static str) -> Result<u32, ResourceError> {
     let size = size.max(64).checked_next_multiple_of(64).ok_or(ResourceError::OutOfRange(name))?;
     require(size as usize <= MAX_MESSAGE && u64::from(count) * u64::from(size) <= 1 << 32, name)?;
-    Ok(size)
+    Ok(if size as usize == MAX_MESSAGE { size } else { size | 64 })
 }
 
 fn require(holds: bool, name: &'static str) -> Result<(), ResourceError> {

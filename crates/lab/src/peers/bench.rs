@@ -31,6 +31,9 @@ impl bench::Target for Target {
     fn ping(&self) -> Result<(), SystemException> {
         Ok(())
     }
+    fn echo(&self, n: u32) -> Result<u32, SystemException> {
+        Ok(n)
+    }
     fn move_data(&self, _data: &mut Vec<u32>) -> Result<(), SystemException> {
         Ok(())
     }
@@ -139,6 +142,17 @@ fn round(targets: &[bench::TargetRef], line: &str) -> Result<String, LabError> {
             };
             threaded((count, warmup, threads), call)?
         }
+        "echo" => {
+            let call = || {
+                let mut numbers = 0_u32..;
+                move || {
+                    let number = numbers.next().unwrap_or_default();
+                    let same = target.echo(number)? == number;
+                    if same { Ok(()) } else { Err(other_number()) }
+                }
+            };
+            threaded((count, warmup, threads), call)?
+        }
         "move" => {
             let words: Vec<u32> = (0..bytes as u32 / 4).collect();
             let call = || {
@@ -173,6 +187,11 @@ fn begun(
         }
     }
     Ok((times, start.elapsed()))
+}
+
+#[cold]
+fn other_number() -> SystemException {
+    SystemException::new(throughline::Kind::Internal, 0).detail("another number came back")
 }
 
 /// Divides the calls among threads; each call is timed by itself, as `bench_client` does.
