@@ -70,7 +70,11 @@ pub fn run(arguments: &Arguments) -> Result {
         project.write(target, &fs::read(source).map_err(|e| cannot("read", source, &e))?)?;
     }
     let folder = arguments.folder.display();
-    line(&format!("made {folder} with {} interfaces of {}", generated.served.len(), arguments.idl.display()));
+    let interfaces = match generated.served.len() {
+        1 => "1 interface".to_owned(),
+        several => format!("{several} interfaces"),
+    };
+    line(&format!("made {folder} with {interfaces} of {}", arguments.idl.display()));
     line(&format!("next: cd {folder} && cargo run --bin server, and cargo run --bin client beside it"));
     Ok(())
 }

@@ -90,15 +90,15 @@ fn session(project: &str, references: &[String]) {
     for line in references {
         let (_, reference) = line.split_once(' ').unwrap();
         let over_shm = client(&[reference]);
-        assert!(over_shm.starts_with("the object is there, called over shm:"), "{over_shm}");
+        assert!(over_shm.contains(", called over shm:"), "{over_shm}");
         let ior = stdout_of(&["ior", reference]);
         let corbaloc = ior.lines().find_map(|line| line.strip_prefix("corbaloc   ")).unwrap();
         let over_iiop = client(&[corbaloc]);
-        assert!(over_iiop.starts_with("the object is there, called over iiop://127.0.0.1:"), "{over_iiop}");
+        assert!(over_iiop.contains(", called over iiop://127.0.0.1:"), "{over_iiop}");
         answers += &over_shm;
     }
-    for (name, id) in [("base::Named", "Base/Named"), ("shop::Till", "Shop/Till"), ("Type", "Type")] {
-        assert!(answers.contains(&format!("it is a {name}: IDL:{id}:1.0")), "{answers}");
+    for name in ["base::Named", "shop::Till", "Type"] {
+        assert!(answers.contains(&format!("it is a {name}, called over")), "{answers}");
     }
     // Where the server left its reference, as it is said in the README.
     assert!(client(&[]).contains("called over shm:"));

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value as Json, json};
 use throughline::{Completion, Kind, ObjectRef, SystemException};
-use throughline_idl::model;
+use throughline_cdr::DecodeError;
+use throughline_idl::model::{self, Exception};
 
 use super::invocation::{Invocation, Raised};
 use super::latency::Latency;
 use super::layout::text;
-use crate::dynamic::Value;
+use crate::dynamic::{Types, Value};
 use crate::failure::Failure;
 use crate::output::{self, line};
 use crate::ways;
@@ -79,11 +80,7 @@ pub fn raised(invocation: &Invocation<'_>, object: &ObjectRef, raised: &Raised, 
         model::Kind::Exception(exception) if it.repository_id == raised.id => Some((id, exception)),
         _ => None,
     });
-    let members = known.map(|(_, exception)| {
-        let mut reader = raised.reader();
-        let values = exception.members.iter().map(|it| types.decode(&it.ty, &mut reader));
-        values.collect::<Result<Vec<_>, _>>().map(|values| types.show_members(&exception.members, &values))
-    });
+    let members = known.map(|(_, exception)| members(types, exception, raised));
     let (name, members) = match (known, members) {
         (Some((id, _)), Some(Ok(members))) => (types.model.scoped_name(id), members),
         (Some((id, _)), Some(Err(e))) if !json => {
@@ -112,6 +109,12 @@ pub fn raised(invocation: &Invocation<'_>, object: &ObjectRef, raised: &Raised, 
     } else {
         failure.next("the IDL does not list it for this operation: is it the server's?")
     }
+}
+
+fn members<'m>(types: Types<'m>, exception: &'m Exception, raised: &Raised) -> Result<Json, DecodeError> {
+    let mut reader = raised.reader();
+    let values = exception.members.iter().map(|it| types.decode(&it.ty, &mut reader));
+    Ok(types.show_members(&exception.members, &values.collect::<Result<Vec<_>, _>>()?))
 }
 
 /// A system exception.

@@ -35,8 +35,14 @@ impl<'m> Types<'m> {
             Shape::Primitive(Primitive::Char | Primitive::WChar) => quoted().unwrap_or_else(plain),
             Shape::Reference { .. } if text == "null" => Json::Null,
             Shape::Reference { .. } => quoted().unwrap_or_else(plain),
-            // What is no JSON may still be NaN, or octets.
-            _ => serde_json::from_str(text).unwrap_or_else(|_| plain()),
+            _ => match serde_json::from_str(text) {
+                Ok(json) => json,
+                Err(e) if text.starts_with(['{', '[']) => {
+                    return mismatch(&Place::Root(name), format!("is no JSON: {e}"));
+                }
+                // It may still be NaN, or octets.
+                Err(_) => plain(),
+            },
         };
         self.check(name, ty, &json, resolve)
     }

@@ -213,6 +213,7 @@ fn text_on_the_command_line() {
     assert_eq!(check("Octets", "0x01"), Ok(json!("0x01")));
     assert_eq!(check("Big", "17"), Ok(json!(17)));
     assert!(check("Big", "x").unwrap_err().contains("got \"x\""));
+    assert!(check("Point", "{\"x\": 1").unwrap_err().contains("v: is no JSON: EOF while parsing an object"));
 }
 
 #[test]

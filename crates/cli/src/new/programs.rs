@@ -143,14 +143,15 @@ pub fn client(generated: &Generated, krate: &str) -> syn::Result<String> {
         let Names { snake, scoped, .. } = names(generated, served);
         let reference = imports.own(&served.reference);
         let variable = ident(&if snake_is_keyword(&snake) { format!("{snake}_") } else { snake });
-        let text = format!("it is a {scoped}: {{}}");
+        let text = format!("it is a {scoped}, called over {{}}");
         narrowing.extend(quote! {
             if let Some(#variable) = object.narrow::<#reference>()? {
-                println!(#text, #variable.as_object().type_id());
+                println!(#text, way(#variable.as_object()));
                 return Ok(());
             }
         });
     }
+    let reference = imports.runtime("ObjectRef");
     imports.need(&["Orb", "TypedReference"]);
     let uses = imports.items();
     let doc = format!(
@@ -172,11 +173,13 @@ pub fn client(generated: &Generated, krate: &str) -> syn::Result<String> {
             if object.non_existent()? {
                 return Err("the server has no such object".into());
             }
-            if let Some(way) = object.way() {
-                println!("the object is there, called over {way}");
-            }
             #narrowing
             Err("the object is of no interface that this client knows".into())
+        }
+
+        #[doc = " Which way calls go: the fastest that the reference offers and that works from here."]
+        fn way(object: &#reference) -> String {
+            object.way().map_or_else(|| "nothing".to_owned(), |way| way.to_string())
         }
     };
     printed(tokens)
