@@ -15,6 +15,10 @@ impl Target for Bench {
         Ok(())
     }
 
+    fn echo(&self, n: u32) -> Result<u32, SystemException> {
+        Ok(n)
+    }
+
     fn move_data(&self, _data: &mut Words) -> Result<(), SystemException> {
         Ok(())
     }
