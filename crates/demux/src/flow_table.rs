@@ -6,6 +6,7 @@ mod address;
 mod ahead;
 mod batch;
 mod concurrent;
+mod elsewhere;
 mod locator;
 mod resize;
 mod room;
@@ -70,8 +71,9 @@ pub enum FlowInsertError<R> {
 /// Records lie in blocks of 64, the tags of half a block (16 bits of the keyed hash each) in one cache line apart from
 /// the records, compared in a few SIMD instructions. A key prefers one half of one block; there 96 % of the records are
 /// while the table fills, and nine of ten after long churn. The others are in the other half or in a second block, and
-/// the half they prefer counts them. So a lookup fetches one line of tags, which decides, and if it hits one record: the
-/// tags say where it is, no index does. One lookup in a thousand compares a record in vain.
+/// the half they prefer counts them, apart for eight kinds of keys, so that a lookup knows whether to go on. So it fetches
+/// one line of tags, which decides, and if it hits one record: the tags say where it is, no index does. One lookup in a
+/// thousand compares a record in vain.
 ///
 /// The table grows by one block at a time (linear hashing): the new block takes its share of one other and brings home
 /// records that found no room before, some hundred at most, so no insertion waits for a table to be rebuilt. A record

@@ -122,7 +122,7 @@ const WAYS: [u32; 3] = [0xffff_ffff, 0xaaaa_aaaa, 0xcccc_cccc];
 /// The column of the second block: far apart, so that what one column has too much is soon spread over all.
 fn aside(column: u32, way: usize, columns: u32) -> u32 {
     let away = [1, columns / 3, columns * 5 / 8][way];
-    (column + away) % columns
+    if column + away < columns { column + away } else { column + away - columns }
 }
 
 /// How many blocks there are. They lie in rows of `columns`; the rows double, block by block.

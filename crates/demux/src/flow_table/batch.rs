@@ -89,7 +89,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// As [`seek_record`](Self::seek_record), for a key that is not in the half it prefers.
     #[inline(always)]
     fn seek_elsewhere(&self, key: &R::Key, (half, tag): (Half, u32)) -> Option<&R> {
-        if self.store.elsewhere(half) == 0 {
+        if !self.store.elsewhere(half).has(tag as u16) {
             return None;
         }
         let matching = self.matching(half.other(), tag as u16);

@@ -37,7 +37,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     if let Some(strangers) = strangers {
         strangers.for_each(table, |table, _, hash| {
             if grown.first(hash).block() == new {
-                table.store.leaves(grown.first(hash));
+                table.store.elsewhere(grown.first(hash)).leaves(hash.tag());
             }
         });
     }
@@ -47,14 +47,14 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     for at in ones(gone) {
         let from = Place::new(shared, at);
         table.store.tags(from.half()).set(from.at(), EMPTY);
-        left(table, from, old.first(hashes[at as usize]), shared);
+        left(table, from, hashes[at as usize], old);
     }
     settle(table, shared, full & !gone, &hashes);
     if let Some(strangers) = strangers {
         strangers.for_each(table, |table, place, hash| {
             let home = grown.first(hash);
             if home.block() == new {
-                table.store.returns(old.first(hash));
+                table.store.elsewhere(old.first(hash)).returns(hash.tag());
             }
             if let Some(to) = in_block(table, home) {
                 table.relocate(place, to, hash);
@@ -64,11 +64,12 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     true
 }
 
-/// Counts of a record that was in `shared`, whose half this was, and is no more.
-fn left<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, from: Place, home: Half, shared: u32) {
+/// Counts of a record that was in a place according to the old extent, and is no more.
+fn left<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, from: Place, hash: Hash, old: Extent) {
+    let home = old.first(hash);
     table.set_guest(from, false);
-    if home.block() == shared && from.half() != home {
-        table.store.returns(home);
+    if home.block() == from.block() && from.half() != home {
+        table.store.elsewhere(home).returns(hash.tag());
     }
 }
 
@@ -85,7 +86,7 @@ fn copy<R: FlowRecord, A: Access<R>>(
     unsafe { table.store.access.copy(source, target) };
     let guest = home.block() != to.block();
     if !guest && home != to.half() {
-        table.store.leaves(home);
+        table.store.elsewhere(home).leaves(hash.tag());
     }
     table.set_guest(to, guest);
     table.store.tags(to.half()).set(to.at(), hash.tag());
@@ -125,7 +126,7 @@ impl Strangers {
     /// Of a table whose extent is still the one they were placed by; none, if nothing is away from home.
     fn of<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, home: u32) -> Option<Self> {
         let half = Half::new(home, 0);
-        let away = table.store.elsewhere(half) != 0 || table.store.elsewhere(half.other()) != 0;
+        let away = [half, half.other()].into_iter().any(|half| !table.store.elsewhere(half).is_empty());
         away.then(|| Self { home, extent: table.extent, blocks: table.extent.seconds(home) })
     }
 
@@ -169,9 +170,7 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     table.store.access.touch(taker);
     for half in [Half::new(last, 0), Half::new(last, 1)] {
         let takes = Half::new(taker, half.0 % 2);
-        table
-            .store
-            .set_elsewhere(takes, table.store.elsewhere(takes).wrapping_add(table.store.elsewhere(half)));
+        table.store.elsewhere(takes).add(table.store.elsewhere(half));
     }
     for at in ones(full) {
         let hash = hashes[at as usize];
@@ -188,12 +187,12 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
         let (place, home) = (Place::new(last, at), old.first(hashes[at as usize]));
         table.store.tags(place.half()).set(place.at(), EMPTY);
         if home.block() == last && home != place.half() {
-            table.store.returns(shrunk.first(hashes[at as usize]));
+            let hash = hashes[at as usize];
+            table.store.elsewhere(shrunk.first(hash)).returns(hash.tag());
         }
     }
     table.set_guests(last, 0);
-    table.store.set_elsewhere(Half::new(last, 0), 0);
-    table.store.set_elsewhere(Half::new(last, 1), 0);
+    [Half::new(last, 0), Half::new(last, 1)].into_iter().for_each(|half| table.store.elsewhere(half).clear());
 }
 
 /// The hashes of the records in a block, before anything changes: keys' own code runs here.

@@ -20,9 +20,13 @@ pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: H
     if empty != 0 { Some(home.place(empty.trailing_zeros())) } else { find_elsewhere(table, hash) }
 }
 
+/// As [`find`], where the half it prefers is full.
 #[cold]
 #[inline(never)]
-fn find_elsewhere<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
+pub(super) fn find_elsewhere<R: FlowRecord, A: Access<R>>(
+    table: &mut Table<R, A>,
+    hash: Hash,
+) -> Option<Place> {
     for _ in 0..GROWTHS_FOR_ROOM {
         let (first, second) = (table.extent.first(hash), table.extent.second(hash));
         let place = in_block(table, first).or_else(|| in_block(table, second));

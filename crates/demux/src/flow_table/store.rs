@@ -5,25 +5,23 @@ use core::ptr::NonNull;
 use super::{
     FlowRecord,
     address::{Extent, Half, Hash, MOST_BLOCKS, Place},
+    elsewhere::Elsewhere,
     space::Space,
     tags::{BLOCK, TagLine},
 };
-use crate::{
-    hashes::{KeyHash, Keyed},
-    sync::{AtomicU32, Ordering},
-};
+use crate::hashes::{KeyHash, Keyed};
 
 /// Records per 16 blocks at which the table grows: 83 % of the places, so that places kept free and tags together
 /// take at most 16 bytes for each record of 64. Models of interleavings need few records.
-pub(super) const GROW_AT: usize = if cfg!(loom) { 8 } else { 848 };
+pub(super) const GROW_AT: usize = if cfg!(loom) { 8 } else { 850 };
 
 /// Bytes besides its records that a block takes: tags, counts, and which records are guests.
-pub(super) const BLOCK_BYTES: usize = 2 * (size_of::<TagLine>() + size_of::<AtomicU32>()) + size_of::<u64>();
+pub(super) const BLOCK_BYTES: usize = 2 * (size_of::<TagLine>() + size_of::<Elsewhere>()) + size_of::<u64>();
 
 /// What both those who write and those who read reach.
 pub(super) struct Store<R, A> {
     tags: Space<TagLine>,
-    elsewhere: Space<AtomicU32>,
+    elsewhere: Space<Elsewhere>,
     records: Space<R>,
     hash: Keyed,
     pub(super) access: A,
@@ -52,7 +50,7 @@ impl<R: FlowRecord, A> Store<R, A> {
             // SAFETY: within the spaces just made.
             unsafe {
                 store.tags.at(n).write(TagLine::new());
-                store.elsewhere.at(n).write(AtomicU32::new(0));
+                store.elsewhere.at(n).write(Elsewhere::new());
             }
         }
         (store, extent)
@@ -80,31 +78,9 @@ impl<R: FlowRecord, A> Store<R, A> {
         unsafe { self.tags.at(half.0 as usize).as_ref() }
     }
 
-    /// How many keys prefer this half and have their records elsewhere.
+    /// The keys that prefer this half and have their records elsewhere.
     #[inline(always)]
-    pub(super) fn elsewhere(&self, half: Half) -> u32 {
-        self.count(half).load(Ordering::Acquire)
-    }
-
-    /// One more key that has its record elsewhere, before that is so.
-    pub(super) fn leaves(&self, half: Half) {
-        let count = self.count(half);
-        count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
-    }
-
-    /// One such key less, after that was so.
-    pub(super) fn returns(&self, half: Half) {
-        let count = self.count(half);
-        count.store(count.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Release);
-    }
-
-    /// Sets a count.
-    pub(super) fn set_elsewhere(&self, half: Half, count: u32) {
-        self.count(half).store(count, Ordering::Release);
-    }
-
-    #[inline(always)]
-    fn count(&self, half: Half) -> &AtomicU32 {
+    pub(super) fn elsewhere(&self, half: Half) -> &Elsewhere {
         debug_assert!(half.block() < self.most_blocks);
         // SAFETY: as above, and `elsewhere` has two for each block.
         unsafe { self.elsewhere.at(half.0 as usize).as_ref() }

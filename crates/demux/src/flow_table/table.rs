@@ -86,10 +86,23 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Where the record of `key` is. `examined` sees each record compared.
     #[inline(always)]
-    pub(super) fn find(&self, key: &R::Key, hash: Hash, mut examined: impl FnMut()) -> Option<Place> {
+    pub(super) fn find(&self, key: &R::Key, hash: Hash, examined: impl FnMut()) -> Option<Place> {
         let half = self.extent.first(hash);
-        let found = self.compare(half, self.matching(half, hash.tag()), key, &mut examined);
-        if found.is_some() || self.store.elsewhere(half) == 0 {
+        self.find_from(half, self.matching(half, hash.tag()), key, hash, examined)
+    }
+
+    /// As [`find`](Self::find), where the half that the key prefers and the matching places of it are known.
+    #[inline(always)]
+    fn find_from(
+        &self,
+        half: Half,
+        matching: u32,
+        key: &R::Key,
+        hash: Hash,
+        mut examined: impl FnMut(),
+    ) -> Option<Place> {
+        let found = self.compare(half, matching, key, &mut examined);
+        if found.is_some() || !self.store.elsewhere(half).has(hash.tag()) {
             return found;
         }
         self.find_elsewhere(key, hash, &mut examined)
@@ -136,16 +149,24 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline]
     pub(super) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
         let hash = self.hash_of(record.key());
-        if self.find(record.key(), hash, || ()).is_some() {
+        if (self.len + 1) * 16 > self.extent.count() as usize * GROW_AT && self.len < self.limit {
+            resize::grow(self);
+        }
+        let home = self.extent.first(hash);
+        let tags = self.store.access.tags(self.store.tags(home));
+        if self.find_from(home, tags.matching(hash.tag()), record.key(), hash, || ()).is_some() {
             return Err(FlowInsertError::Duplicate(record));
         }
         if self.len == self.limit {
             return Err(FlowInsertError::Full(record));
         }
-        if (self.len + 1) * 16 > self.extent.count() as usize * GROW_AT {
-            resize::grow(self);
-        }
-        let Some(place) = room::find(self, hash) else { return Err(FlowInsertError::Full(record)) };
+        let empty = tags.matching(EMPTY);
+        let place = if empty != 0 {
+            Some(home.place(empty.trailing_zeros()))
+        } else {
+            room::find_elsewhere(self, hash)
+        };
+        let Some(place) = place else { return Err(FlowInsertError::Full(record)) };
         self.put(place, hash, |access, to| access.write(to, record));
         self.len += 1;
         Ok(())
@@ -158,7 +179,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.access.touch(to.block());
         write(&self.store.access, self.store.record(to));
         if to.half() != home {
-            self.store.leaves(home);
+            self.store.elsewhere(home).leaves(hash.tag());
             self.set_guest(to, to.block() != home.block());
         }
         self.store.tags(to.half()).set(to.at(), hash.tag());
@@ -170,7 +191,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let home = self.extent.first(hash);
         self.store.tags(from.half()).set(from.at(), EMPTY);
         if from.half() != home {
-            self.store.returns(home);
+            self.store.elsewhere(home).returns(hash.tag());
             self.set_guest(from, false);
         }
     }

@@ -5,6 +5,7 @@ use alloc::{vec, vec::Vec};
 use super::{
     access::Alone,
     address::{Half, Place},
+    elsewhere::kind,
     table::{Table, ones},
 };
 
@@ -17,7 +18,7 @@ fn table(limit: usize) -> Flows {
 /// The share of records that are not in the half they prefer, after checking that everything is where it is said to be.
 fn elsewhere(table: &Flows) -> f64 {
     let blocks = table.extent.count();
-    let mut counts = vec![0; 2 * table.store.most_blocks() as usize];
+    let mut counts = vec![[0; 8]; 2 * table.store.most_blocks() as usize];
     let mut all = 0;
     for block in 0..table.store.most_blocks() {
         let full = table.full(block);
@@ -29,13 +30,16 @@ fn elsewhere(table: &Flows) -> f64 {
             let (first, second) = (table.extent.first(hash), table.extent.second(hash));
             assert!(block == first.block() || block == second.block());
             assert_eq!(table.guests(block) & place.bit() != 0, block != first.block());
-            counts[first.0 as usize] += u32::from(place.half() != first);
+            counts[first.0 as usize][kind(hash.tag()) as usize] += u64::from(place.half() != first);
             all += 1;
         }
     }
     assert_eq!(all, table.len());
-    assert!((0..2 * blocks).all(|half| table.store.elsewhere(Half(half)) == counts[half as usize]));
-    f64::from(counts.iter().sum::<u32>()) / all.max(1) as f64
+    for (half, counts) in (0..2 * blocks).zip(&counts) {
+        let counted = (0..8).map(|kind| table.store.elsewhere(Half(half)).count(kind));
+        assert!(counted.eq(counts.iter().copied()));
+    }
+    counts.iter().flatten().sum::<u64>() as f64 / all.max(1) as f64
 }
 
 const MANY: u64 = 40_000;

@@ -201,7 +201,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         let column = look.hash.column(self.access.columns());
         let unchanged = || self.access.unchanged(column, look.version);
         let found = self.compare(look.half, look.matching, key, unchanged)?;
-        if found.is_none() && (self.elsewhere(look.half) != 0 || !unchanged()) {
+        if found.is_none() && (self.elsewhere(look.half).has(look.hash.tag()) || !unchanged()) {
             return Err(Disturbed);
         }
         Ok(found)

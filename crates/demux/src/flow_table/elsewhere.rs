@@ -1,0 +1,117 @@
+//! Which keys may have their records elsewhere than in the half they prefer.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Kinds of keys that are counted apart.
+const KINDS: u32 = 8;
+
+/// Bits per count.
+const BITS: u32 = u64::BITS / KINDS;
+
+/// The highest count. It stays, since more may have been counted; that takes more keys of one kind than places can hold
+/// unless their hashes are alike.
+const MOST: u64 = (1 << BITS) - 1;
+
+/// For half a block, how many keys prefer it and have their records elsewhere: one count for each of eight kinds of keys,
+/// so that most lookups of other keys end where they began.
+pub(super) struct Elsewhere(AtomicU64);
+
+impl Elsewhere {
+    #[cfg(any(test, loom))]
+    pub(super) fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Whether keys with such a tag may have their records elsewhere.
+    #[inline(always)]
+    pub(super) fn has(&self, tag: u16) -> bool {
+        self.0.load(Ordering::Acquire) >> shift(tag) & MOST != 0
+    }
+
+    /// Whether no key has its record elsewhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    /// One more key has its record elsewhere, before that is so. There is one writer.
+    pub(super) fn leaves(&self, tag: u16) {
+        self.change(tag, |count| count + 1);
+    }
+
+    /// One such key less, after that was so.
+    pub(super) fn returns(&self, tag: u16) {
+        self.change(tag, |count| count - 1);
+    }
+
+    #[inline(always)]
+    fn change(&self, tag: u16, change: impl FnOnce(u64) -> u64) {
+        let counts = self.0.load(Ordering::Relaxed);
+        let count = counts >> shift(tag) & MOST;
+        if count != MOST {
+            let others = counts & !(MOST << shift(tag));
+            self.0.store(others | change(count) << shift(tag), Ordering::Release);
+        }
+    }
+
+    /// Also counts those of another half.
+    pub(super) fn add(&self, other: &Self) {
+        let (counts, others) = (self.0.load(Ordering::Relaxed), other.0.load(Ordering::Relaxed));
+        let count = |n: u32| {
+            let [count, other] = [counts, others].map(|counts| counts >> (n * BITS) & MOST);
+            (count + other).min(MOST) << (n * BITS)
+        };
+        self.0.store((0..KINDS).map(count).sum(), Ordering::Release);
+    }
+
+    /// From now on there are none.
+    pub(super) fn clear(&self) {
+        self.0.store(0, Ordering::Release);
+    }
+
+    /// The count of one kind.
+    #[cfg(test)]
+    pub(super) fn count(&self, kind: u32) -> u64 {
+        self.0.load(Ordering::Relaxed) >> (kind * BITS) & MOST
+    }
+}
+
+/// The kind of a key with this tag: the tag's highest bits.
+#[inline(always)]
+pub(super) fn kind(tag: u16) -> u32 {
+    (u32::from(tag) * KINDS) >> 16
+}
+
+#[inline(always)]
+fn shift(tag: u16) -> u32 {
+    kind(tag) * BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_counted_apart() {
+        let elsewhere = Elsewhere::new();
+        for n in 0..KINDS {
+            let tag = (n << 13) as u16 | 1;
+            (0..=n).for_each(|_| elsewhere.leaves(tag));
+            assert!(elsewhere.has(tag) && elsewhere.has(tag | 0x1fff));
+        }
+        assert!((0..KINDS).all(|n| elsewhere.count(n) == u64::from(n) + 1));
+        elsewhere.add(&Elsewhere(AtomicU64::new(0x0102 << 48)));
+        assert_eq!((elsewhere.count(7), elsewhere.count(6), elsewhere.count(5)), (9, 9, 6));
+        elsewhere.returns(1);
+        assert!(!elsewhere.has(0x1fff) && elsewhere.has(0x2000));
+    }
+
+    #[test]
+    fn what_can_not_be_counted_is_never_forgotten() {
+        let elsewhere = Elsewhere::new();
+        (0..300).for_each(|_| elsewhere.leaves(1));
+        (0..300).for_each(|_| elsewhere.returns(1));
+        assert!(elsewhere.has(1) && !elsewhere.has(0xffff));
+        elsewhere.clear();
+        assert!(elsewhere.is_empty());
+    }
+}
