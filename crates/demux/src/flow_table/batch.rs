@@ -5,9 +5,6 @@ use super::{FlowRecord, access::Access, address::Half, table::Table};
 /// Keys looked up together; more would not be waited for at once.
 const TOGETHER: usize = 32;
 
-/// By how many lookups its tags are asked for before they are needed.
-const AHEAD: usize = 12;
-
 /// Lookups whose keys are not in the halves they prefer, by number.
 struct Late {
     numbers: [u8; TOGETHER],
@@ -43,14 +40,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn find_together<'a>(&'a self, keys: &[R::Key; TOGETHER], found: &mut [Option<&'a R>; TOGETHER]) {
         let mut sought = [(Half(0), 0); TOGETHER];
         let mut late = Late { numbers: [0; TOGETHER], count: 0 };
-        for n in 0..AHEAD {
-            sought[n] = self.seek_tags(&keys[n]);
+        for (key, sought) in keys.iter().zip(&mut sought) {
+            *sought = self.seek_tags(key);
         }
-        for n in 0..TOGETHER - AHEAD {
-            sought[n + AHEAD] = self.seek_tags(&keys[n + AHEAD]);
-            found[n] = self.seek_record(sought[n], n, &mut late);
-        }
-        for n in TOGETHER - AHEAD..TOGETHER {
+        for n in 0..TOGETHER {
             found[n] = self.seek_record(sought[n], n, &mut late);
         }
         for n in late.numbers.into_iter().take(late.count).map(usize::from) {
