@@ -64,17 +64,18 @@ impl<R: PlainRecord> FlowReader<R> {
     fn get_together(&self, keys: &[R::Key], records: &mut [Option<R>]) {
         let mut looks = [Look::NONE; TOGETHER];
         let mut hashes = [Hash::NONE; TOGETHER];
+        let known = self.store.known();
         for (key, hash) in keys.iter().zip(&mut hashes) {
-            *hash = self.store.prefetch_key(key);
+            *hash = self.store.prefetch_key(key, &known);
         }
         for (hash, look) in hashes[..keys.len()].iter().zip(&mut looks) {
-            *look = self.store.look(*hash);
+            *look = self.store.look(*hash, &known);
             self.store.prefetch_look(look);
         }
-        for (((key, hash), look), record) in keys.iter().zip(hashes).zip(&looks).zip(records) {
+        for (((key, hash), look), record) in keys.iter().zip(&hashes).zip(&looks).zip(records) {
             *record = match self.store.settle(key, look) {
                 Ok(found) => found,
-                Err(Disturbed) => self.store.read_anywhere(key, hash),
+                Err(Disturbed) => self.store.read_anywhere(key, *hash),
             };
         }
     }

@@ -49,9 +49,27 @@ impl Watched {
     }
 
     #[inline(always)]
-    fn extent(&self) -> Extent {
+    fn known(&self) -> Known {
         // SYNC POINT "extent"
-        Extent::from_word(self.extent.load(Ordering::Acquire), self.columns())
+        self.calculated(self.extent.load(Ordering::Acquire))
+    }
+
+    fn calculated(&self, word: u64) -> Known {
+        Known { word, extent: Extent::from_word(word, self.columns()) }
+    }
+
+    /// The number of blocks as it is now, calculated only if it is another.
+    #[inline(always)]
+    fn extent_now(&self, known: &Known) -> Extent {
+        // SYNC POINT "extent"
+        let word = self.extent.load(Ordering::Acquire);
+        if word == known.word { known.extent } else { self.extent_anew(word) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn extent_anew(&self, word: u64) -> Extent {
+        self.calculated(word).extent
     }
 
     #[inline(always)]
@@ -141,6 +159,12 @@ unsafe fn read_words<R: PlainRecord>(from: NonNull<R>) -> MaybeUninit<R> {
     copy
 }
 
+/// The number of blocks at some moment, as it was published and as it is used.
+pub(super) struct Known {
+    word: u64,
+    extent: Extent,
+}
+
 /// A lookup during which something changed in its blocks: it must be begun again.
 pub(super) struct Disturbed;
 
@@ -162,25 +186,32 @@ impl<R: PlainRecord> Store<R, Watched> {
     #[inline]
     pub(super) fn read(&self, key: &R::Key) -> Option<R> {
         let hash = self.hash_of(key);
-        match self.settle(key, &self.look(hash)) {
+        match self.settle(key, &self.look(hash, &self.known())) {
             Ok(found) => found,
             Err(Disturbed) => self.read_anywhere(key, hash),
         }
     }
 
+    /// The number of blocks, for lookups that follow.
+    #[inline(always)]
+    pub(super) fn known(&self) -> Known {
+        self.access.known()
+    }
+
     /// Asks for the tags of a key.
     #[inline(always)]
-    pub(super) fn prefetch_key(&self, key: &R::Key) -> Hash {
+    pub(super) fn prefetch_key(&self, key: &R::Key, known: &Known) -> Hash {
         let hash = self.hash_of(key);
-        self.prefetch_tags(self.access.extent().first(hash));
+        self.prefetch_tags(known.extent.first(hash));
         hash
     }
 
     /// The places where a key's record is most likely.
     #[inline(always)]
-    pub(super) fn look(&self, hash: Hash) -> Look {
+    pub(super) fn look(&self, hash: Hash, known: &Known) -> Look {
         let version = self.access.version(hash.column(self.access.columns()));
-        let half = self.access.extent().first(hash);
+        // Only now, so that it is no older than the version.
+        let half = self.access.extent_now(known).first(hash);
         Look { hash, version, half, matching: self.matching(half, hash) }
     }
 
@@ -251,7 +282,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         let versions = columns.map(|column| self.access.version(column));
         let unchanged =
             || columns.iter().zip(versions).all(|(&column, version)| self.access.unchanged(column, version));
-        let extent = self.access.extent();
+        let extent = self.access.known().extent;
         let (first, second) = (extent.first(hash), extent.second(hash));
         for half in [first, first.other(), second, second.other()] {
             let found = self.compare(half, self.matching(half, hash), key, unchanged)?;
