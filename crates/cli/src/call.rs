@@ -116,6 +116,7 @@ pub fn run(arguments: &Arguments) -> Result {
             latency::calls(&invocation, &object, count).map(|(results, took)| (results, Some(took)))
         }
     };
+    invocation.settle(&object);
     if arguments.verbose
         && let Some(way) = object.way()
     {

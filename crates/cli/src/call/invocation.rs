@@ -1,7 +1,7 @@
 //! One call, marshaled by the types of the IDL.
 
 use throughline::rt::{Dispatched, Operation, OperationError, ServerCall};
-use throughline::{Kind, ObjectRef, SystemException};
+use throughline::{Kind, ObjectRef, SystemException, Transport};
 use throughline_cdr::{ByteOrder, CodeSets, DecodeError, EncodeError, Reader, Writer};
 use throughline_idl::model::{DefId, Feature, Signature, Type};
 
@@ -57,6 +57,14 @@ impl<'m> Invocation<'m> {
                 Ok(vec![Value::Boolean(true)])
             }
             ended => ended,
+        }
+    }
+
+    /// Waits until oneways have left, which a process that ends may take with it: what is sent over UDP is sent when there is
+    /// room for it. An answer that comes after them tells, whatever it is.
+    pub fn settle(&self, object: &ObjectRef) {
+        if self.signature.oneway && object.way().is_some_and(|way| way.transport == Transport::Udp) {
+            let _ = object.non_existent();
         }
     }
 
