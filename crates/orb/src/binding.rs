@@ -266,10 +266,11 @@ fn native_routes(orb: &Orb, ior: &Ior) -> Box<[NativeRoute]> {
         profiles.filter(|profile| crate::transport::native::reaches(&profile.address)).collect();
     usable.sort_by_key(|profile| !matches!(profile.address, NativeAddress::Shm { .. }));
     usable.truncate(MAX_ROUTES);
-    let route = |profile: NativeProfile| {
-        NativeRoute::new(orb.natives().at(&profile.address, orb), profile.slot, profile.nonce)
-    };
-    usable.into_iter().map(route).collect()
+    let alone = usable.len() == 1
+        && !ior.profiles.iter().any(|p| p.tag == throughline_giop::profile::TAG_INTERNET_IOP);
+    let route =
+        |profile: &NativeProfile| NativeRoute::new(orb.natives().at(&profile.address, orb), profile, alone);
+    usable.iter().map(route).collect()
 }
 
 /// The addresses that can be tried from here, Unix-domain sockets of this machine first: they are the fastest.

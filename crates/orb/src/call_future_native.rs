@@ -13,9 +13,28 @@ use crate::handover::{Bringer, Brought, Handover};
 use crate::invoke::{Outcome, Step, broken, failed};
 use crate::native::read_exception;
 use crate::transport::calls::CallFailure;
-use crate::transport::native::client::{Attempt, exchange, request};
+use crate::transport::native::client::{Attempt, NativeServer, exchange, request};
 use crate::transport::native::pipe::Begun;
 use crate::transport::native::pipe_calls::PipeReply;
+
+/// A server that is about to be connected. Others wait for that, so they must learn if it does not happen.
+struct Connecting(Option<Arc<NativeServer>>);
+
+impl Connecting {
+    fn connect(mut self) {
+        if let Some(server) = self.0.take() {
+            server.connect_pipe();
+        }
+    }
+}
+
+impl Drop for Connecting {
+    fn drop(&mut self) {
+        if let Some(server) = &self.0 {
+            server.pipe.connected(None);
+        }
+    }
+}
 
 impl Call {
     /// Sends the request by this way of the binding, if that is possible now.
@@ -40,11 +59,9 @@ impl Call {
 
     #[cold]
     fn connect_native(&self, way: usize) -> State {
-        let binding = Arc::clone(&self.binding);
+        let connecting = Connecting(self.binding.native_at(way).map(|route| Arc::clone(&route.server)));
         self.at_worker(move || {
-            if let Some(route) = binding.native_at(way) {
-                route.server.connect_pipe();
-            }
+            connecting.connect();
             Ok(None)
         })
     }

@@ -206,7 +206,7 @@ impl Orb {
         })?;
         let mut bound = Vec::new();
         let (shared, streams): (Vec<_>, Vec<_>) =
-            config.listen.iter().partition(|address| matches!(address, Address::Shm(_)));
+            config.listen.iter().partition(|address| address.is_native());
         for address in streams {
             let error = |error| OrbError::Listen { address: address.clone(), error };
             bound.push(address.listen().map_err(error).inspect_err(|_| unlink(&bound))?);
@@ -214,7 +214,8 @@ impl Orb {
         let mut natives = Vec::new();
         for address in shared {
             let error = |error| OrbError::Listen { address: address.clone(), error };
-            natives.push(NativeListener::bind(address).map_err(error).inspect_err(|_| unlink(&bound))?);
+            let bind = NativeListener::bind(address, config.publish_host.as_deref());
+            natives.push(bind.map_err(error).inspect_err(|_| unlink(&bound))?);
         }
         let addresses: Vec<Address> = bound.iter().map(|(_, address)| address.clone()).collect();
         let limits = ClientLimits {
@@ -312,11 +313,11 @@ impl Orb {
             Published::Unix { path, .. } => Address::Unix(path.into()),
         };
         let native = |p: &NativeAddress| match p {
-            NativeAddress::Shm { name, .. } => Some(Address::Shm(name.clone())),
-            NativeAddress::Udp { .. } => None,
+            NativeAddress::Shm { name, .. } => Address::Shm(name.clone()),
+            NativeAddress::Udp { host, port } => Address::Udp { host: host.clone(), port: *port },
         };
         let inner = &self.0;
-        inner.published.iter().map(own).chain(inner.published_native.iter().filter_map(native)).collect()
+        inner.published.iter().map(own).chain(inner.published_native.iter().map(native)).collect()
     }
 
     /// Connections from clients that are open now.
@@ -574,15 +575,20 @@ fn own_profile(published: &[Published], version: Version, key: &[u8]) -> Option<
 fn published(address: &Address, host: Option<&str>) -> Option<Published> {
     match address {
         Address::Tcp { host: bound, port } => {
-            let everywhere = ["0.0.0.0", "::", ""].contains(&bound.as_str());
-            let own = if everywhere { host_name() } else { bound.clone() };
-            Some(Published::Tcp { host: host.map_or(own, str::to_owned), port: *port })
+            Some(Published::Tcp { host: published_host(bound, host), port: *port })
         }
         Address::Unix(path) => {
             Some(Published::Unix { host: host_name(), path: path.to_string_lossy().into_owned() })
         }
-        Address::Shm(_) => None,
+        Address::Shm(_) | Address::Udp { .. } => None,
     }
+}
+
+/// What clients are told of the host that was bound to.
+pub(crate) fn published_host(bound: &str, told: Option<&str>) -> String {
+    let everywhere = ["0.0.0.0", "::", ""].contains(&bound);
+    let own = || if everywhere { host_name() } else { bound.to_owned() };
+    told.map_or_else(own, str::to_owned)
 }
 
 /// Takes back what was bound when the rest could not be.
@@ -595,7 +601,7 @@ fn unlink(bound: &[(std::os::fd::OwnedFd, Address)]) {
 fn unix_path(address: &Address) -> Option<PathBuf> {
     match address {
         Address::Unix(path) => Some(path.clone()),
-        Address::Tcp { .. } | Address::Shm(_) => None,
+        Address::Tcp { .. } | Address::Shm(_) | Address::Udp { .. } => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Calls by the native protocol over shared memory. Servers that listen there only can't be reached otherwise.
+//! Calls by the native protocol over every fabric. Servers that listen there only can't be reached otherwise.
 
 #![allow(clippy::redundant_closure)] // `Decode::decode` itself is a function of one lifetime.
 
@@ -8,22 +8,27 @@ use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server_with};
 use throughline::exception::minor;
-use throughline::{Adapter, AdapterConfig, Address, Completion, Kind, Orb, Strategy};
+use throughline::{Adapter, AdapterConfig, Completion, Kind, Orb, OrbConfig, Strategy};
 
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A server without IIOP.
-fn server() -> Orb {
-    server_with(|c| c.listen = vec![Address::Shm(String::new())])
+fn server(at: &str) -> Orb {
+    server_with(|c| c.listen = vec![at.parse().unwrap()])
 }
 
 /// A server with both, and an adapter whose objects keep their keys.
-fn server_with_both() -> (Orb, Adapter) {
-    let server = server_with(|c| c.listen.push(Address::Shm(String::new())));
+fn server_with_both(at: &str) -> (Orb, Adapter) {
+    let server = server_with(|c| c.listen.push(at.parse().unwrap()));
     let config =
         AdapterConfig { objects: Strategy::DynamicHash, stable_keys: true, ..AdapterConfig::default() };
     let adapter = server.root().create_child("stable", config).unwrap();
     (server, adapter)
+}
+
+/// A UDP port that nobody has, at least for the moment.
+fn unused_port() -> u16 {
+    std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn served(server: &Orb) -> EchoRef {
@@ -31,12 +36,11 @@ fn served(server: &Orb) -> EchoRef {
 }
 
 fn is_native(reference: &EchoRef) -> bool {
-    format!("{:?}", reference.0).contains(" at shm:")
+    [" at shm:", " at udp:"].iter().any(|way| format!("{:?}", reference.0).contains(way))
 }
 
-#[test]
-fn calls_in_every_direction() {
-    let (server, client) = (server(), client());
+fn calls_in_every_direction(at: &str) {
+    let (server, client) = (server(at), client());
     let own = served(&server);
     let echo = seen_by(&client, &own);
     assert!(is_native(&echo) && !is_native(&own));
@@ -59,9 +63,8 @@ fn calls_in_every_direction() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn oneways_are_carried_out_in_order() {
-    let (server, client) = (server(), client());
+fn oneways_are_carried_out_in_order(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     for n in 0..10_000 {
         echo.post(n).unwrap();
@@ -70,10 +73,9 @@ fn oneways_are_carried_out_in_order() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn an_operation_that_the_server_numbers_otherwise_is_found_by_what_it_is() {
+fn an_operation_that_the_server_numbers_otherwise_is_found_by_what_it_is(at: &str) {
     use throughline::rt::{Decode, Operation};
-    let (server, client) = (server(), client());
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let shout = |operation| {
         echo.0.call::<String, throughline::SystemException>(
@@ -89,9 +91,8 @@ fn an_operation_that_the_server_numbers_otherwise_is_found_by_what_it_is() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn a_servant_that_panics_costs_only_its_caller() {
-    let (server, client) = (server(), client());
+fn a_servant_that_panics_costs_only_its_caller(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let e = echo.panic().unwrap_err();
     assert_eq!((e.kind, e.completed), (Kind::Unknown, Completion::Maybe));
@@ -99,9 +100,8 @@ fn a_servant_that_panics_costs_only_its_caller() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn servants_that_call_back_and_forth_wait_for_nobody_else() {
-    let (first, second) = (server(), server());
+fn servants_that_call_back_and_forth_wait_for_nobody_else(at: &str) {
+    let (first, second) = (server(at), server(at));
     let (one, other) = (served(&first), served(&second));
     // Each calls the other object through its own server's eyes.
     let near = seen_by(&second, &one);
@@ -110,9 +110,8 @@ fn servants_that_call_back_and_forth_wait_for_nobody_else() {
     second.shutdown(GRACE);
 }
 
-#[test]
-fn slow_servants_hold_up_nobody_else() {
-    let (server, client) = (server(), client());
+fn slow_servants_hold_up_nobody_else(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let started = Instant::now();
     std::thread::scope(|scope| {
@@ -127,9 +126,8 @@ fn slow_servants_hold_up_nobody_else() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn calls_end_in_time_and_late_replies_disturb_nobody() {
-    let (server, client) = (server(), client());
+fn calls_end_in_time_and_late_replies_disturb_nobody(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(50)));
     for _ in 0..3 {
@@ -140,9 +138,8 @@ fn calls_end_in_time_and_late_replies_disturb_nobody() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn many_threads_call_many_objects() {
-    let (server, client) = (server(), client());
+fn many_threads_call_many_objects(at: &str) {
+    let (server, client) = (server(at), client());
     let objects: Vec<_> = (0..50).map(|_| seen_by(&client, &served(&server))).collect();
     std::thread::scope(|scope| {
         for n in 0..8 {
@@ -158,9 +155,8 @@ fn many_threads_call_many_objects() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn many_threads_that_connect_at_once_are_all_let_in() {
-    let (server, client) = (server(), client());
+fn many_threads_that_connect_at_once_are_all_let_in(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let gate = std::sync::Barrier::new(100);
     std::thread::scope(|scope| {
@@ -174,9 +170,8 @@ fn many_threads_that_connect_at_once_are_all_let_in() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn without_shared_memory_calls_go_by_iiop() {
-    let (server, adapter) = server_with_both();
+fn without_shared_memory_calls_go_by_iiop(at: &str) {
+    let (server, adapter) = server_with_both(at);
     let client = client();
     let own = adapter.activate_with_id("a", Echo::default()).unwrap();
     let echo = seen_by(&client, &own);
@@ -186,8 +181,9 @@ fn without_shared_memory_calls_go_by_iiop() {
     let mut ior = own.0.ior().clone();
     for profile in &mut ior.profiles {
         if let Some(Ok(mut native)) = throughline_giop::NativeProfile::from_tagged(profile) {
-            if let throughline_giop::NativeAddress::Shm { name, .. } = &mut native.address {
-                name.push_str(".gone");
+            match &mut native.address {
+                throughline_giop::NativeAddress::Shm { name, .. } => name.push_str(".gone"),
+                throughline_giop::NativeAddress::Udp { port, .. } => *port = unused_port(),
             }
             *profile = native.to_tagged().unwrap();
         }
@@ -198,9 +194,8 @@ fn without_shared_memory_calls_go_by_iiop() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn a_key_leads_further_than_a_stale_handle() {
-    let (server, adapter) = server_with_both();
+fn a_key_leads_further_than_a_stale_handle(at: &str) {
+    let (server, adapter) = server_with_both(at);
     let client = client();
     let own = adapter.activate_with_id("a", Echo::default()).unwrap();
     let echo = seen_by(&client, &own);
@@ -213,9 +208,8 @@ fn a_key_leads_further_than_a_stale_handle() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn clients_follow_an_object_that_has_moved() {
-    let (old, new, client) = (server(), server(), client());
+fn clients_follow_an_object_that_has_moved(at: &str) {
+    let (old, new, client) = (server(at), server(at), client());
     let (adapter, config) =
         (old.root(), AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() });
     let adapter = adapter.create_child("moved", config).unwrap();
@@ -228,9 +222,8 @@ fn clients_follow_an_object_that_has_moved() {
     new.shutdown(GRACE);
 }
 
-#[test]
-fn what_is_forwarded_to_where_nobody_is_ends_without_going_in_circles() {
-    let (old, new, client) = (server(), server(), client());
+fn what_is_forwarded_to_where_nobody_is_ends_without_going_in_circles(at: &str) {
+    let (old, new, client) = (server(at), server(at), client());
     let config = AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() };
     let adapter = old.root().create_child("moved", config).unwrap();
     let echo = seen_by(&client, &adapter.forward("a", &seen_by(&old, &served(&new))).unwrap());
@@ -243,10 +236,23 @@ fn what_is_forwarded_to_where_nobody_is_ends_without_going_in_circles() {
     old.shutdown(GRACE);
 }
 
-#[test]
-fn a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found() {
-    let name = format!("throughline-test-{}", std::process::id());
-    let listen = || server_with(|c| c.listen = vec![Address::Shm(name.clone())]);
+fn a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found(at: &str) {
+    let own = match at {
+        "shm:" => format!("shm:throughline-test-{}", std::process::id()),
+        _ => format!("udp://127.0.0.1:{}", unused_port()),
+    };
+    // A port is free once the connections of its last owner have ended.
+    let listen = || {
+        let config = || OrbConfig { listen: vec![own.parse().unwrap()], ..OrbConfig::default() };
+        let started = Instant::now();
+        loop {
+            match Orb::start(config()) {
+                Ok(orb) => return orb,
+                Err(e) => assert!(started.elapsed() < Duration::from_secs(5), "{e}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
     let (server, client) = (listen(), client());
     let echo = seen_by(&client, &served(&server));
     echo.ping().unwrap();
@@ -264,4 +270,37 @@ fn a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found() {
     assert!(found);
     assert_eq!(echo.ping().unwrap_err().kind, Kind::ObjectNotExist, "a handle of the server's earlier life");
     server.shutdown(GRACE);
+}
+
+/// The same over every fabric.
+macro_rules! over {
+    ($fabric:ident, $at:literal: $($name:ident)*) => {
+        mod $fabric {
+            $(#[test]
+            fn $name() {
+                super::$name($at);
+            })*
+        }
+    };
+    ($($name:ident)*) => {
+        over!(shm, "shm:": $($name)*);
+        over!(udp, "udp://127.0.0.1:0": $($name)*);
+    };
+}
+
+over! {
+    calls_in_every_direction
+    oneways_are_carried_out_in_order
+    an_operation_that_the_server_numbers_otherwise_is_found_by_what_it_is
+    a_servant_that_panics_costs_only_its_caller
+    servants_that_call_back_and_forth_wait_for_nobody_else
+    slow_servants_hold_up_nobody_else
+    calls_end_in_time_and_late_replies_disturb_nobody
+    many_threads_call_many_objects
+    many_threads_that_connect_at_once_are_all_let_in
+    without_shared_memory_calls_go_by_iiop
+    a_key_leads_further_than_a_stale_handle
+    clients_follow_an_object_that_has_moved
+    what_is_forwarded_to_where_nobody_is_ends_without_going_in_circles
+    a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found
 }

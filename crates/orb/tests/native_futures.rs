@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server_with};
 use throughline::rt::{Decode, DecodeError, Encode, Operation, Reader};
-use throughline::{Address, AsyncCall, CallFuture, Completion, Kind, Orb, SystemException, block_on};
+use throughline::{AsyncCall, CallFuture, Completion, Kind, Orb, SystemException, block_on};
 
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A server without IIOP, so that futures have no other way.
-fn server() -> Orb {
-    server_with(|c| c.listen = vec![Address::Shm(String::new())])
+fn server(at: &str) -> Orb {
+    server_with(|c| c.listen = vec![at.parse().unwrap()])
 }
 
 fn served(server: &Orb) -> EchoRef {
@@ -57,9 +57,8 @@ fn sleep_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-#[test]
-fn executors_of_both_kinds_get_answers() {
-    let (server, client) = (server(), client());
+fn executors_of_both_kinds_get_answers(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     for n in 0..200 {
         let text = format!("t{n}");
@@ -69,9 +68,8 @@ fn executors_of_both_kinds_get_answers() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn many_are_under_way_at_once() {
-    let (server, client) = (server(), client());
+fn many_are_under_way_at_once(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let mut pending = VecDeque::new();
     for n in 0..5_000 {
@@ -89,9 +87,8 @@ fn many_are_under_way_at_once() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn more_than_memory_is_registered_for_waits_for_room() {
-    let (server, client) = (server(), client());
+fn more_than_memory_is_registered_for_waits_for_room(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let text = "x".repeat(10_000);
     let calls: Vec<_> = (0..300).map(|_| shout(&echo, &text).begin()).collect();
@@ -101,9 +98,8 @@ fn more_than_memory_is_registered_for_waits_for_room() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn long_arguments_and_results_arrive() {
-    let (server, client) = (server(), client());
+fn long_arguments_and_results_arrive(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     for length in [0, 1, 30, 50, 100, 5_000, 65_000, 70_000, 1_000_000] {
         let text = "y".repeat(length);
@@ -113,9 +109,8 @@ fn long_arguments_and_results_arrive() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn threads_share_one_link() {
-    let (server, client) = (server(), client());
+fn threads_share_one_link(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     std::thread::scope(|scope| {
         for t in 0..6 {
@@ -133,9 +128,8 @@ fn threads_share_one_link() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn a_slow_call_holds_up_nobody() {
-    let (server, client) = (server(), client());
+fn a_slow_call_holds_up_nobody(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     block_on(echo.ping_async()).unwrap();
     let slow = sleep(&echo, 600).begin();
@@ -148,9 +142,8 @@ fn a_slow_call_holds_up_nobody() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn calls_end_in_time_and_dropped_ones_disturb_nobody() {
-    let (server, client) = (server(), client());
+fn calls_end_in_time_and_dropped_ones_disturb_nobody(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(50)));
     for executor in [block_on::<Sleeping>, sleep_on::<Sleeping>] {
@@ -162,9 +155,8 @@ fn calls_end_in_time_and_dropped_ones_disturb_nobody() {
     server.shutdown(GRACE);
 }
 
-#[test]
-fn a_server_that_is_gone_ends_what_waits() {
-    let (first, client) = (server(), client());
+fn a_server_that_is_gone_ends_what_waits(at: &str) {
+    let (first, client) = (server(at), client());
     let own = served(&first);
     let echo = seen_by(&client, &own);
     block_on(echo.ping_async()).unwrap();
@@ -178,9 +170,8 @@ fn a_server_that_is_gone_ends_what_waits() {
     assert!(matches!(e.kind, Kind::Transient | Kind::InvObjref), "{e:?}");
 }
 
-#[test]
-fn a_client_that_shuts_down_ends_what_waits() {
-    let (server, client) = (server(), client());
+fn a_client_that_shuts_down_ends_what_waits(at: &str) {
+    let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
     let waiting = sleep(&echo, 10_000).begin();
     let ended = std::thread::spawn(move || sleep_on(waiting));
@@ -188,4 +179,32 @@ fn a_client_that_shuts_down_ends_what_waits() {
     client.shutdown(GRACE);
     assert!(ended.join().unwrap().is_err());
     server.shutdown(Duration::from_millis(50));
+}
+
+/// The same over every fabric.
+macro_rules! over {
+    ($fabric:ident, $at:literal: $($name:ident)*) => {
+        mod $fabric {
+            $(#[test]
+            fn $name() {
+                super::$name($at);
+            })*
+        }
+    };
+    ($($name:ident)*) => {
+        over!(shm, "shm:": $($name)*);
+        over!(udp, "udp://127.0.0.1:0": $($name)*);
+    };
+}
+
+over! {
+    executors_of_both_kinds_get_answers
+    many_are_under_way_at_once
+    more_than_memory_is_registered_for_waits_for_room
+    long_arguments_and_results_arrive
+    threads_share_one_link
+    a_slow_call_holds_up_nobody
+    calls_end_in_time_and_dropped_ones_disturb_nobody
+    a_server_that_is_gone_ends_what_waits
+    a_client_that_shuts_down_ends_what_waits
 }

@@ -1,4 +1,4 @@
-//! Where an endpoint is: a TCP host and port, or a Unix-domain socket.
+//! Where an endpoint is: a TCP host and port, a Unix-domain socket, shared memory, or a UDP host and port.
 
 use std::fmt;
 use std::io;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::transport::resolver::{self, Resolver};
 
-/// The address of an endpoint, as written in configuration: `iiop://host:port`, `host:port`, `[v6]:port`
-/// `unix:/path` or `shm:name`.
+/// The address of an endpoint, as written in configuration: `iiop://host:port`, `host:port`, `[v6]:port`,
+/// `unix:/path`, `shm:name` or `udp://host:port`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     /// TCP; the host is a name or a numeric address without brackets. Port 0 lets the system choose.
@@ -28,17 +28,31 @@ pub enum Address {
     /// Shared memory, for clients on this machine that speak the native protocol: a name of up to 32 bytes without a
     /// slash. An empty one lets the ORB choose.
     Shm(String),
+    /// UDP, for clients anywhere that speak the native protocol. Port 0 lets the system choose.
+    Udp {
+        /// Host name or numeric IPv4/IPv6 address, without brackets.
+        host: String,
+        /// Port in host order.
+        port: u16,
+    },
 }
 
 /// Why a text is not an [`Address`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an address; write iiop://host:port, [ipv6]:port, unix:/path or shm:name")]
+#[error(
+    "`{0}` is not an address; write iiop://host:port, [ipv6]:port, unix:/path, shm:name or udp://host:port"
+)]
 pub struct AddressError(String);
 
 impl Address {
     /// A TCP address.
     pub fn tcp(host: impl Into<String>, port: u16) -> Self {
         Self::Tcp { host: host.into(), port }
+    }
+
+    /// Whether the native protocol is spoken there.
+    pub(crate) fn is_native(&self) -> bool {
+        matches!(self, Self::Shm(_) | Self::Udp { .. })
     }
 
     /// Connects, trying every address that the host name resolves to, within `timeout` in total, the time of the
@@ -49,7 +63,7 @@ impl Address {
     pub fn connect(&self, timeout: Duration) -> io::Result<OwnedFd> {
         match self {
             Self::Unix(path) => connect_unix(path, timeout),
-            Self::Shm(_) => Err(io::ErrorKind::Unsupported.into()),
+            Self::Shm(_) | Self::Udp { .. } => Err(io::ErrorKind::Unsupported.into()),
             Self::Tcp { host, port } => connect_tcp(&resolver::SYSTEM, host, *port, timeout),
         }
     }
@@ -77,7 +91,7 @@ impl Address {
                 Ok((listener.into(), self.clone()))
             }
             // Not for streams of octets.
-            Self::Shm(_) => Err(io::ErrorKind::Unsupported.into()),
+            Self::Shm(_) | Self::Udp { .. } => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -144,15 +158,18 @@ impl FromStr for Address {
         if let Some(name) = rest.strip_prefix("shm:") {
             return if name.contains('/') { Err(error()) } else { Ok(Self::Shm(name.to_owned())) };
         }
-        let rest = rest.strip_prefix("iiop://").or_else(|| rest.strip_prefix("tcp:")).unwrap_or(rest);
+        let datagrams = rest.strip_prefix("udp://");
+        let streams = || rest.strip_prefix("iiop://").or_else(|| rest.strip_prefix("tcp:"));
+        let rest = datagrams.or_else(streams).unwrap_or(rest);
         let (host, port) = rest.rsplit_once(':').ok_or_else(error)?;
         let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
         if bare.is_none() && host.contains(':') {
             return Err(error());
         }
         let host = bare.unwrap_or(host);
-        let host = if host.is_empty() { "0.0.0.0" } else { host };
-        Ok(Self::Tcp { host: host.to_owned(), port: port.parse().map_err(|_| error())? })
+        let host = if host.is_empty() { "0.0.0.0" } else { host }.to_owned();
+        let port = port.parse().map_err(|_| error())?;
+        Ok(if datagrams.is_some() { Self::Udp { host, port } } else { Self::Tcp { host, port } })
     }
 }
 
@@ -163,6 +180,8 @@ impl fmt::Display for Address {
             Self::Tcp { host, port } => write!(f, "iiop://{host}:{port}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Shm(name) => write!(f, "shm:{name}"),
+            Self::Udp { host, port } if host.contains(':') => write!(f, "udp://[{host}]:{port}"),
+            Self::Udp { host, port } => write!(f, "udp://{host}:{port}"),
         }
     }
 }
@@ -203,6 +222,9 @@ mod tests {
             ("shm:bank", "shm:bank"),
             ("shm:", "shm:"),
             (":7", "iiop://0.0.0.0:7"),
+            ("udp://localhost:7", "udp://localhost:7"),
+            ("udp://[::1]:7", "udp://[::1]:7"),
+            ("udp://:0", "udp://0.0.0.0:0"),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), printed);

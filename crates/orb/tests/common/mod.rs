@@ -47,7 +47,7 @@ impl Skeleton for Echo {
             2 => {
                 let n = call.arguments().read_u32()?;
                 self.posted.lock().unwrap().push(n);
-                Ok(())
+                call.reply(|_| Ok(()))
             }
             3 => {
                 let posted = self.posted.lock().unwrap().clone();

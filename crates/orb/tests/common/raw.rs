@@ -409,7 +409,7 @@ pub fn port_of(orb: &Orb) -> u16 {
         .iter()
         .find_map(|a| match a {
             Address::Tcp { port, .. } => Some(*port),
-            Address::Unix(_) | Address::Shm(_) => None,
+            _ => None,
         })
         .unwrap()
 }

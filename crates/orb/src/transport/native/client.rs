@@ -5,12 +5,12 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use throughline_cdr::{EncodeError, Output, Reader, Writer};
-use throughline_giop::NativeAddress;
+use throughline_giop::{NativeAddress, NativeProfile};
 use throughline_wire::{Flow, Header, Kind, Message, TimeLeft};
 
 use super::link::{Link, LinkError, LinkOptions};
@@ -21,11 +21,15 @@ use crate::interface::Operation;
 use crate::native::{body_reader, body_writer};
 use crate::transport::reactor::lock;
 
-/// After a server could not be reached, calls take other ways for this long before it is tried again.
+/// After a server could not be reached, calls take other ways for this long before it is tried again; twice as long after each
+/// further failure.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How long connecting may take: a server on this machine answers at once, or does not at all.
-const CONNECT_WITHIN: Duration = Duration::from_millis(500);
+/// So often it becomes twice as long.
+const MAX_DOUBLINGS: u32 = 8;
+
+/// How long connecting may take: a server that is there answers at once, unless its answer is lost once or twice.
+const CONNECT_WITHIN: Duration = Duration::from_millis(800);
 
 /// A server of the native protocol, as its clients see it.
 #[derive(Debug)]
@@ -35,9 +39,13 @@ pub(crate) struct NativeServer {
     options: LinkOptions,
     /// Not to be tried before then.
     not_before: Mutex<Option<Instant>>,
+    /// How often connecting has failed since it succeeded.
+    failures: AtomicU32,
     /// Whether `not_before` says anything: looked at by every call.
     suspended: AtomicBool,
     closed: AtomicBool,
+    /// It has answered before.
+    proven: AtomicBool,
     /// Where the calls of futures go.
     pub(crate) pipe: Pipe,
 }
@@ -50,11 +58,14 @@ pub(crate) struct NativeRoute {
     pub(crate) nonce: u64,
     /// The server does not know the handle any more; another way may have another name for the object.
     pub(crate) stale: AtomicBool,
+    /// The reference offers nothing else than the native protocol.
+    alone: bool,
 }
 
 impl NativeRoute {
-    pub(crate) fn new(server: Arc<NativeServer>, slot: u32, nonce: u64) -> Self {
-        Self { server, slot, nonce, stale: AtomicBool::new(false) }
+    pub(crate) fn new(server: Arc<NativeServer>, profile: &NativeProfile, alone: bool) -> Self {
+        let NativeProfile { slot, nonce, .. } = *profile;
+        Self { server, slot, nonce, stale: AtomicBool::new(false), alone }
     }
 
     /// Where the server is.
@@ -73,6 +84,7 @@ impl fmt::Display for NativeRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.server.address {
             NativeAddress::Shm { name, .. } => write!(f, "shm:{name}"),
+            NativeAddress::Udp { host, port } if host.contains(':') => write!(f, "udp://[{host}]:{port}"),
             NativeAddress::Udp { host, port } => write!(f, "udp://{host}:{port}"),
         }
     }
@@ -102,8 +114,10 @@ impl NativeServer {
             address,
             options,
             not_before: Mutex::default(),
+            failures: AtomicU32::new(0),
             suspended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            proven: AtomicBool::new(false),
             pipe,
         })
     }
@@ -115,10 +129,8 @@ impl NativeServer {
 
     /// Connects the pipe, or finds that there is no way to the server at present.
     pub(crate) fn connect_pipe(&self) {
-        match Link::connect(&self.address, CONNECT_WITHIN, self.options) {
-            Ok(link) => self.pipe.connect(link),
-            Err(error) => self.suspend(&error),
-        }
+        let link = self.new_link(false).inspect_err(|error| self.suspend(error));
+        self.pipe.connected(link.ok());
     }
 
     /// The links of all threads are closed when they are next looked at. False, for who keeps servers that are open.
@@ -148,7 +160,9 @@ impl NativeServer {
     #[cold]
     pub(crate) fn suspend(&self, why: &LinkError) {
         tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
-        *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER);
+        let failures = self.failures.fetch_add(1, Ordering::Relaxed).min(MAX_DOUBLINGS);
+        *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER * (1 << failures));
+        self.proven.store(false, Ordering::Relaxed);
         self.suspended.store(true, Ordering::Relaxed);
     }
 
@@ -161,8 +175,8 @@ impl NativeServer {
                 .detail("no reply within the time that the call may take"));
         }
         self.suspend(error);
-        if error.is_farewell() && !answered {
-            // A server that says so has at least begun to answer all that it has carried out.
+        if error.is_refusal() || error.is_farewell() && !answered {
+            // A server that says farewell has at least begun to answer all that it has carried out.
             return Ok(Attempt::NotPossible);
         }
         Err(SystemException::new(Exception::CommFailure, minor::CONNECTION_LOST)
@@ -172,21 +186,38 @@ impl NativeServer {
 
     /// This thread's link, made now if need be; none if that is not possible.
     #[inline]
-    fn link(self: &Arc<Self>) -> Option<Box<Own>> {
+    fn link(self: &Arc<Self>, alone: bool) -> Option<Box<Own>> {
         let own = LINKS.with_borrow_mut(|links| {
             let at = links.iter().position(|own| own.server.id == self.id)?;
             Some(links.swap_remove(at))
         });
         match own {
             Some(own) if own.link.is_open() => Some(own),
-            _ => self.connect(),
+            _ => self.connect(alone),
         }
     }
 
+    /// A connected link. Where the server has answered before, or there is no other way to it, the first call need not wait for
+    /// the connection. Otherwise it must: a call that may have arrived can't take another way.
+    fn new_link(&self, alone: bool) -> Result<Link, LinkError> {
+        let early = alone || self.proven.load(Ordering::Relaxed);
+        let link = Link::connect(&self.address, CONNECT_WITHIN, self.options, early)?;
+        if !early {
+            self.proven();
+        }
+        Ok(link)
+    }
+
+    /// The server has answered.
+    fn proven(&self) {
+        self.proven.store(true, Ordering::Relaxed);
+        self.failures.store(0, Ordering::Relaxed);
+    }
+
     #[cold]
-    fn connect(self: &Arc<Self>) -> Option<Box<Own>> {
+    fn connect(self: &Arc<Self>, alone: bool) -> Option<Box<Own>> {
         LINKS.with_borrow_mut(|links| links.retain(|own| !own.server.closed.load(Ordering::Acquire)));
-        match Link::connect(&self.address, CONNECT_WITHIN, self.options) {
+        match self.new_link(alone) {
             Ok(link) => {
                 tracing::debug!(address = ?self.address, "connected by the native protocol");
                 let flow = super::flows().next();
@@ -262,7 +293,7 @@ pub(crate) fn exchange(
     wants_reply: bool,
     encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
 ) -> Result<Attempt, SystemException> {
-    let Some(mut own) = route.server.link() else { return Ok(Attempt::NotPossible) };
+    let Some(mut own) = route.server.link(route.alone) else { return Ok(Attempt::NotPossible) };
     own.sequence = own.sequence.wrapping_add(1);
     let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
     let header =

@@ -4,24 +4,36 @@
 //! of octets still to come as its immediate data, and is put together by the receiver.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use throughline_cdr::Output;
 use throughline_giop::NativeAddress;
 use throughline_vi::{
-    Bell, Buffer, Completion, CompletionError, ConnectError, Listener, Nic, Reliability, ResourceError,
-    SendDescriptor, State, Vi, ViAttributes, WaitError,
+    Bell, Buffer, Completion, CompletionError, ConnectError, ConnectionRequest, Nic, Reliability,
+    ResourceError, SendDescriptor, State, Vi, ViAttributes, WaitError,
 };
 
-/// What the listeners of the native protocol listen to.
-const DISCRIMINATOR: &[u8] = b"throughline 1";
+use super::nics;
+use crate::transport::resolver;
 
-/// Octets in each registered buffer.
-const BUFFER: u32 = 64 << 10;
-/// Registered buffers in each direction.
-const BUFFERS: u32 = 16;
+/// What the listeners of the native protocol listen to.
+pub(super) const DISCRIMINATOR: &[u8] = b"throughline 1";
+
+/// Registered memory of a link, in each direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkMemory {
+    /// How many buffers.
+    buffers: u32,
+    /// Octets in each.
+    size: u32,
+}
+
+impl LinkMemory {
+    /// Buffers sent are free as soon as the receiver has looked.
+    pub(super) const SHM: Self = Self { buffers: 16, size: 64 << 10 };
+    /// Buffers sent are free only once the receiver has said so.
+    pub(super) const UDP: Self = Self { buffers: 128, size: 16 << 10 };
+}
 
 /// A peer that does not take what it is sent loses its link after this.
 const STALL: Duration = Duration::from_secs(30);
@@ -41,8 +53,10 @@ pub(crate) enum LinkError {
     Stalled,
     #[error("a message of more than {0} octets")]
     TooLong(usize),
-    #[error("not an address of this protocol")]
+    #[error("the host has no address")]
     Unknown,
+    #[error("the host is not known: {0}")]
+    Name(io::Error),
     #[error("cannot wait: {0}")]
     Wait(WaitError),
     #[error("a message that is none of this protocol")]
@@ -56,6 +70,11 @@ pub(crate) enum LinkError {
 impl LinkError {
     pub(crate) fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout)
+    }
+
+    /// Nobody was there, or nobody wanted the connection.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Broken(CompletionError::NobodyListens | CompletionError::Refused))
     }
 
     /// The peer closed the connection in order.
@@ -91,6 +110,8 @@ pub(crate) struct Link {
     arrived: Arrived,
     /// Messages checked out.
     away: usize,
+    /// Registered buffers in each direction.
+    buffers: u32,
     max_message: usize,
 }
 
@@ -134,39 +155,76 @@ impl Arrived {
     }
 }
 
-fn nic() -> Result<&'static Nic, ResourceError> {
-    static NIC: OnceLock<Nic> = OnceLock::new();
-    if let Some(nic) = NIC.get() {
-        return Ok(nic);
-    }
-    let nic = Nic::shm()?;
-    Ok(NIC.get_or_init(|| nic))
-}
-
 impl Link {
-    fn new(nic: &Nic, options: LinkOptions) -> Result<Self, ResourceError> {
+    /// One that is not connected.
+    pub(super) fn new(nic: &Nic, memory: LinkMemory, options: LinkOptions) -> Result<Self, ResourceError> {
         let attributes = ViAttributes {
-            send_buffers: BUFFERS,
-            send_buffer_size: BUFFER,
-            receive_buffers: BUFFERS,
-            receive_buffer_size: BUFFER,
+            send_buffers: memory.buffers,
+            send_buffer_size: memory.size,
+            receive_buffers: memory.buffers,
+            receive_buffer_size: memory.size,
             spin: options.spin,
             ..ViAttributes::new(Reliability::ReliableDelivery)
         };
         let mut vi = nic.create_vi(&attributes)?;
         vi.post_own_receives();
-        Ok(Self { vi, out: None, arrived: Arrived::Nothing, away: 0, max_message: options.max_message })
+        let arrived = Arrived::Nothing;
+        Ok(Self {
+            vi,
+            out: None,
+            arrived,
+            away: 0,
+            buffers: memory.buffers,
+            max_message: options.max_message,
+        })
     }
 
+    /// Connects. `early`: without waiting for an answer, where the fabric can do without; then it may turn out later that nobody
+    /// is there, and nobody can tell what became of what was sent.
     pub(crate) fn connect(
         address: &NativeAddress,
         timeout: Duration,
         options: LinkOptions,
+        early: bool,
     ) -> Result<Self, LinkError> {
-        let NativeAddress::Shm { name, .. } = address else { return Err(LinkError::Unknown) };
-        let mut link = Self::new(nic()?, options)?;
-        link.vi.connect(name, DISCRIMINATOR, Some(timeout))?;
-        Ok(link)
+        match address {
+            NativeAddress::Shm { name, .. } => {
+                let mut link = Self::new(nics::shm()?, LinkMemory::SHM, options)?;
+                link.vi.connect(name, DISCRIMINATOR, Some(timeout))?;
+                Ok(link)
+            }
+            NativeAddress::Udp { host, port } => Self::connect_udp((host, *port), timeout, options, early),
+        }
+    }
+
+    /// Tries every address that the name stands for; early, only the first.
+    fn connect_udp(
+        (host, port): (&str, u16),
+        timeout: Duration,
+        options: LinkOptions,
+        early: bool,
+    ) -> Result<Self, LinkError> {
+        let deadline = Instant::now() + timeout;
+        let mut last = LinkError::Unknown;
+        for address in resolver::SYSTEM.resolve(host, port, timeout).map_err(LinkError::Name)? {
+            let mut link = Self::new(nics::udp(address.is_ipv6())?, LinkMemory::UDP, options)?;
+            let (vi, text) = (&mut link.vi, address.to_string());
+            let left = deadline.saturating_duration_since(Instant::now());
+            let connected = match early {
+                true => vi.connect_early(&text, DISCRIMINATOR, Some(timeout)),
+                false => vi.connect(&text, DISCRIMINATOR, Some(left)),
+            };
+            match connected {
+                Ok(()) => return Ok(link),
+                Err(error) => last = error.into(),
+            }
+        }
+        Err(last)
+    }
+
+    /// Connects it with a client.
+    pub(super) fn accept(&mut self, request: ConnectionRequest) -> Result<(), LinkError> {
+        Ok(request.accept(&mut self.vi)?)
     }
 
     /// Whether the peer was there when it was last looked for.
@@ -362,7 +420,7 @@ impl Link {
 
     /// Whether another message can be checked out.
     pub(crate) fn can_check_out(&self) -> bool {
-        self.away < BUFFERS as usize - 1
+        self.away + 1 < self.buffers as usize
     }
 
     /// Whether a message is checked out.
@@ -429,47 +487,5 @@ impl Link {
         overflow.clear();
         overflow.shrink_to(super::KEEP_OVERFLOW);
         sent
-    }
-}
-
-/// Where clients connect.
-#[derive(Debug)]
-pub(crate) struct LinkListener {
-    nic: Nic,
-    listener: Listener,
-}
-
-impl LinkListener {
-    /// Under a name of its own choice, if none is given.
-    pub(crate) fn bind(name: &str) -> io::Result<Self> {
-        let nic = if name.is_empty() { Nic::shm() } else { Nic::shm_at(name) };
-        let nic = nic.map_err(io::Error::other)?;
-        let listener = nic.listen(DISCRIMINATOR).map_err(|error| match error {
-            ResourceError::AddressInUse => io::ErrorKind::AddrInUse.into(),
-            other => io::Error::other(other),
-        })?;
-        Ok(Self { nic, listener })
-    }
-
-    pub(crate) fn address(&self) -> NativeAddress {
-        NativeAddress::Shm { machine: super::machine().to_owned(), name: self.nic.address().to_owned() }
-    }
-
-    /// The next client, if one is there.
-    pub(crate) fn accept(&mut self, options: LinkOptions) -> Result<Option<Link>, LinkError> {
-        let request = match self.listener.wait(Some(Duration::ZERO)) {
-            Ok(request) => request,
-            Err(ConnectError::Timeout) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let mut link = Link::new(&self.nic, options)?;
-        request.accept(&mut link.vi)?;
-        Ok(Some(link))
-    }
-}
-
-impl AsFd for LinkListener {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Pipe {
 #[derive(Debug, Default)]
 struct State {
     joint: Option<Joint>,
+    /// Somebody connects.
+    connecting: bool,
     calls: PipeCalls,
     /// Futures that could not send for want of a buffer.
     stuck: Vec<Waker>,
@@ -62,10 +64,11 @@ struct Joint {
 pub(crate) enum Begun {
     /// It is on its way, under this number.
     Sent(u32),
-    /// To be tried again when there is [room](NativeServer::poll_room).
+    /// To be tried again when there is [room](NativeServer::poll_room), or a connection that somebody else makes.
     NoRoom,
     /// Arguments that fit into no registered buffer.
     TooLong,
+    /// The caller is to [connect](NativeServer::connect_pipe).
     NotConnected,
     /// Too many calls are under way.
     Full,
@@ -125,15 +128,17 @@ impl Pipe {
         }
     }
 
-    /// The futures' link is this one, unless there is one already.
-    pub(crate) fn connect(&self, link: Link) {
+    /// Connecting has ended; with a link if it succeeded.
+    pub(crate) fn connected(&self, link: Option<Link>) {
         let mut state = self.lock();
-        if state.joint.is_none()
+        if let Some(link) = link
             && let Some(bell) = link.bell()
         {
             state.joint = Some(Joint { link, bell, flow: super::flows().next(), handle: None });
-            state.attended = false;
         }
+        let state = &mut *state;
+        (state.connecting, state.attended) = (false, false);
+        state.wakes.append(&mut state.stuck);
     }
 
     /// Sends a request whose arguments are marshaled already.
@@ -141,10 +146,14 @@ impl Pipe {
     pub(crate) fn send(&self, header: Header, arguments: &[u8], deadline: Option<Instant>) -> Begun {
         let mut state = self.lock();
         let begun = state.send(header, arguments, deadline, self.limit);
-        begun.unwrap_or_else(|error| {
+        let begun = begun.unwrap_or_else(|error| {
             self.end(&mut state, &error);
             Begun::NotConnected
-        })
+        });
+        match begun {
+            Begun::NotConnected if std::mem::replace(&mut state.connecting, true) => Begun::NoRoom,
+            begun => begun,
+        }
     }
 
     /// Nobody wants the answer to this any more.
@@ -187,7 +196,7 @@ impl Pipe {
         let Some(joint) = state.joint.take() else { return };
         tracing::debug!(%error, "the futures' link is over");
         // A server that says farewell has answered all that it has carried out, or is about to refuse the rest of it.
-        let farewell = error.is_farewell() && !joint.link.has_part();
+        let farewell = error.is_refusal() || error.is_farewell() && !joint.link.has_part();
         let failure =
             if farewell { PipeFailure::NotCarriedOut } else { PipeFailure::Lost(error.to_string()) };
         self.remove(&joint);
@@ -204,7 +213,8 @@ impl Pipe {
 
     /// A worker is called when something comes, unless one is there.
     fn attend(&self, state: &mut State, server: &Arc<NativeServer>) {
-        if state.attended || state.calls.waiting() == 0 && state.stuck.is_empty() {
+        let idle = state.calls.waiting() == 0 && state.stuck.is_empty();
+        if state.attended || idle || state.joint.is_none() {
             return;
         }
         let (Some(joint), Some(reactor)) = (&mut state.joint, self.reactor.upgrade()) else { return };
@@ -221,10 +231,11 @@ impl Pipe {
 
     /// From now on the worker sleeps; what came just before is read once more.
     fn call_for_attendance(&self, state: &mut State, reactor: &Arc<Reactor>) {
-        if let Some(joint) = &state.joint {
-            joint.bell.arm();
+        let Some(joint) = &state.joint else { return };
+        joint.bell.arm();
+        if joint.bell.ready() {
+            self.read(state);
         }
-        self.read(state);
         if let Some(Joint { bell, handle: Some(handle), .. }) = &state.joint {
             reactor.arm(bell, *handle, Interest { read: true, write: false });
         }
@@ -330,8 +341,10 @@ impl NativeServer {
         let pipe = &self.pipe;
         let mut state = pipe.lock();
         let came = pipe.read(&mut state);
-        let has_room = state.joint.as_mut().is_none_or(|joint| joint.link.has_room().unwrap_or(true));
-        let ready = came || has_room;
+        let ready = match &mut state.joint {
+            Some(joint) => came || joint.link.has_room().unwrap_or(true),
+            None => !state.connecting,
+        };
         if !ready {
             state.stuck.push(cx.waker().clone());
             if !drive::adopt(self) {

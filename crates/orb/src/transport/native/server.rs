@@ -13,7 +13,8 @@ use throughline_giop::NativeAddress;
 use throughline_vi::Bell;
 use throughline_wire::Flags;
 
-use super::link::{Link, LinkError, LinkListener, LinkOptions};
+use super::link::{Link, LinkError, LinkOptions};
+use super::listener::LinkListener;
 use super::park::{Parking, Spin};
 use super::roles::{Part, Roles, Term};
 use crate::dispatch::Dispatcher;
@@ -83,10 +84,14 @@ struct Running {
 }
 
 impl NativeListener {
-    pub(crate) fn bind(address: &Address) -> io::Result<Self> {
-        let Address::Shm(name) = address else { return Err(io::ErrorKind::Unsupported.into()) };
-        let listener = LinkListener::bind(name)?;
-        Ok(Self { address: listener.address(), listener: Some(listener), running: None })
+    /// Clients are told the host that is `published`, if one is.
+    pub(crate) fn bind(address: &Address, published: Option<&str>) -> io::Result<Self> {
+        let (listener, address) = match address {
+            Address::Shm(name) => LinkListener::bind_shm(name)?,
+            Address::Udp { host, port } => LinkListener::bind_udp(host, *port, published)?,
+            _ => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        Ok(Self { address, listener: Some(listener), running: None })
     }
 
     pub(crate) fn address(&self) -> &NativeAddress {

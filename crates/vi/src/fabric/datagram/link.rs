@@ -176,10 +176,15 @@ impl<D: Door> DatagramLink<D> {
 
     /// Takes in what has arrived until there is something for this VI.
     fn look(&mut self) {
+        self.look_for(News::any);
+    }
+
+    /// Looks at the wire, unless this is there already.
+    fn look_for(&mut self, there: fn(&News) -> bool) {
         let Some(up) = &self.up else { return };
         let state = if up.watch.is_ready() { Some(up.port.lock()) } else { up.port.try_lock() };
         if let Some(mut state) = state {
-            self.news.look(&mut state, up);
+            self.news.look(&mut state, up, there);
         }
     }
 
@@ -231,13 +236,15 @@ impl News {
         !self.arrived.is_empty() || self.broken.is_some()
     }
 
-    fn look<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>) {
+    fn look<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>, there: fn(&Self) -> bool) {
         if up.watch.is_ready() {
             self.pump(state, up);
-            if self.any() {
+            if there(self) {
                 return;
             }
-            up.watch.is_done();
+            if !self.any() {
+                up.watch.is_done();
+            }
         }
         if state.was_looked_at(&up.watch) {
             return;
@@ -369,8 +376,9 @@ impl<D: Door> Link for DatagramLink<D> {
     }
 
     fn progress(&mut self) {
-        if !self.news.any() {
-            self.look();
+        // Messages that wait say nothing of buffers that come back.
+        if self.news.sent.is_empty() {
+            self.look_for(|news| !news.sent.is_empty());
         }
     }
 

@@ -51,17 +51,20 @@ impl<W: Wire> Port<W> {
     }
 
     /// Whether the VI should be looked at. Looks at the wire, unless somebody else has since this VI did.
+    ///
+    /// Who is about to sleep looks at the wire in any case: somebody else may be at work with a VI that is ready, and the wire
+    /// would wake the sleeper again and again.
     pub(super) fn is_ready(&self, watch: &Watch) -> bool {
-        if watch.is_ready() {
+        let armed = watch.is_armed();
+        if watch.is_ready() && !armed {
             return true;
         }
-        let armed = watch.is_armed();
         let state = if armed { Some(self.lock()) } else { self.try_lock() };
         let Some(mut state) = state else { return false };
         if armed || !state.was_looked_at(watch) {
             state.touch();
             let mut turn = 0..TURN;
-            while turn.next().is_some() && state.take_in(&self.sleepers) && !watch.is_ready() {}
+            while turn.next().is_some() && state.take_in(&self.sleepers) && (armed || !watch.is_ready()) {}
             if armed {
                 state.do_what_is_due(&self.sleepers)
             } else {
