@@ -124,7 +124,7 @@ fn killed_in_the_midst_of_it() -> Result {
     for at in 0..16 {
         received += round(Duration::from_micros(at * 1700), at % 2 == 0)?;
     }
-    assert!(received > 1000, "only {received} messages were under way");
+    assert!(received > 100, "only {received} messages were under way");
     assert_eq!(belongings()?, before, "something is left");
     Ok(())
 }
