@@ -28,6 +28,9 @@ fn write_again(frame: &Frame<'_>, length: usize) {
     // A cut range may be written with the ranges after it left out, but never needs more room.
     let mut buffer = vec![0; length];
     let mut writer = FrameWriter::new(&mut buffer, &frame.header);
+    if frame.unreliable {
+        writer.unreliable();
+    }
     if let Some(acknowledgement) = frame.acknowledgement {
         assert!(acknowledgement.ranges().all(|range| range.start < range.end));
         writer.acknowledge(&acknowledgement.header, acknowledgement.ranges());

@@ -11,14 +11,16 @@
 //! | NIC | reaches | addresses | remote DMA |
 //! |---|---|---|---|
 //! | [`Nic::shm`] | processes of this machine and user, by shared memory | names | one-sided |
-//! | [`Nic::udp`] | whoever UDP reaches, at the reliable levels | `ip:port` | not yet |
+//! | [`Nic::udp`] | whoever UDP reaches | `ip:port` | served by the peer's process |
 //! | [`Nic::local`] | VIs of this process, over a network with faults on purpose | names | one-sided |
 //!
-//! Over UDP messages are carried by the protocol of [`reliable`], and receives posted are the sender's credit: a message
-//! waits until there is one, where on the other fabrics it would break the VI. Whoever polls or waits does the work; a
-//! thread of the process looks after sockets that nobody polls, so that a VI left alone stays connected, and sleeps while
-//! nothing happens. Buffers sent return when the peer has acknowledged them. [`Vi::connect_early`] does not wait for the
-//! listener: messages leave with the question.
+//! Over UDP messages of the reliable levels are carried by the protocol of [`reliable`], and receives posted are the
+//! sender's credit: a message waits until there is one, where on the other fabrics it would break the VI. Whoever polls or
+//! waits does the work; a thread of the process looks after sockets that nobody polls, so that a VI left alone stays
+//! connected, and sleeps while nothing happens. Buffers sent return when the peer has acknowledged them. Unreliable messages
+//! have at most 64,000 bytes and are sent once. [`Vi::connect_early`] does not wait for the listener: messages leave with
+//! the question. Remote DMA is served by the peer's process, in order with the messages; what waits for it when the VI
+//! disconnects is not sent.
 //!
 //! # Example
 //!

@@ -380,6 +380,11 @@ impl Vi {
                 self.complete_send(descriptor, Ok(outgoing.len));
             } else if let Some((descriptor, result)) = self.link.give_back() {
                 self.complete_send(descriptor, result);
+                if let Err(why) = result
+                    && self.reliability != Reliability::Unreliable
+                {
+                    return self.end(why, CompletionError::Flushed);
+                }
             }
         }
     }
@@ -493,11 +498,17 @@ impl Vi {
             return;
         }
         self.complete_acknowledged();
+        if self.state == State::Connected {
+            self.end(why, why);
+        }
+    }
+
+    /// As [`stop`](Self::stop); `first` is the error of the oldest send.
+    fn end(&mut self, why: CompletionError, mut first: CompletionError) {
         tracing::debug!(%why, "VI stopped");
         self.state = State::Stopped(why);
         self.link.close(why, &mut self.posted);
         self.blocked = 0;
-        let mut first = why;
         while let Some(outgoing) = self.sending.pop_front() {
             let taken = || self.link.give_back().map(|(descriptor, result)| (descriptor, result.ok()));
             let Some((descriptor, done)) = outgoing.descriptor.map(|it| (it, None)).or_else(taken) else {

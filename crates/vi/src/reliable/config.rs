@@ -29,6 +29,8 @@ pub struct Config {
     pub max_receives: usize,
     /// The longest frame ever tried, in octets of the datagram's payload. The path is searched for it.
     pub max_frame: u16,
+    /// The longest frame of an unreliable message, which no search tells of.
+    pub unreliable_frame: u16,
     /// After so long a silence of the peer it is asked whether it is alive. Without, its death goes unnoticed as long as
     /// nothing is sent.
     pub keep_alive: Option<Duration>,
@@ -53,6 +55,7 @@ impl Config {
             max_sends: 1 << 16,
             max_receives: 1 << 16,
             max_frame: 8_972,
+            unreliable_frame: mtu::BASE,
             keep_alive: None,
             death: Duration::from_secs(5),
             pacing: false,
@@ -72,6 +75,7 @@ impl Config {
             max_sends: 1 << 16,
             max_receives: 1 << 16,
             max_frame: 1_472,
+            unreliable_frame: mtu::BASE,
             keep_alive: None,
             death: Duration::from_secs(30),
             pacing: true,

@@ -11,6 +11,7 @@ use super::{
     congestion::Congestion,
     frame::{MAX_NUMBER, Opening, Route},
     inbox::Inbox,
+    loose::{LooseInbox, LooseOutbox},
     mtu::PathMtu,
     outbox::Outbox,
     pacing::Pacer,
@@ -36,6 +37,8 @@ pub struct Connection<S, R> {
     name: Name,
     outbox: Outbox<S>,
     inbox: Inbox<R>,
+    loose_outbox: LooseOutbox<S>,
+    loose_inbox: LooseInbox<R>,
     received: Received,
     recovery: Recovery,
     congestion: Box<dyn Congestion>,
@@ -157,6 +160,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
             name,
             outbox: Outbox::new(credit.into(), config.max_sends),
             inbox: Inbox::new(config.max_receives.min(MAX_CREDIT as usize)),
+            loose_outbox: LooseOutbox::new(config.max_sends),
+            loose_inbox: LooseInbox::new(config.max_receives),
             received: Received::new(),
             recovery: Recovery::new(first, config.initial_rtt, config.granularity),
             congestion: (config.congestion)(config.first_frame()),
@@ -212,7 +217,10 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if self.broken.is_some() || message.len() > MAX_MESSAGE {
             return Err(message);
         }
-        self.outbox.post(message, immediate)
+        match self.level {
+            Level::Unreliable => self.loose_outbox.post(message, immediate),
+            _ => self.outbox.post(message, immediate),
+        }
     }
 
     /// Gives a buffer for one message; messages take the buffers in the order posted.
@@ -223,7 +231,10 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if self.broken.is_some() {
             return Err(buffer);
         }
-        self.inbox.post(buffer)
+        match self.level {
+            Level::Unreliable => self.loose_inbox.post(buffer),
+            _ => self.inbox.post(buffer),
+        }
     }
 
     /// The next thing that happened.
@@ -237,7 +248,24 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if let Some((buffer, arrived)) = self.inbox.take_complete() {
             return Some(Event::Received(buffer, Ok(arrived)));
         }
+        if self.level == Level::Unreliable
+            && let Some(event) = self.loose_event()
+        {
+            return Some(event);
+        }
         self.broken.and_then(|broken| self.flush(broken))
+    }
+
+    fn loose_event(&mut self) -> Option<Event<S, R>> {
+        if let Some(message) = self.loose_outbox.take_gone() {
+            return Some(Event::Sent(message, Ok(())));
+        }
+        self.loose_inbox.take_complete().map(|(buffer, result)| Event::Received(buffer, result))
+    }
+
+    /// Whether everything that was posted to be sent is complete, be it taken or not.
+    pub fn all_sent(&self) -> bool {
+        self.outbox.all_complete(self.level) && !self.loose_outbox.has_something()
     }
 
     /// Whether [`event`](Self::event) would return one.
@@ -245,15 +273,26 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.connected_due
             || self.outbox.has_complete(self.level)
             || self.inbox.has_complete()
-            || self.broken.is_some() && (self.broken_due || !self.outbox.is_empty() || !self.inbox.is_empty())
+            || self.level == Level::Unreliable
+                && (self.loose_outbox.has_gone() || self.loose_inbox.has_complete())
+            || self.broken.is_some() && self.has_outstanding()
+    }
+
+    fn has_outstanding(&self) -> bool {
+        self.broken_due
+            || !self.outbox.is_empty()
+            || !self.inbox.is_empty()
+            || self.loose_outbox.has_something()
+            || !self.loose_inbox.is_empty()
     }
 
     /// Everything outstanding completes with an error.
     fn flush(&mut self, broken: Broken) -> Option<Event<S, R>> {
-        if let Some(message) = self.outbox.take_oldest() {
+        if let Some(message) = self.outbox.take_oldest().or_else(|| self.loose_outbox.take_waiting()) {
             return Some(Event::Sent(message, Err(broken)));
         }
-        if let Some((buffer, error)) = self.inbox.take_broken(broken) {
+        let buffer = self.inbox.take_broken(broken).or_else(|| self.loose_inbox.take_posted(broken));
+        if let Some((buffer, error)) = buffer {
             return Some(Event::Received(buffer, Err(error)));
         }
         std::mem::take(&mut self.broken_due).then_some(Event::Broken(broken))

@@ -195,10 +195,23 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         }
     }
 
+    /// The connection of this id with this peer.
+    pub fn find(&mut self, id: u64, peer: A) -> Option<Slot> {
+        [true, false].into_iter().find_map(|from_opener| {
+            let slot = self.table.find(&key(Route { connection: id, from_opener }))?;
+            self.entry(slot).is_some_and(|entry| entry.address == peer).then_some(slot)
+        })
+    }
+
     /// A connection, until the event that says it is [broken](Event::Broken) was taken.
     pub fn connection(&mut self, slot: Slot) -> Option<&mut Connection<S, R>> {
         self.touch(slot);
         self.entry(slot).map(|entry| &mut entry.connection)
+    }
+
+    /// A connection to be looked at only.
+    pub fn peek(&self, slot: Slot) -> Option<&Connection<S, R>> {
+        self.places.get(slot.0 as usize)?.entry.as_ref().map(|entry| &entry.connection)
     }
 
     fn entry(&mut self, slot: Slot) -> Option<&mut Entry<A, S, R>> {

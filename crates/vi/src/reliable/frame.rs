@@ -8,7 +8,7 @@
 //! | connection id, random                                                 |          4 acknowledgement
 //! +-----------------------------------------------------------------------+          8 opening
 //! | packet number, less than 2^62                                         |         16 reset
-//! +-----------------------------------+-----------------------------------+
+//! +-----------------------------------+-----------------------------------+         32 unreliable: one segment, sent once
 //! | credit: messages that may be sent | messages received completely      |   both the lower 32 bits
 //! +-----------------+-----------------+-----------------------------------+
 //! | floor           | promise         |   floor: packets older than this one by more are given up by the sender
@@ -79,6 +79,7 @@ mod flag {
     pub const ACKNOWLEDGEMENT: u16 = 4;
     pub const OPENING: u16 = 8;
     pub const RESET: u16 = 16;
+    pub const UNRELIABLE: u16 = 32;
 }
 
 mod tag {
@@ -170,10 +171,15 @@ pub struct Opening<'a> {
 /// The reliability level; only equal levels connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
+    /// Messages are sent once, and may be lost; a send completes when it has left.
+    Unreliable,
     /// A send completes when the peer's fabric has the message.
     Delivery,
     /// A send completes when the message, and all before it, are in the memory that the peer posted.
     Reception,
+    /// As `Delivery`; the name is the id of another connection, whose opener's or acceptor's memory is to be reached: 8
+    /// octets. The messages are requests to its provider, and answers.
+    Remote,
 }
 
 /// A piece of a message.
@@ -200,6 +206,8 @@ pub struct Frame<'a> {
     pub acknowledgement: Option<Acknowledgement<'a>>,
     /// If the sender has not been heard of.
     pub opening: Option<Opening<'a>>,
+    /// Whether what is in it is sent once only.
+    pub unreliable: bool,
     segments: &'a [u8],
 }
 

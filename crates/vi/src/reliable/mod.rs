@@ -33,6 +33,7 @@ mod endpoint;
 pub mod frame;
 mod inbox;
 pub(crate) mod lookup;
+mod loose;
 mod mtu;
 mod outbox;
 mod pacing;

@@ -193,7 +193,7 @@ impl<S: Source> Outbox<S> {
     /// Whether the oldest message is complete at this level.
     pub fn has_complete(&self, level: Level) -> bool {
         let Some(oldest) = self.messages.front() else { return false };
-        level == Level::Delivery && oldest.all_arrived || self.base < self.completed
+        level != Level::Reception && oldest.all_arrived || self.base < self.completed
     }
 
     /// Takes the oldest message out if it is complete at this level.
@@ -204,6 +204,12 @@ impl<S: Source> Outbox<S> {
     /// Whether nothing is outstanding.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
+    }
+
+    /// Whether all messages are complete at this level.
+    pub fn all_complete(&self, level: Level) -> bool {
+        self.base + self.messages.len() as u64 <= self.completed
+            || level != Level::Reception && self.all_arrived()
     }
 
     /// Whether the peer has all that was posted.

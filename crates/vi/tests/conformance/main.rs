@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 use throughline_vi::{
-    Buffer, Completion, Faults, LocalNetwork, Nic, Reliability, SendDescriptor, Vi, ViAttributes,
+    Buffer, Completion, Faults, LocalNetwork, MAX_MESSAGE, Nic, Reliability, SendDescriptor, Vi, ViAttributes,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -30,7 +30,8 @@ struct Fabric {
     /// Whether messages of the reliable levels go where receives are posted even if nobody polls, and wait until there are
     /// any. On other fabrics who polls finds them, and without a receive they break the VI.
     places_itself: bool,
-    remote_dma: bool,
+    /// The longest message at the level `Unreliable`, and at the others; less where it would take long.
+    longest: [usize; 2],
 }
 
 fn fabrics() -> [Fabric; 4] {
@@ -40,28 +41,28 @@ fn fabrics() -> [Fabric; 4] {
             nics: || Ok(local_nics()),
             levels: &LEVELS,
             places_itself: false,
-            remote_dma: true,
+            longest: [MAX_MESSAGE; 2],
         },
         Fabric {
             name: "shm",
             nics: || Ok([Nic::shm()?, Nic::shm()?]),
             levels: &LEVELS,
             places_itself: false,
-            remote_dma: true,
+            longest: [MAX_MESSAGE; 2],
         },
         Fabric {
             name: "local with faults",
             nics: || Ok(local_nics_with(FAULTS)),
             levels: &LEVELS[1..],
             places_itself: true,
-            remote_dma: false,
+            longest: [0, 1 << 20],
         },
         Fabric {
             name: "udp",
             nics: || Ok([Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?]),
-            levels: &LEVELS[1..],
+            levels: &LEVELS,
             places_itself: true,
-            remote_dma: false,
+            longest: [64_000, MAX_MESSAGE],
         },
     ]
 }
@@ -87,7 +88,7 @@ struct Pair {
     vis: [Vi; 2],
     nics: [Nic; 2],
     places_itself: bool,
-    remote_dma: bool,
+    longest: usize,
 }
 
 impl Pair {
@@ -98,7 +99,11 @@ impl Pair {
             vi.post_own_receives();
         }
         connect(&nics, &mut vis)?;
-        Ok(Self { vis, nics, places_itself: fabric.places_itself, remote_dma: fabric.remote_dma })
+        let longest = match attributes.reliability {
+            Reliability::Unreliable => fabric.longest[0],
+            _ => fabric.longest[1],
+        };
+        Ok(Self { vis, nics, places_itself: fabric.places_itself, longest })
     }
 
     fn both(&mut self) -> (&mut Vi, &mut Vi) {

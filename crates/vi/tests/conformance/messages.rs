@@ -43,7 +43,7 @@ fn the_longest_message_arrives() -> Result {
     on_pairs_with(no_pool, |pair| {
         let [near, far] = &pair.nics;
         let [a, b] = &mut pair.vis;
-        let len = throughline_vi::MAX_MESSAGE as u32;
+        let len = pair.longest as u32;
         let (from, to) = (near.register(1, len, a.tag())?, far.register(1, len, b.tag())?);
         b.post_receive(to.buffer().ok_or("no buffer")?)?;
         let mut buffer = from.buffer().ok_or("no buffer")?;

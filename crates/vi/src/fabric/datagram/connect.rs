@@ -155,7 +155,9 @@ pub(super) struct Request<D: Door> {
 impl<D: Door> fabric::Incoming for Request<D> {
     fn reliability(&self) -> Reliability {
         match self.incoming.level {
-            Level::Delivery => Reliability::ReliableDelivery,
+            Level::Unreliable => Reliability::Unreliable,
+            // The last is for providers.
+            Level::Delivery | Level::Remote => Reliability::ReliableDelivery,
             Level::Reception => Reliability::ReliableReception,
         }
     }

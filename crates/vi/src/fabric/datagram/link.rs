@@ -6,11 +6,13 @@ use super::{
     connect::Request,
     keeper,
     message::{Outgoing, Place},
+    remote::PARTS,
+    roles::{Member, Role},
     state::State,
     watch::Watch,
 };
 use crate::{
-    CompletionError, ConnectError, Reliability, ViAttributes,
+    CompletionError, ConnectError, ProtectionTag, Reliability, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
     fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent, sleep},
     memory::Memory,
@@ -26,12 +28,15 @@ use std::{
 };
 use throughline_demux::Slot;
 
+/// The longest message of an unreliable VI: it fits into a datagram.
+const MOST_UNRELIABLE: usize = 64_000;
 /// Receptions taken in for others until the VI gets its turn.
 const TURN: u32 = 64;
 
 pub(crate) struct DatagramLink<D: Door> {
     door: Arc<D>,
-    level: Option<Level>,
+    level: Level,
+    tag: ProtectionTag,
     config: Config,
     pools: [Arc<Memory>; 2],
     up: Option<Up<D::Wire>>,
@@ -56,37 +61,33 @@ struct News {
 struct Up<W: Wire> {
     port: Arc<Port<W>>,
     slot: Slot,
+    peer: W::Address,
     watch: Arc<Watch>,
 }
 
 impl<W: Wire> Clone for Up<W> {
     fn clone(&self) -> Self {
-        Self { port: self.port.clone(), slot: self.slot, watch: self.watch.clone() }
+        Self { port: self.port.clone(), slot: self.slot, peer: self.peer, watch: self.watch.clone() }
     }
 }
 
 impl<D: Door> DatagramLink<D> {
-    /// For frames of at most so many octets.
-    pub(crate) fn new(door: Arc<D>, max_frame: u16, attributes: &ViAttributes) -> Self {
+    pub(crate) fn new(door: Arc<D>, attributes: &ViAttributes) -> Self {
         let (depth, tag) = (attributes.queue_depth as usize, attributes.tag);
         let pools = [
             Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag),
             Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag),
         ];
         let level = match attributes.reliability {
-            Reliability::Unreliable => None,
-            Reliability::ReliableDelivery => Some(Level::Delivery),
-            Reliability::ReliableReception => Some(Level::Reception),
+            Reliability::Unreliable => Level::Unreliable,
+            Reliability::ReliableDelivery => Level::Delivery,
+            Reliability::ReliableReception => Level::Reception,
         };
         Self {
             door,
             level,
-            config: Config {
-                max_sends: depth,
-                max_receives: depth,
-                max_frame,
-                ..config(attributes.reliability)
-            },
+            tag,
+            config: Config { max_sends: depth, max_receives: depth, ..config(attributes.reliability) },
             pools,
             up: None,
             taken: 0,
@@ -105,10 +106,12 @@ impl<D: Door> DatagramLink<D> {
         let mut state = port.lock();
         let now = state.look_at_clock();
         let incoming = &request.incoming;
+        [self.config.max_frame, self.config.unreliable_frame] = self.door.frames(incoming.from);
         request.queue.forget(incoming);
         let slot = state.endpoint.accept(&self.config, incoming, now).map_err(io::Error::other)?;
-        state.watch(slot, Some(watch.clone()));
-        let up = Up { port: port.clone(), slot, watch };
+        let member = Member::new(watch.clone(), self.tag, incoming.from);
+        state.set_role(slot, Role::Vi(Box::new(member)));
+        let up = Up { port: port.clone(), slot, peer: incoming.from, watch };
         self.news.lend(&mut state, &up, posted);
         self.up = Some(up);
         state.endpoint.handle(now, incoming.from, Ecn::NotCapable, &request.datagram);
@@ -119,16 +122,17 @@ impl<D: Door> DatagramLink<D> {
     }
 
     fn open(&mut self, to: &Destination<'_>, posted: &mut Posted) -> Result<(), ConnectError> {
-        let level = self.level.ok_or(ConnectError::Unsupported)?;
         let address = self.door.parse(to.address).ok_or(ConnectError::BadAddress)?;
-        let port = Port::new(self.door.wire_to(address)?)?;
+        [self.config.max_frame, self.config.unreliable_frame] = self.door.frames(address);
+        let port = Port::new(self.door.wire_to(address)?, self.door.windows().clone())?;
         let watch = Arc::new(Watch::new()?);
         let mut state = port.lock();
         let now = state.look_at_clock();
-        let opened = state.endpoint.open(&self.config, address, level, to.discriminator, now);
+        let opened = state.endpoint.open(&self.config, address, self.level, to.discriminator, now);
         let slot = opened.map_err(io::Error::other)?;
-        state.watch(slot, Some(watch.clone()));
-        let up = Up { port: port.clone(), slot, watch };
+        let member = Member::new(watch.clone(), self.tag, address);
+        state.set_role(slot, Role::Vi(Box::new(member)));
+        let up = Up { port: port.clone(), slot, peer: address, watch };
         self.news.lend(&mut state, &up, posted);
         self.up = Some(up);
         state.touch();
@@ -196,7 +200,7 @@ impl<D: Door> DatagramLink<D> {
         let now = state.look_at_clock();
         if let Some(connection) = state.endpoint.connection(up.slot).filter(|it| it.broken().is_none()) {
             if why == CompletionError::Disconnected && self.news.broken.is_none() {
-                let delivery = self.level == Some(Level::Delivery);
+                let delivery = self.level != Level::Reception;
                 let (sent, unused) = (&mut self.news.sent, &mut self.news.unused);
                 let detach = |message: &mut Outgoing| {
                     let Some(descriptor) = message.detach() else { return };
@@ -204,13 +208,14 @@ impl<D: Door> DatagramLink<D> {
                     let result = if delivery { Ok(descriptor.len()) } else { Err(why) };
                     sent.push_back((descriptor, result));
                 };
-                connection.finish(now, detach, |Place(descriptor)| unused.push_back(descriptor));
+                connection.finish(now, detach, |place| unused.extend(place.descriptor()));
             } else {
                 connection.reset(told(why));
             }
         }
         self.news.pump(&mut state, &up);
-        state.watch(up.slot, None);
+        let left = state.leave(up.slot);
+        self.news.sent.extend(left.into_iter().map(|descriptor| (descriptor, Err(why))));
         state.touch();
         state.flush();
         drop(state);
@@ -271,13 +276,33 @@ impl News {
         while let Some(event) = state.endpoint.event_of(up.slot, now) {
             match event {
                 Event::Connected => self.answered = true,
-                Event::Sent(message, result) => self.sent(message, result),
-                Event::Received(Place(descriptor), Err(ReceiveError::Broken(_))) => {
-                    self.unused.push_back(descriptor);
+                Event::Sent(message, result) => {
+                    self.take_finished(state, up);
+                    self.sent(message, result);
                 }
-                Event::Received(Place(descriptor), result) => self.arrived.push_back((descriptor, result)),
+                Event::Received(place, Err(ReceiveError::Broken(_))) => {
+                    self.unused.extend(place.descriptor());
+                }
+                Event::Received(place, result) => {
+                    self.arrived.extend(place.descriptor().map(|descriptor| (descriptor, result)));
+                }
                 Event::Broken(broken) => self.broken = Some(broken),
             }
+        }
+        self.take_finished(state, up);
+    }
+
+    /// Takes remote DMA whose turn it is among the sends.
+    fn take_finished<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>) {
+        while let Some((descriptor, done)) = state.finished(up.slot, self.acknowledged + 1) {
+            let len = descriptor.len();
+            self.acknowledged += 1;
+            self.sent
+                .push_back((descriptor, if done { Ok(len) } else { Err(CompletionError::RemoteProtection) }));
+        }
+        if state.is_remote_broken(up.slot) {
+            // Nothing that was posted will ever complete.
+            self.broken = self.broken.or(Some(Broken::TimedOut));
         }
     }
 
@@ -292,8 +317,8 @@ impl News {
     fn lend<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>, posted: &mut Posted) {
         let Some(connection) = state.endpoint.connection(up.slot) else { return };
         while let Some(descriptor) = posted.lend() {
-            if let Err(Place(descriptor)) = connection.post_receive(Place(descriptor)) {
-                self.unused.push_back(descriptor);
+            if let Err(place) = connection.post_receive(Place::Lent(descriptor)) {
+                self.unused.extend(place.descriptor());
             }
         }
     }
@@ -320,10 +345,9 @@ impl<D: Door> Link for DatagramLink<D> {
     }
 
     fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
-        if descriptor.operation != Operation::Send {
-            return Sent::Failed(CompletionError::RemoteProtection);
-        }
-        if descriptor.len() > crate::MAX_MESSAGE {
+        let longest = if self.level == Level::Unreliable { MOST_UNRELIABLE } else { crate::MAX_MESSAGE };
+        let is_message = descriptor.operation == Operation::Send;
+        if is_message && descriptor.len() > longest || descriptor.len() > u32::MAX as usize {
             return Sent::Failed(CompletionError::TooLong);
         }
         Sent::HandOver
@@ -332,15 +356,15 @@ impl<D: Door> Link for DatagramLink<D> {
     fn take(&mut self, descriptor: SendDescriptor) -> u64 {
         self.taken += 1;
         let up = self.up.as_ref().expect("the VI asks connected links only");
-        let immediate = descriptor.immediate;
         let mut state = up.port.lock();
-        let refused = match state.endpoint.connection(up.slot) {
-            Some(connection) => connection.post_send(Outgoing::Lent(descriptor), immediate).err(),
-            None => Some(Outgoing::Lent(descriptor)),
-        };
+        let refused = state.post(up.slot, self.taken, descriptor);
         state.touch();
         state.flush();
-        if let Some(descriptor) = refused.and_then(Outgoing::descriptor) {
+        if self.level == Level::Unreliable {
+            // It has left.
+            self.news.pump(&mut state, up);
+        }
+        if let Some(descriptor) = refused {
             // The connection is broken, which is noticed by whoever looks next. Those before come back before this one.
             self.news.pump(&mut state, up);
             self.news.sent.push_back((descriptor, Err(CompletionError::Flushed)));
@@ -390,6 +414,11 @@ impl<D: Door> Link for DatagramLink<D> {
     fn close(&mut self, why: CompletionError, posted: &mut Posted) {
         self.end(why, posted);
     }
+}
+
+/// How connections of providers behave.
+pub(super) fn provider_config() -> Config {
+    Config { max_sends: PARTS, max_receives: PARTS, ..config(Reliability::ReliableReception) }
 }
 
 /// How connections behave: acknowledgements leave with answers, or within a millisecond if the application polls or

@@ -1,4 +1,4 @@
-//! Descriptors, as the protocol reads and fills them.
+//! Messages and places for them, as the protocol reads and fills them.
 
 use crate::{
     Buffer,
@@ -9,22 +9,24 @@ use crate::{
 /// A message under way.
 pub(crate) enum Outgoing {
     Lent(SendDescriptor),
-    /// Of a VI that is no more.
-    Copied(Box<[u8]>),
+    /// Empty: tells the peer of what this descriptor did to its memory.
+    Notice(SendDescriptor),
+    /// Of the provider, or of a VI that is no more.
+    Own(Vec<u8>),
 }
 
 impl Outgoing {
     /// Leaves a copy, and returns the descriptor.
     pub(crate) fn detach(&mut self) -> Option<SendDescriptor> {
-        let mut copy = vec![0; self.len()].into_boxed_slice();
+        let mut copy = vec![0; self.len()];
         self.read(0, &mut copy);
-        std::mem::replace(self, Self::Copied(copy)).descriptor()
+        std::mem::replace(self, Self::Own(copy)).descriptor()
     }
 
     pub(crate) fn descriptor(self) -> Option<SendDescriptor> {
         match self {
-            Self::Lent(descriptor) => Some(descriptor),
-            Self::Copied(_) => None,
+            Self::Lent(descriptor) | Self::Notice(descriptor) => Some(descriptor),
+            Self::Own(_) => None,
         }
     }
 }
@@ -34,23 +36,32 @@ impl Source for Outgoing {
     fn len(&self) -> usize {
         match self {
             Self::Lent(descriptor) => descriptor.len(),
-            Self::Copied(octets) => octets.len(),
+            Self::Notice(_) => 0,
+            Self::Own(octets) => octets.len(),
         }
     }
 
     #[inline]
     fn read(&self, offset: usize, into: &mut [u8]) {
         match self {
-            Self::Lent(descriptor) if descriptor.more.is_empty() => {
-                into.copy_from_slice(&descriptor.buffer[offset..offset + into.len()]);
-            }
             Self::Lent(descriptor) => gather(descriptor, offset, into),
-            Self::Copied(octets) => into.copy_from_slice(&octets[offset..offset + into.len()]),
+            Self::Notice(_) => {}
+            Self::Own(octets) => into.copy_from_slice(&octets[offset..offset + into.len()]),
         }
     }
 }
 
-fn gather(descriptor: &SendDescriptor, mut offset: usize, mut into: &mut [u8]) {
+/// Copies octets of a descriptor's buffers. There are so many.
+#[inline]
+pub(super) fn gather(descriptor: &SendDescriptor, offset: usize, into: &mut [u8]) {
+    if descriptor.more.is_empty() {
+        into.copy_from_slice(&descriptor.buffer[offset..offset + into.len()]);
+    } else {
+        gather_segments(descriptor, offset, into);
+    }
+}
+
+fn gather_segments(descriptor: &SendDescriptor, mut offset: usize, mut into: &mut [u8]) {
     for buffer in std::iter::once(&descriptor.buffer).chain(descriptor.more.iter()) {
         let Some(part) = buffer.get(offset..) else {
             offset -= buffer.len();
@@ -62,31 +73,66 @@ fn gather(descriptor: &SendDescriptor, mut offset: usize, mut into: &mut [u8]) {
     }
 }
 
+/// Copies octets into a descriptor's buffers. There is room.
+pub(super) fn scatter(descriptor: &mut SendDescriptor, mut offset: usize, mut octets: &[u8]) {
+    for buffer in std::iter::once(&mut descriptor.buffer).chain(descriptor.more.iter_mut()) {
+        let len = buffer.len();
+        let Some(part) = buffer.get_mut(offset..) else {
+            offset -= len;
+            continue;
+        };
+        let (now, later) = octets.split_at(part.len().min(octets.len()));
+        part[..now.len()].copy_from_slice(now);
+        (octets, offset) = (later, 0);
+    }
+}
+
 /// Where a message goes.
-pub(crate) struct Place(pub(crate) ReceiveDescriptor);
+pub(crate) enum Place {
+    Lent(ReceiveDescriptor),
+    /// The provider's own.
+    Own(Vec<u8>),
+}
+
+impl Place {
+    pub(crate) fn descriptor(self) -> Option<ReceiveDescriptor> {
+        match self {
+            Self::Lent(descriptor) => Some(descriptor),
+            Self::Own(_) => None,
+        }
+    }
+}
 
 impl Sink for Place {
     #[inline]
     fn capacity(&self) -> usize {
-        self.0.capacity()
+        match self {
+            Self::Lent(descriptor) => descriptor.capacity(),
+            Self::Own(buffer) => buffer.len(),
+        }
     }
 
     #[inline]
     fn write(&mut self, offset: usize, octets: &[u8]) {
-        let (mut offset, mut octets) = (offset, octets);
-        let buffers = std::iter::once(&mut self.0.buffer).chain(self.0.more.iter_mut());
-        for buffer in buffers {
-            let capacity = Buffer::capacity(buffer);
-            if offset >= capacity {
-                offset -= capacity;
-                continue;
-            }
-            let (now, later) = octets.split_at(octets.len().min(capacity - offset));
-            buffer.whole_mut()[offset..offset + now.len()].copy_from_slice(now);
-            (octets, offset) = (later, 0);
-            if octets.is_empty() {
-                return;
-            }
+        match self {
+            Self::Lent(descriptor) => place(descriptor, offset, octets),
+            Self::Own(buffer) => buffer[offset..offset + octets.len()].copy_from_slice(octets),
+        }
+    }
+}
+
+fn place(descriptor: &mut ReceiveDescriptor, mut offset: usize, mut octets: &[u8]) {
+    for buffer in std::iter::once(&mut descriptor.buffer).chain(descriptor.more.iter_mut()) {
+        let capacity = Buffer::capacity(buffer);
+        if offset >= capacity {
+            offset -= capacity;
+            continue;
+        }
+        let (now, later) = octets.split_at(octets.len().min(capacity - offset));
+        buffer.whole_mut()[offset..offset + now.len()].copy_from_slice(now);
+        (octets, offset) = (later, 0);
+        if octets.is_empty() {
+            return;
         }
     }
 }

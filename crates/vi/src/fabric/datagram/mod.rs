@@ -14,13 +14,15 @@ mod keeper;
 mod link;
 mod message;
 mod port;
+mod remote;
+mod roles;
 mod state;
 mod watch;
 
 use crate::reliable::Ecn;
-use std::{fmt, io, os::fd::BorrowedFd};
+use std::{fmt, io, os::fd::BorrowedFd, sync::Arc};
 
-pub(crate) use self::{connect::Listener, link::DatagramLink, port::Port};
+pub(crate) use self::{connect::Listener, link::DatagramLink, port::Port, remote::Windows};
 
 /// Carries datagrams.
 pub(crate) trait Wire: Send + 'static {
@@ -60,4 +62,10 @@ pub(crate) trait Door: Send + Sync + 'static {
 
     /// A wire for one connection to there.
     fn wire_to(&self, address: <Self::Wire as Wire>::Address) -> io::Result<Self::Wire>;
+
+    /// The longest frames on the way there: tried, and taken for granted.
+    fn frames(&self, address: <Self::Wire as Wire>::Address) -> [u16; 2];
+
+    /// What peers may reach.
+    fn windows(&self) -> &Arc<Windows>;
 }

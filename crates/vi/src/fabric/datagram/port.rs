@@ -3,6 +3,7 @@
 use super::{
     Wire,
     keeper::{Kept, Tended},
+    remote::Windows,
     state::State,
     watch::{Sleepers, Watch},
 };
@@ -23,9 +24,9 @@ pub(crate) struct Port<W: Wire> {
 }
 
 impl<W: Wire> Port<W> {
-    /// A port that is looked after.
-    pub(crate) fn new(wire: W) -> io::Result<Arc<Self>> {
-        let state = State::new(wire)?;
+    /// A port that is looked after, whose peers may reach these windows.
+    pub(crate) fn new(wire: W, windows: Arc<Windows>) -> io::Result<Arc<Self>> {
+        let state = State::new(wire, windows)?;
         let both = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for file in [state.wire.fd(), state.timer().as_fd()] {
             epoll::add(&both, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;

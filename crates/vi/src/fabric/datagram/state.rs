@@ -4,9 +4,14 @@ use super::{
     Reception, Wire,
     connect::Listeners,
     message::{Outgoing, Place},
-    watch::{Sleepers, Watch},
+    remote::{self, Windows},
+    roles::Role,
+    watch::Sleepers,
 };
-use crate::reliable::{Endpoint, EndpointConfig, Handled, Reason};
+use crate::{
+    ProtectionTag,
+    reliable::{Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason},
+};
 use rustix::time::{Itimerspec, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::{
     os::fd::OwnedFd,
@@ -34,7 +39,8 @@ pub(crate) struct State<W: Wire> {
     pub(super) wire: W,
     pub(super) endpoint: Endpoint<W::Address, Outgoing, Place>,
     /// By the slots of the endpoint.
-    watches: Vec<Option<Arc<Watch>>>,
+    pub(super) roles: Vec<Role<W::Address>>,
+    windows: Arc<Windows>,
     pub(super) listeners: Listeners<W::Address>,
     pub(super) now: Duration,
     idle: u32,
@@ -54,12 +60,13 @@ pub(crate) struct State<W: Wire> {
 }
 
 impl<W: Wire> State<W> {
-    pub(super) fn new(wire: W) -> std::io::Result<Self> {
+    pub(super) fn new(wire: W, windows: Arc<Windows>) -> std::io::Result<Self> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         Ok(Self {
             wire,
             endpoint: Endpoint::new(EndpointConfig::default(), OsNonces::default()),
-            watches: Vec::new(),
+            roles: Vec::new(),
+            windows,
             listeners: Listeners::default(),
             now: now(),
             idle: 0,
@@ -95,14 +102,6 @@ impl<W: Wire> State<W> {
         }
     }
 
-    pub(super) fn watch(&mut self, slot: Slot, watch: Option<Arc<Watch>>) {
-        let at = slot.0 as usize;
-        if self.watches.len() <= at {
-            self.watches.resize(at + 1, None);
-        }
-        self.watches[at] = watch;
-    }
-
     /// Takes in what has arrived, at least one datagram; `false` if nothing has.
     pub(super) fn take_in(&mut self, sleepers: &Sleepers) -> bool {
         let Some(reception) = self.wire.receive(&mut self.incoming) else {
@@ -124,15 +123,15 @@ impl<W: Wire> State<W> {
     }
 
     fn handle(&mut self, reception: &Reception<W::Address>) {
-        let Self { incoming, endpoint, listeners, now, .. } = self;
+        let Self { incoming, endpoint, listeners, roles, now, .. } = self;
         for datagram in incoming[..reception.len].chunks(reception.each.max(1)) {
             let handled = endpoint.handle(*now, reception.from, reception.ecn, datagram);
             let Handled::Incoming(incoming) = handled else { continue };
             if !endpoint.has_room_for_opening() {
                 // Whoever is there asks again.
-                continue;
-            }
-            if !listeners.offer(&incoming, datagram) {
+            } else if incoming.level == Level::Remote {
+                accept_remote(endpoint, roles, &incoming, *now, datagram);
+            } else if !listeners.offer(&incoming, datagram) {
                 endpoint.refuse(&incoming, Reason::NobodyListens);
             }
         }
@@ -140,7 +139,7 @@ impl<W: Wire> State<W> {
 
     /// Of a wire to one peer only.
     fn refused(&mut self) {
-        for at in 0..self.watches.len() {
+        for at in 0..self.roles.len() {
             self.endpoint.unreachable(Slot(at as u32));
         }
     }
@@ -148,11 +147,42 @@ impl<W: Wire> State<W> {
     /// Tells the VIs that something happened to.
     pub(super) fn tell(&mut self, sleepers: &Sleepers) {
         while let Some(slot) = self.endpoint.next_eventful(self.now) {
-            match self.watches.get(slot.0 as usize).and_then(Option::as_ref) {
-                Some(watch) => sleepers.ring(watch),
-                None => while self.endpoint.event_of(slot, self.now).is_some() {},
+            match self.roles.get(slot.0 as usize) {
+                Some(Role::Vi(member)) => {
+                    sleepers.ring(&member.watch);
+                    if member.holds_any() {
+                        self.advance(slot);
+                    }
+                }
+                Some(&Role::Remote(vi)) => self.hear_remote(slot, vi, sleepers),
+                Some(&Role::Servant(tag)) => self.serve(slot, tag),
+                Some(Role::Gone) | None => while self.endpoint.event_of(slot, self.now).is_some() {},
             }
         }
+    }
+
+    /// Carries out what the peer of a VI of this tag wants of our memory.
+    fn serve(&mut self, slot: Slot, tag: ProtectionTag) {
+        while let Some(event) = self.endpoint.event_of(slot, self.now) {
+            let Some(connection) = self.endpoint.connection(slot) else { return };
+            match event {
+                Event::Received(place, Ok(arrived)) => {
+                    let Some(mut message) = place.own(arrived) else { continue };
+                    remote::serve(&mut message, &self.windows, tag);
+                    if connection.post_send(Outgoing::Own(message), None).is_err() {
+                        // More requests than it takes answers.
+                        connection.reset(Reason::Violation);
+                    }
+                }
+                // As many requests may come as answers have arrived.
+                Event::Sent(message, Ok(())) => {
+                    let again = message.own().map(Place::again);
+                    again.into_iter().for_each(|place| drop(connection.post_receive(place)));
+                }
+                Event::Connected | Event::Sent(..) | Event::Received(..) | Event::Broken(_) => {}
+            }
+        }
+        self.flush();
     }
 
     /// Nothing has arrived: does what is due, if it is time to look.
@@ -218,4 +248,35 @@ impl<W: Wire> State<W> {
         let (to, transmit) = self.endpoint.transmit(now, &mut self.outgoing)?;
         Some((to, transmit.ect, transmit.length))
     }
+}
+
+/// Somebody wants to reach the memory of a VI's peer: only the peer of the VI itself may, who knows the id of their
+/// connection.
+fn accept_remote<A: Copy + Eq>(
+    endpoint: &mut Endpoint<A, Outgoing, Place>,
+    roles: &mut Vec<Role<A>>,
+    incoming: &Incoming<A>,
+    now: Duration,
+    datagram: &[u8],
+) {
+    let id = incoming.name().try_into().map(u64::from_le_bytes);
+    let vi = id.ok().and_then(|id| endpoint.find(id, incoming.from));
+    let Some(Role::Vi(member)) = vi.and_then(|vi| roles.get_mut(vi.0 as usize)) else {
+        return endpoint.refuse(incoming, Reason::Unknown);
+    };
+    let tag = member.tag;
+    if member.servant.is_some() {
+        return endpoint.refuse(incoming, Reason::Refused);
+    }
+    let Ok(slot) = endpoint.accept(&super::link::provider_config(), incoming, now) else { return };
+    member.servant = Some(slot);
+    let at = slot.0 as usize;
+    if roles.len() <= at {
+        roles.resize_with(at + 1, Role::default);
+    }
+    roles[at] = Role::Servant(tag);
+    if let Some(connection) = endpoint.connection(slot) {
+        (0..remote::PARTS).for_each(|_| drop(connection.post_receive(Place::for_provider())));
+    }
+    endpoint.handle(now, incoming.from, Ecn::NotCapable, datagram);
 }

@@ -155,7 +155,12 @@ pub(crate) struct Local {
 impl Local {
     pub(crate) fn new(network: &LocalNetwork, address: &str) -> Self {
         let (network, address) = (network.network.clone(), address.to_owned());
-        let door = LocalDoor { network: network.clone(), address: address.clone(), port: Mutex::default() };
+        let door = LocalDoor {
+            network: network.clone(),
+            address: address.clone(),
+            port: Mutex::default(),
+            windows: Arc::default(),
+        };
         Self { network, address, door: Arc::new(door) }
     }
 }
@@ -167,7 +172,7 @@ impl Fabric for Local {
 
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
         if self.network.faulty && attributes.reliability != Reliability::Unreliable {
-            return Ok(Box::new(DatagramLink::new(self.door.clone(), 8_972, attributes)));
+            return Ok(Box::new(DatagramLink::new(self.door.clone(), attributes)));
         }
         Ok(Box::new(link::LocalLink::new(self.network.clone(), &self.address, attributes)))
     }
@@ -179,8 +184,12 @@ impl Fabric for Local {
     fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError> {
         let memory = WindowMemory::on_heap(len, tag, rights);
         lock(&self.network.windows).push(memory.clone());
-        let network = self.network.clone();
-        let withdraw = move |handle| lock(&network.windows).retain(|window| window.handle != handle);
+        self.door.windows.show(memory.clone());
+        let (network, windows) = (self.network.clone(), self.door.windows.clone());
+        let withdraw = move |handle| {
+            lock(&network.windows).retain(|window| window.handle != handle);
+            windows.withdraw(handle);
+        };
         Ok(Window::new(memory, Box::new(withdraw)))
     }
 

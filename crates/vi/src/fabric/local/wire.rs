@@ -6,7 +6,7 @@ use crate::{
     ConnectError, ResourceError,
     fabric::{
         Incoming, Listen,
-        datagram::{Door, Listener, Port, Reception, Wire},
+        datagram::{Door, Listener, Port, Reception, Windows, Wire},
         readable,
     },
     reliable::Ecn,
@@ -130,6 +130,7 @@ pub(super) struct LocalDoor {
     pub(super) address: String,
     /// The NIC's own, once it listens.
     pub(super) port: Mutex<Option<Arc<Port<LocalWire>>>>,
+    pub(super) windows: Arc<Windows>,
 }
 
 impl LocalDoor {
@@ -138,7 +139,7 @@ impl LocalDoor {
         if let Some(port) = &*port {
             return Ok(port.clone());
         }
-        let made = Port::new(LocalWire::new(&self.network, &self.address, true)?)?;
+        let made = Port::new(LocalWire::new(&self.network, &self.address, true)?, self.windows.clone())?;
         *port = Some(made.clone());
         Ok(made)
     }
@@ -153,6 +154,14 @@ impl Door for LocalDoor {
 
     fn wire_to(&self, _: LocalAddress) -> io::Result<LocalWire> {
         LocalWire::new(&self.network, &self.address, false)
+    }
+
+    fn frames(&self, _: LocalAddress) -> [u16; 2] {
+        [8_972; 2]
+    }
+
+    fn windows(&self) -> &Arc<Windows> {
+        &self.windows
     }
 }
 

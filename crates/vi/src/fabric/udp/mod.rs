@@ -4,17 +4,17 @@ mod socket;
 
 use self::socket::UdpWire;
 use crate::{
-    MemoryHandle, ProtectionTag, ResourceError, Rights, ViAttributes, Window,
+    ProtectionTag, ResourceError, Rights, ViAttributes, Window,
     fabric::{
         Fabric, Link, Listen,
-        datagram::{DatagramLink, Door, Listener, Port},
+        datagram::{DatagramLink, Door, Listener, Port, Windows},
     },
     memory::{Memory, WindowMemory},
 };
 use std::{
     io,
-    net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
 };
 
 /// A process's door to other machines, and to processes of this one.
@@ -27,7 +27,7 @@ pub(crate) struct Udp {
 /// How VIs get sockets of their own to connect by.
 pub(crate) struct UdpDoor {
     local: SocketAddr,
-    windows: Mutex<Vec<Arc<WindowMemory>>>,
+    windows: Arc<Windows>,
 }
 
 impl Udp {
@@ -37,13 +37,22 @@ impl Udp {
             _ => error.into(),
         })?;
         let local = wire.address()?;
-        let door = Arc::new(UdpDoor { local, windows: Mutex::default() });
-        Ok(Self { address: local.to_string(), port: Port::new(wire)?, door })
+        let windows = Arc::<Windows>::default();
+        let port = Port::new(wire, windows.clone())?;
+        Ok(Self { address: local.to_string(), port, door: Arc::new(UdpDoor { local, windows }) })
     }
 }
 
-/// The longest frame that is tried.
+/// Frames on the loopback interface.
 const LONGEST_FRAME: u16 = 65_000;
+
+/// Whether the address is on this machine.
+fn is_loopback(address: SocketAddr) -> bool {
+    match address.ip() {
+        IpAddr::V4(ip) => ip.is_loopback(),
+        IpAddr::V6(ip) => ip.is_loopback(),
+    }
+}
 
 impl Door for UdpDoor {
     type Wire = UdpWire;
@@ -55,6 +64,14 @@ impl Door for UdpDoor {
     fn wire_to(&self, address: SocketAddr) -> io::Result<UdpWire> {
         UdpWire::connect(self.local, address)
     }
+
+    fn frames(&self, address: SocketAddr) -> [u16; 2] {
+        if is_loopback(address) { [LONGEST_FRAME; 2] } else { [8_972, 1_200] }
+    }
+
+    fn windows(&self) -> &Arc<Windows> {
+        &self.windows
+    }
 }
 
 impl Fabric for Udp {
@@ -63,7 +80,7 @@ impl Fabric for Udp {
     }
 
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
-        Ok(Box::new(DatagramLink::new(self.door.clone(), LONGEST_FRAME, attributes)))
+        Ok(Box::new(DatagramLink::new(self.door.clone(), attributes)))
     }
 
     fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError> {
@@ -72,15 +89,9 @@ impl Fabric for Udp {
 
     fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError> {
         let memory = WindowMemory::on_heap(len, tag, rights);
-        self.door.windows.lock().unwrap_or_else(PoisonError::into_inner).push(memory.clone());
-        let door = self.door.clone();
-        let withdraw = move |handle: MemoryHandle| {
-            door.windows
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .retain(|window| window.handle != handle);
-        };
-        Ok(Window::new(memory, Box::new(withdraw)))
+        self.door.windows.show(memory.clone());
+        let windows = self.door.windows.clone();
+        Ok(Window::new(memory, Box::new(move |handle| windows.withdraw(handle))))
     }
 
     fn listen(&self, discriminator: &[u8]) -> Result<Box<dyn Listen>, ResourceError> {

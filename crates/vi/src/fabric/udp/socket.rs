@@ -4,9 +4,10 @@ use crate::{
     fabric::datagram::{Reception, Wire},
     reliable::Ecn,
 };
+use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use std::{
     io::{self, ErrorKind},
-    net::{IpAddr, SocketAddr, UdpSocket},
+    net::{SocketAddr, UdpSocket},
     os::fd::{AsFd, BorrowedFd},
 };
 
@@ -22,6 +23,11 @@ impl UdpWire {
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
+        // How long frames may be is found out by trying; none is cut into pieces.
+        match address {
+            SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?,
+            SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
+        }
         Ok(Self { socket, peer: None, refused: false })
     }
 
@@ -70,11 +76,7 @@ impl Wire for UdpWire {
 
     /// Only what the own machine says is believed: strangers can forge what others say.
     fn is_refused(&mut self) -> bool {
-        let own = self.peer.is_some_and(|peer| match peer.ip() {
-            IpAddr::V4(ip) => ip.is_loopback(),
-            IpAddr::V6(ip) => ip.is_loopback(),
-        });
-        std::mem::take(&mut self.refused) && own
+        std::mem::take(&mut self.refused) && self.peer.is_some_and(super::is_loopback)
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Connection, MAX_CREDIT};
 use crate::reliable::{
-    Broken, Ecn, Reason, Sink, Source,
+    Broken, Ecn, Level, Reason, Sink, Source,
     congestion::{Acked, Lost},
     expand,
     frame::{Acknowledgement, Datagram, Frame, Header, Reset},
@@ -71,6 +71,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.outbox.set_completed(completed);
         if header.elicits {
             self.handle_content(now, ecn, frame);
+        } else if frame.unreliable && self.level == Level::Unreliable {
+            frame.segments().take(1).for_each(|segment| self.loose_inbox.place(&segment));
         }
         self.received.raise_floor(header.number.saturating_sub(header.floor.into()));
     }

@@ -37,11 +37,33 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if self.broken.is_some() {
             return self.transmit_reset(now, buffer);
         }
+        if let Some(transmit) = self.transmit_loose(buffer) {
+            return Some(transmit);
+        }
         let Some(purpose) = self.purpose(now, buffer.len()) else { return self.transmit_notice(buffer) };
         let transmit = self.write(now, purpose, buffer);
         self.stats.sent += 1;
         self.peer.octets_to += transmit.length as u64;
         Some(transmit)
+    }
+
+    /// The next part of an unreliable message: nothing holds it back, but to an address that may be another's.
+    fn transmit_loose(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
+        let end = usize::from(self.config.unreliable_frame).min(buffer.len());
+        if !self.loose_outbox.has_something() || end > self.allowance() {
+            return None;
+        }
+        let header = self.header(false, self.inbox.credit());
+        let mut frame = FrameWriter::new(&mut buffer[..end], &header);
+        if self.route.from_opener && !self.peer.heard {
+            frame.open(&Opening { level: self.level, name: self.name.octets() });
+        }
+        frame.unreliable();
+        self.loose_outbox.write(&mut frame);
+        let length = frame.finish();
+        self.stats.sent += 1;
+        self.peer.octets_to += length as u64;
+        Some(Transmit { length, ect: false })
     }
 
     fn transmit_reset(&mut self, now: Duration, buffer: &mut [u8]) -> Option<Transmit> {

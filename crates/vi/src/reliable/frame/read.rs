@@ -47,7 +47,8 @@ fn reset(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Reset, Fram
 }
 
 fn frame(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Frame<'_>, FrameError> {
-    let known = flag::FROM_OPENER | flag::ELICITS | flag::ACKNOWLEDGEMENT | flag::OPENING;
+    let unreliable = flags & flag::UNRELIABLE != 0;
+    let known = flag::FROM_OPENER | flag::ELICITS | flag::ACKNOWLEDGEMENT | flag::OPENING | flag::UNRELIABLE;
     let header = Header {
         route,
         elicits: flags & flag::ELICITS != 0,
@@ -66,9 +67,9 @@ fn frame(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Frame<'_>, 
     let mut check = Reader(reader.0);
     while segment(&mut check)?.is_some() {}
     // A segment that nobody acknowledges is lost without anyone noticing.
-    let frame = Frame { header, acknowledgement, opening, segments: reader.0 };
-    let lost = !header.elicits && frame.segments().next().is_some();
-    let strange = frame.opening.is_some() && !route.from_opener;
+    let frame = Frame { header, acknowledgement, opening, unreliable, segments: reader.0 };
+    let lost = !header.elicits && !unreliable && frame.segments().next().is_some();
+    let strange = frame.opening.is_some() && !route.from_opener || unreliable && header.elicits;
     if lost || strange { Err(FrameError::Malformed) } else { Ok(frame) }
 }
 
@@ -180,13 +181,17 @@ impl Iterator for Ranges<'_> {
 
 impl Level {
     fn from_code(code: u8) -> Option<Self> {
-        [Self::Delivery, Self::Reception].into_iter().find(|level| level.code() == code)
+        [Self::Unreliable, Self::Delivery, Self::Reception, Self::Remote]
+            .into_iter()
+            .find(|level| level.code() == code)
     }
 
     pub(super) fn code(self) -> u8 {
         match self {
+            Self::Unreliable => 0,
             Self::Delivery => 1,
             Self::Reception => 2,
+            Self::Remote => 3,
         }
     }
 }

@@ -108,6 +108,11 @@ impl<'a> FrameWriter<'a> {
         self.put(opening.name);
     }
 
+    /// What is in the frame is sent once only.
+    pub fn unreliable(&mut self) {
+        self.flags |= flag::UNRELIABLE;
+    }
+
     /// Adds a segment of so many octets, which `fill` writes.
     pub fn segment(&mut self, header: &SegmentHeader, length: usize, fill: impl FnOnce(&mut [u8])) {
         let tag = if header.immediate.is_some() { tag::WITH_IMMEDIATE } else { tag::SEGMENT };
