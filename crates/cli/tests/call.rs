@@ -73,7 +73,8 @@ fn every_way_and_no_other() {
         ("shm", "shm", "shm:"),
         ("iiop", "iiop", "iiop://127.0.0.1:"),
         ("iiop,shm", "shm", "shm:"),
-        ("iiop,udp", "iiop", "iiop://127.0.0.1:"),
+        ("udp", "udp", "udp://127.0.0.1:"),
+        ("iiop,udp", "udp", "udp://127.0.0.1:"),
     ] {
         let outcome = bank.json(&bank.server.line, &["accounts", "--transport", ways]);
         assert_eq!((&outcome["transport"], &outcome["result"]), (&json!(taken), &json!(10_000)), "{ways}");
@@ -100,7 +101,7 @@ fn every_way_and_no_other() {
 #[test]
 fn what_every_object_answers() {
     let bank = Bank::open("call-standard");
-    for ways in ["shm", "iiop"] {
+    for ways in ["shm", "udp", "iiop"] {
         let ask = |arguments: &[&str]| {
             stdout_of(&[&["call", &bank.server.line, "--transport", ways], arguments].concat())
         };
@@ -118,7 +119,7 @@ fn what_every_object_answers() {
 fn exceptions_of_the_object() {
     let bank = Bank::open("call-raises");
     let teller = bank.office(&["find_teller", "0"]);
-    for ways in ["shm", "iiop"] {
+    for ways in ["shm", "udp", "iiop"] {
         let over = ["--transport", ways];
         let (status, message) = bank.failure(&[&["find_account", "123456"][..], &over].concat());
         assert_eq!(status, 4);

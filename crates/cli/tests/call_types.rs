@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::{failure_of, run, stdout_of};
 use serde_json::{Value, json};
-use throughline::{AdapterConfig, Address, ObjectRef, Orb};
+use throughline::{AdapterConfig, ObjectRef, Orb};
 use throughline_interop_tests::missing;
 use throughline_interop_tests::peers::{Server, folder, omniorb};
 use throughline_interop_tests::suite::SuiteServant;
@@ -199,10 +199,10 @@ fn idl() -> String {
 
 #[test]
 fn our_server() {
-    let listen = ["127.0.0.1:0".parse().unwrap(), Address::Shm(String::new())];
+    let listen = ["127.0.0.1:0", "shm:", "udp://127.0.0.1:0"].map(|it| it.parse().unwrap());
     let orb = Orb::listening_at(&listen).unwrap();
     let suite = ObjectRef::from(SuiteServant::activate(&orb, AdapterConfig::default()).unwrap()).to_string();
-    for ways in ["iiop", "shm"] {
+    for ways in ["iiop", "shm", "udp"] {
         let suite = Suite { reference: &suite, ways };
         suite.all();
         // omniORB carries ten of the sixteen octets.

@@ -31,7 +31,7 @@ fn rows() {
     let rows: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert!(rows.iter().all(|r| r["experiment"] == "demo" && !r["value"].is_null() && r["unit"].is_string()));
     let calls = |key: &str| rows.iter().filter(|r| r["metric"] == "call_median" && !r[key].is_null()).count();
-    assert_eq!((calls("strategy"), calls("transport")), (12, 2));
+    assert_eq!((calls("strategy"), calls("transport")), (12, 3));
     let balance = rows.iter().find(|r| r["metric"] == "books_balance").unwrap();
     assert_eq!(balance["value"], true);
     assert!(balance["transactions"].as_u64().unwrap() > 0);

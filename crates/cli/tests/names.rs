@@ -52,9 +52,11 @@ fn a_session() {
 fn every_way() {
     let folder = Folder::new("names-ways");
     let file = folder.file("names.ior");
-    let server = serve(&["--listen", "shm:", "--write", &file]);
+    let server = serve(&["--listen", "shm:", "--listen", "udp://127.0.0.1:0", "--write", &file]);
     let reference = format!("@{file}");
-    for (ways, address) in [("iiop", "iiop://127.0.0.1:"), ("shm", "shm:"), ("auto", "shm:")] {
+    for (ways, address) in
+        [("iiop", "iiop://127.0.0.1:"), ("shm", "shm:"), ("udp", "udp://127.0.0.1:"), ("auto", "shm:")]
+    {
         let ask = |arguments: &[&str]| {
             let more = ["--service", &reference, "--transport", ways, "--verbose"];
             let output = run(&[&["names"], arguments, &more].concat());

@@ -65,7 +65,7 @@ fn a_project_builds_and_runs() {
 
     let bin = Path::new(env!("CARGO_BIN_EXE_throughline")).parent().unwrap();
     let mut server = Command::new(bin.join("server"))
-        .args(["iiop://127.0.0.1:0", "shm:"])
+        .args(["iiop://127.0.0.1:0", "shm:", "udp://127.0.0.1:0"])
         .current_dir(&project)
         .stdout(Stdio::piped())
         .spawn()
@@ -112,8 +112,23 @@ fn session(project: &str, references: &[String]) {
         &format!("{project}/idl/include"),
     ]);
     assert!(listing.contains("void match(in long self)"), "{listing}");
-    let timed = stdout_of(&["call", &file, "_non_existent", "--count", "100", "--transport", "shm"]);
-    assert!(timed.starts_with("false\n99 calls over shm:"), "{timed}");
+    for (ways, address) in [("shm", "shm:"), ("udp", "udp://127.0.0.1:"), ("iiop", "iiop://127.0.0.1:")] {
+        let timed = stdout_of(&["call", &file, "_non_existent", "--count", "100", "--transport", ways]);
+        assert!(timed.starts_with(&format!("false\n99 calls over {address}")), "{timed}");
+    }
+    // A server at one address alone has clients at no other.
+    let mut server = Command::new(bin.join("server"))
+        .arg("udp://127.0.0.1:0")
+        .current_dir(project)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let line = lines.next();
+    let over_udp = std::panic::catch_unwind(|| client(&[]));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(line.is_some() && over_udp.unwrap().contains("called over udp://127.0.0.1:"));
 }
 
 #[test]

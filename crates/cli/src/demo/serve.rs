@@ -31,7 +31,8 @@ impl Showroom for Objects {
 /// Runs the server. The references of the office and the showroom are its first two lines.
 pub fn run(arguments: &Arguments) -> Result {
     let failed = |what: &str, e: &dyn std::fmt::Display| Failure::new(format!("cannot {what}")).because(e);
-    let orb = Orb::listening_at(&[arguments.listen.clone(), Address::Shm(String::new())])
+    let native = [Address::Shm(String::new()), Address::Udp { host: "127.0.0.1".to_owned(), port: 0 }];
+    let orb = Orb::listening_at(&[&[arguments.listen.clone()][..], &native].concat())
         .map_err(|e| failed("start the server", &e).next("choose another address with --listen"))?;
     let office = bank::open(orb.root()).map_err(|e| failed("open the bank", &e))?;
     let adapters = Strategy::ALL.map(|strategy| Ok((strategy, hundred::serve(orb.root(), strategy)?)));

@@ -20,7 +20,7 @@ use crate::signals;
   throughline names serve --write names.ior; throughline names list --service @names.ior --verbose
   throughline names serve --listen 0.0.0.0:2809 --publish names.example.org --store /var/lib/names.redb")]
 pub struct Arguments {
-    /// Where to listen: host:port, `[ipv6]:port`, unix:/path or shm:; may be repeated
+    /// Where to listen: host:port, `[ipv6]:port`, unix:/path, shm: or udp://host:port; may be repeated
     #[arg(long, value_name = "ADDR", default_values = ["127.0.0.1:2809", "shm:"])]
     listen: Vec<Address>,
     /// The host name or address that references give

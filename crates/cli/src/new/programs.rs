@@ -34,9 +34,10 @@ pub const ADDRESS: &str = "127.0.0.1:4567";
 
 /// All addresses where servers listen unless told otherwise, and what is to be said of each: what carries calls there, and
 /// who can call so.
-pub const ADDRESSES: [(&str, &str, &str); 2] = [
+pub const ADDRESSES: [(&str, &str, &str); 3] = [
     ("iiop://127.0.0.1:4567", "GIOP over TCP", "any CORBA client"),
     ("shm:", "shared memory", "clients of Throughline on this machine"),
+    ("udp://127.0.0.1:4567", "UDP", "clients of Throughline on any machine that reaches the address"),
 ];
 
 /// The file in which the server leaves the reference of its first object.
