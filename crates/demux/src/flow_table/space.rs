@@ -6,6 +6,11 @@ use core::{alloc::Layout, ptr::NonNull};
 /// A page that needs one entry of the processor's address cache where 512 small ones would need one each.
 pub(super) const HUGE: usize = 2 << 20;
 
+/// Bytes from which on a space has huge pages, made ready ahead of their use: one that is not ready takes an insertion
+/// longer to clear than it may take.
+#[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+const READY_AHEAD: usize = 2 * HUGE;
+
 /// A row of zeroed elements that never moves and runs no destructors.
 pub(super) struct Space<T> {
     first: NonNull<T>,
@@ -35,7 +40,7 @@ impl<T> Space<T> {
             count,
             #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
             // SAFETY: the block is freed after `ahead` was dropped.
-            ahead: (count * size_of::<T>() >= 2 * HUGE)
+            ahead: (count * size_of::<T>() >= READY_AHEAD)
                 .then(|| unsafe { super::ahead::Ahead::new(first, count * size_of::<T>()) }),
         }
     }
@@ -91,7 +96,7 @@ fn layout<T>(count: usize) -> Layout {
 /// Asks the system for huge pages.
 fn advise(first: NonNull<u8>, bytes: usize) {
     #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
-    if bytes >= HUGE {
+    if bytes >= READY_AHEAD {
         // SAFETY: whole pages of an allocation of ours; the advice changes no contents.
         let advised = unsafe {
             rustix::mm::madvise(first.as_ptr().cast(), bytes / HUGE * HUGE, rustix::mm::Advice::LinuxHugepage)
