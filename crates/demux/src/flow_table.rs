@@ -89,8 +89,8 @@ pub enum FlowInsertError<R> {
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. Up to some ten thousand records, and where records come and go
-/// as often as they are looked up, hashbrown's table is faster. No index can make batches of a large table twice as fast
-/// as hashbrown: fetching the records and comparing their keys takes half of its time. See the
+/// as often as they are looked up, hashbrown's table is faster; one at a time the two differ little from there on, unless
+/// this one has huge pages and the other has not. See the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-22/README.md) beside other tables.
 ///
 /// # Memory and threads
