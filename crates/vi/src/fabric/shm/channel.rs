@@ -8,6 +8,7 @@ use super::{
     parking,
     remote::{Refused, Remote, RemoteWindow},
     socket,
+    waking::{Sleeper, Waker, Woken},
 };
 use crate::{
     CompletionError,
@@ -125,10 +126,12 @@ pub(crate) struct Channel {
     /// Whether the peer has stopped; the reason is among what was heard.
     stopped: AtomicU64,
     socket: OwnedFd,
+    sleeper: Sleeper,
+    waker: Waker,
 }
 
 impl Channel {
-    pub(crate) fn new(own: Side, peer: Side, socket: OwnedFd) -> Self {
+    pub(crate) fn new(own: Side, peer: Side, socket: OwnedFd, sleeper: Sleeper, waker: Waker) -> Self {
         let incoming = peer.lines();
         Self {
             own,
@@ -140,6 +143,8 @@ impl Channel {
             control: Mutex::default(),
             stopped: AtomicU64::new(0),
             socket,
+            sleeper,
+            waker,
         }
     }
 
@@ -154,8 +159,7 @@ impl Channel {
     #[cold]
     fn wake_from(&self, number: u64) {
         self.woken.store(number, Ordering::Relaxed);
-        // A full socket wakes as well; one that is closed needs nobody woken.
-        let _ = socket::send(self.socket.as_fd(), &[0], None);
+        self.waker.wake();
     }
 
     /// The owner has consumed everything before this position.
@@ -199,11 +203,15 @@ impl Channel {
         self.stopped.store(1, Ordering::Release);
     }
 
-    /// Asks the socket whether the peer is still there. Not while somebody sleeps on it, who would not wake by what is taken
-    /// here, and learns it himself.
-    pub(crate) fn ask(&self) {
-        if !parking::sleeps(self.own.parked()) {
-            self.drain();
+    /// Listens to what came over the socket, and notices that the peer is gone.
+    pub(crate) fn listen(&self) {
+        for _ in 0..MESSAGES_AT_A_TIME {
+            match socket::receive(self.socket.as_fd()) {
+                Ok(message) => self.hear(&message),
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return self.stop(CompletionError::ConnectionLost),
+            }
         }
     }
 
@@ -216,11 +224,11 @@ impl Channel {
     pub(crate) fn say_bye(&self, why: CompletionError) {
         let _ = self.say(Control::Bye(why), None);
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+        self.waker.send_word();
     }
 
     pub(crate) fn say(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
-        let (bytes, len) = what.to_bytes();
-        socket::send(self.socket.as_fd(), &bytes[..len], file)
+        socket::send(self.socket.as_fd(), &what.to_bytes(), file.as_slice())
     }
 
     /// Says that a window is there, or no more.
@@ -239,21 +247,20 @@ impl Channel {
 
     /// The windows the peer shows now.
     pub(crate) fn windows(&self) -> Vec<RemoteWindow> {
-        self.drain();
+        self.listen();
         self.heard(|heard| heard.remote.windows.clone())
     }
 
     /// Something of what the peer shows, which is perhaps still to be read from the socket.
     pub(crate) fn look_up<T>(&self, find: impl Fn(&Remote) -> Option<T>) -> Option<T> {
         self.heard(|heard| find(&heard.remote)).or_else(|| {
-            self.drain();
+            self.listen();
             self.heard(|heard| find(&heard.remote))
         })
     }
 
     fn hear(&self, message: &socket::Message) {
         match Control::from_message(message) {
-            Some(Control::Wake) => {}
             Some(Control::Bye(why)) => self.stop(why),
             Some(shown) => {
                 if let Err(Refused) = self.heard(|heard| heard.remote.hear(shown, message)) {
@@ -289,17 +296,18 @@ impl Doorbell for Channel {
     }
 
     fn drain(&self) {
-        for _ in 0..MESSAGES_AT_A_TIME {
-            match socket::receive(self.socket.as_fd()) {
-                Ok(message) => self.hear(&message),
-                Err(rustix::io::Errno::AGAIN) => return,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return self.stop(CompletionError::ConnectionLost),
+        match self.sleeper.take() {
+            Woken::No | Woken::News => {}
+            Woken::Word => self.listen(),
+            Woken::Gone => {
+                // Its last words, if there are any.
+                self.listen();
+                self.stop(CompletionError::ConnectionLost);
             }
         }
     }
 
     fn fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.sleeper.as_fd()
     }
 }

@@ -5,6 +5,7 @@ use super::{
     hello::{Control, Terms},
     link::ShmLink,
     socket::{self, Message},
+    waking::Waker,
 };
 use crate::{
     ConnectError, Reliability, ResourceError,
@@ -56,8 +57,7 @@ pub(crate) fn connect(
         }
     }
     same_user(&socket)?;
-    let (bytes, len) = Control::Hello(link.terms()).to_bytes();
-    socket::send(socket.as_fd(), &bytes[..len], Some(link.file().as_fd()))?;
+    socket::send(socket.as_fd(), &Control::Hello(link.terms()).to_bytes(), &link.files())?;
     if !readable(socket.as_fd(), deadline)? {
         return Err(ConnectError::Timeout);
     }
@@ -70,7 +70,8 @@ pub(crate) fn connect(
             if terms.reliability != link.terms().reliability {
                 return Err(ConnectError::ReliabilityMismatch);
             }
-            link.connected(side(&answer, terms)?, socket);
+            let (side, waker) = received(&answer, terms)?;
+            link.connected(side, socket, waker);
             Ok(())
         }
         Some(Control::Reject { mismatch: true }) => Err(ConnectError::ReliabilityMismatch),
@@ -79,9 +80,11 @@ pub(crate) fn connect(
     }
 }
 
-fn side(message: &Message, terms: Terms) -> Result<Side, ConnectError> {
-    let file = message.file.as_ref().ok_or(ConnectError::Protocol("no memory file"))?;
-    Ok(Side::of_peer(file, terms)?)
+fn received(message: &Message, terms: Terms) -> Result<(Side, Waker), ConnectError> {
+    let (Some(file), Some(waker)) = (&message.file, &message.waker) else {
+        return Err(ConnectError::Protocol("not the files of a peer"));
+    };
+    Ok((Side::of_peer(file, terms)?, Waker::new(waker)?))
 }
 
 /// The other process's id, if it belongs to our user.
@@ -200,6 +203,7 @@ struct Request {
     process: u32,
     reliability: Reliability,
     side: Side,
+    waker: Waker,
 }
 
 impl Request {
@@ -208,7 +212,8 @@ impl Request {
         let Some(Control::Hello(terms)) = Control::from_message(message) else {
             return Err(ConnectError::Protocol("not a request"));
         };
-        Ok(Self { process, reliability: terms.reliability, side: side(message, terms)?, socket })
+        let (side, waker) = received(message, terms)?;
+        Ok(Self { process, reliability: terms.reliability, side, waker, socket })
     }
 }
 
@@ -223,14 +228,12 @@ impl Incoming for Request {
 
     fn accept(self: Box<Self>, link: &mut dyn Link, _: &mut Posted) -> Result<(), ConnectError> {
         let link = link.as_any().downcast_mut::<ShmLink>().ok_or(ConnectError::OtherFabric)?;
-        let (bytes, len) = Control::Accept(link.terms()).to_bytes();
-        socket::send(self.socket.as_fd(), &bytes[..len], Some(link.file().as_fd()))?;
-        link.connected(self.side, self.socket);
+        socket::send(self.socket.as_fd(), &Control::Accept(link.terms()).to_bytes(), &link.files())?;
+        link.connected(self.side, self.socket, self.waker);
         Ok(())
     }
 
     fn reject(self: Box<Self>, mismatch: bool) {
-        let (bytes, len) = Control::Reject { mismatch }.to_bytes();
-        let _ = socket::send(self.socket.as_fd(), &bytes[..len], None);
+        let _ = socket::send(self.socket.as_fd(), &Control::Reject { mismatch }.to_bytes(), &[]);
     }
 }

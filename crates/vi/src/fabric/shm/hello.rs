@@ -4,16 +4,14 @@ use super::socket::{MESSAGE, Message};
 use crate::{CompletionError, MemoryHandle, Reliability, Rights};
 
 const MAGIC: &[u8; 4] = b"TLVI";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// What is said over the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// Wakes whoever sleeps, and says nothing.
-    Wake,
-    /// A request for a connection, with the file of that side.
+    /// A request for a connection, with the file of that side and what wakes it.
     Hello(Terms),
-    /// The request is granted, with the file of this side.
+    /// The request is granted, with the file of this side and what wakes it.
     Accept(Terms),
     /// The request is refused, for its reliability level or not.
     Reject { mismatch: bool },
@@ -37,12 +35,11 @@ pub(crate) struct Terms {
 }
 
 impl Control {
-    pub(crate) fn to_bytes(self) -> ([u8; MESSAGE], usize) {
+    pub(crate) fn to_bytes(self) -> [u8; MESSAGE] {
         let mut bytes = [0; MESSAGE];
         bytes[..4].copy_from_slice(MAGIC);
         bytes[4] = VERSION;
         match self {
-            Self::Wake => return (bytes, 1),
             Self::Hello(terms) => terms.write(1, &mut bytes),
             Self::Accept(terms) => terms.write(2, &mut bytes),
             Self::Reject { mismatch } => (bytes[5], bytes[6]) = (3, u8::from(mismatch)),
@@ -54,14 +51,11 @@ impl Control {
             }
             Self::Withdraw { handle } => numbers(&mut bytes, 7, 0, handle.0, 0),
         }
-        (bytes, MESSAGE)
+        bytes
     }
 
     pub(crate) fn from_message(message: &Message) -> Option<Self> {
         let bytes = &message.bytes;
-        if message.len == 1 {
-            return Some(Self::Wake);
-        }
         if message.len != MESSAGE || &bytes[..4] != MAGIC || bytes[4] != VERSION {
             return None;
         }
@@ -130,15 +124,13 @@ mod tests {
     use super::*;
 
     fn message(control: Control) -> Message {
-        let (bytes, len) = control.to_bytes();
-        Message { bytes, len, file: None }
+        Message { bytes: control.to_bytes(), len: MESSAGE, file: None, waker: None }
     }
 
     #[test]
     fn comes_back_as_it_was() {
         let terms = Terms { reliability: Reliability::ReliableReception, ring_lines: 256, pools: 1 << 20 };
         let all = [
-            Control::Wake,
             Control::Hello(terms),
             Control::Accept(terms),
             Control::Reject { mismatch: true },

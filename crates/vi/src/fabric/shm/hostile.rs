@@ -5,6 +5,7 @@ use super::{
     frame::{Head, Kind},
     hello::{Control, Terms},
     socket,
+    waking::{self, Sleeper, Waker, Woken},
 };
 use crate::{
     CompletionError, Nic, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes, WaitError,
@@ -24,21 +25,23 @@ const LINES: u32 = 64;
 struct Peer {
     side: Side,
     socket: OwnedFd,
+    sleeper: Sleeper,
+    waker: Waker,
 }
 
 fn terms(reliability: Reliability) -> Terms {
     Terms { reliability, ring_lines: LINES, pools: 4096 }
 }
 
-/// Sends a request with this file, and lets a VI accept it if it comes through.
-fn try_connect(reliability: Reliability, file: Option<&OwnedFd>) -> (Option<Vi>, OwnedFd) {
+/// Sends a request with these files, and lets a VI accept it if it comes through.
+fn try_connect(reliability: Reliability, files: &[&OwnedFd]) -> (Option<Vi>, OwnedFd) {
     let nic = Nic::shm().expect("a NIC");
     let mut listener = nic.listen(b"hostile").expect("a listener");
     let socket = socket::new_socket().expect("a socket");
     let name = socket::name(nic.address(), b"hostile").expect("a name");
     rustix::net::connect(&socket, &name).expect("somebody listens");
-    let (bytes, len) = Control::Hello(terms(reliability)).to_bytes();
-    socket::send(socket.as_fd(), &bytes[..len], file.map(AsFd::as_fd)).expect("sent");
+    let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
+    socket::send(socket.as_fd(), &Control::Hello(terms(reliability)).to_bytes(), &files).expect("sent");
     let Ok(request) = listener.wait(Some(Duration::from_millis(200))) else { return (None, socket) };
     let mut vi = nic.create_vi(&ViAttributes::new(reliability)).expect("a VI");
     vi.post_own_receives();
@@ -48,8 +51,11 @@ fn try_connect(reliability: Reliability, file: Option<&OwnedFd>) -> (Option<Vi>,
 
 fn connected(reliability: Reliability) -> (Vi, Peer) {
     let (side, part) = Side::create(terms(reliability)).expect("a file");
-    let (vi, socket) = try_connect(reliability, Some(&part.file));
-    (vi.expect("a proper request"), Peer { side, socket })
+    let (sleeper, file) = waking::sleeper().expect("a pipe");
+    let (vi, socket) = try_connect(reliability, &[&part.file, &file]);
+    let answer = socket::receive(socket.as_fd()).expect("an answer");
+    let waker = Waker::new(&answer.waker.expect("a file")).expect("a pipe");
+    (vi.expect("a proper request"), Peer { side, socket, sleeper, waker })
 }
 
 struct Dice(u64);
@@ -166,9 +172,10 @@ fn nonsense_on_the_socket_ends_the_connection() {
     let hello = Control::Hello(terms(Reliability::Unreliable)).to_bytes();
     let rights = Rights { remote_write: true, remote_read: true };
     let no_file = Control::Window { handle: crate::MemoryHandle(1), len: 10, rights }.to_bytes();
-    for (bytes, len) in [([0xEE; 64], 64), ([0; 64], 2), hello, no_file] {
+    for (bytes, len) in [([0xEE; 64], 64), ([0; 64], 2), ([0; 64], 1), (hello, 64), (no_file, 64)] {
         let (mut vi, peer) = connected(Reliability::ReliableDelivery);
-        socket::send(peer.socket.as_fd(), &bytes[..len], None).expect("sent");
+        socket::send(peer.socket.as_fd(), &bytes[..len], &[]).expect("sent");
+        peer.waker.send_word();
         let completion = vi.receive_wait(LONG).expect("an end");
         assert_eq!(completion.result, Err(CompletionError::Flushed));
         assert_eq!(vi.state(), State::Stopped(CompletionError::Protocol));
@@ -179,7 +186,8 @@ fn nonsense_on_the_socket_ends_the_connection() {
 fn wakes_without_a_reason_are_slept_through() {
     let (mut vi, peer) = connected(Reliability::ReliableDelivery);
     for _ in 0..100 {
-        socket::send(peer.socket.as_fd(), &[0], None).expect("sent");
+        peer.waker.wake();
+        peer.waker.send_word();
     }
     let waited = vi.receive_wait(Some(Duration::from_millis(20)));
     assert!(matches!(waited, Err(WaitError::Timeout)));
@@ -188,20 +196,37 @@ fn wakes_without_a_reason_are_slept_through() {
 
 #[test]
 fn files_that_could_hurt_are_not_mapped() {
-    let refused = |file: Option<&OwnedFd>, what: &str| {
-        let (vi, socket) = try_connect(Reliability::Unreliable, file);
+    let refused_with = |files: &[&OwnedFd], what: &str| {
+        let (vi, socket) = try_connect(Reliability::Unreliable, files);
         assert!(vi.is_none(), "{what} was taken");
         assert!(
             readable(socket.as_fd(), Some(std::time::Instant::now())).expect("polled"),
             "{what}: not hung up"
         );
     };
-    refused(None, "no file");
-    refused(Some(&socket::new_socket().expect("a socket")), "a socket");
+    let (sleeper, pipe) = waking::sleeper().expect("a pipe");
+    let refused = |file: &OwnedFd, what: &str| refused_with(&[file, &pipe], what);
+    refused_with(&[], "no file");
+    refused(&socket::new_socket().expect("a socket"), "a socket");
     // It could shrink, and whoever reads it would be killed.
     let loose = rustix::fs::memfd_create("loose", MemfdFlags::ALLOW_SEALING).expect("a file");
     rustix::fs::ftruncate(&loose, 1 << 20).expect("longer");
-    refused(Some(&loose), "an unsealed file");
+    refused(&loose, "an unsealed file");
     let (_mapping, short) = crate::memory::Mapping::create("short", 4096, false).expect("a file");
-    refused(Some(&short), "a short file");
+    refused(&short, "a short file");
+    let (_side, part) = Side::create(terms(Reliability::Unreliable)).expect("a file");
+    refused_with(&[&part.file], "nothing to wake it by");
+    refused_with(&[&part.file, &part.file], "no pipe");
+    drop(sleeper);
+}
+
+#[test]
+fn a_peer_that_can_wake_nobody_is_gone() {
+    let (mut vi, Peer { side: _side, socket: _socket, sleeper, waker }) =
+        connected(Reliability::ReliableDelivery);
+    drop(waker);
+    let completion = vi.receive_wait(LONG).expect("an end");
+    assert_eq!(completion.result, Err(CompletionError::Flushed));
+    assert_eq!(vi.state(), State::Stopped(CompletionError::ConnectionLost));
+    assert_eq!(sleeper.take(), Woken::Word);
 }

@@ -9,6 +9,7 @@ use super::{
     hello::Terms,
     remote::RemoteWindow,
     ring::{Consumer, Producer, Violation},
+    waking::{self, Sleeper, Waker},
 };
 use crate::{
     CompletionError, ConnectError, MemoryHandle, ProtectionTag, Reliability, ResourceError, ViAttributes,
@@ -16,7 +17,11 @@ use crate::{
     fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent},
     memory::{FilePart, Memory, copy_in, copy_out},
 };
-use std::{any::Any, os::fd::OwnedFd, sync::Arc};
+use std::{
+    any::Any,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::Arc,
+};
 
 /// So many times nothing is found before the socket is asked whether the peer is still there: a fraction of a millisecond.
 const LOOKS_BEFORE_ASKING: u32 = 1 << 14;
@@ -29,6 +34,8 @@ pub(crate) struct ShmLink {
     side: Side,
     part: FilePart,
     pools: [Arc<Memory>; 2],
+    /// Until it is connected: this side's sleeper, and what the peer is sent to wake it.
+    waking: Option<(Sleeper, OwnedFd)>,
     connected: Option<Connected>,
 }
 
@@ -62,23 +69,37 @@ impl ShmLink {
         ];
         let inline_limit = attributes.inline_limit as usize;
         let tag = attributes.tag;
-        Ok(Self { terms, tag, exports, inline_limit, side, part, pools, connected: None })
+        Ok(Self {
+            terms,
+            tag,
+            exports,
+            inline_limit,
+            side,
+            part,
+            pools,
+            waking: Some(waking::sleeper()?),
+            connected: None,
+        })
     }
 
     pub(crate) fn terms(&self) -> Terms {
         self.terms
     }
 
-    pub(crate) fn file(&self) -> &OwnedFd {
-        &self.part.file
+    /// What the peer is sent.
+    pub(crate) fn files(&self) -> [BorrowedFd<'_>; 2] {
+        let (_, waker) = self.waking.as_ref().expect("the VI connects once");
+        [self.part.file.as_fd(), waker.as_fd()]
     }
 
     /// The peer's side has arrived and been checked.
-    pub(crate) fn connected(&mut self, peer: Side, socket: OwnedFd) {
+    pub(crate) fn connected(&mut self, peer: Side, socket: OwnedFd, waker: Waker) {
+        // What was sent is closed: once the peer is gone nobody must be left who could write.
+        let (sleeper, _) = self.waking.take().expect("the VI connects once");
         let producer = Producer::new(self.side.lines());
         let inline_limit = self.inline_limit.min(producer.longest_body());
         let consumer = Consumer::new(peer.lines());
-        let channel = Arc::new(Channel::new(self.side.clone(), peer, socket));
+        let channel = Arc::new(Channel::new(self.side.clone(), peer, socket, sleeper, waker));
         self.exports.connected(self.tag, &channel);
         self.connected = Some(Connected {
             channel,
@@ -396,7 +417,7 @@ impl Connected {
     fn nothing(&mut self) -> Arrival {
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
-            self.channel.ask();
+            self.channel.listen();
         }
         match self.channel.stopped() {
             // It may have published something just before.

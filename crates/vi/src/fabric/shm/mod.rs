@@ -18,6 +18,7 @@ mod parking;
 mod remote;
 mod ring;
 mod socket;
+mod waking;
 
 use crate::{
     ProtectionTag, ResourceError, Rights, ViAttributes, Window,

@@ -20,12 +20,6 @@ pub(crate) fn awake(word: &AtomicU64) {
     word.store(number.wrapping_add(number & 1), Ordering::Release);
 }
 
-/// Whether the sleeper sleeps, or is about to.
-#[inline]
-pub(crate) fn sleeps(word: &AtomicU64) -> bool {
-    word.load(Ordering::Relaxed) & 1 == 1
-}
-
 /// Whether to wake the sleeper, after something was published. `woken` is what this returned on the last time it slept.
 #[inline(always)]
 pub(crate) fn must_wake(word: &AtomicU64, woken: u64) -> Option<u64> {

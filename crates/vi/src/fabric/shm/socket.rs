@@ -1,4 +1,4 @@
-//! The Unix socket beside a connection: it carries the memory files, wakes sleepers, and tells when the peer is gone.
+//! The Unix socket beside a connection: it carries files, and words that are seldom needed.
 
 use rustix::{
     io::Errno,
@@ -21,6 +21,8 @@ pub(crate) struct Message {
     pub(crate) bytes: [u8; MESSAGE],
     pub(crate) len: usize,
     pub(crate) file: Option<OwnedFd>,
+    /// A second file.
+    pub(crate) waker: Option<OwnedFd>,
 }
 
 pub(crate) fn new_socket() -> rustix::io::Result<OwnedFd> {
@@ -44,15 +46,10 @@ pub(crate) fn name(address: &str, discriminator: &[u8]) -> Option<SocketAddrUnix
 }
 
 /// Sends without waiting.
-pub(crate) fn send(
-    socket: BorrowedFd<'_>,
-    bytes: &[u8],
-    file: Option<BorrowedFd<'_>>,
-) -> rustix::io::Result<()> {
+pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], files: &[BorrowedFd<'_>]) -> rustix::io::Result<()> {
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    let files = file.as_slice();
     if !files.is_empty() {
         control.push(SendAncillaryMessage::ScmRights(files));
     }
@@ -61,8 +58,8 @@ pub(crate) fn send(
 
 /// Receives without waiting. `CONNRESET` when the peer is gone.
 pub(crate) fn receive(socket: BorrowedFd<'_>) -> rustix::io::Result<Message> {
-    let mut message = Message { bytes: [0; MESSAGE], len: 0, file: None };
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut message = Message { bytes: [0; MESSAGE], len: 0, file: None, waker: None };
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
     let slices = &mut [IoSliceMut::new(&mut message.bytes)];
@@ -72,8 +69,8 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> rustix::io::Result<Message> {
     }
     message.len = received.bytes;
     for ancillary in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(files) = ancillary {
-            message.file = files.last();
+        if let RecvAncillaryMessage::ScmRights(mut files) = ancillary {
+            (message.file, message.waker) = (files.next(), files.next());
         }
     }
     Ok(message)
