@@ -296,13 +296,17 @@ impl Doorbell for Channel {
     }
 
     fn drain(&self) {
-        match self.sleeper.take() {
-            Woken::No | Woken::News => {}
-            Woken::Word => self.listen(),
-            Woken::Gone => {
-                // Its last words, if there are any.
-                self.listen();
-                self.stop(CompletionError::ConnectionLost);
+        // Until nothing is left: completion queues are told of news once only.
+        for _ in 0..MESSAGES_AT_A_TIME {
+            match self.sleeper.take() {
+                Woken::No => return,
+                Woken::News => {}
+                Woken::Word => self.listen(),
+                Woken::Gone => {
+                    // Its last words, if there are any.
+                    self.listen();
+                    return self.stop(CompletionError::ConnectionLost);
+                }
             }
         }
     }

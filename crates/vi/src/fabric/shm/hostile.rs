@@ -8,8 +8,8 @@ use super::{
     waking::{self, Sleeper, Waker, Woken},
 };
 use crate::{
-    CompletionError, Nic, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes, WaitError,
-    fabric::readable,
+    CompletionError, CompletionQueue, Nic, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes,
+    WaitError, fabric::readable,
 };
 use rustix::fs::MemfdFlags;
 use std::{
@@ -229,4 +229,14 @@ fn a_peer_that_can_wake_nobody_is_gone() {
     assert_eq!(completion.result, Err(CompletionError::Flushed));
     assert_eq!(vi.state(), State::Stopped(CompletionError::ConnectionLost));
     assert_eq!(sleeper.take(), Woken::Word);
+}
+
+#[test]
+fn an_end_right_behind_a_wake_is_noticed() {
+    let (mut vi, peer) = connected(Reliability::ReliableDelivery);
+    let mut queue = CompletionQueue::new(Duration::ZERO).expect("a queue");
+    queue.link(&mut vi, 7);
+    peer.waker.wake();
+    drop(peer);
+    assert_eq!(queue.wait(LONG).expect("noticed"), 7);
 }
