@@ -57,7 +57,8 @@ fn handle(end: &mut Connection<Vec<u8>, Vec<u8>>, now: Duration, frame: &[u8]) {
     frame[..2].copy_from_slice(&[0x56, 1]);
     frame[2] |= 1;
     frame[8..16].copy_from_slice(&ID.to_le_bytes());
-    let sum = crc32c::crc32c_append(crc32c::crc32c(&frame[..4]), &frame[8..]);
+    let first = u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]);
+    let sum = crc32c::crc32c_append(first, &frame[8..]);
     frame[4..8].copy_from_slice(&sum.to_le_bytes());
     if let Ok(datagram) = Datagram::parse(&frame) {
         end.handle(now, Ecn::Marked, &datagram, frame.len());

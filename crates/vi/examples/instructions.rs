@@ -25,10 +25,21 @@ fn main() -> Result {
         listener.wait(None)?.accept(&mut b)?;
         Ok(active.join().expect("no panic")?)
     })?;
+    if udp {
+        return exchange(&mut a, &mut b, messages);
+    }
+    for _ in 0..messages {
+        send(&mut a)?;
+        receive(&mut b)?;
+    }
+    Ok(())
+}
+
+fn exchange(a: &mut Vi, b: &mut Vi, messages: u32) -> Result {
     for at in 0..messages {
-        let (from, to) = if udp && at % 2 == 1 { (&mut b, &mut a) } else { (&mut a, &mut b) };
+        let (from, to) = if at % 2 == 1 { (&mut *b, &mut *a) } else { (&mut *a, &mut *b) };
         send(from)?;
-        receive(to)?;
+        while receive(to).is_err() {}
     }
     Ok(())
 }
@@ -43,11 +54,7 @@ fn send(vi: &mut Vi) -> Result {
 
 #[inline(never)]
 fn receive(vi: &mut Vi) -> Result {
-    let completion = loop {
-        if let Some(completion) = vi.receive_done() {
-            break completion;
-        }
-    };
+    let completion = vi.receive_done().ok_or("no message")?;
     if completion.buffer.len() != 4 {
         return Err("not what was sent".into());
     }

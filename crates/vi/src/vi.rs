@@ -309,7 +309,7 @@ impl Vi {
         self.link.expect_progress(true);
     }
 
-    #[inline]
+    #[inline(always)]
     fn complete_send(&mut self, descriptor: SendDescriptor, result: Result<usize, CompletionError>) {
         if descriptor.signaled || result.is_err() {
             self.sent.push_back(descriptor.completed(result));
@@ -324,6 +324,12 @@ impl Vi {
                 self.keep_all(more.into());
             }
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn complete_late(&mut self, descriptor: SendDescriptor, result: Result<usize, CompletionError>) {
+        self.complete_send(descriptor, result);
     }
 
     #[cold]
@@ -377,9 +383,9 @@ impl Vi {
         while self.sending.len() > self.blocked && self.sending[0].ticket <= acknowledged {
             let outgoing = self.sending.pop_front().expect("just seen");
             if let Some(descriptor) = outgoing.descriptor {
-                self.complete_send(descriptor, Ok(outgoing.len));
+                self.complete_late(descriptor, Ok(outgoing.len));
             } else if let Some((descriptor, result)) = self.link.give_back() {
-                self.complete_send(descriptor, result);
+                self.complete_late(descriptor, result);
                 if let Err(why) = result
                     && self.reliability != Reliability::Unreliable
                 {
@@ -514,7 +520,7 @@ impl Vi {
             let Some((descriptor, done)) = outgoing.descriptor.map(|it| (it, None)).or_else(taken) else {
                 continue;
             };
-            self.complete_send(descriptor, done.ok_or(first));
+            self.complete_late(descriptor, done.ok_or(first));
             if done.is_none() {
                 first = CompletionError::Flushed;
             }

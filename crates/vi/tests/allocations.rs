@@ -32,8 +32,7 @@ static ALLOCATOR: Counting = Counting;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-fn pair(level: Reliability) -> Result<[Vi; 2]> {
-    let nic = Nic::shm()?;
+fn pair(nic: &Nic, level: Reliability) -> Result<[Vi; 2]> {
     let mut listener = nic.listen(b"count")?;
     let mut vis = [nic.create_vi(&ViAttributes::new(level))?, nic.create_vi(&ViAttributes::new(level))?];
     let [a, b] = &mut vis;
@@ -71,8 +70,10 @@ fn exchange(a: &mut Vi, b: &mut Vi, queue: &mut CompletionQueue, len: usize, seg
 
 #[test]
 fn messages_cost_no_allocation() -> Result {
-    for level in [Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception] {
-        let [mut a, mut b] = pair(level)?;
+    let nics = [Nic::shm()?, Nic::udp("127.0.0.1:0".parse()?)?];
+    let levels = [Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception];
+    for (nic, level) in nics.iter().flat_map(|nic| levels.map(|level| (nic, level))) {
+        let [mut a, mut b] = pair(nic, level)?;
         let mut queue = CompletionQueue::new(std::time::Duration::ZERO)?;
         queue.link(&mut b, 1);
         let mut rounds = |count: usize| -> Result<u64> {
@@ -84,7 +85,10 @@ fn messages_cost_no_allocation() -> Result {
             Ok(ALLOCATIONS.load(Ordering::Relaxed) - before)
         };
         rounds(1000)?;
-        assert_eq!(rounds(4000)?, 0, "{level:?}");
+        // Over UDP queues are as long as acknowledgements are late: now and then one grows, none with every message.
+        let most = if nic.address().contains(':') { 20 } else { 0 };
+        let allocations = rounds(4000)?;
+        assert!(allocations <= most, "{allocations} allocations: {nic:?}, {level:?}");
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
 //! ```text
 //!  0        1        2                 4
 //! +--------+--------+-----------------+-----------------------------------+
-//! | 0x56   | 0x01   | flags           | CRC32C of all but this field      |   flags: 1 from the opener
+//! | 0x56   | 0x01   | flags           | CRC32C of what follows, begun     |   flags: 1 from the opener
+//! |        |        |                 | with the first four octets        |
 //! +--------+--------+-----------------+-----------------------------------+          2 wants to be acknowledged
 //! | connection id, random                                                 |          4 acknowledgement
 //! +-----------------------------------------------------------------------+          8 opening
@@ -254,7 +255,9 @@ pub enum Datagram<'a> {
     Reset(Reset),
 }
 
-/// The sum of all octets but those where it is kept.
+/// The sum of all octets but those where it is kept. The first four are what it begins with, which finds the same errors
+/// as summing them up, and takes one pass.
 fn sum(frame: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&frame[..4]), &frame[8..])
+    let first = u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]);
+    crc32c::crc32c_append(first, &frame[8..])
 }

@@ -243,6 +243,10 @@ impl Recovery {
         self.loss_at = None;
         let mut losses = Losses::default();
         let Some(largest) = self.largest_acked else { return losses };
+        if self.count == 0 {
+            self.forget(now);
+            return losses;
+        }
         let delay = self.lateness();
         let overtaken = (largest + 1).saturating_sub(self.first) as usize;
         for packet in self.packets.iter_mut().take(overtaken).filter(|packet| packet.state == State::UnderWay)
@@ -271,11 +275,12 @@ impl Recovery {
 
     /// Forgets the oldest packets, as far as nothing more is expected of them.
     fn forget(&mut self, now: Duration) {
-        let patience = self.lateness() + self.timeout(Duration::ZERO);
+        let mut patience = None;
         while let Some(oldest) = self.packets.front() {
+            let long = || self.lateness() + self.timeout(Duration::ZERO);
             let settled = match oldest.state {
                 State::UnderWay => false,
-                State::Lost => oldest.sent + patience <= now || self.is_full(),
+                State::Lost => oldest.sent + *patience.get_or_insert_with(long) <= now || self.is_full(),
                 State::Arrived => true,
             };
             if !settled {

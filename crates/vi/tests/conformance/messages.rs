@@ -47,6 +47,7 @@ fn the_longest_message_arrives() -> Result {
         let (from, to) = (near.register(1, len, a.tag())?, far.register(1, len, b.tag())?);
         b.post_receive(to.buffer().ok_or("no buffer")?)?;
         let mut buffer = from.buffer().ok_or("no buffer")?;
+        buffer.set_len(len as usize);
         let bytes = pattern(len as usize, 5);
         buffer.copy_from_slice(&bytes);
         a.post_send(buffer)?;

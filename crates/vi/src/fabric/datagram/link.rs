@@ -180,15 +180,10 @@ impl<D: Door> DatagramLink<D> {
 
     /// Takes in what has arrived until there is something for this VI.
     fn look(&mut self) {
-        self.look_for(News::any);
-    }
-
-    /// Looks at the wire, unless this is there already.
-    fn look_for(&mut self, there: fn(&News) -> bool) {
         let Some(up) = &self.up else { return };
         let state = if up.watch.is_ready() { Some(up.port.lock()) } else { up.port.try_lock() };
         if let Some(mut state) = state {
-            self.news.look(&mut state, up, there);
+            self.news.look(&mut state, up, News::any);
         }
     }
 
@@ -401,8 +396,13 @@ impl<D: Door> Link for DatagramLink<D> {
 
     fn progress(&mut self) {
         // Messages that wait say nothing of buffers that come back.
-        if self.news.sent.is_empty() {
-            self.look_for(|news| !news.sent.is_empty());
+        if self.news.sent.is_empty()
+            && let Some(up) = &self.up
+        {
+            let mut state = up.port.lock();
+            // They are wanted now: that somebody else has looked before does not do.
+            state.looked_at(&up.watch);
+            self.news.look(&mut state, up, |news| !news.sent.is_empty());
         }
     }
 
