@@ -57,7 +57,12 @@ fn a_message_without_a_receive_descriptor() -> Result {
             if a.reliability() == Reliability::Unreliable {
                 b.post_receive(first.buffer)?;
                 send(a, b"three")?;
-                assert_eq!(receive(b)?, b"three");
+                // Where nobody has looked yet, the second may still be on its way.
+                let mut next = receive(b)?;
+                if waits && next == b"two" {
+                    next = receive(b)?;
+                }
+                assert_eq!(next, b"three");
                 return Ok(());
             }
             if waits {
