@@ -128,7 +128,7 @@ pub(crate) fn failure(who: &str, what: &str) -> LabError {
 }
 
 /// A command that plays a part, if `main` begins with [`child`](crate::child): `echo-server` and `echo-client`
-/// (`floor|shm|tcp|unix|udp poll|block`, and the server's address), `bench-server` (`OBJECTS spin|block|adapt ADDRESS`) and
+/// (`floor|shm|tcp|unix|udp|vi-udp poll|block`, and the server's address), `bench-server` (`OBJECTS spin|block|adapt ADDRESS`) and
 /// `bench-client` (`REFERENCE CONNECTIONS spin|block|adapt`).
 ///
 /// # Errors

@@ -13,6 +13,9 @@ const OVER_COPIES: f64 = 1.5;
 /// A small call, blocking: at most so many times the time of the bare ring whose ends sleep.
 const OVER_SLEEPING: f64 = 1.2;
 
+/// A small call over UDP, polling: at most so many times the time of the bare datagrams.
+const OVER_DATAGRAMS: f64 = 1.15;
+
 const SMALL: u32 = 4;
 const LARGE: u32 = 8_192;
 
@@ -21,6 +24,7 @@ pub(super) fn rows(measured: &Measured, alone: &[Alone]) -> Vec<Row> {
     let mut rows = latencies(measured);
     for wait in WAITS {
         rows.extend(over_floor(measured, wait));
+        rows.extend(over_datagrams(measured, wait));
         rows.extend(transports(measured, wait));
         rows.extend(saved(measured, wait));
         rows.extend(beside_local(measured, wait));
@@ -59,6 +63,24 @@ fn over_floor(measured: &Measured, wait: &'static str) -> Vec<Row> {
         })
     };
     measured.sizes().iter().filter_map(of).collect()
+}
+
+/// Calls and bare VIs over UDP beside bare datagrams.
+fn over_datagrams(measured: &Measured, wait: &'static str) -> Vec<Row> {
+    let of = |bytes: &u32| {
+        let raw = measured.median("udp", Layer::Raw, wait, *bytes)?;
+        let over = |metric, layer| {
+            let median = measured.median("udp", layer, wait, *bytes)?;
+            Some(with(row(metric, "ratio", median / raw), wait, *bytes))
+        };
+        let call = over("call_over_datagrams", Layer::Object);
+        let call = call.map(|row| match (*bytes, wait) {
+            (SMALL, "poll") => row.at_most(OVER_DATAGRAMS),
+            _ => row,
+        });
+        Some(call.into_iter().chain(over("vi_over_datagrams", Layer::Vi)))
+    };
+    measured.sizes().iter().filter_map(of).flatten().collect()
 }
 
 /// Moving 8 KiB: what a small message takes, and a copy at each side, made in one process with all memory in its cache.

@@ -90,6 +90,8 @@ fn claims(rows: &[Row], wait: &str) -> Table {
     let columns = [
         ("vi_over_udp", None, "VI / UDP"),
         ("call_over_floor", None, "call shm / floor"),
+        ("vi_over_datagrams", None, "VI udp / UDP"),
+        ("call_over_datagrams", None, "call udp / UDP"),
         ("transport_share", Some("iiop"), "TCP of call iiop, %"),
         ("saved_by_vi", None, "saved by VI, %"),
         ("call_over_local", None, "call shm / unix"),

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use crate::peers::{Cores, Peer};
 use crate::{LabError, children};
 
-/// Bytes over the transport alone, or as an argument of a typed call.
+/// Bytes over the transport alone, over a VI on it, or as an argument of a typed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layer {
     Raw,
+    /// Told apart from `Raw` only where there is something barer.
+    Vi,
     Object,
 }
 
@@ -16,6 +18,7 @@ impl Layer {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Raw => "raw",
+            Self::Vi => "vi",
             Self::Object => "object",
         }
     }
@@ -25,19 +28,26 @@ impl Layer {
 struct Transport {
     name: &'static str,
     raw: &'static str,
+    vi: Option<&'static str>,
     address: Option<&'static str>,
     /// The longest message that goes over it in one piece, if there is a limit.
     longest: u32,
 }
 
-/// What an ORB cannot listen at yet has no address.
+/// What no ORB listens at has no address.
 const TRANSPORTS: [Transport; 5] = [
-    Transport { name: "floor", raw: "floor", address: None, longest: u32::MAX },
-    Transport { name: "shm", raw: "shm", address: Some("shm:"), longest: u32::MAX },
-    Transport { name: "iiop", raw: "tcp", address: Some("iiop://127.0.0.1:0"), longest: u32::MAX },
-    Transport { name: "unix", raw: "unix", address: Some("unix:"), longest: u32::MAX },
+    Transport { name: "floor", raw: "floor", vi: None, address: None, longest: u32::MAX },
+    Transport { name: "shm", raw: "shm", vi: None, address: Some("shm:"), longest: u32::MAX },
+    Transport { name: "iiop", raw: "tcp", vi: None, address: Some("iiop://127.0.0.1:0"), longest: u32::MAX },
+    Transport { name: "unix", raw: "unix", vi: None, address: Some("unix:"), longest: u32::MAX },
     // A datagram of 65,535 bytes less the headers of IP and UDP.
-    Transport { name: "udp", raw: "udp", address: None, longest: 65_507 },
+    Transport {
+        name: "udp",
+        raw: "udp",
+        vi: Some("vi-udp"),
+        address: Some("udp://127.0.0.1:0"),
+        longest: 65_507,
+    },
 ];
 
 /// How both sides wait.
@@ -58,11 +68,12 @@ pub(super) struct Way {
 pub(super) fn all() -> Vec<Way> {
     let mut ways = Vec::new();
     for (wait, transport) in WAITS.iter().flat_map(|wait| TRANSPORTS.iter().map(move |t| (wait, t))) {
-        let Transport { name, raw, address, longest } = *transport;
-        let way = |layer, longest| Way { transport: name, layer, wait, raw, address, longest };
-        ways.push(way(Layer::Raw, longest));
+        let Transport { name, raw, vi, address, longest } = *transport;
+        let way = |layer, raw, longest| Way { transport: name, layer, wait, raw, address, longest };
+        ways.push(way(Layer::Raw, raw, longest));
+        ways.extend(vi.map(|vi| way(Layer::Vi, vi, u32::MAX)));
         if address.is_some() {
-            ways.push(way(Layer::Object, u32::MAX));
+            ways.push(way(Layer::Object, raw, u32::MAX));
         }
     }
     ways
@@ -90,7 +101,7 @@ impl Way {
     /// Starts both processes.
     pub(super) fn start(&self, server: Cores, client: Cores) -> Result<Pair, LabError> {
         match self.layer {
-            Layer::Raw => self.start_raw(server, client),
+            Layer::Raw | Layer::Vi => self.start_raw(server, client),
             Layer::Object => self.start_object(server, client),
         }
     }

@@ -1,9 +1,9 @@
-//! Messages over a Virtual Interface, in shared memory.
+//! Messages over a Virtual Interface, in shared memory or over UDP.
 
 use std::io;
 use std::time::Duration;
 
-use throughline_vi::{Buffer, Nic, Reliability, SendDescriptor, State, Vi, ViAttributes};
+use throughline_vi::{Buffer, Nic, Reliability, ResourceError, SendDescriptor, State, Vi, ViAttributes};
 
 use super::{LONGEST, Pipe, Waiting};
 
@@ -17,8 +17,12 @@ pub(super) struct Interface {
 }
 
 impl Interface {
-    pub(super) fn listen(wait: Waiting, say: impl Fn(&str) -> io::Result<()>) -> io::Result<Self> {
-        let nic = Nic::shm().map_err(io::Error::other)?;
+    pub(super) fn listen(
+        nic: Result<Nic, ResourceError>,
+        wait: Waiting,
+        say: impl Fn(&str) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let nic = nic.map_err(io::Error::other)?;
         let mut listener = nic.listen(DISCRIMINATOR).map_err(io::Error::other)?;
         say(nic.address())?;
         let mut own = Self::idle(&nic, wait)?;
@@ -26,8 +30,8 @@ impl Interface {
         Ok(own)
     }
 
-    pub(super) fn connect(wait: Waiting, address: &str) -> io::Result<Self> {
-        let mut own = Self::idle(&Nic::shm().map_err(io::Error::other)?, wait)?;
+    pub(super) fn connect(nic: Result<Nic, ResourceError>, wait: Waiting, address: &str) -> io::Result<Self> {
+        let mut own = Self::idle(&nic.map_err(io::Error::other)?, wait)?;
         own.vi.connect(address, DISCRIMINATOR, None).map_err(io::Error::other)?;
         Ok(own)
     }

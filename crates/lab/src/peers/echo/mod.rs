@@ -8,8 +8,11 @@ mod ring;
 mod streams;
 
 use std::io::{self, BufRead, Write};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Deref;
 use std::time::Instant;
+
+use throughline_vi::{Nic, ResourceError};
 
 use self::datagrams::Datagrams;
 use self::interface::Interface;
@@ -73,7 +76,7 @@ fn waiting(name: &str) -> Result<Waiting, LabError> {
     }
 }
 
-/// The server part: `floor|shm|tcp|unix|udp poll|block`. Prints its address.
+/// The server part: `floor|shm|tcp|unix|udp|vi-udp poll|block`. Prints its address.
 ///
 /// # Errors
 /// When the system refuses what the transport needs, and when the client is gone.
@@ -86,12 +89,17 @@ pub(crate) fn serve(arguments: &[String]) -> Result<(), LabError> {
     });
     match transport.as_str() {
         "floor" => echo(Ring::listen(wait, say)?),
-        "shm" => echo(Interface::listen(wait, say)?),
+        "shm" => echo(Interface::listen(Nic::shm(), wait, say)?),
         "tcp" => echo(Stream::listen_tcp(wait, say)?),
         "unix" => echo(Stream::listen_unix(wait, say)?),
+        "vi-udp" => echo(Interface::listen(loopback(), wait, say)?),
         "udp" => echo(Datagrams::listen(wait, say)?),
         other => Err(failure("echo-server", other)),
     }
+}
+
+fn loopback() -> Result<Nic, ResourceError> {
+    Nic::udp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
 }
 
 fn say(address: &str) -> io::Result<()> {
@@ -107,7 +115,7 @@ fn echo(mut pipe: impl Pipe) -> Result<(), LabError> {
     }
 }
 
-/// The client part: `floor|shm|tcp|unix|udp poll|block ADDRESS`, and rounds on standard input.
+/// The client part: `floor|shm|tcp|unix|udp|vi-udp poll|block ADDRESS`, and rounds on standard input.
 ///
 /// # Errors
 /// When the server cannot be reached, or answers otherwise than it should.
@@ -116,9 +124,10 @@ pub(crate) fn call(arguments: &[String]) -> Result<(), LabError> {
     let wait = waiting(wait)?;
     match transport.as_str() {
         "floor" => rounds(Ring::connect(wait, address)?),
-        "shm" => rounds(Interface::connect(wait, address)?),
+        "shm" => rounds(Interface::connect(Nic::shm(), wait, address)?),
         "tcp" => rounds(Stream::connect_tcp(wait, address)?),
         "unix" => rounds(Stream::connect_unix(wait, address)?),
+        "vi-udp" => rounds(Interface::connect(loopback(), wait, address)?),
         "udp" => rounds(Datagrams::connect(wait, address)?),
         other => Err(failure("echo-client", other)),
     }
