@@ -106,6 +106,14 @@ thread_local! {
     static OVERFLOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Closes the calling thread's links to servers that nobody uses any more.
+pub(crate) fn drop_closed() {
+    // Fails only while the thread is ending, when they are closed anyway.
+    let _ = LINKS.try_with(|links| {
+        links.borrow_mut().retain(|own| !own.server.closed.load(Ordering::Acquire));
+    });
+}
+
 impl NativeServer {
     pub(crate) fn new(address: NativeAddress, options: LinkOptions, pipe: Pipe) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -216,7 +224,7 @@ impl NativeServer {
 
     #[cold]
     fn connect(self: &Arc<Self>, alone: bool) -> Option<Box<Own>> {
-        LINKS.with_borrow_mut(|links| links.retain(|own| !own.server.closed.load(Ordering::Acquire)));
+        drop_closed();
         match self.new_link(alone) {
             Ok(link) => {
                 tracing::debug!(address = ?self.address, "connected by the native protocol");

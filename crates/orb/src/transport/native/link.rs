@@ -38,6 +38,9 @@ impl LinkMemory {
 /// A peer that does not take what it is sent loses its link after this.
 const STALL: Duration = Duration::from_secs(30);
 
+/// How long a link over UDP that is closed waits for the peer to have everything.
+const SETTLE: Duration = Duration::from_millis(300);
+
 /// Why a link is of no use any more, or yet.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LinkError {
@@ -112,6 +115,8 @@ pub(crate) struct Link {
     away: usize,
     /// Registered buffers in each direction.
     buffers: u32,
+    /// What was sent is not with the peer before it says so, and nobody sends it again once this process has ended.
+    settles: bool,
     max_message: usize,
 }
 
@@ -176,6 +181,7 @@ impl Link {
             away: 0,
             buffers: memory.buffers,
             max_message: options.max_message,
+            settles: false,
         })
     }
 
@@ -215,7 +221,10 @@ impl Link {
                 false => vi.connect(&text, DISCRIMINATOR, Some(left)),
             };
             match connected {
-                Ok(()) => return Ok(link),
+                Ok(()) => {
+                    link.settles = true;
+                    return Ok(link);
+                }
                 Err(error) => last = error.into(),
             }
         }
@@ -487,5 +496,30 @@ impl Link {
         overflow.clear();
         overflow.shrink_to(super::KEEP_OVERFLOW);
         sent
+    }
+}
+
+impl Drop for Link {
+    /// Oneways over UDP, sent just before the process ends, would be lost with it.
+    fn drop(&mut self) {
+        if self.settles && self.is_open() {
+            self.settle();
+        }
+    }
+}
+
+impl Link {
+    /// Waits until all buffers are back, which is when the peer has everything that was sent; for a moment only.
+    #[cold]
+    fn settle(&mut self) {
+        let started = Instant::now();
+        let mut back: Vec<Buffer> = self.out.take().into_iter().collect();
+        while back.len() < self.buffers as usize && started.elapsed() < SETTLE {
+            match self.vi.send_buffer() {
+                Some(buffer) => back.push(buffer),
+                None if self.is_open() => std::thread::sleep(Duration::from_micros(50)),
+                None => return,
+            }
+        }
     }
 }

@@ -79,5 +79,6 @@ impl Natives {
         lock(&self.0).drain().for_each(|(_, server)| {
             server.close();
         });
+        client::drop_closed();
     }
 }
