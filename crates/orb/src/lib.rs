@@ -39,10 +39,19 @@
 //!
 //! # Transports
 //!
-//! An ORB listens at any number of [`Address`]es: `iiop://host:port`, `unix:/path`, and `shm:` (or `shm:name`) for clients on
-//! the same machine, which then call in well under a microsecond. References tell all of them, and a client takes the
-//! fastest that works from where it is. With shared memory, both sides look for messages for [`OrbConfig::native_spin`]
-//! before they sleep; futures take IIOP.
+//! An ORB listens at any number of [`Address`]es: `iiop://host:port`, `unix:/path`, `udp://host:port`, and `shm:` (or
+//! `shm:name`) for clients on the same machine, which then call in well under a microsecond. References tell all of them, and
+//! a client takes the fastest that works from where it is: shared memory, UDP, a Unix-domain socket, TCP. By shared memory and
+//! UDP, both sides look for messages for [`OrbConfig::native_spin`] before they sleep.
+//!
+//! Over UDP messages are neither lost nor doubled, and an object that has another address, too, is called there while UDP does
+//! not get through. There is no encryption and no authentication, as with IIOP: listen where only friends are.
+//!
+//! # Many calls at once
+//!
+//! Generated stubs have an asynchronous form of each operation, a future for any executor. [`AsyncCall::begin`] sends the
+//! request before anybody waits, and [`block_on`] waits for a future and receives meanwhile, which is faster than an executor
+//! that sleeps. So one thread can have many calls under way.
 //!
 //! # Threads
 //!
