@@ -29,6 +29,7 @@ impl Process {
         (Self(child), said.unwrap())
     }
 
+    #[allow(dead_code)] // Not every test kills.
     pub fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
