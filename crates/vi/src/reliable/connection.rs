@@ -67,6 +67,7 @@ pub struct Connection<S, R> {
     notice_due: bool,
     /// The peer ended the connection after so many messages.
     ends_after: Option<u64>,
+    doubt: Option<Doubt>,
     stats: Stats,
 }
 
@@ -89,6 +90,21 @@ struct Farewell {
     left: u8,
     at: Duration,
 }
+
+/// Somebody at the peer's address does not know the connection. It may be somebody else: what was sent to another one can
+/// come here, and the other way round.
+#[derive(Clone, Copy)]
+struct Doubt {
+    /// How often that was said, nothing else in between.
+    denials: u8,
+    /// What is said before this answers what was sent before the last denial. Then the peer is asked again.
+    until: Duration,
+    /// Whether that is still to be done.
+    asks: bool,
+}
+
+/// After so many denials the connection is no more.
+const DENIALS: u8 = 4;
 
 /// So often the peer is told, unless it answers.
 const FAREWELLS: u8 = 4;
@@ -183,6 +199,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             finishing: None,
             notice_due: false,
             ends_after: None,
+            doubt: None,
             stats: Stats::default(),
             config: config.clone(),
         }

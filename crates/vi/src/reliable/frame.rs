@@ -230,7 +230,7 @@ pub struct Reset {
 pub enum Reason {
     /// Closed by the peer.
     Closed = 0,
-    /// The peer knows no such connection (any more).
+    /// The peer knows no such connection (any more). Believed when it is said again and again, and nothing else.
     Unknown = 1,
     /// The peer did not want the connection.
     Refused = 2,

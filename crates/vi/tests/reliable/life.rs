@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use throughline_vi::reliable::{
     Broken, Config, Ecn, EndpointConfig, Event, Handled, Level, Reason, ReceiveError,
+    frame::{RESET, Reset, Route},
 };
 
 use crate::{
@@ -211,7 +212,7 @@ fn a_peer_that_forgot_the_connection_says_so() {
     let [_, server] = fresh.ends;
     world.ends[SERVER] = server;
     world.connection(CLIENT, client).post_send(vec![2], None).unwrap();
-    let mut broken = None;
+    let (asked, mut broken) = (world.now, None);
     world.run(|_, _, _, event| {
         if let Event::Broken(reason) = event {
             broken = Some(reason);
@@ -219,6 +220,29 @@ fn a_peer_that_forgot_the_connection_says_so() {
         false
     });
     assert_eq!(broken, Some(Broken::Reset(Reason::Unknown)));
+    assert!(world.now < asked + 100 * MS, "soon");
+}
+
+#[test]
+fn a_peer_that_answers_is_not_gone_whoever_says_so() {
+    let mut world = with_buffers(100, 10);
+    let client = world.open(Level::Delivery);
+    let route = world.connection(CLIENT, client).route();
+    let denial = Reset { route: Route { from_opener: false, ..route }, reason: Reason::Unknown, messages: 0 };
+    let mut octets = [0; RESET];
+    denial.write(&mut octets);
+    // Before the first answer, and between all others.
+    for n in 0..100 {
+        world.connection(CLIENT, client).post_send(vec![n], None).unwrap();
+        world.flush(CLIENT);
+        for _ in 0..20 {
+            world.deliver(CLIENT, SERVER, Ecn::NotCapable, &octets);
+        }
+        assert!(world.run(|_, side, _, event| {
+            assert!(!matches!(event, Event::Broken(_)), "{event:?}");
+            side == CLIENT && matches!(event, Event::Sent(..))
+        }));
+    }
 }
 
 #[test]

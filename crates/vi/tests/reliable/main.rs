@@ -1,6 +1,7 @@
 //! Reliability in virtual time: two endpoints and a network that does them harm.
 #![cfg(not(loom))]
 
+mod calls;
 mod conditions;
 mod exactly_once;
 mod frames;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Connection, MAX_CREDIT};
+use super::{Connection, DENIALS, Doubt, MAX_CREDIT};
 use crate::reliable::{
     Broken, Ecn, Level, Reason, Sink, Source,
     congestion::{Acked, Lost},
@@ -30,6 +30,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.peer.octets_from += octets as u64;
         match datagram {
             Datagram::Frame(frame) => self.handle_frame(now, ecn, frame),
+            Datagram::Reset(reset) if reset.reason == Reason::Unknown => self.hear_denial(now),
             Datagram::Reset(reset) => self.hear_end(reset),
         }
         self.finish_if_done();
@@ -44,6 +45,20 @@ impl<S: Source, R: Sink> Connection<S, R> {
             let answer = (reset.reason == Reason::Closed).then_some(Reason::Closed);
             self.break_off(Broken::Reset(reset.reason), answer);
         }
+    }
+
+    /// A peer that has forgotten the connection says so whenever it is asked.
+    fn hear_denial(&mut self, now: Duration) {
+        let Doubt { denials, until, .. } =
+            self.doubt.unwrap_or(Doubt { denials: 0, until: now, asks: false });
+        if now < until {
+            return;
+        }
+        if denials + 1 == DENIALS {
+            return self.break_off(Broken::Reset(Reason::Unknown), None);
+        }
+        let until = now + self.recovery.timeout(Duration::ZERO);
+        self.doubt = Some(Doubt { denials: denials + 1, until, asks: true });
     }
 
     /// The peer knows of the end when it says so, and hears of it again when it does not.
@@ -67,6 +82,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let first = !std::mem::replace(&mut self.peer.heard, true);
         self.connected_due |= first && self.route.from_opener;
         self.peer.last_heard = now;
+        self.doubt = None;
         self.outbox.set_credit(credit, first);
         self.outbox.set_completed(completed);
         if header.elicits {

@@ -18,7 +18,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
         let acknowledge = self.received.due();
         let recover = self.recovery.deadline(self.peer.ack_delay);
-        let times = [acknowledge, recover, self.pace_opens(), self.asks_at(), self.dies_at(), self.finishing];
+        let asks = self.asks_at();
+        let doubts = self.doubt.filter(|doubt| doubt.asks).map(|doubt| doubt.until);
+        let times = [acknowledge, recover, self.pace_opens(), asks, doubts, self.dies_at(), self.finishing];
         times.into_iter().flatten().min()
     }
 
@@ -38,7 +40,13 @@ impl<S: Source, R: Sink> Connection<S, R> {
         } else if self.recovery.deadline(self.peer.ack_delay).is_some_and(|at| at <= now) {
             self.probe(now);
         }
-        self.ping_due |= self.asks_at().is_some_and(|at| at <= now);
+        self.ping_due |= self.asks_at().is_some_and(|at| at <= now) || self.doubts(now);
+    }
+
+    /// Whether somebody denied the connection, and is to be asked again now.
+    fn doubts(&mut self, now: Duration) -> bool {
+        let doubt = self.doubt.as_mut().filter(|doubt| doubt.asks && doubt.until <= now);
+        doubt.map(|doubt| doubt.asks = false).is_some()
     }
 
     fn probe(&mut self, now: Duration) {

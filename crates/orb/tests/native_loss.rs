@@ -1,0 +1,210 @@
+//! Calls over a network that loses, duplicates and reorders datagrams: each is carried out exactly once.
+
+mod common;
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use common::{Echo, EchoRef, client, server_with};
+use throughline::rt::{DecodeError, Encode, Operation, Reader};
+use throughline::{AsyncCall, CallFuture, Orb, SystemException, block_on};
+use throughline_giop::{NativeAddress, NativeProfile};
+
+/// So many of a hundred datagrams are lost, as many doubled, and as many held back until others have overtaken them.
+const PERCENT: u64 = 10;
+
+/// What is held back leaves when so long nothing has come.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A way to a server, and back. Every socket of a client gets a socket of its own there, as behind a NAT.
+struct Relay {
+    port: u16,
+    over: Arc<AtomicBool>,
+    there: JoinHandle<u64>,
+}
+
+impl Relay {
+    fn to(server: u16) -> Self {
+        let front = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let port = front.local_addr().unwrap().port();
+        let over = Arc::new(AtomicBool::new(false));
+        let there = std::thread::spawn({
+            let over = Arc::clone(&over);
+            move || carry_there(&front, server, &over)
+        });
+        Self { port, over, there }
+    }
+
+    /// Ends it; how many datagrams it lost.
+    fn end(self) -> u64 {
+        self.over.store(true, Ordering::Relaxed);
+        self.there.join().unwrap()
+    }
+}
+
+/// A socket of a client: what it sends leaves from `back`.
+struct Client {
+    address: SocketAddr,
+    back: UdpSocket,
+    there: Faults,
+    answers: JoinHandle<u64>,
+}
+
+fn carry_there(front: &UdpSocket, server: u16, over: &Arc<AtomicBool>) -> u64 {
+    let mut clients: Vec<Client> = Vec::new();
+    front.set_read_timeout(Some(PAUSE)).unwrap();
+    let mut datagram = [0; 1 << 16];
+    while !over.load(Ordering::Relaxed) {
+        let Some((length, from)) = arrived(front.recv_from(&mut datagram)) else {
+            clients
+                .iter_mut()
+                .for_each(|client| client.there.pass(None, |late| drop(client.back.send(late))));
+            continue;
+        };
+        let known = clients.iter().position(|client| client.address == from);
+        let at = known.unwrap_or_else(|| {
+            clients.push(new_client(front, from, server, over));
+            clients.len() - 1
+        });
+        let Client { back, there, .. } = &mut clients[at];
+        there.pass(Some(&datagram[..length]), |datagram| drop(back.send(datagram)));
+    }
+    clients.into_iter().map(|client| client.there.lost + client.answers.join().unwrap()).sum()
+}
+
+fn new_client(front: &UdpSocket, address: SocketAddr, server: u16, over: &Arc<AtomicBool>) -> Client {
+    let back = UdpSocket::bind("127.0.0.1:0").unwrap();
+    back.connect(("127.0.0.1", server)).unwrap();
+    back.set_read_timeout(Some(PAUSE)).unwrap();
+    let answers = std::thread::spawn({
+        let (front, back, over) = (front.try_clone().unwrap(), back.try_clone().unwrap(), Arc::clone(over));
+        move || carry_back(&front, &back, address, &over)
+    });
+    Client { address, back, there: Faults::new(1), answers }
+}
+
+fn carry_back(front: &UdpSocket, back: &UdpSocket, client: SocketAddr, over: &AtomicBool) -> u64 {
+    let mut faults = Faults::new(2);
+    let mut datagram = [0; 1 << 16];
+    while !over.load(Ordering::Relaxed) {
+        let length = arrived(back.recv(&mut datagram));
+        let octets = length.map(|length| &datagram[..length]);
+        faults.pass(octets, |datagram| drop(front.send_to(datagram, client)));
+    }
+    faults.lost
+}
+
+fn arrived<T>(received: std::io::Result<T>) -> Option<T> {
+    received
+        .inspect_err(|error| {
+            // Or what was sent before found nobody.
+            assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused));
+        })
+        .ok()
+}
+
+/// What happens to datagrams of one direction.
+struct Faults {
+    random: u64,
+    held: VecDeque<Vec<u8>>,
+    lost: u64,
+}
+
+impl Faults {
+    fn new(random: u64) -> Self {
+        Self { random, held: VecDeque::new(), lost: 0 }
+    }
+
+    /// None: nothing has come for a while.
+    fn pass(&mut self, datagram: Option<&[u8]>, mut send: impl FnMut(&[u8])) {
+        if let Some(datagram) = datagram {
+            match self.draw() {
+                0 => self.lost += 1,
+                1 => (0..2).for_each(|_| send(datagram)),
+                2 => return self.held.push_back(datagram.to_vec()),
+                _ => send(datagram),
+            }
+        }
+        if datagram.is_none() || self.held.len() > 3 {
+            self.held.drain(..).for_each(|datagram| send(&datagram));
+        }
+    }
+
+    /// 0, 1 and 2 of a hundred so many times each.
+    fn draw(&mut self) -> u64 {
+        // splitmix64
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % 100 / PERCENT
+    }
+}
+
+/// A reference to the object by this port.
+fn by_port(client: &Orb, own: &EchoRef, port: u16) -> EchoRef {
+    let mut ior = own.0.ior().clone();
+    for profile in &mut ior.profiles {
+        if let Some(Ok(mut native)) = NativeProfile::from_tagged(profile) {
+            native.address = NativeAddress::Udp { host: "127.0.0.1".to_owned(), port };
+            *profile = native.to_tagged().unwrap();
+        }
+    }
+    EchoRef(client.reference(ior))
+}
+
+type Posting = CallFuture<SystemException, fn(&mut Reader<'_>) -> Result<(), DecodeError>>;
+
+fn post(echo: &EchoRef, n: u32) -> Posting {
+    echo.0.call_async(Operation::new("post", 2), |w| n.encode(w), |_| Ok(()))
+}
+
+/// So many calls, some waited for one by one, others with many under way, others oneways.
+fn each_once(calls: u32) {
+    let server = server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
+    let Some(throughline::Address::Udp { port, .. }) = server.addresses().pop() else { panic!("no address") };
+    let relay = Relay::to(port);
+    let client = client();
+    let own = server.root().activate(Echo::default()).unwrap();
+    let echo = by_port(&client, &own, relay.port);
+    let mut pending = VecDeque::new();
+    for n in 0..calls {
+        pending.push_back(post(&echo, n).begin());
+        if pending.len() == 256 {
+            block_on(pending.pop_front().unwrap()).unwrap();
+        }
+    }
+    pending.into_iter().for_each(|call| block_on(call).unwrap());
+    let lost = relay.end();
+    assert!(lost > u64::from(calls) / 1000, "{lost} datagrams lost");
+    let relay = Relay::to(port);
+    let echo = by_port(&client, &own, relay.port);
+    let few = (calls / 100).max(100);
+    for n in 0..few {
+        echo.post(calls + 2 * n).unwrap();
+        block_on(post(&echo, calls + 2 * n + 1)).unwrap();
+    }
+    assert_eq!(echo.shout("all of them").unwrap(), "ALL OF THEM");
+    assert!(relay.end() > 0);
+    let mut posted = own.posted().unwrap();
+    posted.sort_unstable();
+    assert!(posted.into_iter().eq(0..calls + 2 * few), "each exactly once");
+    server.shutdown(Duration::from_secs(2));
+}
+
+#[test]
+fn each_call_is_carried_out_once() {
+    each_once(2_000);
+}
+
+/// Takes minutes: `cargo test --release --test native_loss -- --ignored`.
+#[test]
+#[ignore = "takes long"]
+fn each_of_a_million_calls_is_carried_out_once() {
+    each_once(1_000_000);
+}
