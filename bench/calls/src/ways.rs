@@ -91,7 +91,7 @@ pub const ALL: [Way; 27] = [
     alone(ICEORYX, Poll, Peers::Iceoryx),
     // A datagram has room for 65,507 bytes.
     Way { longest: 65_507, ..alone(BARE_UDP, Poll, Peers::Bare("udp")) },
-    alone(UDP, Poll, Peers::Ours("udp:127.0.0.1:0")),
+    alone(UDP, Poll, Peers::Ours("udp://127.0.0.1:0")),
     alone("call, Unix socket", Poll, Peers::Ours("unix:")),
     alone("call, TCP", Poll, Peers::Ours(TCP)),
     alone(SHM, Adapt, Peers::Ours("shm:")),

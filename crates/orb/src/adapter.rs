@@ -8,6 +8,7 @@ use throughline_demux::{
     shared::{AnyLocator, InsertError, Strategy},
 };
 
+use crate::clients::Held;
 use crate::exception::SystemException;
 use crate::object_key::ObjectKey;
 use crate::object_table::{ActiveObject, ObjectTable, Record, Tag};
@@ -76,6 +77,11 @@ pub enum AdapterError {
     /// The adapter was destroyed.
     #[error("the adapter was destroyed")]
     Destroyed,
+    /// Nobody calls whose life could be watched.
+    #[error(
+        "no client's call is being carried out whose process could be watched: only those by shared memory can"
+    )]
+    NoCaller,
 }
 
 impl From<InsertError> for AdapterError {
@@ -287,6 +293,24 @@ impl Adapter {
         Ok(S::Reference::from_object(object))
     }
 
+    /// Activates a servant that lives no longer than the client whose call this thread carries out: once that process has ended,
+    /// in order or not, the object is deactivated. For what a client opens: sessions, iterators, locks.
+    ///
+    /// # Errors
+    /// [`AdapterError::NoCaller`] unless a servant is running that was called over shared memory, for only there the system
+    /// tells that a client is gone; and as [`activate`](Self::activate).
+    pub fn activate_for_caller<S: TypedSkeleton>(&self, skeleton: S) -> Result<S::Reference, AdapterError> {
+        let process = crate::transport::native::server::caller().ok_or(AdapterError::NoCaller)?;
+        let reference = self.activate(skeleton)?;
+        let held = Held { adapter: self.in_tree(), key: reference.as_object().object_key() };
+        let orb = self.orb()?;
+        if orb.clients().hold(&orb, process, held).is_err() {
+            let _ = self.deactivate(&reference);
+            return Err(AdapterError::NoCaller);
+        }
+        Ok(reference)
+    }
+
     /// Activates a servant under an id of the caller's choice; with stable keys the reference is the same after
     /// a restart.
     ///
@@ -364,10 +388,14 @@ impl Adapter {
     /// [`AdapterError::NotActive`] when the reference is not one of this adapter's active objects;
     /// [`AdapterError::Frozen`] for a frozen adapter.
     pub fn deactivate(&self, reference: &impl TypedReference) -> Result<(), AdapterError> {
-        let key = reference.as_object().object_key().to_vec();
+        self.deactivate_key(&reference.as_object().object_key())
+    }
+
+    /// As [`deactivate`](Self::deactivate), of the object with this key.
+    pub(crate) fn deactivate_key(&self, key: &[u8]) -> Result<(), AdapterError> {
         let orb = self.orb()?;
         let mut count = self.state.writer();
-        let removed = match ObjectKey::parse(&key) {
+        let removed = match ObjectKey::parse(key) {
             ObjectKey::Active { handle, tag } if tag == self.state.tag().0 => {
                 Some(orb.table().remove(handle, self.state.tag()).ok_or(AdapterError::NotActive)?)
             }

@@ -47,6 +47,9 @@
 //! Over UDP messages are neither lost nor doubled, and an object that has another address, too, is called there while UDP does
 //! not get through. There is no encryption and no authentication, as with IIOP: listen where only friends are.
 //!
+//! What a client opens, a session or an iterator, can end with it: an object that a servant activates by
+//! [`Adapter::activate_for_caller`] is deactivated once the client's process has ended, in order or not.
+//!
 //! # Many calls at once
 //!
 //! Generated stubs have an asynchronous form of each operation, a future for any executor. [`AsyncCall::begin`] sends the
@@ -66,6 +69,7 @@ mod arguments;
 mod binding;
 mod call_future;
 mod call_future_native;
+mod clients;
 mod dispatch;
 pub mod exception;
 mod handover;

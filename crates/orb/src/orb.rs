@@ -14,6 +14,7 @@ use throughline_giop::profile::IiopProfile;
 use throughline_giop::{Ior, NativeAddress, NativeProfile, Version};
 
 use crate::adapter::{Adapter, AdapterConfig, AdapterError};
+use crate::clients::Clients;
 use crate::dispatch::{Dispatcher, Session};
 use crate::exception::SystemException;
 use crate::initial::InitialReferences;
@@ -161,6 +162,7 @@ struct Inner {
     /// Where the native protocol reaches this ORB, in the order of preference.
     published_native: Vec<NativeAddress>,
     natives: Natives,
+    clients: Clients,
     native_listeners: Mutex<Vec<NativeListener>>,
     root: OnceLock<Adapter>,
     listeners: Mutex<Vec<Arc<Listener>>>,
@@ -238,6 +240,7 @@ impl Orb {
             endpoints: Endpoints::new(&reactor, limits, config.connections_per_server),
             published_native: natives.iter().map(|listener| listener.address().clone()).collect(),
             natives: Natives::default(),
+            clients: Clients::default(),
             native_listeners: Mutex::default(),
             published: addresses
                 .iter()
@@ -466,6 +469,11 @@ impl Orb {
     /// How links of the native protocol are made.
     pub(crate) fn link_options(&self) -> LinkOptions {
         LinkOptions { spin: self.0.config.native_spin, max_message: self.0.config.max_message }
+    }
+
+    /// The clients that objects live for.
+    pub(crate) fn clients(&self) -> &Clients {
+        &self.0.clients
     }
 
     pub(crate) fn natives(&self) -> &Natives {

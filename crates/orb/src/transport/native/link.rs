@@ -117,6 +117,8 @@ pub(crate) struct Link {
     buffers: u32,
     /// What was sent is not with the peer before it says so, and nobody sends it again once this process has ended.
     settles: bool,
+    /// Of the client, if it is on this machine.
+    process: Option<u32>,
     max_message: usize,
 }
 
@@ -182,6 +184,7 @@ impl Link {
             buffers: memory.buffers,
             max_message: options.max_message,
             settles: false,
+            process: None,
         })
     }
 
@@ -233,7 +236,13 @@ impl Link {
 
     /// Connects it with a client.
     pub(super) fn accept(&mut self, request: ConnectionRequest) -> Result<(), LinkError> {
+        self.process = request.process();
         Ok(request.accept(&mut self.vi)?)
+    }
+
+    /// The client's process, if it is on this machine.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.process
     }
 
     /// Whether the peer was there when it was last looked for.

@@ -1,6 +1,6 @@
 //! The server's side of the native protocol: workers that poll the links of all clients, and run the servants.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,6 +42,8 @@ pub(crate) struct NativeLimits {
 struct Line {
     link: Mutex<Link>,
     bell: Bell,
+    /// The client's process, if it is on this machine.
+    process: Option<u32>,
 }
 
 impl Line {
@@ -184,6 +186,8 @@ fn start_another(shared: &Arc<Shared>) {
 }
 
 thread_local! {
+    /// The process that the servant on this thread, if one runs, was called by.
+    static CALLER: Cell<Option<u32>> = const { Cell::new(None) };
     /// The server whose worker this thread is, and the last term in which it led.
     static LEADING: RefCell<Option<(Arc<Shared>, Term)>> = const { RefCell::new(None) };
 }
@@ -197,6 +201,11 @@ pub(crate) fn before_waiting() {
             start_another(shared);
         }
     });
+}
+
+/// The process that has called the servant on this thread, if that is known.
+pub(crate) fn caller() -> Option<u32> {
+    CALLER.get()
 }
 
 /// Whether the calling thread is a worker that runs a servant.
@@ -238,7 +247,7 @@ impl Shared {
             return;
         }
         let Some(bell) = link.bell() else { return };
-        let line = Arc::new(Line { bell, link: Mutex::new(link) });
+        let line = Arc::new(Line { bell, process: link.process(), link: Mutex::new(link) });
         *lines = lines.iter().cloned().chain([line]).collect();
         drop(lines);
         self.changes.fetch_add(1, Ordering::Release);
@@ -319,6 +328,7 @@ impl Shared {
             // Another worker is in a servant that this link called.
             Err(TryLockError::WouldBlock) => return false,
         };
+        CALLER.set(line.process);
         for served in 0..TURN {
             match link.try_receive() {
                 Ok(true) => {}
