@@ -18,6 +18,11 @@ const MOST_THRESHOLD: u64 = 1_000;
 /// Eighths of a round trip that a packet may be later than others. They rise likewise, to a whole one.
 const LEAST_LATENESS: u32 = 1;
 const MOST_LATENESS: u32 = 8;
+/// So often after something arrived, or was sent after a pause, the peer is probed early: the last packets have no successors
+/// that would show their loss.
+const EARLY_PROBES: u8 = 2;
+/// Packets that leave when the peer has been silent for longer.
+const PROBES: u8 = 2;
 /// Probe timeouts double up to so many times.
 const MAX_DOUBLINGS: u32 = 6;
 
@@ -94,6 +99,8 @@ pub struct Recovery {
     granularity: Duration,
     loss_at: Option<Duration>,
     probes: u32,
+    /// Early probes that are left.
+    early: u8,
     /// When the latest packet was sent, or the peer probed.
     waiting_since: Duration,
     threshold: u64,
@@ -117,6 +124,7 @@ impl Recovery {
             granularity,
             loss_at: None,
             probes: 0,
+            early: 0,
             waiting_since: Duration::ZERO,
             threshold: LEAST_THRESHOLD,
             lateness: LEAST_LATENESS,
@@ -205,7 +213,7 @@ impl Recovery {
             }
         }
         if arrivals.packets > 0 {
-            self.probes = 0;
+            (self.probes, self.early) = (0, EARLY_PROBES);
             // Only the largest tells the time: those before it may have been acknowledged late.
             if before.is_none_or(|before| largest > before) {
                 self.latest = now.saturating_sub(arrivals.sent);
@@ -300,7 +308,11 @@ impl Recovery {
 
     /// When to call [`find_lost`](Self::find_lost), or [`probe`](Self::probe) if nothing counts as lost then.
     pub fn deadline(&self, ack_delay: Duration) -> Option<Duration> {
-        let doubled = self.timeout(ack_delay) * (1 << self.probes.min(MAX_DOUBLINGS));
+        let timeout = self.timeout(ack_delay);
+        let doubled = match self.early {
+            0 => timeout * (1 << self.probes.min(MAX_DOUBLINGS)),
+            _ => timeout.min(self.rtt.early_timeout(self.granularity)),
+        };
         self.loss_at.or_else(|| (self.count > 0).then_some(self.waiting_since + doubled))
     }
 
@@ -309,14 +321,27 @@ impl Recovery {
         self.loss_at.is_some_and(|at| at <= now)
     }
 
-    /// The peer was silent for too long: shows what is in the two oldest packets under way, to be sent again.
-    pub fn probe(&mut self, now: Duration, mut again: impl FnMut(Piece)) {
-        self.probes += 1;
+    /// The peer was silent for too long: shows what is in the oldest packets under way, to be sent again; two of them at
+    /// least, and as many as make up so many octets. Returns how many packets should leave.
+    pub fn probe(&mut self, now: Duration, octets: u16, mut again: impl FnMut(Piece)) -> u8 {
+        let early = self.early > 0;
+        if early {
+            self.early -= 1;
+        } else {
+            self.probes += 1;
+        }
         self.waiting_since = now;
-        let oldest = self.packets.iter().filter(|packet| packet.state == State::UnderWay).take(2);
+        let (mut all, mut count) = (0, 0);
+        let oldest =
+            self.packets.iter().filter(|packet| packet.state == State::UnderWay).take_while(|packet| {
+                all += u64::from(packet.size);
+                count += 1;
+                count <= 2 || all <= u64::from(octets)
+            });
         for packet in oldest {
             pieces_of(&self.pieces, self.first_piece, packet).for_each(|piece| again(*piece));
         }
+        if early { 1 } else { PROBES }
     }
 }
 
@@ -392,11 +417,27 @@ mod tests {
     }
 
     #[test]
+    fn after_an_arrival_the_first_probes_are_early_and_bring_all_there_is() {
+        let mut recovery = sent(4);
+        acknowledge(&mut recovery, 10 * MS, &[(100, 101)]).unwrap();
+        let mut pieces = Vec::new();
+        for _ in 0..EARLY_PROBES {
+            // Twice the round trip of 10 ms, and the granularity.
+            let at = recovery.deadline(100 * MS).unwrap();
+            assert_eq!(at - recovery.waiting_since, 21 * MS);
+            assert_eq!(recovery.probe(at, 1_000, |piece| pieces.push(piece.message)), 1);
+        }
+        assert_eq!(pieces, [1, 2, 3, 1, 2, 3]);
+        assert_eq!(recovery.probes(), 0);
+        assert!(recovery.deadline(100 * MS).unwrap() - recovery.waiting_since > 100 * MS);
+    }
+
+    #[test]
     fn probes_show_the_oldest_and_become_rarer() {
         let mut recovery = sent(3);
         let first = recovery.deadline(MS).unwrap();
         let mut pieces = Vec::new();
-        recovery.probe(first, |piece| pieces.push(piece.message));
+        assert_eq!(recovery.probe(first, 200, |piece| pieces.push(piece.message)), PROBES);
         assert_eq!(pieces, [0, 1]);
         let second = recovery.deadline(MS).unwrap();
         assert_eq!(second - first, 2 * (first - 2 * MS));

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct RoundTrip {
     smoothed: Duration,
     variation: Duration,
+    /// As it is, smoothed: the peer's delay included.
+    whole: Duration,
     least: Duration,
     sampled: bool,
 }
@@ -14,14 +16,15 @@ pub struct RoundTrip {
 impl RoundTrip {
     /// Before the first sample, `initial` is assumed.
     pub fn new(initial: Duration) -> Self {
-        Self { smoothed: initial, variation: initial / 2, least: initial, sampled: false }
+        Self { smoothed: initial, variation: initial / 2, whole: initial, least: initial, sampled: false }
     }
 
     /// Takes a sample in. `delay` is how long the peer says it waited before it acknowledged; the least round trip
     /// bounds what is believed of that.
     pub fn sample(&mut self, latest: Duration, delay: Duration) {
         if !self.sampled {
-            *self = Self { smoothed: latest, variation: latest / 2, least: latest, sampled: true };
+            let (variation, sampled) = (latest / 2, true);
+            *self = Self { smoothed: latest, variation, whole: latest, least: latest, sampled };
             return;
         }
         self.least = self.least.min(latest);
@@ -29,6 +32,7 @@ impl RoundTrip {
         let adjusted = if without_delay >= self.least { without_delay } else { latest };
         self.variation = (3 * self.variation + self.smoothed.abs_diff(adjusted)) / 4;
         self.smoothed = (7 * self.smoothed + adjusted) / 8;
+        self.whole = (7 * self.whole + latest) / 8;
     }
 
     /// The smoothed round-trip time.
@@ -39,6 +43,12 @@ impl RoundTrip {
     /// The least round-trip time measured.
     pub fn least(&self) -> Duration {
         self.least
+    }
+
+    /// After how long it is worth to ask whether the last packets arrived: two round trips, as long as they take with the
+    /// delay of acknowledgements (RFC 8985, section 7.2).
+    pub fn early_timeout(&self, granularity: Duration) -> Duration {
+        2 * self.whole + granularity
     }
 
     /// After how long without an acknowledgement the peer is probed: smoothed + 4 x variation + the delay of its

@@ -355,6 +355,9 @@ impl<D: Door> Link for DatagramLink<D> {
         let refused = state.post(up.slot, self.taken, descriptor);
         state.touch();
         state.flush();
+        if up.port.sleepers.any() {
+            state.set_timer();
+        }
         if self.level == Level::Unreliable {
             // It has left.
             self.news.pump(&mut state, up);

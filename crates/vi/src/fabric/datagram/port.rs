@@ -110,6 +110,8 @@ impl<W: Wire> Kept for Port<W> {
         }
         state.kept = true;
         if self.sleepers.any() {
+            // Who sent the last messages may not be the one who sleeps.
+            state.set_timer();
             return Tended::Asleep;
         }
         let mut turn = 0..TURN;

@@ -217,7 +217,7 @@ impl<W: Wire> State<W> {
     }
 
     /// Those who sleep are woken when something is due; perhaps earlier.
-    fn set_timer(&mut self) {
+    pub(super) fn set_timer(&mut self) {
         let Some(due) = self.due().filter(|due| self.timer_at.is_none_or(|at| *due < at)) else { return };
         // Zero would be never.
         let after = due.saturating_sub(self.now).max(Duration::from_nanos(1));

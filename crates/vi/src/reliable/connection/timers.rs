@@ -5,8 +5,6 @@ use std::time::Duration;
 use super::Connection;
 use crate::reliable::{Broken, Reason, Sink, Source};
 
-/// Probes that leave when the peer has been silent for too long.
-const PROBES: u8 = 2;
 /// After so many timeouts in a row, long frames may be what does not arrive.
 const LENGTH_SUSPECT: u32 = 3;
 
@@ -51,8 +49,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     fn probe(&mut self, now: Duration) {
         let outbox = &mut self.outbox;
-        self.recovery.probe(now, |piece| outbox.send_again(piece));
-        self.probes_due = PROBES;
+        let octets = self.mtu.current();
+        self.probes_due = self.recovery.probe(now, octets, |piece| outbox.send_again(piece));
         self.notice_due = self.finishing.is_some();
         self.stats.probes += 1;
         if self.recovery.probes() == LENGTH_SUSPECT {
