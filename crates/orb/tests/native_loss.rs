@@ -199,7 +199,7 @@ fn each_once(calls: u32) {
 
 #[test]
 fn each_call_is_carried_out_once() {
-    each_once(2_000);
+    each_once(4_000);
 }
 
 /// Takes minutes: `cargo test --release --test native_loss -- --ignored`.
