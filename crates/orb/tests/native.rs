@@ -2,6 +2,7 @@
 
 #![allow(clippy::redundant_closure)] // `Decode::decode` itself is a function of one lifetime.
 
+#[macro_use]
 mod common;
 
 use std::time::{Duration, Instant};
@@ -270,22 +271,6 @@ fn a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found(at: &str) 
     assert!(found);
     assert_eq!(echo.ping().unwrap_err().kind, Kind::ObjectNotExist, "a handle of the server's earlier life");
     server.shutdown(GRACE);
-}
-
-/// The same over every fabric.
-macro_rules! over {
-    ($fabric:ident, $at:literal: $($name:ident)*) => {
-        mod $fabric {
-            $(#[test]
-            fn $name() {
-                super::$name($at);
-            })*
-        }
-    };
-    ($($name:ident)*) => {
-        over!(shm, "shm:": $($name)*);
-        over!(udp, "udp://127.0.0.1:0": $($name)*);
-    };
 }
 
 over! {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::redundant_closure)] // `Decode::decode` itself is a function of one lifetime.
 
+#[macro_use]
 mod common;
 
 use std::collections::VecDeque;
@@ -179,22 +180,6 @@ fn a_client_that_shuts_down_ends_what_waits(at: &str) {
     client.shutdown(GRACE);
     assert!(ended.join().unwrap().is_err());
     server.shutdown(Duration::from_millis(50));
-}
-
-/// The same over every fabric.
-macro_rules! over {
-    ($fabric:ident, $at:literal: $($name:ident)*) => {
-        mod $fabric {
-            $(#[test]
-            fn $name() {
-                super::$name($at);
-            })*
-        }
-    };
-    ($($name:ident)*) => {
-        over!(shm, "shm:": $($name)*);
-        over!(udp, "udp://127.0.0.1:0": $($name)*);
-    };
 }
 
 over! {

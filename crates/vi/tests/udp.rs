@@ -1,55 +1,16 @@
 //! What is particular to VIs over UDP.
 #![cfg(not(loom))]
 
+mod common;
+
+use common::{LEVELS, LONG, LOOPBACK, Result, descriptor, pair, receive, send};
 use std::{
-    error::Error,
-    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
+    net::{SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
 use throughline_vi::{
-    CompletionError, ConnectError, Nic, Reliability, ResourceError, SendDescriptor, State, Vi, ViAttributes,
+    CompletionError, ConnectError, Nic, Reliability, ResourceError, State, Vi, ViAttributes,
 };
-
-type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
-
-const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-const LONG: Option<Duration> = Some(Duration::from_secs(20));
-const LEVELS: [Reliability; 2] = [Reliability::ReliableDelivery, Reliability::ReliableReception];
-
-fn pair(level: Reliability) -> Result<[Vi; 2]> {
-    let nics = [Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?];
-    let attributes = ViAttributes::new(level);
-    let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
-    vis.iter_mut().for_each(Vi::post_own_receives);
-    let mut listener = nics[1].listen(b"udp")?;
-    let [a, b] = &mut vis;
-    std::thread::scope(|scope| -> Result {
-        let active = scope.spawn(|| a.connect(nics[1].address(), b"udp", LONG));
-        listener.wait(LONG)?.accept(b)?;
-        Ok(active.join().expect("no panic")?)
-    })?;
-    Ok(vis)
-}
-
-fn descriptor(vi: &mut Vi, bytes: &[u8]) -> Result<SendDescriptor> {
-    let mut buffer = vi.send_buffer().ok_or("no buffer")?;
-    buffer.set_len(bytes.len());
-    buffer.copy_from_slice(bytes);
-    Ok(SendDescriptor::new(buffer))
-}
-
-fn send(vi: &mut Vi, bytes: &[u8]) -> Result {
-    let descriptor = descriptor(vi, bytes)?;
-    Ok(vi.post_send(descriptor.unsignaled())?)
-}
-
-fn receive(vi: &mut Vi) -> Result<Vec<u8>> {
-    let completion = vi.receive_wait(LONG)?;
-    completion.result?;
-    let bytes = completion.buffer.to_vec();
-    vi.post_receive(completion.buffer)?;
-    Ok(bytes)
-}
 
 #[test]
 fn addresses_are_those_of_sockets() -> Result {

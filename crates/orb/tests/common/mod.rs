@@ -173,3 +173,20 @@ pub fn client() -> Orb {
 pub fn seen_by(client: &Orb, reference: &EchoRef) -> EchoRef {
     EchoRef(client.string_to_object(&reference.0.to_string()).unwrap())
 }
+
+/// Tests as functions of an address, over every fabric of the native protocol.
+#[allow(unused_macros)]
+macro_rules! over {
+    ($fabric:ident, $at:literal: $($name:ident)*) => {
+        mod $fabric {
+            $(#[test]
+            fn $name() {
+                super::$name($at);
+            })*
+        }
+    };
+    ($($name:ident)*) => {
+        over!(shm, "shm:": $($name)*);
+        over!(udp, "udp://127.0.0.1:0": $($name)*);
+    };
+}
