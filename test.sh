@@ -117,17 +117,11 @@ run_flow_bench() {
   "$program" --quick --readers --inserts
 }
 
+# That it fits the lab, whose tests run the peers; iceoryx2 takes minutes to build.
 calls_bench() { cargo "$@" --manifest-path bench/calls/Cargo.toml; }
-# Not optimised, since iceoryx2 takes minutes to build.
-build_calls_bench() {
+check_calls_bench() {
   calls_bench fmt --check
-  CARGO_PROFILE_DEV_DEBUG=0 calls_bench build --quiet --target-dir "${CARGO_TARGET_DIR:-target}/bench"
-}
-# Whether all peers answer; the times of this build say nothing.
-run_calls_bench() {
-  local program=${CARGO_TARGET_DIR:-target}/bench/debug/calls-bench
-  "$program" --quick --json >"$work/calls.json"
-  "$program" --from "$work/calls.json" --svg "$work/calls.svg"
+  calls_bench check --quiet --no-default-features --target-dir "${CARGO_TARGET_DIR:-target}"
 }
 
 build_fuzz() { ! has_nightly || fuzz/smoke.sh build; }
@@ -168,7 +162,7 @@ prepare_miri() {
 # --- The steps ---
 
 ahead=(packages peers)
-$fast || ahead+=(build_counts install_deny build_flow_bench build_calls_bench build_fuzz prepare_miri build_interleavings)
+$fast || ahead+=(build_counts install_deny build_flow_bench build_fuzz prepare_miri build_interleavings)
 step "Packages"
 beside "${ahead[@]}"
 # Nothing can be linked without a C compiler, which is among the packages.
@@ -214,9 +208,8 @@ step "FlowTable beside the tables of others, a short run"
 finish build_flow_bench
 run_flow_bench
 
-step "Calls beside others', a short run"
-finish build_calls_bench
-run_calls_bench
+step "Calls beside others', checked"
+check_calls_bench
 
 step "Licences and sources (cargo deny)"
 finish install_deny

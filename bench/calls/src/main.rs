@@ -3,6 +3,10 @@
 //! ways take turns in every round; medians of the rounds.
 
 mod copies;
+#[cfg(feature = "iceoryx2")]
+mod iceoryx;
+#[cfg(not(feature = "iceoryx2"))]
+#[path = "without_iceoryx.rs"]
 mod iceoryx;
 mod line;
 mod measure;

@@ -48,6 +48,7 @@ pub fn ended() -> &'static AtomicBool {
 }
 
 /// One line of a client's standard input: `OP BYTES COUNT WARMUP WIDTH`.
+#[cfg_attr(not(feature = "iceoryx2"), allow(dead_code, reason = "only iceoryx2 has rounds here"))]
 pub struct Round {
     pub bytes: usize,
     pub count: usize,

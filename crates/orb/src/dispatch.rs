@@ -24,7 +24,7 @@ pub(crate) struct Session {
     predicted: AtomicU32,
     /// The client's choice of code sets, see [`pack`]; 0 before it is known.
     code_sets: AtomicU32,
-    /// A oneway runs: the next request waits for its end, so that oneways are executed in order.
+    /// A oneway runs, or what runs is not known yet: the next request waits for its end, so that oneways are executed in order.
     ordered: AtomicBool,
 }
 
@@ -32,6 +32,11 @@ impl Session {
     /// Whether the running servant must finish before the next request starts.
     pub(crate) fn is_ordered(&self) -> bool {
         self.ordered.load(Ordering::Relaxed)
+    }
+
+    /// A message is about to be handled, perhaps a oneway.
+    pub(crate) fn nothing_overtakes(&self) {
+        self.ordered.store(true, Ordering::Relaxed);
     }
 
     fn code_sets(&self, request: &RequestHeader<'_>, version: Version) -> Result<CodeSets, SystemException> {
@@ -152,11 +157,11 @@ impl Dispatcher {
             Err(error) => return self.unreadable(header, error, out),
         };
         let expected = request.response.is_expected();
+        session.ordered.store(!expected, Ordering::Relaxed);
         let start = out.len();
         let result = self.run(header, &request, (session, replier), out);
         if !expected {
             out.truncate(start);
-            session.ordered.store(false, Ordering::Relaxed);
         } else if let Err(exception) = result {
             out.truncate(start);
             raise(out, header.version, request.request_id, &exception);
@@ -190,9 +195,6 @@ impl Dispatcher {
             session.predicted.store(operation, Ordering::Relaxed);
         }
         let expected = request.response.is_expected();
-        if !expected {
-            session.ordered.store(true, Ordering::Relaxed);
-        }
         let reply = NewReply {
             request_id: request.request_id,
             status: ReplyStatus::NoException,

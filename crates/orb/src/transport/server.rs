@@ -374,6 +374,8 @@ impl ServerConnection {
     /// Runs one message; false when the connection is at its end.
     fn handle_message(&self, frame: &Frame, more: bool, worker: &mut Worker) -> bool {
         worker.out.clear();
+        // Before the keeper may take this worker for one that is kept by its servant.
+        self.session.nothing_overtakes();
         worker.activity.advance();
         let reaction =
             self.dispatcher.handle(&frame.header, frame, (&self.session, Some(self)), &mut worker.out);
