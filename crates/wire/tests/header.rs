@@ -144,7 +144,7 @@ fn every_version_kind_and_flag_is_judged() {
     message[1] = Kind::Request as u8;
     for flags in 0..=u8::MAX {
         message[2] = flags;
-        assert_eq!(Message::read(&message).err(), (flags >= 32).then_some(ReadError::Flags(flags)));
+        assert_eq!(Message::read(&message).err(), (flags >= 64).then_some(ReadError::Flags(flags)));
     }
 }
 
