@@ -82,7 +82,8 @@ fn data_moves_in_every_way() {
             assert!(latency(transport, "raw", wait, 4) > 0.0, "{transport} {wait}");
             assert!(latency(transport, "raw", wait, 8_192) > 0.0, "{transport} {wait}");
         }
-        for transport in ["shm", "iiop", "unix"] {
+        assert!(latency("udp", "vi", wait, 4) > 0.0, "{wait}");
+        for transport in ["shm", "iiop", "unix", "udp"] {
             for bytes in [4, 8_192, 65_536] {
                 assert!(latency(transport, "object", wait, bytes) > 0.0, "{transport} {wait} {bytes}");
             }
@@ -95,10 +96,10 @@ fn data_moves_in_every_way() {
         .filter(|row| row["metric"] == "marshaling_share")
         .filter_map(|row| row["value"].as_f64())
         .collect();
-    assert_eq!(shares.len(), 18);
+    assert_eq!(shares.len(), 24);
     assert!(shares.iter().all(|share| *share > 0.0), "{shares:?}");
     let judged: Vec<_> = rows.iter().filter(|row| row.contains_key("ok")).collect();
-    assert_eq!(judged.len(), 3, "{judged:?}");
+    assert_eq!(judged.len(), 4, "{judged:?}");
     for claim in ["VIA-1", "VIA-2", "VIA-3", "VIA-4", "VIA-5"] {
         assert!(rows.iter().any(|row| row.get("claim") == Some(&claim.into())), "{claim}");
     }
