@@ -18,7 +18,7 @@ use throughline_giop::request::Response;
 
 use crate::arguments::{Arguments, Rewrite};
 use crate::binding::{Binding, Route};
-use crate::exception::{Kind, OperationError, SystemException, minor};
+use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
 use crate::handover::{Bringer, Brought, Handover};
 use crate::interface::Operation;
 use crate::invoke::{
@@ -29,7 +29,6 @@ use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
 use crate::transport::native::client::NativeServer;
-use crate::transport::native::link::LinkError;
 use crate::transport::native::pipe_calls::{PipeFailure, PipeReply};
 
 impl ObjectRef {
@@ -226,7 +225,10 @@ impl<E, D> CallFuture<E, D> {
                 Poll::Ready(Ok(reply)) => Poll::Ready(self.native_answer(Some(way), reply)),
                 Poll::Ready(Err(failure)) => Poll::Ready(self.native_failure(&server, failure)),
             },
-            State::Stuck(server) => match server.poll_room(cx) {
+            State::Stuck(_) if self.call.is_late() => {
+                Poll::Ready(Err(failed(CallFailure::TimedOut).completed(Completion::No)))
+            }
+            State::Stuck(server) => match server.poll_room(cx, self.call.deadline.is_some()) {
                 Poll::Pending => {
                     self.state = State::Stuck(server);
                     Poll::Pending
@@ -276,11 +278,11 @@ impl<E, D> CallFuture<E, D> {
         match failure {
             PipeFailure::TimedOut => Err(failed(CallFailure::TimedOut)),
             PipeFailure::NotCarriedOut => {
-                server.suspend(&LinkError::ShutDown);
+                server.suspend(&"the server closed the futures' link");
                 self.again(CallFailure::NotStarted)
             }
             PipeFailure::Lost(why) => {
-                server.suspend(&LinkError::ShutDown);
+                server.suspend(&why);
                 Err(failed(CallFailure::Lost(why)))
             }
         }

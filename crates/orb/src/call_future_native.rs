@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use throughline_cdr::Decode;
 use throughline_giop::Ior;
@@ -55,6 +56,11 @@ impl Call {
             Begun::TooLong => Ok(self.exchange_at_worker(way)),
             Begun::Full => Err(failed(CallFailure::Full)),
         }
+    }
+
+    /// Whether the time of the call is over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     #[cold]

@@ -156,6 +156,29 @@ fn calls_end_in_time_and_dropped_ones_disturb_nobody(at: &str) {
     server.shutdown(GRACE);
 }
 
+fn calls_that_find_no_room_end_in_time(at: &str) {
+    let server = server_with(|c| {
+        c.listen = vec![at.parse().unwrap()];
+        c.max_threads = 2;
+    });
+    let client = client();
+    let echo = seen_by(&client, &served(&server));
+    block_on(echo.ping_async()).unwrap();
+    // Nobody is left to read.
+    let sleepers: Vec<_> = (0..2).map(|_| sleep(&echo, 1_500).begin()).collect();
+    std::thread::sleep(Duration::from_millis(200));
+    let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(100)));
+    let text = "x".repeat(10_000);
+    let started = Instant::now();
+    let calls: Vec<_> = (0..400).map(|_| shout(&hasty, &text).begin()).collect();
+    let outcomes: Vec<_> = calls.into_iter().map(|call| block_on(call).unwrap_err()).collect();
+    assert!(started.elapsed() < Duration::from_millis(1_000), "{:?}", started.elapsed());
+    assert!(outcomes.iter().all(|e| e.kind == Kind::Timeout));
+    assert!(outcomes.iter().any(|e| e.completed == Completion::No), "all found room");
+    sleepers.into_iter().for_each(|call| block_on(call).unwrap());
+    server.shutdown(GRACE);
+}
+
 fn a_server_that_is_gone_ends_what_waits(at: &str) {
     let (first, client) = (server(at), client());
     let own = served(&first);
@@ -190,6 +213,7 @@ over! {
     threads_share_one_link
     a_slow_call_holds_up_nobody
     calls_end_in_time_and_dropped_ones_disturb_nobody
+    calls_that_find_no_room_end_in_time
     a_server_that_is_gone_ends_what_waits
     a_client_that_shuts_down_ends_what_waits
 }

@@ -166,7 +166,7 @@ impl NativeServer {
     }
 
     #[cold]
-    pub(crate) fn suspend(&self, why: &LinkError) {
+    pub(crate) fn suspend(&self, why: &dyn fmt::Display) {
         tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
         let failures = self.failures.fetch_add(1, Ordering::Relaxed).min(MAX_DOUBLINGS);
         *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER * (1 << failures));

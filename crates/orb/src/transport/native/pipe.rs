@@ -336,8 +336,8 @@ impl NativeServer {
         outcome.map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Ready when a request may be tried again.
-    pub(crate) fn poll_room(self: &Arc<Self>, cx: &mut Context<'_>) -> Poll<()> {
+    /// Ready when a request may be tried again. Who has a deadline is woken in every tick of the keeper, to look at the clock.
+    pub(crate) fn poll_room(self: &Arc<Self>, cx: &mut Context<'_>, has_deadline: bool) -> Poll<()> {
         let pipe = &self.pipe;
         let mut state = pipe.lock();
         let came = pipe.read(&mut state);
@@ -350,6 +350,11 @@ impl NativeServer {
             if !drive::adopt(self) {
                 pipe.attend(&mut state, self);
             }
+        }
+        drop(state);
+        // Not before it has its place: the keeper forgets who waits for nothing.
+        if !ready && has_deadline {
+            self.watch_deadlines();
         }
         if ready { Poll::Ready(()) } else { Poll::Pending }
     }
@@ -397,6 +402,8 @@ impl Watched for NativeServer {
         let due = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
         let state = &mut *state;
         let more = state.calls.end(&PipeFailure::TimedOut, due, &mut state.wakes);
+        let more = more || !state.stuck.is_empty();
+        state.wakes.append(&mut state.stuck);
         state.watched = more;
         more
     }
