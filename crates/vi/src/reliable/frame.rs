@@ -10,8 +10,8 @@
 //! +-----------------------------------------------------------------------+          8 opening
 //! | packet number, less than 2^62                                         |         16 reset
 //! +-----------------------------------+-----------------------------------+         32 unreliable: one segment, sent once
-//! | credit: messages that may be sent | messages received completely      |   both the lower 32 bits
-//! +-----------------+-----------------+-----------------------------------+
+//! | credit: messages that may be sent | messages received completely      |         64 to be acknowledged at once
+//! +-----------------+-----------------+-----------------------------------+   both the lower 32 bits
 //! | floor           | promise         |   floor: packets older than this one by more are given up by the sender
 //! +-----------------+-----------------+   promise: the sender's acknowledgements take up to so many times 8 us
 //!
@@ -81,6 +81,7 @@ mod flag {
     pub const OPENING: u16 = 8;
     pub const RESET: u16 = 16;
     pub const UNRELIABLE: u16 = 32;
+    pub const AT_ONCE: u16 = 64;
 }
 
 mod tag {
@@ -209,6 +210,8 @@ pub struct Frame<'a> {
     pub opening: Option<Opening<'a>>,
     /// Whether what is in it is sent once only.
     pub unreliable: bool,
+    /// Whether the sender waits for the acknowledgement.
+    pub at_once: bool,
     segments: &'a [u8],
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{
     Source,
-    frame::{FrameWriter, Level, SegmentHeader},
+    frame::{FrameWriter, Level, SEGMENT, SegmentHeader},
     ranges::RangeSet,
     recovery::Piece,
 };
@@ -95,6 +95,19 @@ impl<S: Source> Outbox<S> {
     /// Whether anything can be sent.
     pub fn has_something(&self) -> bool {
         self.has_new() || self.again.iter().any(|piece| self.is_wanted(piece))
+    }
+
+    /// Whether what can be sent fills a frame with so much room.
+    pub fn fills(&self, room: usize) -> bool {
+        let again = self.again.iter().map(|piece| (piece.end - piece.start) as usize);
+        let (first, start) = (self.next.0.max(self.base), self.next.1 as usize);
+        let allowed = self.credit.saturating_sub(first) as usize;
+        let new = self.messages.iter().skip((first - self.base) as usize).take(allowed);
+        let mut octets = 0;
+        again.chain(new.map(|message| message.source.len())).any(|length| {
+            octets += SEGMENT + length;
+            octets >= room + start
+        })
     }
 
     fn has_new(&self) -> bool {

@@ -84,8 +84,9 @@ impl Received {
         self.say_by(if at_once { now } else { now + policy.delay });
     }
 
-    /// The peer is to hear at once: for a duplicate, since perhaps the acknowledgement was lost, or for a packet refused.
-    pub fn repeat(&mut self, now: Duration) {
+    /// The peer is to hear at once: because it waits, for a duplicate, since perhaps the acknowledgement was lost, or for a
+    /// packet refused.
+    pub fn hurry(&mut self, now: Duration) {
         self.say_by(now);
     }
 

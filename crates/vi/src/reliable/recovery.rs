@@ -20,7 +20,7 @@ const LEAST_LATENESS: u32 = 1;
 const MOST_LATENESS: u32 = 8;
 /// So often after something arrived, or was sent after a pause, the peer is probed early: the last packets have no successors
 /// that would show their loss.
-const EARLY_PROBES: u8 = 2;
+const EARLY_PROBES: u8 = 3;
 /// Packets that leave when the peer has been silent for longer.
 const PROBES: u8 = 2;
 /// Probe timeouts double up to so many times.
@@ -277,8 +277,8 @@ impl Recovery {
 
     /// How long after it was sent a packet is lost that others have overtaken.
     fn lateness(&self) -> Duration {
-        let round_trip = self.rtt.smoothed().max(self.latest);
-        (round_trip * (8 + self.lateness) / 8).max(self.granularity)
+        // Not of the latest, as RFC 9002 has it: only packets that others have overtaken are lost, whatever queues do.
+        (self.rtt.typical() * (8 + self.lateness) / 8).max(self.granularity)
     }
 
     /// Forgets the oldest packets, as far as nothing more is expected of them.
@@ -311,7 +311,7 @@ impl Recovery {
         let timeout = self.timeout(ack_delay);
         let doubled = match self.early {
             0 => timeout * (1 << self.probes.min(MAX_DOUBLINGS)),
-            _ => timeout.min(self.rtt.early_timeout(self.granularity)),
+            left => timeout.min(self.rtt.early_timeout(self.granularity) * (1 << (EARLY_PROBES - left))),
         };
         self.loss_at.or_else(|| (self.count > 0).then_some(self.waiting_since + doubled))
     }
@@ -421,13 +421,13 @@ mod tests {
         let mut recovery = sent(4);
         acknowledge(&mut recovery, 10 * MS, &[(100, 101)]).unwrap();
         let mut pieces = Vec::new();
-        for _ in 0..EARLY_PROBES {
+        for doubled in 0..EARLY_PROBES {
             // Twice the round trip of 10 ms, and the granularity.
             let at = recovery.deadline(100 * MS).unwrap();
-            assert_eq!(at - recovery.waiting_since, 21 * MS);
+            assert_eq!(at - recovery.waiting_since, 21 * MS * (1 << doubled));
             assert_eq!(recovery.probe(at, 1_000, |piece| pieces.push(piece.message)), 1);
         }
-        assert_eq!(pieces, [1, 2, 3, 1, 2, 3]);
+        assert_eq!(pieces, [1, 2, 3].repeat(EARLY_PROBES.into()));
         assert_eq!(recovery.probes(), 0);
         assert!(recovery.deadline(100 * MS).unwrap() - recovery.waiting_since > 100 * MS);
     }

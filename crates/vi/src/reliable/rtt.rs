@@ -7,8 +7,8 @@ use std::time::Duration;
 pub struct RoundTrip {
     smoothed: Duration,
     variation: Duration,
-    /// As it is, smoothed: the peer's delay included.
-    whole: Duration,
+    /// What half of the round trips exceed, the peer's delay included: some that are very long change nothing.
+    typical: Duration,
     least: Duration,
     sampled: bool,
 }
@@ -16,7 +16,7 @@ pub struct RoundTrip {
 impl RoundTrip {
     /// Before the first sample, `initial` is assumed.
     pub fn new(initial: Duration) -> Self {
-        Self { smoothed: initial, variation: initial / 2, whole: initial, least: initial, sampled: false }
+        Self { smoothed: initial, variation: initial / 2, typical: initial, least: initial, sampled: false }
     }
 
     /// Takes a sample in. `delay` is how long the peer says it waited before it acknowledged; the least round trip
@@ -24,7 +24,7 @@ impl RoundTrip {
     pub fn sample(&mut self, latest: Duration, delay: Duration) {
         if !self.sampled {
             let (variation, sampled) = (latest / 2, true);
-            *self = Self { smoothed: latest, variation, whole: latest, least: latest, sampled };
+            *self = Self { smoothed: latest, variation, typical: latest, least: latest, sampled };
             return;
         }
         self.least = self.least.min(latest);
@@ -32,7 +32,8 @@ impl RoundTrip {
         let adjusted = if without_delay >= self.least { without_delay } else { latest };
         self.variation = (3 * self.variation + self.smoothed.abs_diff(adjusted)) / 4;
         self.smoothed = (7 * self.smoothed + adjusted) / 8;
-        self.whole = (7 * self.whole + latest) / 8;
+        let step = (self.typical / 8).min(self.typical.abs_diff(latest));
+        self.typical = if latest < self.typical { self.typical - step } else { self.typical + step };
     }
 
     /// The smoothed round-trip time.
@@ -45,10 +46,15 @@ impl RoundTrip {
         self.least
     }
 
+    /// The median of the round trips, more or less, with the delay of acknowledgements.
+    pub fn typical(&self) -> Duration {
+        self.typical
+    }
+
     /// After how long it is worth to ask whether the last packets arrived: two round trips, as long as they take with the
     /// delay of acknowledgements (RFC 8985, section 7.2).
     pub fn early_timeout(&self, granularity: Duration) -> Duration {
-        2 * self.whole + granularity
+        2 * self.typical + granularity
     }
 
     /// After how long without an acknowledgement the peer is probed: smoothed + 4 x variation + the delay of its
@@ -72,6 +78,17 @@ mod tests {
         rtt.sample(160 * MS, Duration::ZERO);
         assert_eq!((rtt.smoothed(), rtt.variation), (90 * MS, 50 * MS));
         assert_eq!(rtt.probe_timeout(MS, 5 * MS), 295 * MS);
+    }
+
+    #[test]
+    fn a_few_long_round_trips_are_not_typical() {
+        let mut rtt = RoundTrip::new(100 * MS);
+        for at in 0..1_000 {
+            rtt.sample(if at % 5 == 4 { 400 * MS } else { 10 * MS }, Duration::ZERO);
+        }
+        assert!(rtt.typical() < 13 * MS && rtt.smoothed() > 50 * MS);
+        (0..30).for_each(|_| rtt.sample(80 * MS, Duration::ZERO));
+        assert_eq!(rtt.typical(), 80 * MS);
     }
 
     #[test]

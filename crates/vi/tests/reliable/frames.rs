@@ -57,6 +57,7 @@ proptest! {
         name in option::of(vec(any::<u8>(), 0..=MAX_NAME)),
         segments in vec(segment(), 0..8),
         padding in 0usize..100,
+        at_once in any::<bool>(),
     ) {
         let mut header = header;
         header.route.from_opener |= name.is_some();
@@ -74,13 +75,16 @@ proptest! {
             prop_assert!(writer.segment_room(header.immediate) >= octets.len());
             writer.segment(header, octets.len(), |into| into.copy_from_slice(octets));
         }
+        if at_once {
+            writer.at_once();
+        }
         let whole = 16_384 - writer.room() + padding;
         writer.pad(whole);
         let length = writer.finish();
         prop_assert_eq!(length, whole);
 
         let Ok(Datagram::Frame(frame)) = Datagram::parse(&buffer[..length]) else { panic!("not read again") };
-        prop_assert_eq!(frame.header, header);
+        prop_assert_eq!((frame.header, frame.at_once), (header, at_once));
         prop_assert_eq!(frame.opening.map(|opening| opening.name.to_vec()), name);
         prop_assert_eq!(frame.acknowledgement.is_some(), ranges.is_some());
         if let (Some(read), Some(ranges)) = (frame.acknowledgement, &ranges) {
@@ -148,6 +152,16 @@ mod malformed {
     fn segment(offset: u32, total: u32, length: usize) -> Result<(), FrameError> {
         let header = SegmentHeader { message: 0, offset, total, immediate: None };
         written(|frame| frame.segment(&header, length, |_| ()))
+    }
+
+    #[test]
+    fn nothing_to_be_acknowledged_at_once() {
+        assert_eq!(written(|frame| frame.at_once()), Ok(()));
+        let mut buffer = [0; 500];
+        let mut writer = FrameWriter::new(&mut buffer, &Header { elicits: false, ..header() });
+        writer.at_once();
+        let length = writer.finish();
+        assert_eq!(Datagram::parse(&buffer[..length]), Err(FrameError::Malformed));
     }
 
     #[test]

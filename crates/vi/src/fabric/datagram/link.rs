@@ -30,6 +30,8 @@ use throughline_demux::Slot;
 
 /// The longest message of an unreliable VI: it fits into a datagram.
 const MOST_UNRELIABLE: usize = 64_000;
+/// So long after the first answer that waits for others all of them leave.
+const HOLD: Duration = Duration::from_micros(20);
 /// Receptions taken in for others until the VI gets its turn.
 const TURN: u32 = 64;
 
@@ -41,6 +43,8 @@ pub(crate) struct DatagramLink<D: Door> {
     pools: [Arc<Memory>; 2],
     up: Option<Up<D::Wire>>,
     taken: u64,
+    /// Since when messages wait for others that are about to follow.
+    holding: Option<Instant>,
     news: News,
 }
 
@@ -91,6 +95,7 @@ impl<D: Door> DatagramLink<D> {
             pools,
             up: None,
             taken: 0,
+            holding: None,
             news: News::with_room(depth),
         }
     }
@@ -181,6 +186,9 @@ impl<D: Door> DatagramLink<D> {
     /// Takes in what has arrived until there is something for this VI.
     fn look(&mut self) {
         let Some(up) = &self.up else { return };
+        if self.holding.take().is_some() {
+            up.port.lock().flush();
+        }
         let state = if up.watch.is_ready() { Some(up.port.lock()) } else { up.port.try_lock() };
         if let Some(mut state) = state {
             self.news.look(&mut state, up, News::any);
@@ -354,9 +362,11 @@ impl<D: Door> Link for DatagramLink<D> {
         let mut state = up.port.lock();
         let refused = state.post(up.slot, self.taken, descriptor);
         state.touch();
-        state.flush();
-        if up.port.sleepers.any() {
-            state.set_timer();
+        if !holds(&mut self.holding, &self.news) {
+            state.flush();
+            if up.port.sleepers.any() {
+                state.set_timer();
+            }
         }
         if self.level == Level::Unreliable {
             // It has left.
@@ -403,6 +413,9 @@ impl<D: Door> Link for DatagramLink<D> {
             && let Some(up) = &self.up
         {
             let mut state = up.port.lock();
+            if self.holding.take().is_some() {
+                state.flush();
+            }
             // They are wanted now: that somebody else has looked before does not do.
             state.looked_at(&up.watch);
             self.news.look(&mut state, up, |news| !news.sent.is_empty());
@@ -419,6 +432,21 @@ impl<D: Door> Link for DatagramLink<D> {
     }
 }
 
+/// Whether what was posted waits for more. As long as there are messages that the application has not taken, it is about to do
+/// so, and its answers leave together; unless it takes its time.
+fn holds(holding: &mut Option<Instant>, news: &News) -> bool {
+    if news.arrived.is_empty() {
+        *holding = None;
+        return false;
+    }
+    let now = Instant::now();
+    let holds = now - *holding.get_or_insert(now) < HOLD;
+    if !holds {
+        *holding = None;
+    }
+    holds
+}
+
 /// How connections of providers behave.
 pub(super) fn provider_config() -> Config {
     Config { max_sends: PARTS, max_receives: PARTS, ..config(Reliability::ReliableReception) }
@@ -433,7 +461,7 @@ fn config(reliability: Reliability) -> Config {
         _ => Duration::from_millis(1),
     };
     Config {
-        granularity: Duration::from_millis(1),
+        granularity: Duration::from_micros(250),
         ack_delay: delay,
         ack_promise: Duration::from_millis(10),
         keep_alive: Some(Duration::from_secs(10)),

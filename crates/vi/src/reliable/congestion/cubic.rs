@@ -120,8 +120,9 @@ impl Congestion for Cubic {
 
     fn set_packet(&mut self, octets: u16) {
         let new = f64::from(octets);
-        if self.threshold.is_infinite() {
-            self.window *= (new / self.packet).max(1.0);
+        // As many packets as before, but for longer ones that the path has not been seen to carry in such numbers.
+        if self.threshold.is_infinite() || new < self.packet {
+            self.window *= new / self.packet;
         }
         self.packet = new;
         self.window = self.window.max(least_window(octets.into()) as f64);

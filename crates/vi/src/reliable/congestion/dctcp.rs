@@ -129,8 +129,10 @@ impl Congestion for Dctcp {
 
     fn set_packet(&mut self, octets: u16) {
         let new = u64::from(octets);
-        if self.threshold == u64::MAX && new > self.packet {
+        // As many packets as before, but for longer ones that the path has not been seen to carry in such numbers.
+        if self.threshold == u64::MAX || new < self.packet {
             self.window = self.window * new / self.packet;
+            self.threshold = if self.threshold == u64::MAX { u64::MAX } else { self.window };
         }
         self.packet = new;
         self.window = self.window.max(least_window(new));

@@ -105,7 +105,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let number = frame.header.number;
         if self.received.is_duplicate(number) {
             self.stats.duplicates += 1;
-            return self.received.repeat(now);
+            return self.received.hurry(now);
         }
         let mut stored = true;
         for segment in frame.segments() {
@@ -118,10 +118,13 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
         if stored {
             self.received.record(now, number, ecn, self.config.ack_policy());
+            if frame.at_once {
+                self.received.hurry(now);
+            }
         } else {
             // The peer is told how much room there is.
             self.stats.refused += 1;
-            self.received.repeat(now);
+            self.received.hurry(now);
         }
     }
 

@@ -137,7 +137,21 @@ impl<S: Source, R: Sink> Connection<S, R> {
     fn window_is_open(&self) -> bool {
         let under_way = self.recovery.octets();
         let fits = under_way + u64::from(self.mtu.current()) <= self.congestion.window();
-        !self.recovery.is_full() && (fits || under_way == 0)
+        !self.recovery.is_full() && (fits && !self.is_crowded() || under_way == 0)
+    }
+
+    /// Once the network has been too full, or lossy, packets count whatever their length: short messages wait, and leave
+    /// together in frames that are full, or when packets have arrived.
+    fn is_crowded(&self) -> bool {
+        !self.congestion.is_starting()
+            && self.recovery.count() as u64 >= self.most_packets()
+            && !self.outbox.fills(usize::from(self.mtu.current()) - FrameWriter::HEADER)
+    }
+
+    /// As many packets as the peer acknowledges at a time are never too many.
+    fn most_packets(&self) -> u64 {
+        let packets = self.congestion.window() / u64::from(self.mtu.current());
+        packets.max(self.config.ack_every.into())
     }
 
     pub(super) fn pace(&self) -> Pace {
@@ -191,6 +205,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
         if elicits {
             self.add_messages(&mut frame);
+            if purpose == Purpose::Probe || self.waits_for_room() {
+                frame.at_once();
+            }
         }
         if let Purpose::Length(length) = purpose {
             frame.pad(length.into());
@@ -213,6 +230,13 @@ impl<S: Source, R: Sink> Connection<S, R> {
             floor: self.recovery.floor_distance(),
             promise: self.config.promise(),
         }
+    }
+
+    /// Whether more is to be sent than the window has room for, beside the packet that is being written.
+    fn waits_for_room(&self) -> bool {
+        let packet = u64::from(self.mtu.current());
+        let full = self.recovery.octets() + 2 * packet > self.congestion.window();
+        self.outbox.has_something() && (full || self.recovery.count() as u64 + 1 >= self.most_packets())
     }
 
     fn add_messages(&mut self, frame: &mut FrameWriter<'_>) {

@@ -3,9 +3,20 @@
 use std::ops::Range;
 
 use super::{
-    AckHeader, Acknowledgement, Datagram, ECN, Frame, FrameError, Header, Level, MAGIC, MAX_MESSAGE,
-    MAX_NAME, MAX_NUMBER, MAX_RANGES, Opening, Reason, Reset, Route, Segment, flag, sum, tag,
+    ACKNOWLEDGEMENT, AckHeader, Acknowledgement, Datagram, ECN, Frame, FrameError, HEADER, Header, IMMEDIATE,
+    Level, MAGIC, MAX_MESSAGE, MAX_NAME, MAX_NUMBER, MAX_RANGES, Opening, RESET, Reason, Reset, Route,
+    SEGMENT, Segment, flag, sum, tag,
 };
+
+/// Octets that all datagrams begin with.
+const START: usize = 16;
+/// The flags of frames that are no resets.
+const KNOWN: u16 = flag::FROM_OPENER
+    | flag::ELICITS
+    | flag::ACKNOWLEDGEMENT
+    | flag::OPENING
+    | flag::UNRELIABLE
+    | flag::AT_ONCE;
 
 impl<'a> Datagram<'a> {
     /// Reads a datagram.
@@ -13,21 +24,22 @@ impl<'a> Datagram<'a> {
     /// # Errors
     /// [`FrameError`]. Whatever the error, the datagram is to be treated as if it had been lost.
     pub fn parse(octets: &'a [u8]) -> Result<Self, FrameError> {
-        let mut reader = Reader(octets);
-        if reader.array::<2>()? != MAGIC {
+        let Some((start, rest)) = octets.split_first_chunk::<START>() else {
+            let foreign = octets.first_chunk().is_none_or(|magic| *magic != MAGIC);
+            return Err(if foreign { FrameError::Foreign } else { FrameError::Truncated });
+        };
+        if start[..2] != MAGIC {
             return Err(FrameError::Foreign);
         }
-        let flags = reader.u16()?;
-        let expected = reader.u32()?;
-        let connection = reader.u64()?;
+        let (flags, expected) = (u16_at(start, 2), u32_at(start, 4));
         if sum(octets) != expected {
             return Err(FrameError::Damaged);
         }
-        let route = Route { connection, from_opener: flags & flag::FROM_OPENER != 0 };
+        let route = Route { connection: u64_at(start, 8), from_opener: flags & flag::FROM_OPENER != 0 };
         if flags & flag::RESET != 0 {
-            return reset(reader, flags, route).map(Self::Reset);
+            return reset(rest, flags, route).map(Self::Reset);
         }
-        frame(reader, flags, route).map(Self::Frame)
+        frame(rest, flags, route).map(Self::Frame)
     }
 
     /// Whose datagram it is.
@@ -39,26 +51,31 @@ impl<'a> Datagram<'a> {
     }
 }
 
-fn reset(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Reset, FrameError> {
-    let reason = Reason::from_code(reader.u32()?).ok_or(FrameError::Malformed)?;
-    let messages = reader.u32()?;
-    let alone = flags & !(flag::FROM_OPENER | flag::RESET) == 0 && reader.0.is_empty();
-    alone.then_some(Reset { route, reason, messages }).ok_or(FrameError::Malformed)
+fn reset(rest: &[u8], flags: u16, route: Route) -> Result<Reset, FrameError> {
+    let rest: &[u8; RESET - START] = rest
+        .first_chunk()
+        .ok_or(FrameError::Truncated)
+        .and_then(|all| (rest.len() == all.len()).then_some(all).ok_or(FrameError::Malformed))?;
+    let reason = Reason::from_code(u32_at(rest, 0)).ok_or(FrameError::Malformed)?;
+    let alone = flags & !(flag::FROM_OPENER | flag::RESET) == 0;
+    alone.then_some(Reset { route, reason, messages: u32_at(rest, 4) }).ok_or(FrameError::Malformed)
 }
 
-fn frame(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Frame<'_>, FrameError> {
-    let unreliable = flags & flag::UNRELIABLE != 0;
-    let known = flag::FROM_OPENER | flag::ELICITS | flag::ACKNOWLEDGEMENT | flag::OPENING | flag::UNRELIABLE;
+#[inline]
+fn frame(rest: &[u8], flags: u16, route: Route) -> Result<Frame<'_>, FrameError> {
+    let (unreliable, at_once) = (flags & flag::UNRELIABLE != 0, flags & flag::AT_ONCE != 0);
+    let (fixed, rest) = rest.split_first_chunk::<{ HEADER - START }>().ok_or(FrameError::Truncated)?;
+    let mut reader = Reader(rest);
     let header = Header {
         route,
         elicits: flags & flag::ELICITS != 0,
-        number: reader.u64()?,
-        credit: reader.u32()?,
-        completed: reader.u32()?,
-        floor: reader.u16()?,
-        promise: reader.u16()?,
+        number: u64_at(fixed, 0),
+        credit: u32_at(fixed, 8),
+        completed: u32_at(fixed, 12),
+        floor: u16_at(fixed, 16),
+        promise: u16_at(fixed, 18),
     };
-    if header.number >= MAX_NUMBER || flags & !known != 0 {
+    if header.number >= MAX_NUMBER || flags & !KNOWN != 0 {
         return Err(FrameError::Malformed);
     }
     let acked = flags & flag::ACKNOWLEDGEMENT != 0;
@@ -67,19 +84,22 @@ fn frame(mut reader: Reader<'_>, flags: u16, route: Route) -> Result<Frame<'_>, 
     let mut check = Reader(reader.0);
     while segment(&mut check)?.is_some() {}
     // A segment that nobody acknowledges is lost without anyone noticing.
-    let frame = Frame { header, acknowledgement, opening, unreliable, segments: reader.0 };
+    let frame = Frame { header, acknowledgement, opening, unreliable, at_once, segments: reader.0 };
     let lost = !header.elicits && !unreliable && frame.segments().next().is_some();
-    let strange = frame.opening.is_some() && !route.from_opener || unreliable && header.elicits;
+    let strange = frame.opening.is_some() && !route.from_opener
+        || unreliable && header.elicits
+        || at_once && !header.elicits;
     if lost || strange { Err(FrameError::Malformed) } else { Ok(frame) }
 }
 
 fn acknowledgement<'a>(reader: &mut Reader<'a>) -> Result<Acknowledgement<'a>, FrameError> {
-    let (largest, delay, marks) = (reader.u64()?, reader.u32()?, reader.u32()?);
-    let (first, count) = (reader.u16()?, reader.u16()? as usize);
+    let fixed: &[u8; ACKNOWLEDGEMENT] = reader.array()?;
+    let (largest, delay, marks) = (u64_at(fixed, 0), u32_at(fixed, 8), u32_at(fixed, 12));
+    let (first, count) = (u16_at(fixed, 16), usize::from(u16_at(fixed, 18)));
     if largest >= MAX_NUMBER || first == 0 || count > MAX_RANGES {
         return Err(FrameError::Malformed);
     }
-    let ranges = reader.take(4 * count)?.as_chunks().0;
+    let ranges: &[[u8; 4]] = reader.take(4 * count)?.as_chunks().0;
     let header = AckHeader { largest, delay, marked: marks & !ECN, ecn: marks & ECN != 0, first };
     let acknowledgement = Acknowledgement { header, ranges };
     // Every range ends where the next one begins to be missing; the last must not begin before 0.
@@ -90,7 +110,7 @@ fn acknowledgement<'a>(reader: &mut Reader<'a>) -> Result<Acknowledgement<'a>, F
 }
 
 fn opening<'a>(reader: &mut Reader<'a>) -> Result<Opening<'a>, FrameError> {
-    let [level, length, zero, zero_too] = reader.array()?;
+    let &[level, length, zero, zero_too] = reader.array()?;
     let level = Level::from_code(level).ok_or(FrameError::Malformed)?;
     if length as usize > MAX_NAME || zero | zero_too != 0 {
         return Err(FrameError::Malformed);
@@ -99,6 +119,7 @@ fn opening<'a>(reader: &mut Reader<'a>) -> Result<Opening<'a>, FrameError> {
 }
 
 /// The next segment, if the frame doesn't end here.
+#[inline]
 fn segment<'a>(reader: &mut Reader<'a>) -> Result<Option<Segment<'a>>, FrameError> {
     let with_immediate = match reader.0.first() {
         None | Some(&tag::PADDING) => return Ok(None),
@@ -106,15 +127,18 @@ fn segment<'a>(reader: &mut Reader<'a>) -> Result<Option<Segment<'a>>, FrameErro
         Some(&tag::WITH_IMMEDIATE) => true,
         Some(_) => return Err(FrameError::Malformed),
     };
-    let [_, zero] = reader.array()?;
-    let length = reader.u16()?;
-    let (message, offset, total) = (reader.u32()?, reader.u32()?, reader.u32()?);
-    let immediate = with_immediate.then(|| reader.u32()).transpose()?;
+    let fixed: &[u8; SEGMENT] = reader.array()?;
+    let length = u16_at(fixed, 2);
+    let (message, offset, total) = (u32_at(fixed, 4), u32_at(fixed, 8), u32_at(fixed, 12));
+    let immediate = match with_immediate {
+        true => Some(u32_at(reader.array::<IMMEDIATE>()?, 0)),
+        false => None,
+    };
     let octets = reader.take(length.into())?;
     let end = u64::from(offset) + u64::from(length);
     // Of an empty message there is one segment; all others bring something.
     let progress = length > 0 || total == 0;
-    if zero != 0 || total as usize > MAX_MESSAGE || end > total.into() || !progress {
+    if fixed[1] != 0 || total as usize > MAX_MESSAGE || end > total.into() || !progress {
         return Err(FrameError::Malformed);
     }
     Ok(Some(Segment { message, offset, total, immediate, octets }))
@@ -134,6 +158,7 @@ pub struct Segments<'a>(Reader<'a>);
 impl<'a> Iterator for Segments<'a> {
     type Item = Segment<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Segment<'a>> {
         segment(&mut self.0).ok().flatten()
     }
@@ -218,27 +243,33 @@ impl Reason {
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    #[inline]
     fn take(&mut self, octets: usize) -> Result<&'a [u8], FrameError> {
         let (taken, rest) = self.0.split_at_checked(octets).ok_or(FrameError::Truncated)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], FrameError> {
         let (array, rest) = self.0.split_first_chunk().ok_or(FrameError::Truncated)?;
         self.0 = rest;
-        Ok(*array)
+        Ok(array)
     }
+}
 
-    fn u16(&mut self) -> Result<u16, FrameError> {
-        self.array().map(u16::from_le_bytes)
-    }
+/// The number at this place, which is known to be there.
+#[inline(always)]
+fn u16_at<const N: usize>(octets: &[u8; N], at: usize) -> u16 {
+    u16::from_le_bytes([octets[at], octets[at + 1]])
+}
 
-    fn u32(&mut self) -> Result<u32, FrameError> {
-        self.array().map(u32::from_le_bytes)
-    }
+#[inline(always)]
+fn u32_at<const N: usize>(octets: &[u8; N], at: usize) -> u32 {
+    u32::from(u16_at(octets, at)) | u32::from(u16_at(octets, at + 2)) << 16
+}
 
-    fn u64(&mut self) -> Result<u64, FrameError> {
-        self.array().map(u64::from_le_bytes)
-    }
+#[inline(always)]
+fn u64_at<const N: usize>(octets: &[u8; N], at: usize) -> u64 {
+    u64::from(u32_at(octets, at)) | u64::from(u32_at(octets, at + 4)) << 32
 }

@@ -113,6 +113,11 @@ impl<'a> FrameWriter<'a> {
         self.flags |= flag::UNRELIABLE;
     }
 
+    /// The frame is to be acknowledged at once.
+    pub fn at_once(&mut self) {
+        self.flags |= flag::AT_ONCE;
+    }
+
     /// Adds a segment of so many octets, which `fill` writes.
     pub fn segment(&mut self, header: &SegmentHeader, length: usize, fill: impl FnOnce(&mut [u8])) {
         let tag = if header.immediate.is_some() { tag::WITH_IMMEDIATE } else { tag::SEGMENT };
