@@ -90,6 +90,11 @@ impl Binding {
         self.natives.iter().find(|route| route.is_usable())
     }
 
+    /// All ways by the native protocol.
+    pub(crate) fn natives(&self) -> impl Iterator<Item = &NativeRoute> {
+        self.natives.iter()
+    }
+
     /// Which of the native ways that is.
     #[inline]
     pub(crate) fn native_way(&self) -> Option<usize> {

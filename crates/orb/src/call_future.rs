@@ -379,8 +379,8 @@ impl Call {
             return Err(SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
                 .detail("forwarded to a server with other code sets; call again"));
         };
-        let context = self.reference.orb().downgrade();
-        let mut reader = local::result_reader(self.arguments.octets()).with_context(&context);
+        let context = self.reference.orb().weak();
+        let mut reader = local::result_reader(self.arguments.octets()).with_context(context);
         reader.set_codesets(self.code_sets);
         let mut anew = Arguments::new();
         rewrite(&mut reader, &mut anew.writer(code_sets)).map_err(|e| self.binding.unwritable(e))?;

@@ -14,7 +14,8 @@ use crate::handover::{Bringer, Brought, Handover};
 use crate::invoke::{Outcome, Step, broken, failed};
 use crate::native::read_exception;
 use crate::transport::calls::CallFailure;
-use crate::transport::native::client::{Attempt, NativeServer, exchange, request};
+use crate::transport::native::client::NativeServer;
+use crate::transport::native::exchange::{Attempt, begin, finish, marshal, request};
 use crate::transport::native::pipe::Begun;
 use crate::transport::native::pipe_calls::PipeReply;
 
@@ -79,13 +80,15 @@ impl Call {
         let arguments = self.arguments.octets().to_vec();
         self.at_worker(move || {
             let Some(route) = binding.native_at(way) else { return Ok(None) };
-            let attempt = exchange(route, operation, deadline, true, |w| {
+            let Some(own) = begin(route, operation, deadline, true) else { return Ok(None) };
+            let written = marshal(own, |w| {
                 w.write_bytes(&arguments);
                 Ok(())
-            })?;
-            Ok(match attempt {
+            });
+            let answered = written.and_then(|own| finish(own, deadline, true)).map_err(|e| *e)?;
+            Ok(match answered {
                 Attempt::Answered(reply) => Some(reply.detach()),
-                _ => None,
+                Attempt::Sent | Attempt::NotPossible => None,
             })
         })
     }

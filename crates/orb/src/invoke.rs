@@ -23,7 +23,7 @@ use crate::local;
 use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
-use crate::transport::native::client::Attempt;
+use crate::transport::native::exchange::Attempt;
 use crate::transport::native::pipe_calls::PipeReply;
 
 /// How often one call follows a forward before it is taken for a circle.
@@ -47,7 +47,7 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        if let Attempt::Answered(reply) = self.call_native(operation, true, &encode)? {
+        if let Attempt::Answered(reply) = self.call_native(operation, true, &encode).map_err(|e| *e)? {
             return read_native(self, &reply, decode);
         }
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
@@ -66,7 +66,9 @@ impl ObjectRef {
         encode: impl Fn(&D, &mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        if let Attempt::Answered(reply) = self.call_native(operation, true, |w| encode(data, w))? {
+        if let Attempt::Answered(reply) =
+            self.call_native(operation, true, |w| encode(data, w)).map_err(|e| *e)?
+        {
             return read_native(self, &reply, |r| decode(data, r));
         }
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
@@ -84,7 +86,7 @@ impl ObjectRef {
         operation: Operation,
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), SystemException> {
-        if let Attempt::Sent = self.call_native(operation, false, &encode)? {
+        if let Attempt::Sent = self.call_native(operation, false, &encode).map_err(|e| *e)? {
             return Ok(());
         }
         let mut call = OutgoingCall::begin(self, operation, Response::None)?;
@@ -405,21 +407,21 @@ impl Outcome {
         reference: &ObjectRef,
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        let context = reference.orb().downgrade();
+        let context = reference.orb().weak();
         match &self {
             Self::None => Err(SystemException::marshal().into()),
             Self::Remote { message, body, user, code_sets } => {
                 let header = message.header;
                 let mut reader = Reader::starting_at(message, header.order, *body);
                 reader.set_codesets(for_message(*code_sets, header.version));
-                read_results(reader.with_context(&context), *user, decode)
+                read_results(reader.with_context(context), *user, decode)
             }
             Self::Native(reply) => {
                 let user = reply.kind() == throughline_wire::Kind::UserException;
-                read_results(reply.reader().with_context(&context), user, decode)
+                read_results(reply.reader().with_context(context), user, decode)
             }
             Self::Local { results, user } => {
-                read_results(local::result_reader(results).with_context(&context), *user, decode)
+                read_results(local::result_reader(results).with_context(context), *user, decode)
             }
         }
     }

@@ -7,12 +7,23 @@ use throughline_cdr::{Decode, DecodeError, EncodeError, Reader, Writer};
 use throughline_giop::Ior;
 use throughline_wire::Kind;
 
+use crate::binding::Binding;
 use crate::exception::{Kind as Exception, OperationError, SystemException, minor};
 use crate::interface::Operation;
 use crate::invoke::{MAX_FORWARDS, broken, read_results};
 use crate::native::read_exception;
 use crate::reference::ObjectRef;
-use crate::transport::native::client::{Attempt, NativeReply, NativeRoute, exchange};
+use crate::transport::native::client::Own;
+use crate::transport::native::exchange::{Attempt, NativeReply, begin, finish, marshal};
+
+/// What has become of a call so far.
+#[derive(Default)]
+struct Course {
+    /// One for the whole call, however often it is forwarded.
+    deadline: Option<Instant>,
+    forwards: usize,
+    went_back: bool,
+}
 
 impl ObjectRef {
     /// Calls by the native protocol, if the reference leads that way and it works. Exceptions of the system are errors
@@ -23,55 +34,92 @@ impl ObjectRef {
         operation: Operation,
         wants_reply: bool,
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
-    ) -> Result<Attempt, SystemException> {
-        let mut forwards = 0;
-        let mut went_back = false;
-        let mut deadline = None;
+    ) -> Result<Attempt, Box<SystemException>> {
+        let mut course = Course::default();
         loop {
-            let binding = self.present_binding();
-            let Some(route) = binding.native() else { return Ok(Attempt::NotPossible) };
-            self.orb().check_up()?;
-            // One for the whole call, however often it is forwarded.
-            deadline = deadline.or_else(|| self.timeout().and_then(|t| Instant::now().checked_add(t)));
-            match exchange(route, operation, deadline, wants_reply, &encode)? {
-                Attempt::Answered(reply) if reply.kind() == Kind::Forward => {
-                    self.forward(&reply, &mut forwards)?
-                }
-                Attempt::Answered(reply) if reply.kind() == Kind::SystemException => {
-                    return self.failed(route, &reply);
-                }
-                // Where the object was forwarded to is gone, and there is no other way to it: back to where it was, once.
-                Attempt::NotPossible
-                    if !went_back && binding.route().is_none() && self.unbind(&binding).is_some() =>
-                {
-                    went_back = true;
-                }
-                usual => return Ok(usual),
+            let Some(own) = self.begin_native(operation, wants_reply, &mut course)? else {
+                return Ok(Attempt::NotPossible);
+            };
+            let own = marshal(own, &encode)?;
+            if let Some(attempt) = self.finish_native(own, wants_reply, &mut course)? {
+                return Ok(attempt);
             }
         }
     }
 
+    /// Finds a link and writes the header of the request; none if the reference leads no such way now.
+    fn begin_native(
+        &self,
+        operation: Operation,
+        wants_reply: bool,
+        course: &mut Course,
+    ) -> Result<Option<Box<Own>>, Box<SystemException>> {
+        loop {
+            let binding = self.present_binding();
+            let Some(route) = binding.native() else { return Ok(None) };
+            self.orb().check_up()?;
+            if course.deadline.is_none() {
+                course.deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
+            }
+            let begun = begin(route, operation, course.deadline, wants_reply);
+            if begun.is_some() || !self.goes_back(&binding, course) {
+                return Ok(begun);
+            }
+        }
+    }
+
+    /// Sends it and waits for the answer; none if the call must be made anew.
+    fn finish_native(
+        &self,
+        own: Box<Own>,
+        wants_reply: bool,
+        course: &mut Course,
+    ) -> Result<Option<Attempt>, Box<SystemException>> {
+        match finish(own, course.deadline, wants_reply)? {
+            Attempt::Answered(reply) if reply.kind() == Kind::Forward => {
+                self.forward(&reply, &mut course.forwards).map(|()| None)
+            }
+            Attempt::Answered(reply) if reply.kind() == Kind::SystemException => {
+                self.failed(&reply).map(Some)
+            }
+            Attempt::NotPossible if self.goes_back(&self.present_binding(), course) => Ok(None),
+            usual => Ok(Some(usual)),
+        }
+    }
+
+    /// Where the object was forwarded to is gone, and there is no other way to it: back to where it was, once.
+    #[cold]
+    fn goes_back(&self, binding: &Binding, course: &mut Course) -> bool {
+        let goes = !course.went_back && binding.route().is_none() && self.unbind(binding).is_some();
+        course.went_back |= goes;
+        goes
+    }
+
     /// The object is elsewhere.
     #[cold]
-    fn forward(&self, reply: &NativeReply, forwards: &mut usize) -> Result<(), SystemException> {
+    fn forward(&self, reply: &NativeReply, forwards: &mut usize) -> Result<(), Box<SystemException>> {
         *forwards += 1;
         if *forwards > MAX_FORWARDS {
-            return Err(SystemException::new(Exception::Transient, minor::TOO_MANY_FORWARDS));
+            return Err(SystemException::new(Exception::Transient, minor::TOO_MANY_FORWARDS).into());
         }
-        self.rebind(&reply.read(|mut r| Ior::decode(&mut r)).map_err(broken)?);
+        self.rebind(&Ior::decode(&mut reply.reader()).map_err(broken)?);
         Ok(())
     }
 
     /// The server answered with an exception of the system.
     #[cold]
-    fn failed(&self, route: &NativeRoute, reply: &NativeReply) -> Result<Attempt, SystemException> {
-        let exception = reply.read(|mut r| read_exception(&mut r)).map_err(broken)?;
-        if exception.kind == Exception::ObjectNotExist && self.binding().route().is_some() {
+    fn failed(&self, reply: &NativeReply) -> Result<Attempt, Box<SystemException>> {
+        let exception = read_exception(&mut reply.reader()).map_err(broken)?;
+        let binding = self.present_binding();
+        let route = binding.natives().find(|route| reply.is_from(&route.server));
+        match route {
             // The handle is stale; a key may lead further than a handle.
-            route.stale.store(true, Ordering::Relaxed);
-            return Ok(Attempt::NotPossible);
+            Some(route) if exception.kind == Exception::ObjectNotExist && binding.route().is_some() => {
+                route.stale.store(true, Ordering::Relaxed);
+                Ok(Attempt::NotPossible)
+            }
+            _ => Err(exception.into()),
         }
-        Err(exception)
     }
 }
 
@@ -82,6 +130,6 @@ pub(crate) fn read_native<T, E: OperationError>(
     reply: &NativeReply,
     decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
 ) -> Result<T, E> {
-    let context = reference.orb().downgrade();
-    reply.read(|r| read_results(r.with_context(&context), reply.kind() == Kind::UserException, decode))
+    let reader = reply.reader().with_context(reference.orb().weak());
+    read_results(reader, reply.kind() == Kind::UserException, decode)
 }

@@ -49,9 +49,9 @@ pub(crate) fn call(
     }
     let index = object.find_operation(operation.name.as_bytes(), operation.index);
     let index = index.ok_or_else(SystemException::bad_operation)?;
-    let context = orb.downgrade();
+    let context = orb.weak();
     let mut results = Vec::new();
-    let reader = result_reader(arguments).with_context(&context);
+    let reader = result_reader(arguments).with_context(context);
     let mut call = ServerCall::new(reader, &mut results, 0, response.is_expected());
     upcall(&object, index, &mut call)?;
     let outcome = call.outcome();

@@ -13,13 +13,37 @@ use crate::exception::SystemException;
 use crate::object_table::ActiveObject;
 use crate::servant::{Outcome, ServerCall};
 
-/// The bytes of a native message's body as CDR, from where in the message it begins.
+/// Where in a message its body is, and how its numbers are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body {
+    start: usize,
+    order: ByteOrder,
+}
+
+impl Body {
+    /// Of a message that is empty.
+    pub(crate) const NONE: Self = Self { start: 0, order: ByteOrder::NATIVE };
+
+    #[inline(always)]
+    pub(crate) fn of(bytes: &[u8], message: &Message<'_>) -> Self {
+        let little = message.header.flags.has(Flags::LITTLE_ENDIAN);
+        let order = if little { ByteOrder::Little } else { ByteOrder::Big };
+        Self { start: bytes.len() - message.body.len(), order }
+    }
+
+    /// The bytes of the message as CDR, from where the body begins.
+    #[inline(always)]
+    pub(crate) fn reader(self, bytes: &[u8]) -> Reader<'_> {
+        let mut reader = Reader::starting_at(bytes, self.order, self.start);
+        reader.set_codesets(CodeSets::UNICODE);
+        reader
+    }
+}
+
+/// As [`Body::reader`].
+#[inline(always)]
 pub(crate) fn body_reader<'a>(bytes: &'a [u8], message: &Message<'a>) -> Reader<'a> {
-    let order =
-        if message.header.flags.has(Flags::LITTLE_ENDIAN) { ByteOrder::Little } else { ByteOrder::Big };
-    let mut reader = Reader::starting_at(bytes, order, bytes.len() - message.body.len());
-    reader.set_codesets(CodeSets::UNICODE);
-    reader
+    Body::of(bytes, message).reader(bytes)
 }
 
 /// A writer of the body of a native message whose header takes the first bytes of `output`.

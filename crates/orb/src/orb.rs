@@ -509,6 +509,12 @@ impl Orb {
         WeakOrb(Arc::downgrade(&self.0))
     }
 
+    /// A reference to it that does not keep it alive, lent.
+    #[inline]
+    pub(crate) fn weak(&self) -> &WeakOrb {
+        self.dispatcher().context()
+    }
+
     fn dispatcher(&self) -> &Dispatcher {
         self.0.dispatcher.get().expect("an ORB has a dispatcher from its start")
     }

@@ -1,10 +1,12 @@
 //! Object references: what a client holds, and where it leads.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use throughline_cdr::{Decode, DecodeError, Encode, EncodeError, Nilable, Reader, Writer};
 use throughline_giop::Ior;
 
@@ -24,17 +26,46 @@ pub struct ObjectRef(Arc<Inner>);
 struct Inner {
     orb: Orb,
     ior: Arc<Ior>,
-    /// Where the reference leads at present: its own profiles, or those it was forwarded to.
-    binding: ArcSwap<Binding>,
+    /// Where its own profiles lead.
+    own: Arc<Binding>,
+    /// Where it leads at present, if that is elsewhere.
+    forwarded: ArcSwapOption<Binding>,
+    /// Whether it is: what every call looks at.
+    is_forwarded: AtomicBool,
     /// As long as a call may take; none for the ORB's default.
     timeout: Option<Duration>,
+}
+
+impl Inner {
+    fn new(orb: Orb, ior: Arc<Ior>, own: Arc<Binding>) -> Self {
+        let (forwarded, is_forwarded) = (ArcSwapOption::empty(), AtomicBool::new(false));
+        Self { orb, ior, own, forwarded, is_forwarded, timeout: None }
+    }
+}
+
+/// Where a reference leads at present.
+pub(crate) enum Present<'r> {
+    Own(&'r Arc<Binding>),
+    Forwarded(Arc<Binding>),
+}
+
+impl Deref for Present<'_> {
+    type Target = Arc<Binding>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<Binding> {
+        match self {
+            Self::Own(own) => own,
+            Self::Forwarded(elsewhere) => elsewhere,
+        }
+    }
 }
 
 impl ObjectRef {
     pub(crate) fn new(orb: &Orb, ior: Ior) -> Self {
         let ior = Arc::new(ior);
-        let binding = ArcSwap::from_pointee(Binding::new(orb, &ior));
-        Self(Arc::new(Inner { orb: orb.clone(), ior, binding, timeout: None }))
+        let own = Arc::new(Binding::new(orb, &ior));
+        Self(Arc::new(Inner::new(orb.clone(), ior, own)))
     }
 
     /// The ORB that calls through this reference.
@@ -64,12 +95,10 @@ impl ObjectRef {
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         let inner = &self.0;
-        Self(Arc::new(Inner {
-            orb: inner.orb.clone(),
-            ior: Arc::clone(&inner.ior),
-            binding: ArcSwap::new(inner.binding.load_full()),
-            timeout: Some(timeout),
-        }))
+        let same = Inner::new(inner.orb.clone(), Arc::clone(&inner.ior), Arc::clone(&inner.own));
+        let same = Self(Arc::new(Inner { timeout: Some(timeout), ..same }));
+        same.lead_to(inner.forwarded.load_full());
+        same
     }
 
     /// How long a call may take; none for ever.
@@ -78,25 +107,42 @@ impl ObjectRef {
     }
 
     pub(crate) fn binding(&self) -> Arc<Binding> {
-        self.0.binding.load_full()
+        let inner = &self.0;
+        inner.forwarded.load_full().unwrap_or_else(|| Arc::clone(&inner.own))
     }
 
     /// As [`binding`](Self::binding), for a while only: no count of references is touched.
     #[inline]
-    pub(crate) fn present_binding(&self) -> arc_swap::Guard<Arc<Binding>> {
-        self.0.binding.load()
+    pub(crate) fn present_binding(&self) -> Present<'_> {
+        let inner = &self.0;
+        // What it was forwarded to a moment ago may be missed: a call that is under way misses it too.
+        if inner.is_forwarded.load(Ordering::Relaxed) {
+            Present::Forwarded(inner.forwarded.load_full().unwrap_or_else(|| Arc::clone(&inner.own)))
+        } else {
+            Present::Own(&inner.own)
+        }
     }
 
     /// From now on calls go where `ior` leads.
     pub(crate) fn rebind(&self, ior: &Ior) -> Arc<Binding> {
         let binding = Arc::new(Binding::new(&self.0.orb, ior));
-        self.0.binding.store(Arc::clone(&binding));
+        self.lead_to(Some(Arc::clone(&binding)));
         binding
     }
 
     /// Calls go to the reference's own profiles again. Returns none when they do so already.
     pub(crate) fn unbind(&self, from: &Binding) -> Option<Arc<Binding>> {
-        from.is_forwarded(&self.0.ior).then(|| self.rebind(&Arc::clone(&self.0.ior)))
+        from.is_forwarded(&self.0.ior).then(|| {
+            self.lead_to(None);
+            Arc::clone(&self.0.own)
+        })
+    }
+
+    /// Elsewhere than its own profiles say, or there again.
+    fn lead_to(&self, elsewhere: Option<Arc<Binding>>) {
+        let is_forwarded = elsewhere.is_some();
+        self.0.forwarded.store(elsewhere);
+        self.0.is_forwarded.store(is_forwarded, Ordering::Release);
     }
 
     /// Asks the object whether it is of the interface `repository_id` or one derived from it.
@@ -173,7 +219,7 @@ impl fmt::Display for ObjectRef {
 
 impl fmt::Debug for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ObjectRef({} at {})", self.type_id(), self.0.binding.load())
+        write!(f, "ObjectRef({} at {})", self.type_id(), &*self.present_binding())
     }
 }
 

@@ -99,6 +99,7 @@ pub use {
     completion_queue::CompletionQueue,
     descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, Segments, SendDescriptor},
     error::{CompletionError, ConnectError, PostError, PostRefused, ResourceError, WaitError},
+    fabric::SMALL_MESSAGE,
     fabric::local::{Faults, LocalNetwork},
     memory::{Buffer, MemoryHandle, OutsideWindow, Region, Rights, Window},
     nic::{ConnectionRequest, Listener, Nic},

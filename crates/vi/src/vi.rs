@@ -4,7 +4,9 @@ use crate::{
     Bell, Buffer, Completion, CompletionError, ConnectError, MAX_DISCRIMINATOR, PostError, PostRefused,
     ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, ViAttributes, WaitError,
     completion_queue::Member,
-    fabric::{Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, Sent, Spin, sleep},
+    fabric::{
+        Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin, sleep,
+    },
     memory::Pool,
 };
 use rustix::event::{PollFd, PollFlags};
@@ -241,6 +243,25 @@ impl Vi {
         let sent = self.carry_out(&mut descriptor);
         self.conclude(descriptor, sent);
         Ok(())
+    }
+
+    /// Sends a message of at most [`SMALL_MESSAGE`] bytes at once, from memory that need not be registered, without a
+    /// descriptor and without a completion. False if that cannot be, for instance since the fabric knows no such short cut,
+    /// or the message is longer: then post a descriptor.
+    #[inline]
+    pub fn send_small(&mut self, message: &[u8]) -> bool {
+        self.blocked == 0 && self.state == State::Connected && self.link.send_small(message)
+    }
+
+    /// Takes the next message without a descriptor, if it is of at most [`SMALL_MESSAGE`] bytes and lies where the fabric can
+    /// give it at once: its length. Bytes behind it may be overwritten. `None` says nothing about other messages, which
+    /// [`receive_done`](Self::receive_done) gives.
+    #[inline]
+    pub fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
+        if self.state != State::Connected || !self.received.is_empty() || !self.sending.is_empty() {
+            return None;
+        }
+        self.link.receive_small(into)
     }
 
     #[inline]

@@ -17,6 +17,9 @@ use std::{any::Any, os::fd::BorrowedFd, sync::Arc, time::Instant};
 pub(crate) use posted::Posted;
 pub(crate) use wait::{Spin, readable, sleep};
 
+/// The longest message that needs no descriptor, in bytes: see [`Vi::send_small`](crate::Vi::send_small).
+pub const SMALL_MESSAGE: usize = 56;
+
 /// A fabric, as a NIC sees it.
 pub(crate) trait Fabric: Send + Sync {
     /// Where peers find this NIC.
@@ -70,6 +73,17 @@ pub(crate) trait Link: Send {
 
     /// Carries out a send descriptor whose memory has been checked.
     fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent;
+
+    /// Sends a message of at most [`SMALL_MESSAGE`] bytes at once, without a descriptor; whether it could.
+    fn send_small(&mut self, _message: &[u8]) -> bool {
+        false
+    }
+
+    /// Takes the next message, if it is of at most [`SMALL_MESSAGE`] bytes and lies ready in memory of the connection's own:
+    /// its length. Bytes behind it may be overwritten.
+    fn receive_small(&mut self, _into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
+        None
+    }
 
     /// Takes the descriptor that [`Sent::HandOver`] was said of, and names the ticket that it is complete with.
     fn take(&mut self, _descriptor: SendDescriptor) -> u64 {

@@ -161,14 +161,7 @@ impl Buffer {
         self.len = self.memory.chunk;
     }
 
-    /// All its bytes, at least a cache line of them.
-    #[inline(always)]
-    pub(crate) fn whole(&self) -> &[u8] {
-        // SAFETY: as in `deref`.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.capacity()) }
-    }
-
-    /// As [`whole`](Self::whole).
+    /// All its bytes, however long it is at present.
     #[inline(always)]
     pub(crate) fn whole_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `deref_mut`.

@@ -1,24 +1,22 @@
-//! The client's side of the native protocol: links to servers, and one call over a link.
+//! The client's side of the native protocol: links to servers.
 //!
 //! A link carries one call at a time and belongs to the thread that made it: calls of one thread arrive in order, and no
 //! lock is taken for a call. The server polls all links of all its clients together, so that many cost it little.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use throughline_cdr::{EncodeError, Output, Reader, Writer};
 use throughline_giop::{NativeAddress, NativeProfile};
-use throughline_wire::{Flow, Header, Kind, Message, TimeLeft};
+use throughline_wire::{Flow, Kind};
 
+use super::exchange::Attempt;
 use super::link::{Link, LinkError, LinkOptions};
 use super::pipe::Pipe;
-use super::pipe_calls::PipeReply;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
-use crate::interface::Operation;
-use crate::native::{body_reader, body_writer};
+use crate::native::Body;
 use crate::transport::reactor::lock;
 
 /// After a server could not be reached, calls take other ways for this long before it is tried again; twice as long after each
@@ -59,7 +57,7 @@ pub(crate) struct NativeRoute {
     /// The server does not know the handle any more; another way may have another name for the object.
     pub(crate) stale: AtomicBool,
     /// The reference offers nothing else than the native protocol.
-    alone: bool,
+    pub(super) alone: bool,
 }
 
 impl NativeRoute {
@@ -90,26 +88,45 @@ impl fmt::Display for NativeRoute {
     }
 }
 
-/// A thread's link to a server.
-struct Own {
-    server: Arc<NativeServer>,
-    link: Link,
-    flow: Flow,
-    sequence: u32,
+/// A thread's link to a server, and the call that uses it.
+pub(crate) struct Own {
+    pub(super) server: Arc<NativeServer>,
+    pub(super) link: Link,
+    pub(super) flow: Flow,
+    pub(super) sequence: u32,
+    /// Octets of the request in the link's registered memory.
+    pub(super) used: usize,
+    /// The request, if it does not fit there.
+    pub(super) overflow: Vec<u8>,
+    /// What the answer is, and where in it the body is.
+    pub(super) kind: Kind,
+    pub(super) body: Body,
 }
 
 thread_local! {
-    /// The links of this thread that are not in use.
+    /// The link that this thread used last, unless it is in use.
+    static LAST: Cell<Option<Box<Own>>> = const { Cell::new(None) };
+    /// The other links of this thread that are not in use.
     #[expect(clippy::vec_box, reason = "what is taken out and put back at every call should be small")]
     static LINKS: RefCell<Vec<Box<Own>>> = const { RefCell::new(Vec::new()) };
-    /// What does not fit into registered memory.
-    static OVERFLOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A link that is not in use any more, for the thread's next call. Fails only while the thread is ending.
+#[inline]
+pub(super) fn keep(own: Box<Own>) {
+    let other = LAST.try_with(|last| last.replace(Some(own)));
+    // In use meanwhile: a servant called back, or a thread calls several servers in turn.
+    if let Ok(Some(other)) = other {
+        let _ = LINKS.try_with(|links| links.borrow_mut().push(other));
+    }
 }
 
 /// Closes the calling thread's links to servers that nobody uses any more.
 pub(crate) fn drop_closed() {
     // Fails only while the thread is ending, when they are closed anyway.
     let _ = LINKS.try_with(|links| {
+        let last = LAST.try_with(Cell::take).ok().flatten();
+        links.borrow_mut().extend(last);
         links.borrow_mut().retain(|own| !own.server.closed.load(Ordering::Acquire));
     });
 }
@@ -176,7 +193,7 @@ impl NativeServer {
 
     /// No answer came, or a part of one only.
     #[cold]
-    fn lost(&self, error: &LinkError, answered: bool) -> Result<Attempt, SystemException> {
+    pub(super) fn lost(&self, error: &LinkError, answered: bool) -> Result<Attempt, SystemException> {
         if error.is_timeout() {
             return Err(SystemException::new(Exception::Timeout, minor::REPLY_TIMEOUT)
                 .completed(Completion::Maybe)
@@ -194,8 +211,17 @@ impl NativeServer {
 
     /// This thread's link, made now if need be; none if that is not possible.
     #[inline]
-    fn link(self: &Arc<Self>, alone: bool) -> Option<Box<Own>> {
+    pub(super) fn link(self: &Arc<Self>, alone: bool) -> Option<Box<Own>> {
+        match LAST.take() {
+            Some(own) if own.server.id == self.id && own.link.is_open() => Some(own),
+            other => self.other_link(other, alone),
+        }
+    }
+
+    #[inline(never)]
+    fn other_link(self: &Arc<Self>, last: Option<Box<Own>>, alone: bool) -> Option<Box<Own>> {
         let own = LINKS.with_borrow_mut(|links| {
+            links.extend(last);
             let at = links.iter().position(|own| own.server.id == self.id)?;
             Some(links.swap_remove(at))
         });
@@ -228,8 +254,18 @@ impl NativeServer {
         match self.new_link(alone) {
             Ok(link) => {
                 tracing::debug!(address = ?self.address, "connected by the native protocol");
-                let flow = super::flows().next();
-                Some(Box::new(Own { server: Arc::clone(self), link, flow, sequence: 0 }))
+                let (server, flow) = (Arc::clone(self), super::flows().next());
+                let (overflow, body) = (Vec::new(), Body::NONE);
+                Some(Box::new(Own {
+                    server,
+                    link,
+                    flow,
+                    sequence: 0,
+                    used: 0,
+                    overflow,
+                    kind: Kind::Reply,
+                    body,
+                }))
             }
             Err(error) => {
                 self.suspend(&error);
@@ -237,157 +273,4 @@ impl NativeServer {
             }
         }
     }
-}
-
-/// An answer, in the memory where it was received.
-pub(crate) struct NativeReply {
-    own: Option<Box<Own>>,
-    kind: Kind,
-}
-
-impl NativeReply {
-    /// What kind of answer it is: one that `Kind::is_reply`.
-    #[inline]
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// A copy that needs no link.
-    pub(crate) fn detach(&self) -> PipeReply {
-        PipeReply::new(self.kind, self.own.as_ref().map_or(&[][..], |own| own.link.received()))
-    }
-
-    /// Reads the body.
-    #[inline]
-    pub(crate) fn read<T>(&self, read: impl FnOnce(Reader<'_>) -> T) -> T {
-        let bytes = self.own.as_ref().map_or(&[][..], |own| own.link.received());
-        match Message::read(bytes) {
-            Ok(message) => read(body_reader(bytes, &message)),
-            // It was read before; so this is an empty body.
-            Err(_) => read(Reader::new(&[], throughline_cdr::ByteOrder::NATIVE)),
-        }
-    }
-}
-
-impl Drop for NativeReply {
-    fn drop(&mut self) {
-        if let Some(own) = self.own.take() {
-            // The buffer with the answer is released while the next answer is waited for.
-            // Fails only while the thread is ending.
-            let _ = LINKS.try_with(|links| links.borrow_mut().push(own));
-        }
-    }
-}
-
-/// How an attempt ended.
-pub(crate) enum Attempt {
-    /// The call has an answer.
-    Answered(NativeReply),
-    /// A oneway is on its way.
-    Sent,
-    /// Nothing was sent: another way must be taken.
-    NotPossible,
-}
-
-/// Sends a request and waits for its answer, if there is to be one.
-///
-/// # Errors
-/// System exceptions of this side: an argument that can't be written, time that is over, a server that is gone.
-#[inline]
-pub(crate) fn exchange(
-    route: &NativeRoute,
-    operation: Operation,
-    deadline: Option<Instant>,
-    wants_reply: bool,
-    encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
-) -> Result<Attempt, SystemException> {
-    let Some(mut own) = route.server.link(route.alone) else { return Ok(Attempt::NotPossible) };
-    own.sequence = own.sequence.wrapping_add(1);
-    let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
-    let header =
-        Header { flow: own.flow, sequence: own.sequence, ..request(route, operation, deadline, kind) };
-    if let Err(error) = send(&mut own.link, &header, &encode)? {
-        route.server.suspend(&error);
-        return Ok(Attempt::NotPossible);
-    }
-    if !wants_reply {
-        // Dropping it gives the link back.
-        drop(NativeReply { own: Some(own), kind: Kind::Reply });
-        return Ok(Attempt::Sent);
-    }
-    crate::transport::server::before_waiting();
-    wait(own, deadline)
-}
-
-/// The header of a request on a link yet unknown.
-#[inline(always)]
-pub(crate) fn request(
-    route: &NativeRoute,
-    operation: Operation,
-    deadline: Option<Instant>,
-    kind: Kind,
-) -> Header {
-    Header {
-        slot: route.slot,
-        nonce: route.nonce,
-        operation: u16::try_from(operation.index).unwrap_or(u16::MAX),
-        check: operation.check(),
-        time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
-            TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
-        }),
-        ..Header::new(kind)
-    }
-}
-
-/// Marshals the request straight into memory that the fabric sends from.
-#[inline]
-fn send(
-    link: &mut Link,
-    header: &Header,
-    encode: &impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
-) -> Result<Result<(), LinkError>, SystemException> {
-    let room = match link.room() {
-        Ok(room) => room,
-        Err(error) => return Ok(Err(error)),
-    };
-    let mut overflow = OVERFLOW.take();
-    let mut used = header.size();
-    let written = header.write(room);
-    debug_assert!(written.is_ok(), "registered buffers are larger than headers");
-    let encoded = encode(&mut body_writer(Output::memory(room, &mut used, &mut overflow)));
-    let sent = match encoded {
-        Ok(()) if overflow.is_empty() => Ok(link.send(used)),
-        Ok(()) => Ok(link.send_large(&overflow)),
-        Err(error) => Err(error.into()),
-    };
-    overflow.clear();
-    if overflow.capacity() > 0 && overflow.capacity() <= super::KEEP_OVERFLOW {
-        OVERFLOW.set(overflow);
-    }
-    sent
-}
-
-#[inline]
-fn wait(mut own: Box<Own>, deadline: Option<Instant>) -> Result<Attempt, SystemException> {
-    loop {
-        if let Err(error) = own.link.receive(deadline) {
-            return own.server.lost(&error, own.link.has_part());
-        }
-        let kind = match Message::read(own.link.received()) {
-            Ok(Message { header, .. }) if header.sequence != own.sequence => None,
-            Ok(Message { header, .. }) if header.kind.is_reply() => Some(header.kind),
-            Ok(_) => None,
-            Err(error) => return Err(nonsense(&error.to_string())),
-        };
-        if let Some(kind) = kind {
-            return Ok(Attempt::Answered(NativeReply { own: Some(own), kind }));
-        }
-    }
-}
-
-#[cold]
-fn nonsense(why: &str) -> SystemException {
-    SystemException::new(Exception::CommFailure, minor::PEER_TALKS_NONSENSE)
-        .completed(Completion::Maybe)
-        .detail(why.to_owned())
 }

@@ -86,7 +86,7 @@ impl<'a> Driving<'a> {
                     std::thread::park();
                 }
             } else {
-                std::hint::spin_loop();
+                spin.pause();
             }
         }
         DRIVES.set(true);

@@ -10,7 +10,7 @@ use throughline_cdr::Output;
 use throughline_giop::NativeAddress;
 use throughline_vi::{
     Bell, Buffer, Completion, CompletionError, ConnectError, ConnectionRequest, Nic, Reliability,
-    ResourceError, SendDescriptor, State, Vi, ViAttributes, WaitError,
+    ResourceError, SMALL_MESSAGE, SendDescriptor, State, Vi, ViAttributes, WaitError,
 };
 
 use super::nics;
@@ -26,17 +26,22 @@ pub(super) struct LinkMemory {
     buffers: u32,
     /// Octets in each.
     size: u32,
+    /// So often a small message is looked for before the clock is looked at.
+    looks: u32,
 }
 
 impl LinkMemory {
     /// Buffers sent are free as soon as the receiver has looked.
-    pub(super) const SHM: Self = Self { buffers: 16, size: 64 << 10 };
+    pub(super) const SHM: Self = Self { buffers: 16, size: 64 << 10, looks: 100 };
     /// Buffers sent are free only once the receiver has said so.
-    pub(super) const UDP: Self = Self { buffers: 128, size: 16 << 10 };
+    pub(super) const UDP: Self = Self { buffers: 128, size: 16 << 10, looks: 0 };
 }
 
 /// A peer that does not take what it is sent loses its link after this.
 const STALL: Duration = Duration::from_secs(30);
+
+/// So many looks follow one another at once, the others leave the processor to its other threads for a moment.
+const EAGER_LOOKS: u32 = 64;
 
 /// How long a link over UDP that is closed waits for the peer to have everything.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -111,6 +116,8 @@ pub(crate) struct Link {
     /// The buffer that the next message is written to.
     out: Option<Buffer>,
     arrived: Arrived,
+    /// See [`LinkMemory`]; none for who does not want to look at all.
+    looks: u32,
     /// Messages checked out.
     away: usize,
     /// Registered buffers in each direction.
@@ -142,6 +149,8 @@ impl Errand {
 #[derive(Debug)]
 enum Arrived {
     Nothing,
+    /// Needed no buffer: its length, and its octets from the beginning.
+    Small(usize, [u8; SMALL_MESSAGE]),
     /// Lies in the buffer where it was received.
     Buffer(Buffer),
     /// Came in parts. Not whole before `missing` is zero.
@@ -156,6 +165,7 @@ impl Arrived {
     fn octets(&self) -> &[u8] {
         match self {
             Self::Nothing => &[],
+            Self::Small(len, octets) => octets.get(..*len).unwrap_or_default(),
             Self::Buffer(buffer) => buffer,
             Self::Parts { octets, .. } => octets,
         }
@@ -180,6 +190,7 @@ impl Link {
             vi,
             out: None,
             arrived,
+            looks: if options.spin.is_zero() { 0 } else { memory.looks },
             away: 0,
             buffers: memory.buffers,
             max_message: options.max_message,
@@ -266,12 +277,18 @@ impl Link {
     }
 
     /// The memory that the next message is written to.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn room(&mut self) -> Result<&mut [u8], LinkError> {
         if self.out.is_none() {
             self.out = Some(self.buffer()?);
         }
         self.out.as_deref_mut().ok_or(LinkError::Stalled)
+    }
+
+    /// What [`room`](Self::room) gave; nothing if the message was sent since.
+    #[inline]
+    pub(crate) fn begun(&mut self) -> &mut [u8] {
+        self.out.as_deref_mut().unwrap_or_default()
     }
 
     #[inline]
@@ -302,8 +319,16 @@ impl Link {
     }
 
     /// Sends what was written to [`room`](Self::room), up to `used`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, used: usize) -> Result<(), LinkError> {
+        match self.out.as_deref().and_then(|out| out.get(..used)) {
+            Some(message) if used <= SMALL_MESSAGE && self.vi.send_small(message) => Ok(()),
+            _ => self.send_buffer(used),
+        }
+    }
+
+    #[inline(never)]
+    fn send_buffer(&mut self, used: usize) -> Result<(), LinkError> {
         let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
         buffer.set_len(used);
         self.post(SendDescriptor::new(buffer))?;
@@ -348,6 +373,23 @@ impl Link {
     /// Whether a message is there, to be [`received`](Self::received) and [`release`](Self::release)d.
     #[inline]
     pub(crate) fn try_receive(&mut self) -> Result<bool, LinkError> {
+        if self.receive_small() { Ok(true) } else { self.try_receive_any() }
+    }
+
+    /// Whether a small message was there that needs no thought.
+    #[inline(always)]
+    fn receive_small(&mut self) -> bool {
+        if !matches!(self.arrived, Arrived::Nothing) {
+            return false;
+        }
+        let mut octets = [0; SMALL_MESSAGE];
+        let Some(len) = self.vi.receive_small(&mut octets) else { return false };
+        self.arrived = Arrived::Small(len, octets);
+        true
+    }
+
+    #[inline(never)]
+    fn try_receive_any(&mut self) -> Result<bool, LinkError> {
         match self.vi.receive_done() {
             Some(completion) => self.take(completion),
             None if self.is_open() => Ok(false),
@@ -356,9 +398,23 @@ impl Link {
     }
 
     /// Waits for a message; at most until `deadline`. The one received before is [released](Self::release).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
         self.release();
+        // Mostly the answer comes soon, and nobody wants to know how late it is.
+        for look in 0..self.looks {
+            if self.receive_small() {
+                return Ok(());
+            }
+            if look >= EAGER_LOOKS {
+                std::hint::spin_loop();
+            }
+        }
+        self.receive_any(deadline)
+    }
+
+    #[inline(never)]
+    fn receive_any(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
         loop {
             let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let completion = self.vi.receive_wait(timeout)?;
@@ -408,7 +464,7 @@ impl Link {
     }
 
     /// The message received last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn received(&self) -> &[u8] {
         self.arrived.octets()
     }
@@ -457,8 +513,17 @@ impl Link {
     }
 
     /// The message received last is not needed any more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self) {
+        match &self.arrived {
+            Arrived::Nothing => {}
+            Arrived::Small(..) => self.arrived = Arrived::Nothing,
+            Arrived::Buffer(_) | Arrived::Parts { .. } => self.release_buffer(),
+        }
+    }
+
+    #[inline(never)]
+    fn release_buffer(&mut self) {
         if let Arrived::Buffer(buffer) = std::mem::replace(&mut self.arrived, Arrived::Nothing) {
             self.repost(buffer);
         }
@@ -478,10 +543,9 @@ impl Link {
         answer: impl FnOnce(&[u8], Output<'_>),
     ) -> Result<(), LinkError> {
         self.room()?;
-        let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
+        let Self { out, arrived, .. } = self;
         let mut used = 0;
-        answer(self.received(), Output::memory(&mut buffer, &mut used, overflow));
-        self.out = Some(buffer);
+        answer(arrived.octets(), Output::memory(out.as_deref_mut().unwrap_or_default(), &mut used, overflow));
         let sent = self.send_answer(used, overflow);
         // Not before: the answer does not wait for this.
         self.release();

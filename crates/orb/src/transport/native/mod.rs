@@ -5,6 +5,7 @@
 
 pub(crate) mod client;
 pub(crate) mod drive;
+pub(crate) mod exchange;
 pub(crate) mod link;
 mod listener;
 mod nics;

@@ -11,6 +11,9 @@ use throughline_vi::Bell;
 /// Looks between two questions for the time.
 const LOOKS: u32 = 64;
 
+/// So many looks follow one another at once, the others leave the processor to its other threads for a moment.
+const EAGER_LOOKS: u32 = 64;
+
 /// So many times in a row looking may be in vain before it is given up.
 const PATIENCE: u32 = 8;
 
@@ -49,6 +52,14 @@ impl Spin {
     pub(crate) fn is_over(&mut self) -> bool {
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(LOOKS) { self.is_time() } else { self.looks == 1 && self.is_hopeless() }
+    }
+
+    /// Between two looks.
+    #[inline(always)]
+    pub(crate) fn pause(&self) {
+        if self.looks > EAGER_LOOKS {
+            std::hint::spin_loop();
+        }
     }
 
     fn is_hopeless(&self) -> bool {

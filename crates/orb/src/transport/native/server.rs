@@ -287,7 +287,7 @@ impl Shared {
             } else if looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
                 parking.look(lines.iter().map(|line| &line.bell))?;
             } else {
-                std::hint::spin_loop();
+                spin.pause();
             }
         }
         Ok(())

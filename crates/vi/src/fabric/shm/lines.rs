@@ -9,7 +9,6 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-#[cfg(not(loom))]
 use super::frame::SMALL;
 
 /// Bytes of a line.
@@ -94,27 +93,27 @@ impl Lines {
         unsafe { copy_out(place, into) }
     }
 
-    /// The body of a small message: the first `len` of these bytes, of which there are enough for a line.
+    /// The body of a small message, of at most [`SMALL`] bytes.
     #[inline(always)]
-    pub(crate) fn fill_small(&self, position: u64, bytes: &[u8], len: usize) {
-        let line = self.line(position);
-        let (words, _) = bytes[..SMALL].as_chunks::<8>();
-        let last = len / 8;
-        for (place, word) in line.0[1..].iter().zip(words).take(last) {
+    pub(crate) fn fill_small(&self, position: u64, bytes: &[u8]) {
+        let mut places = self.line(position).0[1..].iter();
+        let (words, rest) = bytes.as_chunks::<8>();
+        // Words first: what the other is asked for in vain is lost.
+        for (word, place) in words.iter().zip(places.by_ref()) {
             place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
         }
-        if !len.is_multiple_of(8) {
-            // What is behind it in the buffer is none of the peer's business. And a word read where half a word was just
-            // written would have to wait for it.
-            line.0[1 + last].store(to_word(&bytes[last * 8..len]), Ordering::Relaxed);
+        if !rest.is_empty()
+            && let Some(place) = places.next()
+        {
+            place.store(to_word(rest), Ordering::Relaxed);
         }
     }
 
-    /// The body of a small message, in whole words.
+    /// The body of a small message, however long it is.
     #[inline(always)]
-    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8], len: usize) {
-        let (words, _) = into[..SMALL].as_chunks_mut::<8>();
-        for (word, place) in words.iter_mut().zip(&self.line(position).0[1..]).take(len.div_ceil(8)) {
+    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8; SMALL]) {
+        let (words, _) = into.as_chunks_mut::<8>();
+        for (word, place) in words.iter_mut().zip(&self.line(position).0[1..]) {
             *word = place.load(Ordering::Relaxed).to_ne_bytes();
         }
     }
@@ -211,12 +210,12 @@ fn from_word(word: u64, mut bytes: &mut [u8]) {
 
 #[cfg(loom)]
 impl Lines {
-    pub(crate) fn fill_small(&self, position: u64, bytes: &[u8], len: usize) {
-        self.fill(position, 8, &bytes[..len]);
+    pub(crate) fn fill_small(&self, position: u64, bytes: &[u8]) {
+        self.fill(position, 8, bytes);
     }
 
-    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8], len: usize) {
-        self.copy(position, 8, &mut into[..len]);
+    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8; SMALL]) {
+        self.copy(position, 8, into);
     }
 
     pub(crate) fn on_heap(count: usize) -> Self {

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     CompletionError, ConnectError, MemoryHandle, ProtectionTag, Reliability, ResourceError, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
-    fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent},
+    fabric::{Arrival, Destination, Doorbell, Link, Posted, SMALL_MESSAGE, Sent},
     memory::{FilePart, Memory, copy_in, copy_out},
 };
 use std::{
@@ -143,6 +143,16 @@ impl Link for ShmLink {
         self.up().send(descriptor)
     }
 
+    #[inline]
+    fn send_small(&mut self, message: &[u8]) -> bool {
+        self.up().send_small(message)
+    }
+
+    #[inline]
+    fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
+        self.up().receive_small(into)
+    }
+
     fn acknowledged(&mut self) -> u64 {
         let up = self.up();
         if up.producer.grant(up.channel.peer_progress()).is_err() {
@@ -177,11 +187,27 @@ impl Connected {
             && descriptor.more.is_empty()
             && !self.reception;
         let len = descriptor.buffer.len();
-        if plain && len <= self.small_limit && self.producer.push_small(descriptor.buffer.whole(), len) {
+        if plain && len <= self.small_limit && self.producer.push_small(&descriptor.buffer) {
             self.channel.wake_peer();
             return Sent::Done(len);
         }
         self.send_any(descriptor)
+    }
+
+    #[inline(always)]
+    fn send_small(&mut self, message: &[u8]) -> bool {
+        let sent = message.len() <= self.small_limit && !self.reception && self.producer.push_small(message);
+        if sent {
+            self.channel.wake_peer();
+        }
+        sent
+    }
+
+    #[inline(always)]
+    fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
+        let (len, tell) = self.consumer.take_small(into)?;
+        self.consumed(tell);
+        Some(len)
     }
 
     #[inline(never)]
@@ -325,7 +351,8 @@ impl Connected {
     #[inline(always)]
     fn receive(&mut self, mut posted: Option<&mut ReceiveDescriptor>) -> Arrival {
         if let Some(descriptor) = &mut posted
-            && let Some((len, tell)) = self.consumer.take_small(descriptor.buffer.whole_mut())
+            && let Some(place) = descriptor.buffer.whole_mut().first_chunk_mut()
+            && let Some((len, tell)) = self.consumer.take_small(place)
         {
             descriptor.buffer.set_len(len);
             if !descriptor.more.is_empty() {

@@ -4,7 +4,7 @@
 //! announcement in one. How far the consumer is, it says in memory of *its* own, and seldom.
 
 use super::{
-    frame::{self, Head, Kind},
+    frame::{self, Head, Kind, SMALL},
     lines::Lines,
 };
 use crate::sync::{Ordering, publish_before_loads};
@@ -65,16 +65,15 @@ impl Producer {
         self.next + self.padding(head.lines()) + head.lines() < self.consumed + self.lines.count() as u64
     }
 
-    /// Publishes a small message in a line of its own, as [`push`](Self::push) does; whether it could. `bytes` has room
-    /// for a whole line, and what is beyond `len` is not published.
+    /// Publishes a small message in a line of its own, as [`push`](Self::push) does; whether it could.
     #[inline(always)]
-    pub(crate) fn push_small(&mut self, bytes: &[u8], len: usize) -> bool {
+    pub(crate) fn push_small(&mut self, bytes: &[u8]) -> bool {
         if self.marked != 0 || self.next + 1 >= self.consumed + self.lines.count() as u64 {
             return false;
         }
-        self.lines.fill_small(self.next, bytes, len);
+        self.lines.fill_small(self.next, bytes);
         // SYNC POINT: frame. Pairs with `Consumer::take_small`.
-        publish_before_loads(self.lines.head(self.next), frame::small_to_word(len, self.next));
+        publish_before_loads(self.lines.head(self.next), frame::small_to_word(bytes.len(), self.next));
         self.next += 1;
         true
     }
@@ -181,13 +180,13 @@ impl Consumer {
     }
 
     /// Takes the next frame if it is a small message: its length, and whether the producer should be told how far we are.
-    /// `into` has room for a whole line; beyond the message it may be overwritten.
+    /// Beyond the message `into` may be overwritten.
     #[inline(always)]
-    pub(crate) fn take_small(&mut self, into: &mut [u8]) -> Option<(usize, bool)> {
+    pub(crate) fn take_small(&mut self, into: &mut [u8; SMALL]) -> Option<(usize, bool)> {
         // SYNC POINT: frame. Pairs with `Producer::push_small`.
         let word = self.lines.head(self.next).load(Ordering::Acquire);
         let (len, acknowledge) = frame::small_from_word(word, self.next)?;
-        self.lines.copy_small(self.next, into, len);
+        self.lines.copy_small(self.next, into);
         self.next += 1;
         Some((len, acknowledge || self.next - self.published >= self.lines.count() as u64 / 4))
     }

@@ -1,0 +1,194 @@
+//! One call by the native protocol: a request over the thread's link, and the answer where it was received.
+//!
+//! Writing arguments and reading results depends on the operation, and is compiled for each. All else is compiled once, and
+//! what it hands on fits into registers: a call takes less time than copying a few errors that did not happen.
+
+use std::time::Instant;
+
+use throughline_cdr::{EncodeError, Output, Reader, Writer};
+use throughline_wire::{Header, Kind, Message, TimeLeft};
+
+use super::client::{NativeRoute, NativeServer, Own, keep};
+use super::pipe_calls::PipeReply;
+use crate::exception::{Completion, Kind as Exception, SystemException, minor};
+use crate::interface::Operation;
+use crate::native::{Body, body_writer};
+
+/// An answer, in the memory where it was received.
+pub(crate) struct NativeReply(Option<Box<Own>>);
+
+impl NativeReply {
+    /// What kind of answer it is: one that `Kind::is_reply`.
+    #[inline]
+    pub(crate) fn kind(&self) -> Kind {
+        self.0.as_ref().map_or(Kind::Reply, |own| own.kind)
+    }
+
+    /// Whether it came from this server.
+    pub(crate) fn is_from(&self, server: &NativeServer) -> bool {
+        self.0.as_ref().is_some_and(|own| std::ptr::eq(&*own.server, server))
+    }
+
+    /// A copy that needs no link.
+    pub(crate) fn detach(&self) -> PipeReply {
+        PipeReply::new(self.kind(), self.0.as_ref().map_or(&[][..], |own| own.link.received()))
+    }
+
+    /// A reader of the body.
+    #[inline]
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        match &self.0 {
+            Some(own) => own.body.reader(own.link.received()),
+            None => Body::NONE.reader(&[]),
+        }
+    }
+}
+
+impl Drop for NativeReply {
+    #[inline]
+    fn drop(&mut self) {
+        // The buffer with the answer is released while the next answer is waited for.
+        self.0.take().into_iter().for_each(keep);
+    }
+}
+
+/// How an attempt ended.
+pub(crate) enum Attempt {
+    /// The call has an answer.
+    Answered(NativeReply),
+    /// A oneway is on its way.
+    Sent,
+    /// Nothing was sent: another way must be taken.
+    NotPossible,
+}
+
+/// Writes the header of a request into memory that the fabric sends from. None if there is no way at present.
+pub(crate) fn begin(
+    route: &NativeRoute,
+    operation: Operation,
+    deadline: Option<Instant>,
+    wants_reply: bool,
+) -> Option<Box<Own>> {
+    let mut own = route.server.link(route.alone)?;
+    own.sequence = own.sequence.wrapping_add(1);
+    let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
+    let header =
+        Header { flow: own.flow, sequence: own.sequence, ..request(route, operation, deadline, kind) };
+    match own.link.room() {
+        Ok(room) => {
+            let written = header.write(room);
+            debug_assert!(written.is_ok(), "registered buffers are larger than headers");
+            own.used = header.size();
+            Some(own)
+        }
+        Err(error) => {
+            route.server.suspend(&error);
+            None
+        }
+    }
+}
+
+/// The header of a request on a link yet unknown.
+#[inline(always)]
+pub(crate) fn request(
+    route: &NativeRoute,
+    operation: Operation,
+    deadline: Option<Instant>,
+    kind: Kind,
+) -> Header {
+    Header {
+        slot: route.slot,
+        nonce: route.nonce,
+        operation: u16::try_from(operation.index).unwrap_or(u16::MAX),
+        check: operation.check(),
+        time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
+            TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
+        }),
+        ..Header::new(kind)
+    }
+}
+
+/// Marshals the arguments straight into that memory, behind the header. Gives the link back if they can't be written.
+#[inline]
+pub(crate) fn marshal(
+    mut own: Box<Own>,
+    encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+) -> Result<Box<Own>, Box<SystemException>> {
+    let Own { link, used, overflow, .. } = &mut *own;
+    match encode(&mut body_writer(Output::memory(link.begun(), used, overflow))) {
+        Ok(()) => Ok(own),
+        Err(error) => Err(unwritable(own, error)),
+    }
+}
+
+#[cold]
+fn unwritable(mut own: Box<Own>, error: EncodeError) -> Box<SystemException> {
+    own.forget_overflow();
+    keep(own);
+    Box::new(error.into())
+}
+
+impl Own {
+    #[inline]
+    fn send(&mut self) -> bool {
+        let sent = if self.overflow.is_empty() { self.link.send(self.used) } else { self.send_overflow() };
+        match sent {
+            Ok(()) => true,
+            Err(error) => {
+                self.server.suspend(&error);
+                false
+            }
+        }
+    }
+
+    #[cold]
+    fn send_overflow(&mut self) -> Result<(), super::link::LinkError> {
+        let sent = self.link.send_large(&self.overflow);
+        self.forget_overflow();
+        sent
+    }
+
+    fn forget_overflow(&mut self) {
+        self.overflow.clear();
+        self.overflow.shrink_to(super::KEEP_OVERFLOW);
+    }
+}
+
+/// Sends the request and waits for its answer, if there is to be one.
+///
+/// # Errors
+/// System exceptions of this side: time that is over, a server that is gone.
+pub(crate) fn finish(
+    mut own: Box<Own>,
+    deadline: Option<Instant>,
+    wants_reply: bool,
+) -> Result<Attempt, Box<SystemException>> {
+    if !own.send() {
+        return Ok(Attempt::NotPossible);
+    }
+    if !wants_reply {
+        keep(own);
+        return Ok(Attempt::Sent);
+    }
+    crate::transport::server::before_waiting();
+    loop {
+        if let Err(error) = own.link.receive(deadline) {
+            return own.server.lost(&error, own.link.has_part()).map_err(Box::new);
+        }
+        let bytes = own.link.received();
+        match Message::read(bytes) {
+            Ok(message) if message.header.sequence == own.sequence && message.header.kind.is_reply() => {
+                (own.kind, own.body) = (message.header.kind, Body::of(bytes, &message));
+                return Ok(Attempt::Answered(NativeReply(Some(own))));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(nonsense(&error.to_string())),
+        }
+    }
+}
+
+#[cold]
+fn nonsense(why: &str) -> Box<SystemException> {
+    let exception = SystemException::new(Exception::CommFailure, minor::PEER_TALKS_NONSENSE);
+    Box::new(exception.completed(Completion::Maybe).detail(why.to_owned()))
+}
