@@ -22,14 +22,16 @@ use crate::exception::{Completion, Kind, OperationError, SystemException, minor}
 use crate::handover::{Bringer, Brought, Handover};
 use crate::interface::Operation;
 use crate::invoke::{
-    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, not_connected, remaining,
+    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, not_connected,
+    read_results, remaining,
 };
 use crate::local;
 use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
 use crate::transport::native::client::NativeServer;
-use crate::transport::native::pipe_calls::{PipeFailure, PipeReply};
+use crate::transport::native::pipe::Begun;
+use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SMALL};
 
 impl ObjectRef {
     /// Calls an operation without blocking. `encode` runs now, `decode` when the reply has come. Generated stubs call
@@ -94,7 +96,7 @@ where
 {
     fn begin(mut self) -> Self {
         if let State::Start = self.state {
-            self.state = self.call.start().unwrap_or_else(State::Failed);
+            self.call.start(&mut self.state);
             if let State::Sent { connection, .. } = &self.state {
                 connection.flush();
             }
@@ -140,7 +142,6 @@ pub(crate) enum State {
     },
     /// Sent by the binding's native way of this index.
     Piped {
-        server: Arc<NativeServer>,
         way: usize,
         id: u32,
     },
@@ -160,6 +161,20 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T, E>> {
         let this = self.get_mut();
         loop {
+            if let State::Piped { way, id } = this.state {
+                let mut message = [0; SMALL];
+                let answer = match this.call.poll_small(way, id, cx, &mut message) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(answer) => answer,
+                };
+                if let Some(answer) = answer {
+                    this.state = State::Finished;
+                    let decode = this.decode.take().expect("a future is not polled after it has finished");
+                    let reader = answer.body.reader(message.get(..answer.len).unwrap_or_default());
+                    let reader = reader.with_context(this.call.reference.orb().weak());
+                    return Poll::Ready(read_results(reader, answer.user, decode));
+                }
+            }
             let outcome = match this.poll_step(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(outcome) => outcome,
@@ -185,10 +200,10 @@ impl<E, D> CallFuture<E, D> {
     /// Goes on as far as possible; none means that the state has changed.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Step>, SystemException>> {
         match std::mem::replace(&mut self.state, State::Finished) {
-            State::Start => Poll::Ready(self.call.start().map(|state| {
-                self.state = state;
-                None
-            })),
+            State::Start => {
+                self.call.start(&mut self.state);
+                Poll::Ready(Ok(None))
+            }
             State::AtWorker(handover) => match handover.poll(cx) {
                 Poll::Pending => {
                     self.state = State::AtWorker(handover);
@@ -217,14 +232,10 @@ impl<E, D> CallFuture<E, D> {
                 Poll::Ready(Ok(reply)) => Poll::Ready(Step::of(reply, connection.code_sets()).map(Some)),
                 Poll::Ready(Err(failure)) => Poll::Ready(self.again(failure)),
             },
-            State::Piped { server, way, id } => match server.poll_reply(id, cx) {
-                Poll::Pending => {
-                    self.state = State::Piped { server, way, id };
-                    Poll::Pending
-                }
-                Poll::Ready(Ok(reply)) => Poll::Ready(self.native_answer(Some(way), reply)),
-                Poll::Ready(Err(failure)) => Poll::Ready(self.native_failure(&server, failure)),
-            },
+            State::Piped { way, id } => Poll::Ready(match self.call.take_piped(way, id) {
+                Ok(reply) => self.native_answer(Some(way), reply),
+                Err(failure) => self.native_failure(way, failure),
+            }),
             State::Stuck(_) if self.call.is_late() => {
                 Poll::Ready(Err(failed(CallFailure::TimedOut).completed(Completion::No)))
             }
@@ -270,19 +281,18 @@ impl<E, D> CallFuture<E, D> {
     }
 
     #[cold]
-    fn native_failure(
-        &mut self,
-        server: &NativeServer,
-        failure: PipeFailure,
-    ) -> Result<Option<Step>, SystemException> {
+    fn native_failure(&mut self, way: usize, failure: PipeFailure) -> Result<Option<Step>, SystemException> {
+        let suspend = |call: &Call, why: &str| {
+            call.binding.native_at(way).into_iter().for_each(|route| route.server.suspend(&why));
+        };
         match failure {
             PipeFailure::TimedOut => Err(failed(CallFailure::TimedOut)),
             PipeFailure::NotCarriedOut => {
-                server.suspend(&"the server closed the futures' link");
+                suspend(&self.call, "the server closed the futures' link");
                 self.again(CallFailure::NotStarted)
             }
             PipeFailure::Lost(why) => {
-                server.suspend(&why);
+                suspend(&self.call, &why);
                 Err(failed(CallFailure::Lost(why)))
             }
         }
@@ -328,14 +338,29 @@ enum Refused {
 }
 
 impl Call {
-    fn start(&mut self) -> Result<State, SystemException> {
+    /// Sends the request, or begins what must come before that. What is usual is written where it belongs, and no larger
+    /// thing is moved.
+    fn start(&mut self, state: &mut State) {
+        let way = if self.binding.local_key().is_some() { None } else { self.binding.native_way() };
+        let begun = way.and_then(|way| Some((way, self.send_native(way)?)));
+        match begun {
+            Some((way, Begun::Sent(id))) => *state = State::Piped { way, id },
+            begun => *state = self.start_otherwise(begun).unwrap_or_else(State::Failed),
+        }
+    }
+
+    #[inline(never)]
+    fn start_otherwise(&mut self, begun: Option<(usize, Begun)>) -> Result<State, SystemException> {
+        if let Some((way, begun)) = begun {
+            return self.not_sent(way, begun);
+        }
         if self.binding.local_key().is_some() {
             self.write_in(CodeSets::UNICODE)?;
             return Ok(self.run_local());
         }
-        if let Some(way) = self.binding.native_way() {
+        if self.binding.native_way().is_some() {
+            // In vain once more, to say why.
             self.write_in(CodeSets::UNICODE)?;
-            return self.start_native(way);
         }
         let index = self.binding.current();
         self.write_for(index)?;
@@ -361,7 +386,7 @@ impl Call {
 
     /// Sees to it that text among the arguments is as this server reads it.
     #[inline]
-    fn write_in(&mut self, code_sets: CodeSets) -> Result<(), SystemException> {
+    pub(crate) fn write_in(&mut self, code_sets: CodeSets) -> Result<(), SystemException> {
         if self.code_sets == code_sets || self.arguments.octets().is_empty() {
             Ok(())
         } else {
@@ -447,7 +472,7 @@ impl<E, D> Drop for CallFuture<E, D> {
     fn drop(&mut self) {
         match &self.state {
             State::Sent { connection, id, .. } => connection.cancel(*id),
-            State::Piped { server, id, .. } => server.pipe.forget(*id),
+            State::Piped { way, id } => self.call.forget_piped(*way, *id),
             _ => {}
         }
     }

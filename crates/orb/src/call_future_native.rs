@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
-use throughline_cdr::Decode;
+use throughline_cdr::{CodeSets, Decode};
 use throughline_giop::Ior;
 use throughline_wire::Kind;
 
@@ -17,7 +18,7 @@ use crate::transport::calls::CallFailure;
 use crate::transport::native::client::NativeServer;
 use crate::transport::native::exchange::{Attempt, begin, finish, marshal, request};
 use crate::transport::native::pipe::Begun;
-use crate::transport::native::pipe_calls::PipeReply;
+use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SMALL, SmallReply};
 
 /// A server that is about to be connected. Others wait for that, so they must learn if it does not happen.
 struct Connecting(Option<Arc<NativeServer>>);
@@ -39,24 +40,58 @@ impl Drop for Connecting {
 }
 
 impl Call {
-    /// Sends the request by this way of the binding, if that is possible now.
+    /// Sends the request by this way of the binding, if that is possible now. None if its arguments cannot be read there.
     #[inline]
-    pub(crate) fn start_native(&self, way: usize) -> Result<State, SystemException> {
+    pub(crate) fn send_native(&mut self, way: usize) -> Option<Begun> {
+        self.write_in(CodeSets::UNICODE).ok()?;
+        let route = self.binding.native_at(way)?;
+        let header = request(route, self.operation, self.deadline, Kind::Request);
+        let begun = route.server.pipe.send(&header, self.arguments.octets(), self.deadline);
+        if self.deadline.is_some() && matches!(begun, Begun::Sent(_)) {
+            route.server.watch_deadlines();
+        }
+        Some(begun)
+    }
+
+    /// The request did not leave: what comes instead.
+    #[cold]
+    pub(crate) fn not_sent(&self, way: usize, begun: Begun) -> Result<State, SystemException> {
         let route = self.binding.native_at(way).ok_or_else(|| self.reference.no_usable_profile())?;
         let server = &route.server;
-        let header = request(route, self.operation, self.deadline, Kind::Request);
-        match server.pipe.send(header, self.arguments.octets(), self.deadline) {
-            Begun::Sent(id) => {
-                if self.deadline.is_some() {
-                    server.watch_deadlines();
-                }
-                Ok(State::Piped { server: Arc::clone(server), way, id })
-            }
+        match begun {
+            Begun::Sent(id) => Ok(State::Piped { way, id }),
             Begun::NoRoom => Ok(State::Stuck(Arc::clone(server))),
             Begun::NotConnected => Ok(self.connect_native(way)),
             Begun::TooLong => Ok(self.exchange_at_worker(way)),
             Begun::Full => Err(failed(CallFailure::Full)),
         }
+    }
+
+    /// The answer to a request that was sent, if it is a small one and calls for nothing else than to be read; none if it is
+    /// to be [taken](Self::take_piped).
+    #[inline]
+    pub(crate) fn poll_small(
+        &self,
+        way: usize,
+        id: u32,
+        cx: &mut Context<'_>,
+        into: &mut [u8; SMALL],
+    ) -> Poll<Option<SmallReply>> {
+        let Some(route) = self.binding.native_at(way) else { return Poll::Ready(None) };
+        route.server.poll_small(id, cx, into)
+    }
+
+    /// What became of a request that was sent.
+    #[inline(never)]
+    pub(crate) fn take_piped(&self, way: usize, id: u32) -> Result<PipeReply, PipeFailure> {
+        let outcome = self.binding.native_at(way).and_then(|route| route.server.take_reply(id));
+        outcome.unwrap_or_else(|| Err(PipeFailure::Lost("no call of this number is under way".to_owned())))
+    }
+
+    /// Nobody wants the answer any more.
+    #[inline(never)]
+    pub(crate) fn forget_piped(&self, way: usize, id: u32) {
+        self.binding.native_at(way).into_iter().for_each(|route| route.server.pipe.forget(id));
     }
 
     /// Whether the time of the call is over.

@@ -107,8 +107,7 @@ impl ObjectRef {
     }
 
     pub(crate) fn binding(&self) -> Arc<Binding> {
-        let inner = &self.0;
-        inner.forwarded.load_full().unwrap_or_else(|| Arc::clone(&inner.own))
+        Arc::clone(&self.present_binding())
     }
 
     /// As [`binding`](Self::binding), for a while only: no count of references is touched.

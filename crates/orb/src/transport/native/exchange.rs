@@ -31,7 +31,10 @@ impl NativeReply {
 
     /// A copy that needs no link.
     pub(crate) fn detach(&self) -> PipeReply {
-        PipeReply::new(self.kind(), self.0.as_ref().map_or(&[][..], |own| own.link.received()))
+        match &self.0 {
+            Some(own) => PipeReply::new(own.kind, own.body, own.link.received()),
+            None => PipeReply::new(Kind::Reply, Body::NONE, &[]),
+        }
     }
 
     /// A reader of the body.

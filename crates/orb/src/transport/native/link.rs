@@ -469,6 +469,15 @@ impl Link {
         self.arrived.octets()
     }
 
+    /// The message received last, if it needed no buffer: its length, and its octets from the beginning.
+    #[inline(always)]
+    pub(crate) fn received_small(&self) -> Option<(usize, &[u8; SMALL_MESSAGE])> {
+        match &self.arrived {
+            Arrived::Small(len, octets) => Some((*len, octets)),
+            _ => None,
+        }
+    }
+
     /// The message received last leaves the link for a while. At least one buffer must stay posted, or the peer's next message
     /// would find none.
     #[inline]

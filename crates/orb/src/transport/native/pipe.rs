@@ -17,7 +17,8 @@ use super::client::NativeServer;
 use super::drive;
 use super::link::{Link, LinkError};
 use super::park::Spin;
-use super::pipe_calls::{PipeCalls, PipeFailure, PipeReply};
+use super::pipe_calls::{PipeCalls, PipeFailure, PipeReply, SMALL, SmallReply};
+use crate::native::Body;
 use crate::transport::keeper::Watched;
 use crate::transport::poller::{Event, Interest};
 use crate::transport::reactor::{Reactor, Source, Worker, lock};
@@ -99,13 +100,18 @@ impl DerefMut for Locked<'_> {
 impl Drop for Locked<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(guard) = &mut self.guard
-            && !guard.wakes.is_empty()
-        {
-            let wakes = std::mem::take(&mut guard.wakes);
-            self.guard = None;
-            self.pipe.wake(wakes);
+        if self.guard.as_ref().is_some_and(|guard| !guard.wakes.is_empty()) {
+            self.unlock_and_wake();
         }
+    }
+}
+
+impl Locked<'_> {
+    #[inline(never)]
+    fn unlock_and_wake(&mut self) {
+        let wakes = self.guard.as_mut().map(|guard| std::mem::take(&mut guard.wakes));
+        self.guard = None;
+        self.pipe.wake(wakes.unwrap_or_default());
     }
 }
 
@@ -143,7 +149,7 @@ impl Pipe {
 
     /// Sends a request whose arguments are marshaled already.
     #[inline]
-    pub(crate) fn send(&self, header: Header, arguments: &[u8], deadline: Option<Instant>) -> Begun {
+    pub(crate) fn send(&self, header: &Header, arguments: &[u8], deadline: Option<Instant>) -> Begun {
         let mut state = self.lock();
         let begun = state.send(header, arguments, deadline, self.limit);
         let begun = begun.unwrap_or_else(|error| {
@@ -175,7 +181,7 @@ impl Pipe {
                 Err(error) => break Err(error),
             }
             found += 1;
-            match deliver(&mut state.calls, joint.link.received()) {
+            match deliver(&mut state.calls, &joint.link) {
                 Ok(waker) => state.wakes.extend(waker),
                 Err(error) => break Err(error),
             }
@@ -270,7 +276,7 @@ impl State {
     #[inline]
     fn send(
         &mut self,
-        header: Header,
+        header: &Header,
         arguments: &[u8],
         deadline: Option<Instant>,
         limit: usize,
@@ -281,7 +287,7 @@ impl State {
         }
         let Some(id) = self.calls.add(deadline, limit) else { return Ok(Begun::Full) };
         let flags = header.flags.with(Flags::CONCURRENT);
-        let header = Header { flow: joint.flow, sequence: id, flags, ..header };
+        let header = Header { flow: joint.flow, sequence: id, flags, ..*header };
         let written = write(&mut joint.link, &header, arguments);
         if !matches!(written, Ok(true)) {
             self.calls.forget(id);
@@ -304,36 +310,48 @@ fn write(link: &mut Link, header: &Header, arguments: &[u8]) -> Result<bool, Lin
 }
 
 #[inline]
-fn deliver(calls: &mut PipeCalls, message: &[u8]) -> Result<Option<Waker>, LinkError> {
-    let Ok(Message { header, .. }) = Message::read(message) else { return Err(LinkError::Nonsense) };
-    if header.kind.is_reply() && calls.expects(header.sequence) {
-        return Ok(calls.deliver(header.sequence, Ok(PipeReply::new(header.kind, message))));
+fn deliver(calls: &mut PipeCalls, link: &Link) -> Result<Option<Waker>, LinkError> {
+    let bytes = link.received();
+    let Ok(message) = Message::read(bytes) else { return Err(LinkError::Nonsense) };
+    let Header { kind, sequence, .. } = message.header;
+    if !kind.is_reply() {
+        return Ok(None);
     }
-    Ok(None)
+    let body = Body::of(bytes, &message);
+    Ok(match link.received_small() {
+        Some((len, octets)) => calls.deliver_small(sequence, kind, body, (len, octets)),
+        None if calls.expects(sequence) => calls.deliver(sequence, Ok(PipeReply::new(kind, body, bytes))),
+        None => None,
+    })
 }
 
 impl NativeServer {
-    /// The answer to a request, if it is there; otherwise the task is woken when it is.
-    #[inline]
-    pub(crate) fn poll_reply(
+    /// The answer to a request, once it is there, if it is a small one that only has to be read; none if it is to be
+    /// [taken](Self::take_reply). The task is woken when there is either.
+    pub(crate) fn poll_small(
         self: &Arc<Self>,
         id: u32,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<PipeReply, PipeFailure>> {
+        into: &mut [u8; SMALL],
+    ) -> Poll<Option<SmallReply>> {
         let pipe = &self.pipe;
         let mut state = pipe.lock();
-        if let Some(outcome) = state.calls.take(id) {
-            return Poll::Ready(outcome);
-        }
-        pipe.read(&mut state);
-        let outcome = state.calls.take(id);
-        if outcome.is_none() {
-            state.calls.register(id, cx.waker());
-            if !drive::adopt(self) {
-                pipe.attend(&mut state, self);
+        if state.calls.expects(id) {
+            pipe.read(&mut state);
+            if state.calls.expects(id) {
+                state.calls.register(id, cx.waker());
+                if !drive::adopt(self) {
+                    pipe.attend(&mut state, self);
+                }
+                return Poll::Pending;
             }
         }
-        outcome.map_or(Poll::Pending, Poll::Ready)
+        Poll::Ready(state.calls.take_small(id, into))
+    }
+
+    /// The answer to a request that is expected no longer.
+    pub(crate) fn take_reply(&self, id: u32) -> Option<Result<PipeReply, PipeFailure>> {
+        self.pipe.lock().calls.take(id)
     }
 
     /// Ready when a request may be tried again. Who has a deadline is woken in every tick of the keeper, to look at the clock.

@@ -6,23 +6,34 @@
 use std::task::Waker;
 use std::time::Instant;
 
-use throughline_cdr::{ByteOrder, Reader};
-use throughline_wire::{Kind, Message};
+use throughline_cdr::Reader;
+use throughline_vi::SMALL_MESSAGE;
+use throughline_wire::Kind;
 
-use crate::native::body_reader;
+use crate::native::Body;
 
 /// Places that a sequence number can tell apart; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 
 /// Answers up to so many octets, header included, are kept without an allocation.
-const SMALL: usize = 72;
+pub(crate) const SMALL: usize = 72;
 
 /// An answer, copied out of registered memory so that this serves the next one.
 #[derive(Debug)]
 pub(crate) struct PipeReply {
     kind: Kind,
+    body: Body,
     message: Octets,
+}
+
+/// An answer of at most [`SMALL`] octets that only has to be read.
+pub(crate) struct SmallReply {
+    /// In octets.
+    pub(crate) len: usize,
+    pub(crate) body: Body,
+    /// It is a user exception.
+    pub(crate) user: bool,
 }
 
 #[derive(Debug)]
@@ -33,7 +44,7 @@ enum Octets {
 
 impl PipeReply {
     #[inline]
-    pub(crate) fn new(kind: Kind, message: &[u8]) -> Self {
+    pub(crate) fn new(kind: Kind, body: Body, message: &[u8]) -> Self {
         let message = if message.len() <= SMALL {
             let mut octets = [0; SMALL];
             octets[..message.len()].copy_from_slice(message);
@@ -41,7 +52,7 @@ impl PipeReply {
         } else {
             Octets::Large(message.into())
         };
-        Self { kind, message }
+        Self { kind, body, message }
     }
 
     /// One that `Kind::is_reply`.
@@ -57,11 +68,7 @@ impl PipeReply {
             Octets::Small { len, octets } => &octets[..usize::from(*len)],
             Octets::Large(octets) => octets,
         };
-        match Message::read(octets) {
-            Ok(message) => body_reader(octets, &message),
-            // It was read before; so this is an empty body.
-            Err(_) => Reader::new(&[], ByteOrder::NATIVE),
-        }
+        self.body.reader(octets)
     }
 }
 
@@ -150,6 +157,50 @@ impl PipeCalls {
         self.waiting -= 1;
         self.wakers -= usize::from(waker.is_some());
         waker
+    }
+
+    /// As [`deliver`](Self::deliver), for an answer that needed no buffer.
+    #[inline]
+    pub(crate) fn deliver_small(
+        &mut self,
+        id: u32,
+        kind: Kind,
+        body: Body,
+        (len, octets): (usize, &[u8; SMALL_MESSAGE]),
+    ) -> Option<Waker> {
+        let entry = self.entry(id)?;
+        let Slot::Waiting(waker) = &mut entry.slot else { return None };
+        let waker = waker.take();
+        let mut message = [0; SMALL];
+        message[..SMALL_MESSAGE].copy_from_slice(octets);
+        let message = Octets::Small { len: len as u8, octets: message };
+        entry.slot = Slot::Done(Ok(PipeReply { kind, body, message }));
+        self.waiting -= 1;
+        self.wakers -= usize::from(waker.is_some());
+        waker
+    }
+
+    /// Copies the answer to a call out, if it is there, small, and only has to be read; the call is over then.
+    #[inline]
+    pub(crate) fn take_small(&mut self, id: u32, into: &mut [u8; SMALL]) -> Option<SmallReply> {
+        let next = self.free;
+        let entry = self.entry(id)?;
+        let Slot::Done(Ok(PipeReply { kind, body, message: Octets::Small { len, octets } })) = &entry.slot
+        else {
+            return None;
+        };
+        let user = match kind {
+            Kind::Reply => false,
+            Kind::UserException => true,
+            _ => return None,
+        };
+        let reply = SmallReply { len: usize::from(*len), body: *body, user };
+        *into = *octets;
+        // There is nothing to drop in what was there, which the compiler cannot see.
+        std::mem::forget(std::mem::replace(&mut entry.slot, Slot::Free { next }));
+        entry.generation = entry.generation.wrapping_add(1) & (u32::MAX >> INDEX_BITS);
+        self.free = Some(id & INDEX_MASK);
+        Some(reply)
     }
 
     /// The outcome of a call, if it is there; the call is over then.
