@@ -4,6 +4,7 @@ mod connecting;
 mod messages;
 mod queues;
 mod remote_dma;
+mod small;
 mod stopping;
 
 use std::{

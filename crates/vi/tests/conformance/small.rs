@@ -1,0 +1,96 @@
+//! Messages that need no descriptor, among others that do.
+
+use crate::{Pair, Result, everywhere, on_pairs, pattern, receive, send};
+use throughline_vi::{CompletionError, Reliability, SMALL_MESSAGE, State, Vi, ViAttributes};
+
+/// Sends without a descriptor if that can be, as users do.
+fn send_somehow(vi: &mut Vi, bytes: &[u8]) -> Result {
+    if vi.send_small(bytes) { Ok(()) } else { send(vi, bytes) }
+}
+
+/// Receives without a descriptor if that can be.
+fn receive_somehow(vi: &mut Vi) -> Result<Vec<u8>> {
+    let mut bytes = [0xAA; SMALL_MESSAGE];
+    match vi.receive_small(&mut bytes) {
+        Some(len) => Ok(bytes[..len].to_vec()),
+        None => receive(vi),
+    }
+}
+
+#[test]
+fn small_messages_keep_their_place_among_others() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        for round in 0..30_usize {
+            // Of all lengths around the longest small one, and some that take several lines or lie elsewhere.
+            let lengths = (0..20).map(|n| [n * 3, SMALL_MESSAGE - 2 + n % 5, n * 200][(n + round) % 3]);
+            let sent: Vec<_> = lengths.map(|len| pattern(len, round + len)).collect();
+            for bytes in &sent {
+                send_somehow(a, bytes)?;
+            }
+            for bytes in &sent {
+                assert_eq!(receive_somehow(b)?, *bytes);
+            }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn what_is_sent_small_may_be_received_by_a_descriptor_and_the_other_way_round() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        for len in 0..=SMALL_MESSAGE {
+            send_somehow(a, &pattern(len, 1))?;
+            assert_eq!(receive(b)?, pattern(len, 1));
+            send(a, &pattern(len, 2))?;
+            assert_eq!(receive_somehow(b)?, pattern(len, 2));
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn shared_memory_has_the_short_cut_and_it_has_its_limits() -> Result {
+    everywhere(|fabric, level| {
+        if fabric.name != "shm" {
+            return Ok(());
+        }
+        // Who is told when a message was taken needs a descriptor.
+        let can = level != Reliability::ReliableReception;
+        let mut pair = Pair::new(fabric, &ViAttributes { ring_lines: 64, ..ViAttributes::new(level) })?;
+        let (a, b) = pair.both();
+        assert!(!a.send_small(&[0; SMALL_MESSAGE + 1]));
+        // None is lost when there is no more room.
+        let sent = (0..1000_u32).take_while(|n| a.send_small(&n.to_ne_bytes())).count();
+        assert_eq!(sent, if can { 63 } else { 0 });
+        let mut bytes = [0; SMALL_MESSAGE];
+        for number in 0..sent as u32 {
+            assert_eq!(b.receive_small(&mut bytes), Some(4));
+            assert_eq!(bytes[..4], number.to_ne_bytes());
+        }
+        assert_eq!(b.receive_small(&mut bytes), None);
+        Ok(())
+    })
+}
+
+#[test]
+fn who_is_not_connected_neither_sends_nor_receives() -> Result {
+    everywhere(|fabric, level| {
+        let nic = &(fabric.nics)()?[0];
+        let mut alone = nic.create_vi(&ViAttributes::new(level))?;
+        assert!(!alone.send_small(b"nobody"));
+        assert_eq!(alone.receive_small(&mut [0; SMALL_MESSAGE]), None);
+        let mut pair = Pair::new(fabric, &ViAttributes::new(level))?;
+        let (a, b) = pair.both();
+        a.disconnect();
+        assert!(!a.send_small(b"over"));
+        while b.state() == State::Connected {
+            assert_eq!(b.receive_small(&mut [0; SMALL_MESSAGE]), None);
+            b.receive_done();
+        }
+        assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
+        assert!(!b.send_small(b"over"));
+        Ok(())
+    })
+}
