@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{
     Broken, Config, Event, Level, MAX_MESSAGE, MAX_NAME, Reason, Sink, Source,
     congestion::Congestion,
-    frame::{MAX_NUMBER, Opening, Route},
+    frame::{AckHeader, MAX_NUMBER, Opening, Route},
     inbox::Inbox,
     loose::{LooseInbox, LooseOutbox},
     mtu::PathMtu,
@@ -68,7 +68,16 @@ pub struct Connection<S, R> {
     /// The peer ended the connection after so many messages.
     ends_after: Option<u64>,
     doubt: Option<Doubt>,
+    /// An acknowledgement that came with a message: what it means is found out once the answer has left.
+    unsettled: Option<Unsettled>,
     stats: Stats,
+}
+
+/// An acknowledgement without gaps, and when it came.
+#[derive(Clone, Copy)]
+struct Unsettled {
+    header: AckHeader,
+    came: Duration,
 }
 
 /// What is known of the peer.
@@ -200,6 +209,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             notice_due: false,
             ends_after: None,
             doubt: None,
+            unsettled: None,
             stats: Stats::default(),
             config: config.clone(),
         }
@@ -256,6 +266,12 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     /// The next thing that happened.
     pub fn event(&mut self) -> Option<Event<S, R>> {
+        let event = self.event_at_hand();
+        if event.is_none() && self.settle() { self.event_at_hand() } else { event }
+    }
+
+    /// As [`event`](Self::event), but for acknowledgements that are put off.
+    pub(super) fn event_at_hand(&mut self) -> Option<Event<S, R>> {
         if std::mem::take(&mut self.connected_due) {
             return Some(Event::Connected);
         }
@@ -328,6 +344,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
     /// Ends the connection once the peer has what was sent. Nothing more is received: the buffers posted come back. What
     /// is sent must stay as it is; `detach` may replace it by a copy.
     pub fn finish(&mut self, now: Duration, detach: impl FnMut(&mut S), returned: impl FnMut(R)) {
+        self.settle();
         self.outbox.sources().for_each(detach);
         self.inbox.take_all().for_each(returned);
         self.finishing = Some(now + self.config.death);
@@ -348,6 +365,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     fn break_off(&mut self, broken: Broken, reset: Option<Reason>) {
         if self.broken.is_none() {
+            self.settle();
             self.broken = Some(broken);
             self.broken_due = true;
             self.farewell = reset.map(|reason| Farewell { reason, left: FAREWELLS, at: Duration::ZERO });

@@ -209,6 +209,16 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         self.entry(slot).map(|entry| &mut entry.connection)
     }
 
+    /// As [`connection`](Self::connection), to post something and nothing else.
+    pub fn posting(&mut self, slot: Slot) -> Option<&mut Connection<S, R>> {
+        let Self { places, sending, .. } = self;
+        let entry = places.get_mut(slot.0 as usize)?.entry.as_mut()?;
+        if !std::mem::replace(&mut entry.is_sending, true) {
+            sending.push_back(slot);
+        }
+        Some(&mut entry.connection)
+    }
+
     /// A connection to be looked at only.
     pub fn peek(&self, slot: Slot) -> Option<&Connection<S, R>> {
         self.places.get(slot.0 as usize)?.entry.as_ref().map(|entry| &entry.connection)
@@ -310,15 +320,38 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         }
         while let Some(slot) = self.sending.front().copied() {
             let entry = self.entry(slot).expect("entries leave the queue before they end");
-            if let Some(transmit) = entry.connection.transmit(now, buffer) {
+            let connection = &mut entry.connection;
+            if connection.may_transmit()
+                && let Some(transmit) = connection.transmit(now, buffer)
+            {
                 return Some((entry.address, transmit));
+            }
+            if connection.settle() && connection.may_transmit() {
+                continue;
             }
             entry.is_sending = false;
             self.sending.pop_front();
-            self.set_timer(slot);
-            self.end(slot, now);
+            self.after_transmit(slot, now);
         }
         None
+    }
+
+    /// Acknowledgements may have been taken in.
+    fn after_transmit(&mut self, slot: Slot, now: Duration) {
+        let Self { places, eventful, .. } = self;
+        if let Some(entry) = &mut places[slot.0 as usize].entry
+            && entry.connection.has_event()
+            && !std::mem::replace(&mut entry.is_eventful, true)
+        {
+            eventful.push_back(slot);
+        }
+        self.set_timer(slot);
+        self.end(slot, now);
+    }
+
+    /// Whether [`next_eventful`](Self::next_eventful) may find one.
+    pub fn may_have_events(&self) -> bool {
+        !self.eventful.is_empty()
     }
 
     /// The next event of any connection. To be called until there is none.
@@ -348,10 +381,12 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         None
     }
 
-    /// The next event of this connection.
+    /// The next event of this connection that is at hand; those of acknowledgements that came with messages come after
+    /// [`transmit`](Self::transmit).
     pub fn event_of(&mut self, slot: Slot, now: Duration) -> Option<Event<S, R>> {
-        let event = self.entry(slot)?.connection.event();
-        if event.is_none() {
+        let connection = &mut self.entry(slot)?.connection;
+        let event = connection.event_at_hand();
+        if event.is_none() && connection.broken().is_some() {
             self.end(slot, now);
         }
         event
@@ -359,11 +394,10 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
 
     /// Removes a connection of which nothing more will come. Its id is remembered for a while.
     fn end(&mut self, slot: Slot, now: Duration) {
-        let until = now + self.config.linger;
         let place = &mut self.places[slot.0 as usize];
         if let Some(entry) = place.entry.take_if(|entry| entry.is_over()) {
             self.half_open -= usize::from(entry.is_half_open);
-            self.ended.push_back((until, slot));
+            self.ended.push_back((now + self.config.linger, slot));
         }
     }
 

@@ -50,6 +50,7 @@
 //! the connection id, and can't acknowledge what he didn't get, since packet numbers start at random.
 
 mod read;
+mod sum;
 mod write;
 
 pub use self::{
@@ -260,7 +261,8 @@ pub enum Datagram<'a> {
 
 /// The sum of all octets but those where it is kept. The first four are what it begins with, which finds the same errors
 /// as summing them up, and takes one pass.
+#[inline]
 fn sum(frame: &[u8]) -> u32 {
     let first = u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]);
-    crc32c::crc32c_append(first, &frame[8..])
+    sum::crc32c(first, &frame[8..])
 }

@@ -140,6 +140,14 @@ impl<R: Sink> Incoming<R> {
         if self.is_too_short() {
             return Placed::TooLong;
         }
+        if self.is_complete() {
+            return Placed::Stored;
+        }
+        if segment.octets.len() == segment.total as usize {
+            self.octets = segment.total.into();
+            self.sink.write(0, segment.octets);
+            return Placed::Stored;
+        }
         let start = u64::from(segment.offset);
         let range = start..start + segment.octets.len() as u64;
         match self.there.insert(range, MAX_SCATTERED) {

@@ -94,7 +94,7 @@ impl<S: Source> Outbox<S> {
 
     /// Whether anything can be sent.
     pub fn has_something(&self) -> bool {
-        self.has_new() || self.again.iter().any(|piece| self.is_wanted(piece))
+        self.has_new() || !self.again.is_empty() && self.again.iter().any(|piece| self.is_wanted(piece))
     }
 
     /// Whether what can be sent fills a frame with so much room.
@@ -134,6 +134,9 @@ impl<S: Source> Outbox<S> {
     }
 
     fn write_again(&mut self, frame: &mut FrameWriter<'_>, fresh: bool) -> Option<Piece> {
+        if self.again.is_empty() {
+            return None;
+        }
         let mut at = 0;
         while let Some(piece) = self.again.get(at).copied() {
             if self.is_wanted(&piece) {
@@ -198,9 +201,13 @@ impl<S: Source> Outbox<S> {
     pub fn arrived(&mut self, piece: &Piece) {
         let Some(index) = piece.message.checked_sub(self.base) else { return };
         let Some(message) = self.messages.get_mut(index as usize) else { return };
+        if piece.end - piece.start == message.source.len() as u32 {
+            message.all_arrived = true;
+            return;
+        }
         let new = message.arrived.insert(piece.start.into()..piece.end.into(), usize::MAX);
         message.octets_arrived += new.unwrap_or(0);
-        message.all_arrived = message.octets_arrived == message.source.len() as u64;
+        message.all_arrived |= message.octets_arrived == message.source.len() as u64;
     }
 
     /// Whether the oldest message is complete at this level.

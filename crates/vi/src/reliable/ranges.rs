@@ -23,6 +23,13 @@ impl RangeSet {
         if new.is_empty() {
             return Ok(0);
         }
+        // In order, as most come.
+        if let Some(last) = self.ranges.last_mut()
+            && last.1 == new.start
+        {
+            last.1 = new.end;
+            return Ok(new.end - new.start);
+        }
         let first = self.ranges.partition_point(|range| range.1 < new.start);
         let touched = self.ranges[first..].partition_point(|range| range.0 <= new.end);
         if touched == 0 {
@@ -46,6 +53,9 @@ impl RangeSet {
 
     /// Whether all of a range is in the set; an empty range is.
     pub fn contains(&self, wanted: Range<u64>) -> bool {
+        if self.ranges.last().is_none_or(|last| last.1 <= wanted.start) {
+            return wanted.is_empty();
+        }
         let at = self.ranges.partition_point(|range| range.1 <= wanted.start);
         wanted.is_empty()
             || self.ranges.get(at).is_some_and(|range| range.0 <= wanted.start && wanted.end <= range.1)
@@ -64,6 +74,12 @@ impl RangeSet {
 
     /// Takes everything below `floor` out.
     pub fn remove_below(&mut self, floor: u64) {
+        if let Some(first) = self.ranges.first_mut()
+            && first.1 > floor
+        {
+            first.0 = first.0.max(floor);
+            return;
+        }
         let gone = self.ranges.partition_point(|range| range.1 <= floor);
         self.ranges.drain(..gone);
         if let Some(first) = self.ranges.first_mut() {

@@ -294,8 +294,11 @@ impl Recovery {
             if !settled {
                 break;
             }
-            self.pieces.drain(..usize::from(oldest.pieces.1));
-            self.first_piece += u64::from(oldest.pieces.1);
+            let pieces = oldest.pieces.1;
+            for _ in 0..pieces {
+                self.pieces.pop_front();
+            }
+            self.first_piece += u64::from(pieces);
             self.first += 1;
             self.packets.pop_front();
         }
@@ -308,12 +311,15 @@ impl Recovery {
 
     /// When to call [`find_lost`](Self::find_lost), or [`probe`](Self::probe) if nothing counts as lost then.
     pub fn deadline(&self, ack_delay: Duration) -> Option<Duration> {
+        if self.count == 0 {
+            return self.loss_at;
+        }
         let timeout = self.timeout(ack_delay);
         let doubled = match self.early {
             0 => timeout * (1 << self.probes.min(MAX_DOUBLINGS)),
             left => timeout.min(self.rtt.early_timeout(self.granularity) * (1 << (EARLY_PROBES - left))),
         };
-        self.loss_at.or_else(|| (self.count > 0).then_some(self.waiting_since + doubled))
+        self.loss_at.or_else(|| Some(self.waiting_since + doubled))
     }
 
     /// Whether losses are due to be found.

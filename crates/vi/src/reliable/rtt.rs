@@ -2,26 +2,28 @@
 
 use std::time::Duration;
 
-/// Smoothed round-trip time, its variation, and the least one seen.
+/// Smoothed round-trip time, its variation, and the least one seen. In nanoseconds, which divide faster than [`Duration`]s.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    smoothed: Duration,
-    variation: Duration,
+    smoothed: u64,
+    variation: u64,
     /// What half of the round trips exceed, the peer's delay included: some that are very long change nothing.
-    typical: Duration,
-    least: Duration,
+    typical: u64,
+    least: u64,
     sampled: bool,
 }
 
 impl RoundTrip {
     /// Before the first sample, `initial` is assumed.
     pub fn new(initial: Duration) -> Self {
+        let initial = nanos(initial);
         Self { smoothed: initial, variation: initial / 2, typical: initial, least: initial, sampled: false }
     }
 
     /// Takes a sample in. `delay` is how long the peer says it waited before it acknowledged; the least round trip
     /// bounds what is believed of that.
     pub fn sample(&mut self, latest: Duration, delay: Duration) {
+        let (latest, delay) = (nanos(latest), nanos(delay));
         if !self.sampled {
             let (variation, sampled) = (latest / 2, true);
             *self = Self { smoothed: latest, variation, typical: latest, least: latest, sampled };
@@ -38,29 +40,38 @@ impl RoundTrip {
 
     /// The smoothed round-trip time.
     pub fn smoothed(&self) -> Duration {
-        self.smoothed
-    }
-
-    /// The least round-trip time measured.
-    pub fn least(&self) -> Duration {
-        self.least
+        Duration::from_nanos(self.smoothed)
     }
 
     /// The median of the round trips, more or less, with the delay of acknowledgements.
     pub fn typical(&self) -> Duration {
-        self.typical
+        Duration::from_nanos(self.typical)
+    }
+
+    /// The least round-trip time measured.
+    pub fn least(&self) -> Duration {
+        Duration::from_nanos(self.least)
     }
 
     /// After how long it is worth to ask whether the last packets arrived: two round trips, as long as they take with the
     /// delay of acknowledgements (RFC 8985, section 7.2).
     pub fn early_timeout(&self, granularity: Duration) -> Duration {
-        2 * self.typical + granularity
+        Duration::from_nanos(2 * self.typical) + granularity
     }
 
     /// After how long without an acknowledgement the peer is probed: smoothed + 4 x variation + the delay of its
     /// acknowledgements.
     pub fn probe_timeout(&self, granularity: Duration, delay: Duration) -> Duration {
-        self.smoothed + (4 * self.variation).max(granularity) + delay
+        Duration::from_nanos(self.smoothed + (4 * self.variation).max(nanos(granularity))) + delay
+    }
+}
+
+/// A minute at most: nothing here is longer, and sums of several fit.
+fn nanos(time: Duration) -> u64 {
+    const MOST: u64 = 60_000_000_000;
+    match time.as_secs() {
+        seconds @ ..60 => seconds * 1_000_000_000 + u64::from(time.subsec_nanos()),
+        _ => MOST,
     }
 }
 

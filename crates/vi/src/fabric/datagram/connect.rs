@@ -114,8 +114,8 @@ impl<D: Door> Listen for Listener<D> {
     fn next(&mut self, deadline: Option<Instant>) -> Result<Option<Box<dyn fabric::Incoming>>, ConnectError> {
         // What came while nobody looked. Later the keeper looks, or whoever polls a VI.
         let mut state = self.port.lock();
-        while state.take_in(&self.port.sleepers) {}
-        state.flush();
+        while state.take_in(&self.port.sleepers, None) {}
+        state.flush(&self.port.sleepers, None);
         drop(state);
         loop {
             if let Some((incoming, datagram)) = self.queue.take() {
@@ -140,7 +140,7 @@ impl<D: Door> Drop for Listener<D> {
         while let Some((incoming, _)) = self.queue.take() {
             state.endpoint.refuse(&incoming, Reason::NobodyListens);
         }
-        state.flush();
+        state.flush(&self.port.sleepers, None);
     }
 }
 
@@ -181,6 +181,6 @@ impl<D: Door> fabric::Incoming for Request<D> {
         let mut state = self.port.lock();
         self.queue.forget(&self.incoming);
         state.endpoint.refuse(&self.incoming, reason);
-        state.flush();
+        state.flush(&self.port.sleepers, None);
     }
 }

@@ -120,9 +120,9 @@ impl<D: Door> DatagramLink<D> {
         self.news.lend(&mut state, &up, posted);
         self.up = Some(up);
         state.endpoint.handle(now, incoming.from, Ecn::NotCapable, &request.datagram);
-        state.tell(&port.sleepers);
+        state.tell(&port.sleepers, None);
         state.touch();
-        state.flush();
+        state.flush(&port.sleepers, None);
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl<D: Door> DatagramLink<D> {
         loop {
             {
                 let mut state = up.port.lock();
-                state.flush();
+                state.flush(&up.port.sleepers, Some(up.slot));
                 self.news.pump(&mut state, &up);
             }
             // Even if the peer has closed it already.
@@ -187,7 +187,7 @@ impl<D: Door> DatagramLink<D> {
     fn look(&mut self) {
         let Some(up) = &self.up else { return };
         if self.holding.take().is_some() {
-            up.port.lock().flush();
+            up.port.lock().flush(&up.port.sleepers, Some(up.slot));
         }
         let state = if up.watch.is_ready() { Some(up.port.lock()) } else { up.port.try_lock() };
         if let Some(mut state) = state {
@@ -220,7 +220,7 @@ impl<D: Door> DatagramLink<D> {
         let left = state.leave(up.slot);
         self.news.sent.extend(left.into_iter().map(|descriptor| (descriptor, Err(why))));
         state.touch();
-        state.flush();
+        state.flush(&up.port.sleepers, None);
         drop(state);
         up.port.sleepers.leave(&up.watch);
         let arrived = self.news.arrived.drain(..).map(|(descriptor, _)| descriptor);
@@ -259,7 +259,7 @@ impl News {
         }
         state.touch();
         for _ in 0..TURN {
-            let arrived = state.take_in(&up.port.sleepers);
+            let arrived = state.take_in(&up.port.sleepers, Some(up.slot));
             if !arrived {
                 state.pause(&up.port.sleepers);
                 state.looked_at(&up.watch);
@@ -275,24 +275,30 @@ impl News {
 
     /// Takes what happened on the connection.
     fn pump<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>) {
-        let now = state.now;
+        let (now, plain) = (state.now, state.is_plain(up.slot));
         while let Some(event) = state.endpoint.event_of(up.slot, now) {
             match event {
                 Event::Connected => self.answered = true,
                 Event::Sent(message, result) => {
-                    self.take_finished(state, up);
+                    if !plain {
+                        self.take_finished(state, up);
+                    }
                     self.sent(message, result);
                 }
                 Event::Received(place, Err(ReceiveError::Broken(_))) => {
                     self.unused.extend(place.descriptor());
                 }
                 Event::Received(place, result) => {
-                    self.arrived.extend(place.descriptor().map(|descriptor| (descriptor, result)));
+                    if let Some(descriptor) = place.descriptor() {
+                        self.arrived.push_back((descriptor, result));
+                    }
                 }
                 Event::Broken(broken) => self.broken = Some(broken),
             }
         }
-        self.take_finished(state, up);
+        if !plain {
+            self.take_finished(state, up);
+        }
     }
 
     /// Takes remote DMA whose turn it is among the sends.
@@ -318,7 +324,7 @@ impl News {
 
     /// Gives all that is posted to the connection.
     fn lend<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>, posted: &mut Posted) {
-        let Some(connection) = state.endpoint.connection(up.slot) else { return };
+        let Some(connection) = state.endpoint.posting(up.slot) else { return };
         while let Some(descriptor) = posted.lend() {
             if let Err(place) = connection.post_receive(Place::Lent(descriptor)) {
                 self.unused.extend(place.descriptor());
@@ -363,7 +369,7 @@ impl<D: Door> Link for DatagramLink<D> {
         let refused = state.post(up.slot, self.taken, descriptor);
         state.touch();
         if !holds(&mut self.holding, &self.news) {
-            state.flush();
+            state.flush(&up.port.sleepers, Some(up.slot));
             if up.port.sleepers.any() {
                 state.set_timer();
             }
@@ -414,11 +420,16 @@ impl<D: Door> Link for DatagramLink<D> {
         {
             let mut state = up.port.lock();
             if self.holding.take().is_some() {
-                state.flush();
+                state.flush(&up.port.sleepers, Some(up.slot));
             }
             // They are wanted now: that somebody else has looked before does not do.
             state.looked_at(&up.watch);
             self.news.look(&mut state, up, |news| !news.sent.is_empty());
+            if self.news.sent.is_empty() {
+                // Acknowledgements that came with messages are taken in now.
+                state.flush(&up.port.sleepers, Some(up.slot));
+                self.news.pump(&mut state, up);
+            }
         }
     }
 

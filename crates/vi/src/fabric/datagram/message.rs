@@ -115,6 +115,9 @@ impl Sink for Place {
     #[inline]
     fn write(&mut self, offset: usize, octets: &[u8]) {
         match self {
+            Self::Lent(descriptor) if descriptor.more.is_empty() => {
+                descriptor.buffer.whole_mut()[offset..offset + octets.len()].copy_from_slice(octets);
+            }
             Self::Lent(descriptor) => place(descriptor, offset, octets),
             Self::Own(buffer) => buffer[offset..offset + octets.len()].copy_from_slice(octets),
         }

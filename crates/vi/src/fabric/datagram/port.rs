@@ -65,7 +65,9 @@ impl<W: Wire> Port<W> {
         if armed || !state.was_looked_at(watch) {
             state.touch();
             let mut turn = 0..TURN;
-            while turn.next().is_some() && state.take_in(&self.sleepers) && (armed || !watch.is_ready()) {}
+            while turn.next().is_some() && state.take_in(&self.sleepers, None) && (armed || !watch.is_ready())
+            {
+            }
             if armed {
                 state.do_what_is_due(&self.sleepers)
             } else {
@@ -115,7 +117,7 @@ impl<W: Wire> Kept for Port<W> {
             return Tended::Asleep;
         }
         let mut turn = 0..TURN;
-        while turn.next().is_some() && state.take_in(&self.sleepers) {}
+        while turn.next().is_some() && state.take_in(&self.sleepers, None) {}
         state.do_what_is_due(&self.sleepers);
         let again = if turn.is_empty() { Some(Duration::ZERO) } else { state.due() };
         Tended::Alone { again, lingers: !state.endpoint.is_empty() }

@@ -58,6 +58,11 @@ impl<A> Member<A> {
         Self { watch, tag, peer, servant: None, dma: Dma::default() }
     }
 
+    /// Whether no remote DMA has been asked for, so that there is nothing to be put in order.
+    fn is_plain(&self) -> bool {
+        self.dma.slot.is_none() && !self.dma.broken && self.dma.finished.is_empty() && !self.holds_any()
+    }
+
     /// Whether sends wait for others of this VI.
     pub(super) fn holds_any(&self) -> bool {
         self.dma.running.is_some() || !self.dma.held.is_empty()
@@ -90,13 +95,18 @@ impl<W: Wire> State<W> {
         let Some(member) = self.member(slot) else { return Some(descriptor) };
         if descriptor.operation == Operation::Send && !member.holds_any() {
             let immediate = descriptor.immediate;
-            let Some(connection) = self.endpoint.connection(slot) else { return Some(descriptor) };
+            let Some(connection) = self.endpoint.posting(slot) else { return Some(descriptor) };
             let refused = connection.post_send(Outgoing::Lent(descriptor), immediate).err();
             return refused.and_then(Outgoing::descriptor);
         }
         member.dma.held.push_back((ticket, descriptor));
         self.advance(slot);
         None
+    }
+
+    /// Whether this VI's sends are messages only.
+    pub(super) fn is_plain(&mut self, slot: Slot) -> bool {
+        self.member(slot).is_none_or(|member| member.is_plain())
     }
 
     /// Remote DMA with this ticket that is over, and whether it was carried out.
@@ -242,7 +252,7 @@ impl<W: Wire> State<W> {
         {
             sleepers.ring(&member.watch);
         }
-        self.flush();
+        self.send();
     }
 
     fn answered(&mut self, slot: Slot, vi: Slot, place: Place, arrived: Arrived) {

@@ -102,22 +102,22 @@ impl<W: Wire> State<W> {
         }
     }
 
-    /// Takes in what has arrived, at least one datagram; `false` if nothing has.
-    pub(super) fn take_in(&mut self, sleepers: &Sleepers) -> bool {
+    /// Takes in what has arrived, at least one datagram; `false` if nothing has. `own` is the VI that looks itself.
+    pub(super) fn take_in(&mut self, sleepers: &Sleepers, own: Option<Slot>) -> bool {
         let Some(reception) = self.wire.receive(&mut self.incoming) else {
             self.looks += 1;
             if self.wire.is_refused() {
                 self.refused();
-                self.tell(sleepers);
+                self.tell(sleepers, None);
             }
             return false;
         };
         self.look_at_clock();
         self.handle(&reception);
-        self.tell(sleepers);
+        self.tell(sleepers, own);
         self.unanswered += 1;
         if self.unanswered >= MOST_UNANSWERED {
-            self.flush();
+            self.flush(sleepers, own);
         }
         true
     }
@@ -145,11 +145,15 @@ impl<W: Wire> State<W> {
     }
 
     /// Tells the VIs that something happened to.
-    pub(super) fn tell(&mut self, sleepers: &Sleepers) {
+    pub(super) fn tell(&mut self, sleepers: &Sleepers, own: Option<Slot>) {
         while let Some(slot) = self.endpoint.next_eventful(self.now) {
             match self.roles.get(slot.0 as usize) {
                 Some(Role::Vi(member)) => {
-                    sleepers.ring(&member.watch);
+                    if own == Some(slot) {
+                        member.watch.is_looked_at();
+                    } else {
+                        sleepers.ring(&member.watch);
+                    }
                     if member.holds_any() {
                         self.advance(slot);
                     }
@@ -182,7 +186,7 @@ impl<W: Wire> State<W> {
                 Event::Connected | Event::Sent(..) | Event::Received(..) | Event::Broken(_) => {}
             }
         }
-        self.flush();
+        self.send();
     }
 
     /// Nothing has arrived: does what is due, if it is time to look.
@@ -202,9 +206,9 @@ impl<W: Wire> State<W> {
         }
         if self.endpoint.timeout().is_some_and(|at| at <= now) {
             self.endpoint.handle_timeout(now);
-            self.tell(sleepers);
+            self.tell(sleepers, None);
         }
-        self.flush();
+        self.flush(sleepers, None);
         if sleepers.any() {
             self.set_timer();
         }
@@ -228,8 +232,17 @@ impl<W: Wire> State<W> {
         }
     }
 
+    /// Sends what is to be sent now, and tells the VIs what turned out meanwhile. `own` is the VI that does it.
+    #[inline]
+    pub(super) fn flush(&mut self, sleepers: &Sleepers, own: Option<Slot>) {
+        self.send();
+        if self.endpoint.may_have_events() {
+            self.tell(sleepers, own);
+        }
+    }
+
     /// Sends what is to be sent now.
-    pub(super) fn flush(&mut self) {
+    pub(super) fn send(&mut self) {
         self.unanswered = 0;
         if self.unsent.is_none() && !self.endpoint.may_transmit() {
             return;

@@ -38,6 +38,12 @@ impl Watch {
         self.ready.load(Ordering::Acquire)
     }
 
+    /// There is something, for the VI that looks at this moment and needs no waking.
+    #[inline]
+    pub(super) fn is_looked_at(&self) {
+        self.ready.store(true, Ordering::Relaxed);
+    }
+
     /// There is nothing more. Whoever says so has the lock of the port.
     #[inline]
     pub(super) fn is_done(&self) {

@@ -4,9 +4,15 @@ use crate::{
     fabric::datagram::{Reception, Wire},
     reliable::Ecn,
 };
-use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
+use rustix::{
+    io::Errno,
+    net::{
+        RecvFlags, SendFlags, recv, recvfrom, send, sendto,
+        sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery},
+    },
+};
 use std::{
-    io::{self, ErrorKind},
+    io,
     net::{SocketAddr, UdpSocket},
     os::fd::{AsFd, BorrowedFd},
 };
@@ -43,9 +49,9 @@ impl UdpWire {
         self.socket.local_addr()
     }
 
-    fn is_passing(&mut self, error: &io::Error) -> bool {
-        self.refused |= error.kind() == ErrorKind::ConnectionRefused;
-        error.kind() == ErrorKind::WouldBlock
+    fn is_passing(&mut self, error: Errno) -> bool {
+        self.refused |= error == Errno::CONNREFUSED;
+        error == Errno::WOULDBLOCK
     }
 }
 
@@ -54,13 +60,14 @@ impl Wire for UdpWire {
 
     fn receive(&mut self, into: &mut [u8]) -> Option<Reception<SocketAddr>> {
         let received = match self.peer {
-            Some(peer) => self.socket.recv(into).map(|len| (len, peer)),
-            None => self.socket.recv_from(into),
+            Some(peer) => recv(&self.socket, into, RecvFlags::empty()).map(|(len, _)| (len, Some(peer))),
+            None => recvfrom(&self.socket, into, RecvFlags::empty())
+                .map(|(len, _, from)| (len, from.and_then(|from| SocketAddr::try_from(from).ok()))),
         };
         match received {
-            Ok((len, from)) => Some(Reception { from, ecn: Ecn::NotCapable, len, each: len }),
+            Ok((len, from)) => Some(Reception { from: from?, ecn: Ecn::NotCapable, len, each: len }),
             Err(error) => {
-                self.is_passing(&error);
+                self.is_passing(error);
                 None
             }
         }
@@ -68,10 +75,10 @@ impl Wire for UdpWire {
 
     fn send(&mut self, to: SocketAddr, _: bool, octets: &[u8]) -> bool {
         let sent = match self.peer {
-            Some(_) => self.socket.send(octets),
-            None => self.socket.send_to(octets, to),
+            Some(_) => send(&self.socket, octets, SendFlags::empty()),
+            None => sendto(&self.socket, octets, SendFlags::empty(), &to),
         };
-        !sent.is_err_and(|error| self.is_passing(&error))
+        !sent.is_err_and(|error| self.is_passing(error))
     }
 
     /// Only what the own machine says is believed: strangers can forge what others say.

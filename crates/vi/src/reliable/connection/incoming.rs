@@ -1,13 +1,13 @@
 //! What comes in.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
-use super::{Connection, DENIALS, Doubt, MAX_CREDIT};
+use super::{Connection, DENIALS, Doubt, MAX_CREDIT, Unsettled};
 use crate::reliable::{
     Broken, Ecn, Level, Reason, Sink, Source,
     congestion::{Acked, Lost},
     expand,
-    frame::{Acknowledgement, Datagram, Frame, Header, Reset},
+    frame::{AckHeader, Acknowledgement, Datagram, Frame, Header, Reset},
     inbox::Placed,
     recovery::Losses,
 };
@@ -75,7 +75,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let Some((credit, completed)) = self.believable(header) else { return };
         self.peer.ack_delay = Duration::from_micros(8 * u64::from(header.promise));
         if let Some(acknowledgement) = &frame.acknowledgement
-            && self.acknowledged(now, acknowledgement).is_none()
+            && self.hear_acknowledgement(now, acknowledgement, header.elicits).is_none()
         {
             return;
         }
@@ -128,19 +128,49 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
     }
 
+    /// `None` if the acknowledgement is forged. One that comes with a message is put off until the answer has left: most tell
+    /// nothing that the answer depends on.
+    fn hear_acknowledgement(
+        &mut self,
+        now: Duration,
+        acknowledgement: &Acknowledgement<'_>,
+        with_message: bool,
+    ) -> Option<()> {
+        self.settle();
+        let header = acknowledgement.header;
+        if with_message && acknowledgement.is_whole() && self.peer.validated && self.peer.heard {
+            let possible = header.largest < self.recovery.next_number();
+            return possible.then(|| self.unsettled = Some(Unsettled { header, came: now }));
+        }
+        self.acknowledged(now, &header, acknowledgement.ranges())
+    }
+
+    /// Takes in what was put off; whether there was anything.
+    pub fn settle(&mut self) -> bool {
+        let Some(Unsettled { header, came }) = self.unsettled.take() else { return false };
+        if self.broken.is_none() {
+            let end = header.largest + 1;
+            self.acknowledged(came, &header, std::iter::once(end - u64::from(header.first)..end));
+        }
+        true
+    }
+
     /// `None` if the acknowledgement is forged.
-    fn acknowledged(&mut self, now: Duration, acknowledgement: &Acknowledgement<'_>) -> Option<()> {
-        let header = &acknowledgement.header;
+    fn acknowledged(
+        &mut self,
+        now: Duration,
+        header: &AckHeader,
+        ranges: impl Iterator<Item = Range<u64>>,
+    ) -> Option<()> {
         let delay = Duration::from_micros(header.delay.into()).min(self.peer.ack_delay);
         let (probes, under_way) = (self.recovery.probes(), self.recovery.octets());
         let (mtu, outbox, known) = (&mut self.mtu, &mut self.outbox, &mut self.known_credit);
         let mut longer = false;
-        let arrivals =
-            self.recovery.acknowledged(now, delay, acknowledgement.ranges(), |packet, mut pieces| {
-                longer |= mtu.acknowledged(packet.number, packet.size);
-                *known = packet.credit.max(*known);
-                pieces.by_ref().for_each(|piece| outbox.arrived(piece));
-            })?;
+        let arrivals = self.recovery.acknowledged(now, delay, ranges, |packet, mut pieces| {
+            longer |= mtu.acknowledged(packet.number, packet.size);
+            *known = packet.credit.max(*known);
+            pieces.by_ref().for_each(|piece| outbox.arrived(piece));
+        })?;
         if longer {
             self.congestion.set_packet(self.mtu.current());
         }

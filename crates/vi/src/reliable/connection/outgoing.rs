@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{AMPLIFICATION, Connection, FAREWELLS, Farewell, Transmit};
 use crate::reliable::{
-    Reason, Sink, Source,
+    Level, Reason, Sink, Source,
     frame::{FrameWriter, Header, Opening, RESET, Reset},
     pacing::Pace,
 };
@@ -45,6 +45,20 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.stats.sent += 1;
         self.peer.octets_to += transmit.length as u64;
         Some(transmit)
+    }
+
+    /// Whether [`transmit`](Self::transmit) may have something to say.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        self.outbox.has_something()
+            || self.received.due().is_some()
+            || self.probes_due > 0
+            || self.ping_due
+            || self.fills_frames
+            || self.notice_due
+            || self.credit_is_news()
+            || self.broken.is_some()
+            || self.level == Level::Unreliable
     }
 
     /// The next part of an unreliable message: nothing holds it back, but to an address that may be another's.

@@ -5,6 +5,13 @@ use std::time::Duration;
 use super::Connection;
 use crate::reliable::{Broken, Reason, Sink, Source};
 
+fn sooner(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// After so many timeouts in a row, long frames may be what does not arrive.
 const LENGTH_SUSPECT: u32 = 3;
 
@@ -14,12 +21,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if self.broken.is_some() {
             return self.farewell.map(|farewell| farewell.at);
         }
-        let acknowledge = self.received.due();
-        let recover = self.recovery.deadline(self.peer.ack_delay);
-        let asks = self.asks_at();
+        let due = sooner(self.received.due(), self.recovery.deadline(self.peer.ack_delay));
+        // Of these two only one is possible.
+        let peer = if self.recovery.count() == 0 { self.asks_at() } else { self.dies_at() };
         let doubts = self.doubt.filter(|doubt| doubt.asks).map(|doubt| doubt.until);
-        let times = [acknowledge, recover, self.pace_opens(), asks, doubts, self.dies_at(), self.finishing];
-        times.into_iter().flatten().min()
+        sooner(sooner(due, peer), sooner(self.pace_opens(), sooner(doubts, self.finishing)))
     }
 
     /// Time has passed; calls before the [timeout](Self::timeout) do nothing.
@@ -27,6 +33,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if self.broken.is_some() {
             return;
         }
+        self.settle();
         if self.dies_at().is_some_and(|at| at <= now) {
             return self.break_off(Broken::TimedOut, Some(Reason::TimedOut));
         }

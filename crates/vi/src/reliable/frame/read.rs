@@ -170,6 +170,11 @@ impl<'a> Acknowledgement<'a> {
         self.ranges.iter().map(move |&[a, b, c, d]| (number(a, b), number(c, d)))
     }
 
+    /// Whether nothing is missing between the numbers that it tells of.
+    pub fn is_whole(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     /// The numbers received, the largest first.
     pub fn ranges(&self) -> Ranges<'a> {
         let end = self.header.largest + 1;
