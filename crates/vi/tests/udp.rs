@@ -8,6 +8,10 @@ use std::{
     net::{SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
+use throughline_vi::reliable::{
+    Level,
+    frame::{FrameWriter, Header, Opening, Route},
+};
 use throughline_vi::{
     CompletionError, ConnectError, Nic, Reliability, ResourceError, State, Vi, ViAttributes,
 };
@@ -161,6 +165,61 @@ fn many_sleepers_share_a_socket() -> Result {
         for thread in threads {
             thread.join().expect("no panic")?;
         }
+        Ok(())
+    })
+}
+
+/// Somebody opens connections in the names of others, who do not answer, and fills all places there are for such.
+#[test]
+fn strangers_who_do_not_answer_keep_nobody_out() -> Result {
+    let nics = [Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?];
+    let mut listener = nics[1].listen(b"crowd")?;
+    let address: SocketAddr = nics[1].address().parse()?;
+    let attributes = ViAttributes {
+        send_buffers: 2,
+        receive_buffers: 2,
+        queue_depth: 2,
+        ..ViAttributes::new(Reliability::ReliableDelivery)
+    };
+    let stranger = UdpSocket::bind(LOOPBACK)?;
+    let mut buffer = [0; 200];
+    std::thread::scope(|scope| -> Result {
+        let accepting = scope.spawn(|| -> std::result::Result<usize, String> {
+            let text = |error: &dyn std::fmt::Display| error.to_string();
+            let mut vis = Vec::new();
+            loop {
+                let request = listener.wait(LONG).map_err(|error| text(&error))?;
+                let mut vi = nics[1].create_vi(&attributes).map_err(|error| text(&error))?;
+                vi.post_own_receives();
+                if request.accept(&mut vi).is_err() {
+                    continue;
+                }
+                // Strangers send nothing.
+                if vi.receive_wait(Some(Duration::from_micros(100))).is_ok() {
+                    return Ok(vis.len());
+                }
+                vis.push(vi);
+            }
+        });
+        for connection in 0..2_000 {
+            let route = Route { connection, from_opener: true };
+            let header =
+                Header { route, elicits: true, number: 1, credit: 0, completed: 0, floor: 0, promise: 0 };
+            let mut frame = FrameWriter::new(&mut buffer, &header);
+            frame.open(&Opening { level: Level::Delivery, name: b"crowd" });
+            let length = frame.finish();
+            stranger.send_to(&buffer[..length], address)?;
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        let start = Instant::now();
+        let mut vi = nics[0].create_vi(&attributes)?;
+        vi.post_own_receives();
+        vi.connect_early(nics[1].address(), b"crowd", LONG)?;
+        send(&mut vi, b"here I am")?;
+        let strangers = accepting.join().expect("no panic")?;
+        // They time out after five seconds.
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        assert!(strangers >= 256, "only {strangers} strangers");
         Ok(())
     })
 }

@@ -70,6 +70,8 @@ pub struct Connection<S, R> {
     doubt: Option<Doubt>,
     /// An acknowledgement that came with a message: what it means is found out once the answer has left.
     unsettled: Option<Unsettled>,
+    /// To be shown with the opening.
+    cookie: Option<u64>,
     stats: Stats,
 }
 
@@ -174,6 +176,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
         Self::new(config, opening.level, Name::new(opening.name), route, random, now)
     }
 
+    /// The peer has shown that it is where it says, before there was a connection.
+    pub(super) fn is_proved(&mut self) {
+        self.peer.validated = true;
+    }
+
     fn new(config: &Config, level: Level, name: Name, route: Route, random: u64, now: Duration) -> Self {
         // Half of the numbers are left, which is enough for ever.
         let first = random % (MAX_NUMBER / 2);
@@ -210,6 +217,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             ends_after: None,
             doubt: None,
             unsettled: None,
+            cookie: None,
             stats: Stats::default(),
             config: config.clone(),
         }

@@ -1,24 +1,35 @@
 //! Many connections behind one address.
 
+mod cookies;
 mod entry;
 
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, VecDeque},
+    hash::Hash,
     time::Duration,
 };
 
 use throughline_demux::{Carried, NonceSource, Slot};
 
-use self::entry::{Entry, Place};
+use self::{
+    cookies::Cookies,
+    entry::{Entry, Place},
+};
 use super::{
     Config, Connection, Ecn, Event, Level, Reason, Sink, Source, Transmit,
-    frame::{Datagram, Frame, MAX_NAME, RESET, Reset, Route},
+    frame::{Datagram, Frame, MAX_NAME, RESET, Reset, Retry, Route},
     lookup::SourceTable,
 };
 
 /// Resets waiting to be sent. Those in excess are not sent: whoever caused them asks again.
 const MAX_RESETS: usize = 64;
+
+/// An answer that is kept of nobody.
+enum Short {
+    Reset(Reset),
+    Retry(Retry),
+}
 
 /// The limits of an endpoint.
 #[derive(Clone, Debug)]
@@ -26,7 +37,7 @@ pub struct EndpointConfig {
     /// Connections at a time, those included that ended less than [`linger`](Self::linger) ago.
     pub max_connections: usize,
     /// Connections at a time whose openers have not shown that they are where they say. When there are so many, others
-    /// must ask again.
+    /// must show it first, by a cookie that they are sent; nothing is kept of them until then.
     pub max_half_open: usize,
     /// How long the id of a connection that ended is remembered: the longest that a packet can live in the network. An
     /// opening that comes late then opens nothing.
@@ -56,6 +67,8 @@ pub struct Incoming<A> {
     route: Route,
     name: [u8; MAX_NAME],
     length: u8,
+    /// Whether its opener has shown that it is there.
+    proved: bool,
 }
 
 impl<A: Eq> Incoming<A> {
@@ -66,6 +79,11 @@ impl<A: Eq> Incoming<A> {
 }
 
 impl<A> Incoming<A> {
+    /// Whether the opener has shown that it is where it says.
+    pub fn is_proved(&self) -> bool {
+        self.proved
+    }
+
     /// Whom the opener wants to reach.
     pub fn name(&self) -> &[u8] {
         &self.name[..self.length.into()]
@@ -95,7 +113,8 @@ pub struct Endpoint<A, S, R> {
     half_open: usize,
     table: SourceTable<(u64, u8)>,
     random: Box<dyn NonceSource>,
-    resets: VecDeque<(A, Reset)>,
+    cookies: Cookies,
+    resets: VecDeque<(A, Short)>,
     /// Connections that may have something to send.
     sending: VecDeque<Slot>,
     /// Connections that may have events.
@@ -106,7 +125,7 @@ pub struct Endpoint<A, S, R> {
     ended: VecDeque<(Duration, Slot)>,
 }
 
-impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
+impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     /// No connections. `random` must be unguessable.
     pub fn new(config: EndpointConfig, mut random: impl NonceSource + 'static) -> Self {
         Self {
@@ -116,6 +135,7 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
             half_open: 0,
             vacant: Vec::new(),
             random: Box::new(random),
+            cookies: Cookies::default(),
             resets: VecDeque::with_capacity(MAX_RESETS),
             sending: VecDeque::new(),
             eventful: VecDeque::new(),
@@ -150,14 +170,17 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         incoming: &Incoming<A>,
         now: Duration,
     ) -> Result<Slot, TooMany> {
-        if !self.has_room_for_opening() {
+        if !incoming.proved && !self.has_room_for_opening() {
             return Err(TooMany);
         }
         let opening = super::frame::Opening { level: incoming.level, name: incoming.name() };
         let random = self.random.next_nonce();
-        let connection = Connection::accept(config, incoming.route, &opening, random, now);
+        let mut connection = Connection::accept(config, incoming.route, &opening, random, now);
+        if incoming.proved {
+            connection.is_proved();
+        }
         let slot = self.insert(incoming.from, connection, now)?;
-        self.half_open += 1;
+        self.half_open += usize::from(!incoming.proved);
         Ok(slot)
     }
 
@@ -248,7 +271,7 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         let ours = key(Route { from_opener: !route.from_opener, ..route });
         match self.table.find(&ours) {
             Some(slot) => self.handle_known(now, from, ecn, &datagram, octets.len(), slot),
-            None => self.handle_unknown(from, &datagram),
+            None => self.handle_unknown(now, from, &datagram),
         }
     }
 
@@ -289,20 +312,42 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         }
     }
 
-    fn handle_unknown(&mut self, from: A, datagram: &Datagram<'_>) -> Handled<A> {
+    fn handle_unknown(&mut self, now: Duration, from: A, datagram: &Datagram<'_>) -> Handled<A> {
         let Datagram::Frame(frame) = datagram else { return Handled::Nobody };
-        if let Some(incoming) = incoming(from, frame) {
-            return Handled::Incoming(incoming);
+        let Some(mut incoming) = incoming(from, frame) else {
+            self.reset(from, frame.header.route, Reason::Unknown);
+            return Handled::Nobody;
+        };
+        incoming.proved = frame.cookie.is_some_and(|cookie| {
+            self.cookies.recent(now, &from, incoming.route.connection).contains(&cookie)
+        });
+        if !incoming.proved && !self.has_room_for_opening() {
+            self.ask_for_proof(now, &incoming);
+            return Handled::Nobody;
         }
-        self.reset(from, frame.header.route, Reason::Unknown);
-        Handled::Nobody
+        Handled::Incoming(incoming)
+    }
+
+    /// Has the opener show that it is where it says, unless it has. Nothing is kept of it. Whether it is asked.
+    pub fn ask_for_proof(&mut self, now: Duration, incoming: &Incoming<A>) -> bool {
+        if incoming.proved {
+            return false;
+        }
+        let [cookie, _] = self.cookies.recent(now, &incoming.from, incoming.route.connection);
+        let route = Route { from_opener: false, ..incoming.route };
+        self.answer(incoming.from, Short::Retry(Retry { route, cookie }));
+        true
     }
 
     /// Answers a frame of this route with a reset, which is shorter than any frame.
     fn reset(&mut self, to: A, theirs: Route, reason: Reason) {
+        let route = Route { from_opener: !theirs.from_opener, ..theirs };
+        self.answer(to, Short::Reset(Reset { route, reason, messages: 0 }));
+    }
+
+    fn answer(&mut self, to: A, short: Short) {
         if self.resets.len() < MAX_RESETS {
-            let route = Route { from_opener: !theirs.from_opener, ..theirs };
-            self.resets.push_back((to, Reset { route, reason, messages: 0 }));
+            self.resets.push_back((to, short));
         }
     }
 
@@ -316,7 +361,11 @@ impl<A: Copy + Eq, S: Source, R: Sink> Endpoint<A, S, R> {
         if buffer.len() >= RESET
             && let Some((to, reset)) = self.resets.pop_front()
         {
-            return Some((to, Transmit { length: reset.write(buffer), ect: false }));
+            let length = match reset {
+                Short::Reset(reset) => reset.write(buffer),
+                Short::Retry(retry) => retry.write(buffer),
+            };
+            return Some((to, Transmit { length, ect: false }));
         }
         while let Some(slot) = self.sending.front().copied() {
             let entry = self.entry(slot).expect("entries leave the queue before they end");
@@ -445,7 +494,8 @@ fn incoming<A: Copy>(from: A, frame: &Frame<'_>) -> Option<Incoming<A>> {
     let mut name = [0; MAX_NAME];
     name[..opening.name.len()].copy_from_slice(opening.name);
     let length = opening.name.len() as u8;
-    Some(Incoming { from, level: opening.level, route: frame.header.route, name, length })
+    let (level, route) = (opening.level, frame.header.route);
+    Some(Incoming { from, level, route, name, length, proved: false })
 }
 
 /// The key of the connection whose frames have this route. Both ends may be here, with the same id.

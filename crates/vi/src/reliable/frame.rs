@@ -31,6 +31,8 @@
 //! | level  | length  | 0              | name of what is to be reached, up to 64 octets
 //! +--------+--------+-----------------+---------- - -
 //!
+//! cookie, if flagged (128): 8 octets, as a retry brought them
+//!
 //! segments of messages, to the end of the frame:
 //! +--------+--------+-----------------+-----------------------------------+
 //! | tag    | 0      | length          | message, lower 32 bits            |   tag: 0 nothing but padding follows
@@ -44,6 +46,11 @@
 //! +-----------------------------------+-----------------------------------+
 //! | reason                            | messages sent, lower 32 bits      |   the end comes after so many, if closed in order
 //! +-----------------------------------+-----------------------------------+
+//!
+//! retry (flag 256): the first two lines, then
+//! +-----------------------------------------------------------------------+
+//! | cookie: the opening is to be repeated with it                         |
+//! +-----------------------------------------------------------------------+
 //! ```
 //!
 //! The sum is no signature: it tells frames that were damaged, not forged ones. Who can't read the traffic can't guess
@@ -66,7 +73,7 @@ pub const MAX_NAME: usize = 64;
 pub const MAX_RANGES: usize = 32;
 /// Packet numbers are less than this.
 pub const MAX_NUMBER: u64 = 1 << 62;
-/// Octets of a reset.
+/// Octets of a reset, and of a retry.
 pub const RESET: usize = 24;
 
 pub(super) const MAGIC: [u8; 2] = [0x56, 1];
@@ -83,6 +90,8 @@ mod flag {
     pub const RESET: u16 = 16;
     pub const UNRELIABLE: u16 = 32;
     pub const AT_ONCE: u16 = 64;
+    pub const COOKIE: u16 = 128;
+    pub const RETRY: u16 = 256;
 }
 
 mod tag {
@@ -209,6 +218,8 @@ pub struct Frame<'a> {
     pub acknowledgement: Option<Acknowledgement<'a>>,
     /// If the sender has not been heard of.
     pub opening: Option<Opening<'a>>,
+    /// With the opening: shows that the sender is where it says, since it got a [`Retry`] there.
+    pub cookie: Option<u64>,
     /// Whether what is in it is sent once only.
     pub unreliable: bool,
     /// Whether the sender waits for the acknowledgement.
@@ -226,6 +237,15 @@ pub struct Reset {
     /// How many messages the sender had sent altogether, lower 32 bits: with [`Reason::Closed`] the connection ends when
     /// these are there.
     pub messages: u32,
+}
+
+/// Tells an opener that it has to show where it is, by an opening that repeats the cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Whose frame it is.
+    pub route: Route,
+    /// What only whoever got this knows.
+    pub cookie: u64,
 }
 
 /// Why a connection was reset.
@@ -257,6 +277,8 @@ pub enum Datagram<'a> {
     Frame(Frame<'a>),
     /// The end of a connection.
     Reset(Reset),
+    /// Not the beginning of a connection.
+    Retry(Retry),
 }
 
 /// The sum of all octets but those where it is kept. The first four are what it begins with, which finds the same errors

@@ -85,9 +85,9 @@ mod tests {
     fn figures_of_rfc_6298() {
         let mut rtt = RoundTrip::new(100 * MS);
         rtt.sample(80 * MS, Duration::ZERO);
-        assert_eq!((rtt.smoothed(), rtt.variation), (80 * MS, 40 * MS));
+        assert_eq!((rtt.smoothed(), rtt.variation), (80 * MS, nanos(40 * MS)));
         rtt.sample(160 * MS, Duration::ZERO);
-        assert_eq!((rtt.smoothed(), rtt.variation), (90 * MS, 50 * MS));
+        assert_eq!((rtt.smoothed(), rtt.variation), (90 * MS, nanos(50 * MS)));
         assert_eq!(rtt.probe_timeout(MS, 5 * MS), 295 * MS);
     }
 

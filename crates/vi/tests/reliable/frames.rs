@@ -5,7 +5,7 @@ use throughline_vi::reliable::{
     Level, MAX_MESSAGE, MAX_NAME, RangeSet, Reason,
     frame::{
         AckHeader, Datagram, FrameError, FrameWriter, Header, MAX_NUMBER, MAX_RANGES, Opening, RESET, Reset,
-        Route, SegmentHeader,
+        Retry, Route, SegmentHeader,
     },
 };
 
@@ -58,6 +58,7 @@ proptest! {
         segments in vec(segment(), 0..8),
         padding in 0usize..100,
         at_once in any::<bool>(),
+        cookie in any::<u64>(),
     ) {
         let mut header = header;
         header.route.from_opener |= name.is_some();
@@ -70,6 +71,7 @@ proptest! {
         }
         if let Some(name) = &name {
             writer.open(&Opening { level: Level::Reception, name });
+            writer.cookie(cookie);
         }
         for (header, octets) in &segments {
             prop_assert!(writer.segment_room(header.immediate) >= octets.len());
@@ -85,6 +87,7 @@ proptest! {
 
         let Ok(Datagram::Frame(frame)) = Datagram::parse(&buffer[..length]) else { panic!("not read again") };
         prop_assert_eq!((frame.header, frame.at_once), (header, at_once));
+        prop_assert_eq!(frame.cookie, name.as_ref().map(|_| cookie));
         prop_assert_eq!(frame.opening.map(|opening| opening.name.to_vec()), name);
         prop_assert_eq!(frame.acknowledgement.is_some(), ranges.is_some());
         if let (Some(read), Some(ranges)) = (frame.acknowledgement, &ranges) {
@@ -132,6 +135,18 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn retries_come_back(connection in any::<u64>(), cookie in any::<u64>()) {
+        let retry = Retry { route: Route { connection, from_opener: false }, cookie };
+        let mut buffer = [0; RESET + 1];
+        prop_assert_eq!(retry.write(&mut buffer), RESET);
+        prop_assert_eq!(Datagram::parse(&buffer[..RESET]), Ok(Datagram::Retry(retry)));
+        prop_assert!(Datagram::parse(&buffer[..RESET - 1]).is_err());
+        prop_assert!(Datagram::parse(&buffer).is_err());
+    }
+}
+
 /// Frames whose sum is right and whose content is not.
 mod malformed {
     use super::*;
@@ -162,6 +177,11 @@ mod malformed {
         writer.at_once();
         let length = writer.finish();
         assert_eq!(Datagram::parse(&buffer[..length]), Err(FrameError::Malformed));
+    }
+
+    #[test]
+    fn a_cookie_without_an_opening() {
+        assert_eq!(written(|frame| frame.cookie(1)), Err(FrameError::Malformed));
     }
 
     #[test]

@@ -98,6 +98,63 @@ fn half_open_connections_are_few_and_end() {
     assert!(world.ends[SERVER].has_room_for_opening());
 }
 
+/// While others hold all places in the names of those who do not answer, whoever does answer gets in at once.
+#[test]
+fn who_is_where_he_says_gets_in_beside_those_who_are_not() {
+    let limits = EndpointConfig { max_half_open: 10, ..EndpointConfig::default() };
+    let mut world = World::with_endpoints(Config::data_center(), Conditions::PERFECT, 5, limits);
+    world.on_accept = Box::new(|server| server.post_receive(vec![0; 100]).unwrap());
+    world.links[SERVER].conditions.mtu = 0;
+    for id in 0..1_000 {
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(id, 10));
+        world.flush(SERVER);
+    }
+    assert!(!world.ends[SERVER].has_room_for_opening());
+    let places = world.ends[SERVER].len();
+
+    world.links[SERVER].conditions.mtu = 1_472;
+    let (start, client) = (world.now, world.open(Level::Delivery));
+    world.connection(CLIENT, client).post_send(b"honest".to_vec(), None).unwrap();
+    let mut arrived = Vec::new();
+    world.run_until(start + Duration::from_millis(20), |_, side, _, event| match event {
+        Event::Received(message, Ok(_)) if side == SERVER && message[0] != 0 => arrived.push(message),
+        Event::Broken(broken) if side == CLIENT => panic!("{broken}"),
+        _ => {}
+    });
+    assert!(arrived.len() == 1 && arrived[0].starts_with(b"honest"));
+    assert_eq!(world.ends[SERVER].len(), places + 1);
+    assert!(!world.ends[SERVER].has_room_for_opening());
+    assert!(world.connection(CLIENT, client).broken().is_none());
+}
+
+/// A cookie is good for the one who got it, and for the connection that it was asked for.
+#[test]
+fn cookies_of_others_are_worth_nothing() {
+    let limits = EndpointConfig { max_half_open: 0, ..EndpointConfig::default() };
+    let mut world = World::with_endpoints(Config::data_center(), Conditions::PERFECT, 5, limits);
+    let mut buffer = vec![0; 1_500];
+    let opening = opening_of(1, 10);
+    assert_eq!(world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening), Handled::Nobody);
+    let (_, transmit) = world.ends[SERVER].transmit(world.now, &mut buffer).unwrap();
+    let Ok(Datagram::Retry(retry)) = Datagram::parse(&buffer[..transmit.length]) else { panic!("no retry") };
+    assert!(transmit.length < opening.len() && !retry.route.from_opener);
+    let mut with_cookie = |from, connection, cookie| {
+        let route = Route { connection, from_opener: true };
+        let header =
+            Header { route, elicits: true, number: 1, credit: 0, completed: 0, floor: 0, promise: 0 };
+        let mut frame = FrameWriter::new(&mut buffer, &header);
+        frame.open(&Opening { level: Level::Delivery, name: b"name" });
+        frame.cookie(cookie);
+        let length = frame.finish();
+        world.ends[SERVER].handle(world.now, from, Ecn::NotCapable, &buffer[..length])
+    };
+    assert_eq!(with_cookie(CLIENT, 1, retry.cookie ^ 1), Handled::Nobody);
+    assert_eq!(with_cookie(CLIENT, 2, retry.cookie), Handled::Nobody);
+    assert_eq!(with_cookie(CLIENT + 7, 1, retry.cookie), Handled::Nobody);
+    let Handled::Incoming(incoming) = with_cookie(CLIENT, 1, retry.cookie) else { panic!("not believed") };
+    assert!(incoming.is_proved());
+}
+
 #[test]
 fn frames_for_nobody_are_answered_with_few_and_short_resets() {
     let mut world = World::new(Config::data_center(), Conditions::PERFECT, 5);

@@ -18,6 +18,8 @@ use std::{
 
 /// Openings that wait for a listener; those in excess must come again.
 const MOST_WAITING: usize = 256;
+/// Beyond these an opener must have shown that it is where it says.
+const MOST_UNPROVED: usize = MOST_WAITING / 2;
 /// A longer datagram of an opening is not kept: it comes again.
 const MOST_KEPT: usize = 2048;
 
@@ -33,12 +35,22 @@ impl<A> Default for Listeners<A> {
 }
 
 impl<A: Copy + Eq> Listeners<A> {
-    /// Hands an opening to whoever listens; `false` if nobody does.
-    pub(super) fn offer(&self, incoming: &Incoming<A>, datagram: &[u8]) -> bool {
-        let Some(queue) = self.queues.get(incoming.name()) else { return false };
-        queue.offer(incoming, datagram);
-        true
+    /// Hands an opening to whoever listens.
+    pub(super) fn offer(&self, incoming: &Incoming<A>, datagram: &[u8]) -> Offered {
+        match self.queues.get(incoming.name()) {
+            Some(queue) => queue.offer(incoming, datagram),
+            None => Offered::NobodyListens,
+        }
     }
+}
+
+/// What becomes of an opening.
+pub(super) enum Offered {
+    /// The listener will have it, or has it.
+    Kept,
+    NobodyListens,
+    /// It is to come again: there are too many of those who may be nobody, or too many altogether.
+    NoRoom,
 }
 
 /// Somebody who wants a connection.
@@ -66,13 +78,18 @@ impl<A: Copy + Eq> Queue<A> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn offer(&self, incoming: &Incoming<A>, datagram: &[u8]) {
+    fn offer(&self, incoming: &Incoming<A>, datagram: &[u8]) -> Offered {
         let mut waiting = self.waiting();
-        let again = waiting.iter().any(|other| other.incoming.is_same_connection(incoming));
-        if !again && waiting.len() < MOST_WAITING && datagram.len() <= MOST_KEPT {
-            waiting.push_back(Opening { incoming: *incoming, datagram: Some(datagram.into()) });
-            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        if waiting.iter().any(|other| other.incoming.is_same_connection(incoming)) {
+            return Offered::Kept;
         }
+        let most = if incoming.is_proved() { MOST_WAITING } else { MOST_UNPROVED };
+        if waiting.len() >= most || datagram.len() > MOST_KEPT {
+            return Offered::NoRoom;
+        }
+        waiting.push_back(Opening { incoming: *incoming, datagram: Some(datagram.into()) });
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        Offered::Kept
     }
 
     fn take(&self) -> Option<(Incoming<A>, Box<[u8]>)> {

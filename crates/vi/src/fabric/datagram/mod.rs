@@ -20,13 +20,13 @@ mod state;
 mod watch;
 
 use crate::reliable::Ecn;
-use std::{fmt, io, os::fd::BorrowedFd, sync::Arc};
+use std::{fmt, hash::Hash, io, os::fd::BorrowedFd, sync::Arc};
 
 pub(crate) use self::{connect::Listener, link::DatagramLink, port::Port, remote::Windows};
 
 /// Carries datagrams.
 pub(crate) trait Wire: Send + 'static {
-    type Address: Copy + Eq + fmt::Debug + Send + Sync + 'static;
+    type Address: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 
     /// What has arrived, if anything has.
     fn receive(&mut self, into: &mut [u8]) -> Option<Reception<Self::Address>>;

@@ -2,7 +2,7 @@
 
 use super::{
     Wire,
-    keeper::{Kept, Tended},
+    keeper::{Berth, Kept, Tended},
     remote::Windows,
     state::State,
     watch::{Sleepers, Watch},
@@ -11,7 +11,7 @@ use rustix::event::epoll;
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
     time::Duration,
 };
 
@@ -21,6 +21,7 @@ const TURN: u32 = 64;
 pub(crate) struct Port<W: Wire> {
     state: Mutex<State<W>>,
     pub(super) sleepers: Sleepers,
+    berth: OnceLock<Berth>,
 }
 
 impl<W: Wire> Port<W> {
@@ -31,8 +32,13 @@ impl<W: Wire> Port<W> {
         for file in [state.wire.fd(), state.timer().as_fd()] {
             epoll::add(&both, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         }
-        let port = Arc::new(Self { state: Mutex::new(state), sleepers: Sleepers::new(both)? });
+        let port = Arc::new(Self {
+            state: Mutex::new(state),
+            sleepers: Sleepers::new(both)?,
+            berth: OnceLock::new(),
+        });
         super::keeper::keep(port.clone())?;
+        port.lock().berth = port.berth.get().copied();
         Ok(port)
     }
 
@@ -125,5 +131,15 @@ impl<W: Wire> Kept for Port<W> {
 
     fn wire(&self) -> BorrowedFd<'_> {
         self.sleepers.wire()
+    }
+
+    fn berth(&self) -> &OnceLock<Berth> {
+        &self.berth
+    }
+}
+
+impl<W: Wire> Drop for Port<W> {
+    fn drop(&mut self) {
+        self.berth.get().copied().into_iter().for_each(super::keeper::forget);
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{
     Reception, Wire,
-    connect::Listeners,
+    connect::{Listeners, Offered},
+    keeper::Berth,
     message::{Outgoing, Place},
     remote::{self, Windows},
     roles::Role,
@@ -14,6 +15,7 @@ use crate::{
 };
 use rustix::time::{Itimerspec, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::{
+    hash::Hash,
     os::fd::OwnedFd,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -57,6 +59,8 @@ pub(crate) struct State<W: Wire> {
     pub(super) activity: u64,
     /// The keeper relies on being told when anything is done.
     pub(super) kept: bool,
+    /// Where it has the port.
+    pub(super) berth: Option<Berth>,
 }
 
 impl<W: Wire> State<W> {
@@ -79,6 +83,7 @@ impl<W: Wire> State<W> {
             timer_at: None,
             activity: 0,
             kept: false,
+            berth: None,
         })
     }
 
@@ -98,7 +103,7 @@ impl<W: Wire> State<W> {
         self.activity += 1;
         if self.kept {
             self.kept = false;
-            super::keeper::nudge();
+            super::keeper::nudge(self.berth);
         }
     }
 
@@ -127,12 +132,15 @@ impl<W: Wire> State<W> {
         for datagram in incoming[..reception.len].chunks(reception.each.max(1)) {
             let handled = endpoint.handle(*now, reception.from, reception.ecn, datagram);
             let Handled::Incoming(incoming) = handled else { continue };
-            if !endpoint.has_room_for_opening() {
-                // Whoever is there asks again.
-            } else if incoming.level == Level::Remote {
+            if incoming.level == Level::Remote {
                 accept_remote(endpoint, roles, &incoming, *now, datagram);
-            } else if !listeners.offer(&incoming, datagram) {
-                endpoint.refuse(&incoming, Reason::NobodyListens);
+                continue;
+            }
+            match listeners.offer(&incoming, datagram) {
+                Offered::Kept => {}
+                Offered::NobodyListens => endpoint.refuse(&incoming, Reason::NobodyListens),
+                // Who has shown that he is there asks again.
+                Offered::NoRoom => drop(endpoint.ask_for_proof(*now, &incoming)),
             }
         }
     }
@@ -265,7 +273,7 @@ impl<W: Wire> State<W> {
 
 /// Somebody wants to reach the memory of a VI's peer: only the peer of the VI itself may, who knows the id of their
 /// connection.
-fn accept_remote<A: Copy + Eq>(
+fn accept_remote<A: Copy + Eq + Hash>(
     endpoint: &mut Endpoint<A, Outgoing, Place>,
     roles: &mut Vec<Role<A>>,
     incoming: &Incoming<A>,

@@ -7,7 +7,7 @@ use crate::reliable::{
     Broken, Ecn, Level, Reason, Sink, Source,
     congestion::{Acked, Lost},
     expand,
-    frame::{AckHeader, Acknowledgement, Datagram, Frame, Header, Reset},
+    frame::{AckHeader, Acknowledgement, Datagram, Frame, Header, Reset, Retry},
     inbox::Placed,
     recovery::Losses,
 };
@@ -32,6 +32,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             Datagram::Frame(frame) => self.handle_frame(now, ecn, frame),
             Datagram::Reset(reset) if reset.reason == Reason::Unknown => self.hear_denial(now),
             Datagram::Reset(reset) => self.hear_end(reset),
+            Datagram::Retry(retry) => self.hear_retry(now, retry),
         }
         self.finish_if_done();
     }
@@ -44,6 +45,18 @@ impl<S: Source, R: Sink> Connection<S, R> {
         } else {
             let answer = (reset.reason == Reason::Closed).then_some(Reason::Closed);
             self.break_off(Broken::Reset(reset.reason), answer);
+        }
+    }
+
+    /// Nothing of what was sent has been kept.
+    fn hear_retry(&mut self, now: Duration, retry: &Retry) {
+        if self.peer.heard || self.cookie == Some(retry.cookie) {
+            return;
+        }
+        self.cookie = Some(retry.cookie);
+        self.ping_due = true;
+        if self.recovery.count() > 0 {
+            self.probe(now);
         }
     }
 
@@ -66,7 +79,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         match (datagram, &mut self.farewell) {
             (Datagram::Reset(_), farewell) => *farewell = None,
             (Datagram::Frame(_), Some(farewell)) => farewell.at = Duration::ZERO,
-            (Datagram::Frame(_), None) => {}
+            (Datagram::Frame(_), None) | (Datagram::Retry(_), _) => {}
         }
     }
 

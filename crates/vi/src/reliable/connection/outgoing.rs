@@ -71,6 +71,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let mut frame = FrameWriter::new(&mut buffer[..end], &header);
         if self.route.from_opener && !self.peer.heard {
             frame.open(&Opening { level: self.level, name: self.name.octets() });
+            self.cookie.into_iter().for_each(|cookie| frame.cookie(cookie));
         }
         frame.unreliable();
         self.loose_outbox.write(&mut frame);
@@ -216,6 +217,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.received.acknowledge(now, &mut frame);
         if self.route.from_opener && !self.peer.heard {
             frame.open(&Opening { level: self.level, name: self.name.octets() });
+            self.cookie.into_iter().for_each(|cookie| frame.cookie(cookie));
         }
         if elicits {
             self.add_messages(&mut frame);

@@ -54,7 +54,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         doubt.map(|doubt| doubt.asks = false).is_some()
     }
 
-    fn probe(&mut self, now: Duration) {
+    pub(super) fn probe(&mut self, now: Duration) {
         let outbox = &mut self.outbox;
         let octets = self.mtu.current();
         self.probes_due = self.recovery.probe(now, octets, |piece| outbox.send_again(piece));

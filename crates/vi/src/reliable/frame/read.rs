@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     ACKNOWLEDGEMENT, AckHeader, Acknowledgement, Datagram, ECN, Frame, FrameError, HEADER, Header, IMMEDIATE,
-    Level, MAGIC, MAX_MESSAGE, MAX_NAME, MAX_NUMBER, MAX_RANGES, Opening, RESET, Reason, Reset, Route,
+    Level, MAGIC, MAX_MESSAGE, MAX_NAME, MAX_NUMBER, MAX_RANGES, Opening, RESET, Reason, Reset, Retry, Route,
     SEGMENT, Segment, flag, sum, tag,
 };
 
@@ -16,7 +16,8 @@ const KNOWN: u16 = flag::FROM_OPENER
     | flag::ACKNOWLEDGEMENT
     | flag::OPENING
     | flag::UNRELIABLE
-    | flag::AT_ONCE;
+    | flag::AT_ONCE
+    | flag::COOKIE;
 
 impl<'a> Datagram<'a> {
     /// Reads a datagram.
@@ -39,6 +40,9 @@ impl<'a> Datagram<'a> {
         if flags & flag::RESET != 0 {
             return reset(rest, flags, route).map(Self::Reset);
         }
+        if flags & flag::RETRY != 0 {
+            return retry(rest, flags, route).map(Self::Retry);
+        }
         frame(rest, flags, route).map(Self::Frame)
     }
 
@@ -47,18 +51,28 @@ impl<'a> Datagram<'a> {
         match self {
             Self::Frame(frame) => frame.header.route,
             Self::Reset(reset) => reset.route,
+            Self::Retry(retry) => retry.route,
         }
     }
 }
 
 fn reset(rest: &[u8], flags: u16, route: Route) -> Result<Reset, FrameError> {
-    let rest: &[u8; RESET - START] = rest
-        .first_chunk()
-        .ok_or(FrameError::Truncated)
-        .and_then(|all| (rest.len() == all.len()).then_some(all).ok_or(FrameError::Malformed))?;
+    let rest = last_line(rest)?;
     let reason = Reason::from_code(u32_at(rest, 0)).ok_or(FrameError::Malformed)?;
     let alone = flags & !(flag::FROM_OPENER | flag::RESET) == 0;
     alone.then_some(Reset { route, reason, messages: u32_at(rest, 4) }).ok_or(FrameError::Malformed)
+}
+
+fn retry(rest: &[u8], flags: u16, route: Route) -> Result<Retry, FrameError> {
+    let rest = last_line(rest)?;
+    let alone = flags == flag::RETRY;
+    alone.then_some(Retry { route, cookie: u64_at(rest, 0) }).ok_or(FrameError::Malformed)
+}
+
+/// All there is in datagrams of this length.
+fn last_line(rest: &[u8]) -> Result<&[u8; RESET - START], FrameError> {
+    let line = rest.first_chunk().ok_or(FrameError::Truncated)?;
+    (rest.len() == line.len()).then_some(line).ok_or(FrameError::Malformed)
 }
 
 #[inline]
@@ -81,14 +95,19 @@ fn frame(rest: &[u8], flags: u16, route: Route) -> Result<Frame<'_>, FrameError>
     let acked = flags & flag::ACKNOWLEDGEMENT != 0;
     let acknowledgement = acked.then(|| acknowledgement(&mut reader)).transpose()?;
     let opening = (flags & flag::OPENING != 0).then(|| opening(&mut reader)).transpose()?;
+    let cookie = match flags & flag::COOKIE {
+        0 => None,
+        _ => Some(u64_at(reader.array::<8>()?, 0)),
+    };
     let mut check = Reader(reader.0);
     while segment(&mut check)?.is_some() {}
     // A segment that nobody acknowledges is lost without anyone noticing.
-    let frame = Frame { header, acknowledgement, opening, unreliable, at_once, segments: reader.0 };
+    let frame = Frame { header, acknowledgement, opening, cookie, unreliable, at_once, segments: reader.0 };
     let lost = !header.elicits && !unreliable && frame.segments().next().is_some();
     let strange = frame.opening.is_some() && !route.from_opener
         || unreliable && header.elicits
-        || at_once && !header.elicits;
+        || at_once && !header.elicits
+        || cookie.is_some() && frame.opening.is_none();
     if lost || strange { Err(FrameError::Malformed) } else { Ok(frame) }
 }
 

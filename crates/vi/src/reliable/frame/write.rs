@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     ACKNOWLEDGEMENT, AckHeader, ECN, HEADER, Header, IMMEDIATE, MAGIC, MAX_RANGES, Opening, RESET, Reset,
-    SEGMENT, flag, sum, tag,
+    Retry, SEGMENT, flag, sum, tag,
 };
 
 /// A frame that is being written: first [`acknowledge`](Self::acknowledge), then [`open`](Self::open), then
@@ -108,6 +108,12 @@ impl<'a> FrameWriter<'a> {
         self.put(opening.name);
     }
 
+    /// Adds the cookie, after the opening.
+    pub fn cookie(&mut self, cookie: u64) {
+        self.flags |= flag::COOKIE;
+        self.put(&cookie.to_le_bytes());
+    }
+
     /// What is in the frame is sent once only.
     pub fn unreliable(&mut self) {
         self.flags |= flag::UNRELIABLE;
@@ -164,6 +170,17 @@ impl Reset {
         frame[20..24].copy_from_slice(&self.messages.to_le_bytes());
         let from = if self.route.from_opener { flag::FROM_OPENER } else { 0 };
         finish(frame, flag::RESET | from);
+        RESET
+    }
+}
+
+impl Retry {
+    /// Writes the retry into a buffer of at least [`RESET`] octets, and returns how long it is.
+    pub fn write(&self, buffer: &mut [u8]) -> usize {
+        let frame = &mut buffer[..RESET];
+        frame[8..16].copy_from_slice(&self.route.connection.to_le_bytes());
+        frame[16..24].copy_from_slice(&self.cookie.to_le_bytes());
+        finish(frame, flag::RETRY);
         RESET
     }
 }
