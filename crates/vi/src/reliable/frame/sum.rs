@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn as_the_library_sums() {
-        let octets: Vec<u8> = (0..600_u32).map(|at| (at * at >> 3) as u8).collect();
+        let octets: Vec<u8> = (0..600_u32).map(|at| ((at * at) >> 3) as u8).collect();
         for length in 0..octets.len() {
             let before = 0x0123_4567_u32.wrapping_mul(length as u32);
             let expected = crc32c::crc32c_append(before, &octets[..length]);
