@@ -44,6 +44,10 @@
 //! a client takes the fastest that works from where it is: shared memory, UDP, a Unix-domain socket, TCP. By shared memory and
 //! UDP, both sides look for messages for [`OrbConfig::native_spin`] before they sleep.
 //!
+//! A parameter `in sequence<octet>`, or of numbers, is a slice of the message as it was received. By shared memory that is a copy
+//! which the caller cannot change; among processes that trust each other, long ones can be read in the caller's memory instead:
+//! see [`OrbConfig::trusted_peers`].
+//!
 //! Over UDP messages are neither lost nor doubled, and an object that has another address, too, is called there while UDP does
 //! not get through. There is no encryption and no authentication, as with IIOP: listen where only friends are.
 //!
@@ -100,6 +104,7 @@ pub use reference::{ObjectRef, TypedReference};
 pub use throughline_cdr::{BoundedString, BoundedVec, BoundedWString, LongDouble, WChar, WString};
 pub use throughline_demux::shared::Strategy;
 pub use throughline_giop::{Ior, Version};
+pub use throughline_vi::TrustedPeers;
 pub use transport::address::{Address, AddressError};
 pub use transport::native::drive::block_on;
 pub use transport::socket::Wait;

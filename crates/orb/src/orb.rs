@@ -12,6 +12,7 @@ use throughline_giop::codeset::CodeSetComponentInfo;
 use throughline_giop::component::{Address as Published, orb_type};
 use throughline_giop::profile::IiopProfile;
 use throughline_giop::{Ior, NativeAddress, NativeProfile, Version};
+use throughline_vi::TrustedPeers;
 
 use crate::adapter::{Adapter, AdapterConfig, AdapterError};
 use crate::clients::Clients;
@@ -58,6 +59,12 @@ pub struct OrbConfig {
     /// core takes tens of microseconds, so looking for as long costs no more than twice what is best; where it is in vain time
     /// and again it is left out by itself. Zero sleeps at once; an hour polls, at the price of a core.
     pub native_spin: Duration,
+    /// Whether processes on this machine that call, or are called, by shared memory are trusted to leave messages alone
+    /// that they have sent. Then long ones (more than 2 KiB) are not copied before they are read: a servant finds a parameter
+    /// `in sequence<octet>`, or of numbers, as a slice of the caller's memory, and other long values are copied once, from there
+    /// to where they belong. Without it they are first copied out of reach, and what a peer does to its memory can do no
+    /// harm. All of them belong to this process's user in any case.
+    pub trusted_peers: Option<TrustedPeers>,
     /// How long a call may take; none for ever. References can have their own.
     pub call_timeout: Option<Duration>,
     /// A connection on which nothing happens for this long is closed; the next call opens another.
@@ -103,6 +110,7 @@ impl Default for OrbConfig {
             wait: Wait::Block,
             native: true,
             native_spin: Duration::from_micros(50),
+            trusted_peers: None,
             call_timeout: None,
             idle_timeout: Some(Duration::from_secs(180)),
             stall_timeout: Duration::from_secs(30),
@@ -468,7 +476,8 @@ impl Orb {
 
     /// How links of the native protocol are made.
     pub(crate) fn link_options(&self) -> LinkOptions {
-        LinkOptions { spin: self.0.config.native_spin, max_message: self.0.config.max_message }
+        let OrbConfig { native_spin, max_message, trusted_peers, .. } = self.0.config;
+        LinkOptions { spin: native_spin, max_message, trusted: trusted_peers }
     }
 
     /// The clients that objects live for.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{Echo, client, seen_by, server, server_with};
-use throughline::{Address, Orb};
+use throughline::{Address, Orb, OrbConfig, TrustedPeers};
 
 struct Counting;
 
@@ -41,6 +41,35 @@ fn blocking_calls_allocate_nothing() {
     println!("{during} allocations in {CALLS} calls over TCP");
     let during = allocations(server_with(|c| c.listen = vec![Address::Shm(String::new())]));
     assert_eq!(during, 0, "allocations in {CALLS} calls over shared memory");
+    for trusted in [false, true] {
+        // SAFETY: the peers are this process, which uses the library alone.
+        let trusted_peers = trusted.then(|| unsafe { TrustedPeers::promise() });
+        for octets in [8 << 10, 60 << 10, 200 << 10, 1_000_000] {
+            let during = allocations_with_long_arguments(octets, trusted_peers);
+            // On a busy machine the servant may take longer than a tick, and a worker that is new to it takes the lead.
+            assert!(
+                during < 20,
+                "{during} allocations in 200 calls with {octets} octets, trusted: {trusted}"
+            );
+        }
+    }
+}
+
+/// Arguments that the servant takes as a slice are read where they were received, or where the client has them.
+fn allocations_with_long_arguments(octets: usize, trusted_peers: Option<TrustedPeers>) -> usize {
+    let config = || OrbConfig { trusted_peers, ..OrbConfig::default() };
+    let server = Orb::start(OrbConfig { listen: vec![Address::Shm(String::new())], ..config() }).unwrap();
+    let client = Orb::start(config()).unwrap();
+    let adapter = server.root().create_child("active", throughline::AdapterConfig::default()).unwrap();
+    let echo = seen_by(&client, &adapter.activate(Echo::default()).unwrap());
+    let data = vec![7; octets / 4];
+    let call = || assert_eq!(echo.sum(0, &data).unwrap().0, 7 * data.len() as u64);
+    (0..20).for_each(|_| call());
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    (0..200).for_each(|_| call());
+    let during = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    server.shutdown(Duration::from_secs(2));
+    during
 }
 
 const CALLS: usize = 10_000;

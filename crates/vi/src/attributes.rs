@@ -50,6 +50,27 @@ impl ProtectionTag {
     }
 }
 
+/// The promise that peers leave messages alone that they have sent, so that they may be read where they lie in memory that
+/// those peers could write to.
+///
+/// Without it every message is copied once before it is looked at, and nothing a peer writes meanwhile does any harm.
+#[derive(Clone, Copy, Debug)]
+pub struct TrustedPeers(());
+
+impl TrustedPeers {
+    /// Makes the promise, for all peers of whatever is made with it.
+    ///
+    /// # Safety
+    ///
+    /// No process that connects, or that is connected to, changes the bytes of a message it has sent until the receiver has
+    /// released it, not even if the connection ends before. Processes keep to that which use this library's safe interface
+    /// on their side. A process that does not causes undefined behaviour in this one: data that was checked changes behind
+    /// references to it.
+    pub const unsafe fn promise() -> Self {
+        Self(())
+    }
+}
+
 /// What a VI is made with. Start from [`ViAttributes::new`] and change what matters.
 #[derive(Clone, Debug)]
 pub struct ViAttributes {
@@ -72,6 +93,13 @@ pub struct ViAttributes {
     /// Up to how many bytes the fabric may copy a message on sending, so that the send completes at once. Longer
     /// messages are fetched by the receiver.
     pub inline_limit: u32,
+    /// Up to how many bytes a message may have that is longer than the buffer posted for it, on fabrics whose receivers fetch
+    /// long messages. It comes in memory that is registered when it is first needed: the completion has a buffer of that, and
+    /// the one posted is back in its pool. 0, the default: such a message is an error.
+    pub receive_longer: u32,
+    /// Long messages may stay where they are in the peer's memory, on fabrics that can show them there, to be read
+    /// [in place](crate::Vi::in_place). None, the default: they are copied before anybody looks at them.
+    pub trusted: Option<TrustedPeers>,
     /// How long blocking calls look before they sleep, at most. Waking a sleeper costs tens of microseconds, so
     /// looking for about as long never costs more than twice the best choice. Shortened by itself while it does not pay.
     pub spin: Duration,
@@ -90,6 +118,8 @@ impl ViAttributes {
             queue_depth: 256,
             ring_lines: 256,
             inline_limit: 2048,
+            receive_longer: 0,
+            trusted: None,
             spin: Duration::from_micros(50),
         }
     }
@@ -103,6 +133,9 @@ impl ViAttributes {
         checked.send_buffer_size = chunk(self.send_buffers, self.send_buffer_size, "send_buffer_size")?;
         checked.receive_buffer_size =
             chunk(self.receive_buffers, self.receive_buffer_size, "receive_buffer_size")?;
+        if self.receive_longer != 0 {
+            checked.receive_longer = chunk(1, self.receive_longer, "receive_longer")?;
+        }
         Ok(checked)
     }
 }

@@ -94,7 +94,7 @@ pub mod reliable;
 
 #[cfg(not(loom))]
 pub use {
-    attributes::{MAX_DISCRIMINATOR, MAX_MESSAGE, ProtectionTag, Reliability, ViAttributes},
+    attributes::{MAX_DISCRIMINATOR, MAX_MESSAGE, ProtectionTag, Reliability, TrustedPeers, ViAttributes},
     bell::Bell,
     completion_queue::CompletionQueue,
     descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, Segments, SendDescriptor},

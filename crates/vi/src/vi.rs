@@ -125,6 +125,13 @@ impl Vi {
         self.send_pool.take()
     }
 
+    /// Looks which sends are complete, so that the buffers of those without a completion return to their regions.
+    /// [`send_buffer`](Self::send_buffer) does so itself where it is of use.
+    #[inline]
+    pub fn reclaim(&mut self) {
+        self.progress_sends();
+    }
+
     /// A buffer of the VI's own to receive into; `None` while all are in use.
     pub fn receive_buffer(&mut self) -> Option<Buffer> {
         self.receive_pool.take()
@@ -504,6 +511,20 @@ impl Vi {
         self.take_received()
     }
 
+    /// The message received last, if it was left in the peer's memory: see [`ViAttributes::trusted`]. Its completion has the
+    /// right length, and an empty buffer. It is there until it is [released](Self::release) or the next is received, and the
+    /// peer's memory is occupied as long.
+    #[inline]
+    pub fn in_place(&self) -> Option<&[u8]> {
+        self.link.in_place()
+    }
+
+    /// The message [in place](Self::in_place), if there is one, is not needed any more.
+    #[inline]
+    pub fn release(&mut self) {
+        self.link.release();
+    }
+
     /// Looks whether the peer has gone while only sends are outstanding; messages that came are kept.
     #[cold]
     fn notice_end(&mut self) {
@@ -512,7 +533,11 @@ impl Vi {
         if self.posted.is_empty() || self.received.len() >= self.depth || !self.sent.is_empty() {
             return;
         }
-        if let Some(completion) = self.poll() {
+        // Several may have to be kept.
+        self.link.may_lend(false);
+        let completion = self.poll();
+        self.link.may_lend(true);
+        if let Some(completion) = completion {
             self.received.push_back(completion);
             self.tell_member();
         }

@@ -15,7 +15,12 @@ const ADDRESS: &str = "THROUGHLINE_VI_KILLED";
 const LONG: Option<Duration> = Some(Duration::from_secs(20));
 
 fn new_vi(nic: &Nic) -> Result<Vi> {
-    let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery))?;
+    // The longest messages fit into none of the buffers posted.
+    let mut vi = nic.create_vi(&ViAttributes {
+        receive_buffer_size: 4096,
+        receive_longer: 10_000,
+        ..ViAttributes::new(Reliability::ReliableDelivery)
+    })?;
     vi.post_own_receives();
     Ok(vi)
 }

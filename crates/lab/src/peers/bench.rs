@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use throughline::rt::{Decode, Encode, Reader, Writer};
-use throughline::{Address, AsyncCall, Orb, OrbConfig, SystemException, TypedReference, Wait, block_on};
+use throughline::{
+    Address, AsyncCall, Orb, OrbConfig, SystemException, TrustedPeers, TypedReference, Wait, block_on,
+};
 use throughline_cdr::{ByteOrder, Output};
 
 use super::{failure, outstanding};
@@ -45,18 +47,24 @@ impl bench::Target for Target {
     }
 }
 
-/// How to wait: `spin` on both protocols, `block` without looking first, or `adapt` as is the default.
+/// How to wait: `spin` on both protocols, `block` without looking first, or `adapt` as is the default. `trusted` is `spin` among
+/// peers that trust each other.
 fn config(name: &str) -> OrbConfig {
     let mut config = OrbConfig::default();
     match name {
         "spin" => (config.wait, config.native_spin) = (Wait::Spin(SPIN), SPIN),
+        "trusted" => {
+            // SAFETY: the peers are parts of this program, which use the library's safe interface.
+            config.trusted_peers = Some(unsafe { TrustedPeers::promise() });
+            (config.wait, config.native_spin) = (Wait::Spin(SPIN), SPIN);
+        }
         "block" => config.native_spin = Duration::ZERO,
         _ => {}
     }
     config
 }
 
-/// The server part: `OBJECTS block|spin|adapt [ADDRESS [FILE]]`. Prints the reference of the last object, or writes those
+/// The server part: `OBJECTS block|spin|adapt|trusted [ADDRESS [FILE]]`. Prints the reference of the last object, or writes those
 /// of all into the file and prints `@FILE`.
 ///
 /// # Errors
@@ -89,7 +97,7 @@ pub(crate) fn serve(arguments: &[String]) -> Result<(), LabError> {
     Ok(())
 }
 
-/// The client part: `REFERENCE CONNECTIONS block|spin|adapt`, and rounds on standard input. In place of a reference,
+/// The client part: `REFERENCE CONNECTIONS block|spin|adapt|trusted`, and rounds on standard input. In place of a reference,
 /// `@FILE` with one per line; `ping` then calls one object after the other.
 ///
 /// # Errors

@@ -16,9 +16,10 @@ pub const ID: &str = "IDL:Test/Echo:1.0";
 
 /// interface Echo { void ping(); string shout(in string text); oneway void post(in unsigned long n);
 ///   sequence<unsigned long> posted(); void move_data(inout sequence<unsigned long> data); void sleep(in unsigned long ms);
-///   void panic(); void call_back(in Echo other, in unsigned long depth); };
+///   void panic(); void call_back(in Echo other, in unsigned long depth);
+///   unsigned long long sum(in unsigned long ms, in sequence<unsigned long> data, out unsigned long long place); };
 pub static ECHO: LazyLock<&'static Interface> = LazyLock::new(|| {
-    let own = ["ping", "shout", "post", "posted", "move_data", "sleep", "panic", "call_back"];
+    let own = ["ping", "shout", "post", "posted", "move_data", "sleep", "panic", "call_back", "sum"];
     let names: Vec<&'static str> = own.into_iter().chain(IMPLICIT_OPERATIONS).collect();
     let built = throughline_demux::build_names(&names).unwrap();
     let names = Box::leak(names.into_boxed_slice());
@@ -71,6 +72,23 @@ impl Skeleton for Echo {
                 }
                 call.reply(|_| Ok(()))
             }
+            8 => {
+                let r = call.arguments();
+                let ms = r.read_u32()?;
+                let data = r.read_slice::<u32>()?;
+                if ms != 0 {
+                    std::thread::sleep(Duration::from_millis(ms.into()));
+                }
+                let sum: u64 = data.iter().copied().map(u64::from).sum();
+                if ms != 0 {
+                    self.posted.lock().unwrap().push(sum as u32);
+                }
+                let place = data.as_ptr() as u64;
+                call.reply(|w| {
+                    sum.encode(w)?;
+                    place.encode(w)
+                })
+            }
             _ => call.implicit(&ECHO, operation),
         }
     }
@@ -121,6 +139,21 @@ impl EchoRef {
     }
     pub fn move_data(&self, data: &mut Vec<u32>) -> Result<(), SystemException> {
         self.0.call_inout(Operation::new("move_data", 4), data, |d, w| d.encode(w), |d, r| d.decode_into(r))
+    }
+    /// The sum, and where the servant found the numbers; it waits before it adds them up, and then keeps the sum.
+    pub fn sum(&self, ms: u32, data: &[u32]) -> Result<(u64, u64), SystemException> {
+        let encode = |w: &mut throughline::rt::Writer<'_>| {
+            ms.encode(w)?;
+            data.encode(w)
+        };
+        self.0.call(Operation::new("sum", 8), encode, |r| Ok((r.read_u64()?, r.read_u64()?)))
+    }
+    /// Sent without waiting for the answer.
+    pub fn post_sum(&self, ms: u32, data: &[u32]) -> Result<(), SystemException> {
+        self.0.send_oneway(Operation::new("sum", 8), |w| {
+            ms.encode(w)?;
+            data.encode(w)
+        })
     }
     pub fn sleep(&self, ms: u32) -> Result<(), SystemException> {
         self.0.call(Operation::new("sleep", 5), |w| ms.encode(w), |_| Ok(()))

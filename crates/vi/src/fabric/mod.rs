@@ -105,6 +105,17 @@ pub(crate) trait Link: Send {
     /// as the message.
     fn receive(&mut self, posted: &mut Posted) -> Arrival;
 
+    /// The message received last, if it was left in the peer's memory and nothing has been received since.
+    fn in_place(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// The message in place is not needed any more.
+    fn release(&mut self) {}
+
+    /// Whether messages may be left in place, where the attributes allow it.
+    fn may_lend(&mut self, _may: bool) {}
+
     /// Looks what has happened without taking a message, while only sends are waited for.
     fn progress(&mut self) {}
 

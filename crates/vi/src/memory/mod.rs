@@ -4,6 +4,7 @@ mod copy;
 mod handle;
 mod mapping;
 mod region;
+mod spare;
 mod window;
 
 pub(crate) use copy::{copy_in, copy_out};
@@ -11,5 +12,6 @@ pub use handle::MemoryHandle;
 pub(crate) use mapping::{Mapping, Untrusted};
 pub use region::{Buffer, Region};
 pub(crate) use region::{FilePart, Memory, Pool};
+pub(crate) use spare::Spare;
 pub(crate) use window::WindowMemory;
 pub use window::{OutsideWindow, Rights, Window};

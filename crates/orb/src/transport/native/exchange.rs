@@ -50,8 +50,11 @@ impl NativeReply {
 impl Drop for NativeReply {
     #[inline]
     fn drop(&mut self) {
-        // The buffer with the answer is released while the next answer is waited for.
-        self.0.take().into_iter().for_each(keep);
+        if let Some(mut own) = self.0.take() {
+            // The buffer with the answer is released while the next answer is waited for, unless it is the server's.
+            own.link.release_in_place();
+            keep(own);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! One VI between a client and a server, as calls need it: a message out, a message in.
 //!
-//! A message that fits into a registered buffer is written and read there. A longer one goes in parts, each with the number
-//! of octets still to come as its immediate data, and is put together by the receiver.
+//! A message that fits into a registered buffer is written and read there; for longer ones there are [longer](super::bulk)
+//! buffers. What fits into none goes in parts, each with the number of octets still to come as its immediate data, and is put
+//! together by the receiver.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -10,9 +11,10 @@ use throughline_cdr::Output;
 use throughline_giop::NativeAddress;
 use throughline_vi::{
     Bell, Buffer, Completion, CompletionError, ConnectError, ConnectionRequest, Nic, Reliability,
-    ResourceError, SMALL_MESSAGE, SendDescriptor, State, Vi, ViAttributes, WaitError,
+    ResourceError, SMALL_MESSAGE, SendDescriptor, State, TrustedPeers, Vi, ViAttributes, WaitError,
 };
 
+use super::bulk::{Bulk, WHOLE};
 use super::nics;
 use crate::transport::resolver;
 
@@ -26,15 +28,29 @@ pub(super) struct LinkMemory {
     buffers: u32,
     /// Octets in each.
     size: u32,
+    /// The most that are posted at a time for messages to come. On a fabric where nothing arrives that is not looked for, few
+    /// are enough, and are in the caches.
+    posted: u32,
+    /// The receiver fetches long messages from where they lie.
+    fetched: bool,
     /// So often a small message is looked for before the clock is looked at.
     looks: u32,
 }
 
 impl LinkMemory {
     /// Buffers sent are free as soon as the receiver has looked.
-    pub(super) const SHM: Self = Self { buffers: 16, size: 64 << 10, looks: 100 };
+    pub(super) const SHM: Self = Self { buffers: 16, size: 64 << 10, posted: 2, fetched: true, looks: 100 };
     /// Buffers sent are free only once the receiver has said so.
-    pub(super) const UDP: Self = Self { buffers: 128, size: 16 << 10, looks: 0 };
+    pub(super) const UDP: Self = Self { buffers: 128, size: 16 << 10, posted: 128, fetched: false, looks: 0 };
+}
+
+/// Messages of more octets than this stay in their buffer until the receiver has fetched them, mostly before the next is
+/// written. The same buffer then serves again.
+const FETCHED: usize = 2048;
+
+/// The longest message that is received whole if none may be longer than this.
+fn whole(max_message: usize) -> u32 {
+    u32::try_from(max_message).unwrap_or(u32::MAX).min(WHOLE)
 }
 
 /// A peer that does not take what it is sent loses its link after this.
@@ -107,6 +123,8 @@ pub(crate) struct LinkOptions {
     pub(crate) spin: Duration,
     /// The longest message accepted, in octets.
     pub(crate) max_message: usize,
+    /// Messages may be read where the peer has them.
+    pub(crate) trusted: Option<TrustedPeers>,
 }
 
 /// One end of a connection.
@@ -115,6 +133,7 @@ pub(crate) struct Link {
     vi: Vi,
     /// The buffer that the next message is written to.
     out: Option<Buffer>,
+    bulk: Bulk,
     arrived: Arrived,
     /// See [`LinkMemory`]; none for who does not want to look at all.
     looks: u32,
@@ -122,6 +141,10 @@ pub(crate) struct Link {
     away: usize,
     /// Registered buffers in each direction.
     buffers: u32,
+    /// How many of those to receive into are not posted at first.
+    spare: usize,
+    /// The most that one of them holds.
+    size: usize,
     /// What was sent is not with the peer before it says so, and nobody sends it again once this process has ended.
     settles: bool,
     /// Of the client, if it is on this machine.
@@ -153,6 +176,8 @@ enum Arrived {
     Small(usize, [u8; SMALL_MESSAGE]),
     /// Lies in the buffer where it was received.
     Buffer(Buffer),
+    /// Lies in the peer's memory; the buffer was not needed.
+    InPlace(Buffer),
     /// Came in parts. Not whole before `missing` is zero.
     Parts {
         octets: Vec<u8>,
@@ -164,10 +189,20 @@ impl Arrived {
     #[inline]
     fn octets(&self) -> &[u8] {
         match self {
-            Self::Nothing => &[],
+            // What is in place, the VI knows.
+            Self::Nothing | Self::InPlace(_) => &[],
             Self::Small(len, octets) => octets.get(..*len).unwrap_or_default(),
             Self::Buffer(buffer) => buffer,
             Self::Parts { octets, .. } => octets,
+        }
+    }
+
+    /// As [`octets`](Self::octets), for messages in place as well.
+    #[inline(always)]
+    fn octets_at<'a>(&'a self, vi: &'a Vi) -> &'a [u8] {
+        match self {
+            Self::InPlace(_) => vi.in_place().unwrap_or_default(),
+            arrived => arrived.octets(),
         }
     }
 }
@@ -181,18 +216,28 @@ impl Link {
             receive_buffers: memory.buffers,
             receive_buffer_size: memory.size,
             spin: options.spin,
+            receive_longer: if memory.fetched { whole(options.max_message) } else { 0 },
+            trusted: options.trusted,
             ..ViAttributes::new(Reliability::ReliableDelivery)
         };
         let mut vi = nic.create_vi(&attributes)?;
-        vi.post_own_receives();
+        let size = vi.receive_buffer().map_or(0, |buffer| buffer.capacity());
+        for _ in 0..memory.posted {
+            let buffer = vi.receive_buffer();
+            // There is room in the queue.
+            let _ = buffer.map(|buffer| vi.post_receive(buffer));
+        }
         let arrived = Arrived::Nothing;
         Ok(Self {
             vi,
             out: None,
+            bulk: Bulk::new(memory.fetched.then(|| nic.clone())),
             arrived,
             looks: if options.spin.is_zero() { 0 } else { memory.looks },
             away: 0,
             buffers: memory.buffers,
+            spare: memory.buffers.saturating_sub(memory.posted) as usize,
+            size,
             max_message: options.max_message,
             settles: false,
             process: None,
@@ -271,7 +316,7 @@ impl Link {
     #[inline]
     pub(crate) fn has_room(&mut self) -> Result<bool, LinkError> {
         if self.out.is_none() {
-            self.out = self.vi.send_buffer();
+            self.out = self.next_buffer();
         }
         if self.out.is_none() && !self.is_open() { Err(self.why_not()) } else { Ok(self.out.is_some()) }
     }
@@ -291,19 +336,56 @@ impl Link {
         self.out.as_deref_mut().unwrap_or_default()
     }
 
+    /// For whatever comes next: who has sent a long message may do so again.
+    #[inline]
+    fn next_buffer(&mut self) -> Option<Buffer> {
+        if self.bulk.is_open() { self.next_long_buffer() } else { self.vi.send_buffer() }
+    }
+
+    #[inline(never)]
+    fn next_long_buffer(&mut self) -> Option<Buffer> {
+        self.bulk.buffer().or_else(|| {
+            self.vi.reclaim();
+            self.bulk.buffer().or_else(|| self.vi.send_buffer())
+        })
+    }
+
     #[inline]
     fn buffer(&mut self) -> Result<Buffer, LinkError> {
-        match self.vi.send_buffer() {
+        match self.next_buffer() {
             Some(buffer) => Ok(buffer),
-            None => self.wait_for_buffer(),
+            None => self.wait_for_buffer(Self::next_buffer),
         }
     }
 
+    /// A buffer for a message that is longer than the link's own ones, if there are such.
     #[cold]
-    fn wait_for_buffer(&mut self) -> Result<Buffer, LinkError> {
+    fn long_buffer(&mut self) -> Result<Buffer, LinkError> {
+        let begun = self.out.take();
+        if let Some(buffer) = begun.filter(|buffer| self.is_long(buffer)) {
+            return Ok(buffer);
+        }
+        if !self.bulk.open(self.vi.tag()) {
+            return self.buffer();
+        }
+        self.wait_for_buffer(|link| {
+            // What comes meanwhile is taken in, or two who send each other much would wait for ever.
+            drop(link.vi.send_done());
+            link.bulk.buffer()
+        })
+    }
+
+    /// Whether it is longer than the link's own buffers.
+    #[inline]
+    fn is_long(&self, buffer: &Buffer) -> bool {
+        buffer.capacity() > self.size
+    }
+
+    #[cold]
+    fn wait_for_buffer(&mut self, find: impl Fn(&mut Self) -> Option<Buffer>) -> Result<Buffer, LinkError> {
         let started = Instant::now();
         while started.elapsed() < STALL {
-            if let Some(buffer) = self.vi.send_buffer() {
+            if let Some(buffer) = find(self) {
                 return Ok(buffer);
             }
             if !self.is_open() {
@@ -332,8 +414,10 @@ impl Link {
         let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
         buffer.set_len(used);
         self.post(SendDescriptor::new(buffer))?;
-        // While the message is on its way there is time for this.
-        self.out = self.vi.send_buffer();
+        if used <= FETCHED {
+            // While the message is on its way there is time for this.
+            self.out = self.next_buffer();
+        }
         Ok(())
     }
 
@@ -351,21 +435,21 @@ impl Link {
         }
     }
 
-    /// Sends a message that is longer than a registered buffer.
+    /// Sends a message that did not fit into the registered buffer that it was to be written to: whole, if it fits into a long
+    /// one, otherwise in parts.
     #[cold]
     pub(crate) fn send_large(&mut self, message: &[u8]) -> Result<(), LinkError> {
         let mut rest = message;
         while !rest.is_empty() {
-            let mut buffer = match self.out.take() {
-                Some(buffer) => buffer,
-                None => self.buffer()?,
-            };
+            let mut buffer = self.long_buffer()?;
             let (part, after) = rest.split_at(rest.len().min(buffer.capacity()));
             buffer.set_len(part.len());
             buffer.copy_from_slice(part);
             rest = after;
             let missing = u32::try_from(rest.len()).map_err(|_| LinkError::TooLong(u32::MAX as usize))?;
-            self.post(SendDescriptor::new(buffer).immediate(missing))?;
+            let descriptor = SendDescriptor::new(buffer);
+            let whole = part.len() == message.len();
+            self.post(if whole { descriptor } else { descriptor.immediate(missing) })?;
         }
         Ok(())
     }
@@ -407,6 +491,10 @@ impl Link {
                 return Ok(());
             }
             if look >= EAGER_LOOKS {
+                // It may be one that is not small.
+                if self.try_receive_any()? {
+                    return Ok(());
+                }
                 std::hint::spin_loop();
             }
         }
@@ -428,9 +516,10 @@ impl Link {
     #[inline]
     fn take(&mut self, completion: Completion) -> Result<bool, LinkError> {
         let Completion { result, immediate, buffer, .. } = completion;
-        result.map_err(|error| self.failed(error))?;
+        let len = result.map_err(|error| self.failed(error))?;
         if immediate.is_none() && matches!(self.arrived, Arrived::Nothing) {
-            self.arrived = Arrived::Buffer(buffer);
+            let in_place = buffer.len() != len;
+            self.arrived = if in_place { Arrived::InPlace(buffer) } else { Arrived::Buffer(buffer) };
             return Ok(true);
         }
         self.take_part(buffer, immediate.unwrap_or(0) as usize)
@@ -447,17 +536,19 @@ impl Link {
 
     #[cold]
     fn take_part(&mut self, buffer: Buffer, missing: usize) -> Result<bool, LinkError> {
+        let part = self.vi.in_place().unwrap_or(&buffer);
         let (mut octets, expected) = match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
             Arrived::Parts { octets, missing } if missing != 0 => (octets, missing),
-            _ => (Vec::new(), buffer.len().saturating_add(missing)),
+            _ => (Vec::new(), part.len().saturating_add(missing)),
         };
         if octets.len().saturating_add(expected) > self.max_message {
             return Err(LinkError::TooLong(self.max_message));
         }
-        if buffer.is_empty() || buffer.len().checked_add(missing) != Some(expected) {
+        if part.is_empty() || part.len().checked_add(missing) != Some(expected) {
             return Err(LinkError::Broken(CompletionError::Protocol));
         }
-        octets.extend_from_slice(&buffer);
+        octets.extend_from_slice(part);
+        self.vi.release();
         self.arrived = Arrived::Parts { octets, missing };
         self.repost(buffer);
         Ok(missing == 0)
@@ -466,7 +557,7 @@ impl Link {
     /// The message received last.
     #[inline(always)]
     pub(crate) fn received(&self) -> &[u8] {
-        self.arrived.octets()
+        self.arrived.octets_at(&self.vi)
     }
 
     /// The message received last, if it needed no buffer: its length, and its octets from the beginning.
@@ -484,6 +575,15 @@ impl Link {
     pub(crate) fn check_out(&mut self) -> Result<Errand, LinkError> {
         self.room()?;
         let Some(room) = self.out.take() else { return Err(LinkError::Stalled) };
+        if matches!(self.arrived, Arrived::InPlace(_)) {
+            // The requests behind it would find no more room in the peer's memory.
+            let octets = self.received().to_vec();
+            self.release();
+            self.arrived = Arrived::Parts { octets, missing: 0 };
+        }
+        if matches!(self.arrived, Arrived::Buffer(_)) {
+            self.post_another();
+        }
         self.away += 1;
         Ok(Errand { message: std::mem::replace(&mut self.arrived, Arrived::Nothing), room, used: 0 })
     }
@@ -496,7 +596,11 @@ impl Link {
         self.out = Some(room);
         let sent = self.send_answer(used, overflow);
         if let Arrived::Buffer(buffer) = message {
-            self.repost(buffer);
+            // Back to the pool, and if that had no other that was posted in its place, it is posted itself.
+            drop(buffer);
+            if self.away >= self.spare {
+                self.post_another();
+            }
         }
         sent
     }
@@ -527,21 +631,45 @@ impl Link {
         match &self.arrived {
             Arrived::Nothing => {}
             Arrived::Small(..) => self.arrived = Arrived::Nothing,
-            Arrived::Buffer(_) | Arrived::Parts { .. } => self.release_buffer(),
+            Arrived::Buffer(_) | Arrived::InPlace(_) | Arrived::Parts { .. } => self.release_buffer(),
         }
     }
 
     #[inline(never)]
     fn release_buffer(&mut self) {
-        if let Arrived::Buffer(buffer) = std::mem::replace(&mut self.arrived, Arrived::Nothing) {
-            self.repost(buffer);
+        match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
+            Arrived::Buffer(buffer) => self.repost(buffer),
+            Arrived::InPlace(buffer) => {
+                self.vi.release();
+                self.repost(buffer);
+            }
+            Arrived::Nothing | Arrived::Small(..) | Arrived::Parts { .. } => {}
+        }
+    }
+
+    /// The message received last is not needed any more, if it occupies the peer's memory.
+    #[inline]
+    pub(crate) fn release_in_place(&mut self) {
+        if matches!(self.arrived, Arrived::InPlace(_)) {
+            self.release_buffer();
         }
     }
 
     #[inline]
     fn repost(&mut self, buffer: Buffer) {
+        if self.is_long(&buffer) {
+            // One of the link's own had been posted, and is free.
+            return self.post_another();
+        }
         // Refused only if more were posted than there are.
         let _ = self.vi.post_receive(buffer);
+    }
+
+    #[cold]
+    fn post_another(&mut self) {
+        if let Some(buffer) = self.vi.receive_buffer() {
+            let _ = self.vi.post_receive(buffer);
+        }
     }
 
     /// Answers the message received last with what `answer` writes, if it writes anything.
@@ -552,9 +680,12 @@ impl Link {
         answer: impl FnOnce(&[u8], Output<'_>),
     ) -> Result<(), LinkError> {
         self.room()?;
-        let Self { out, arrived, .. } = self;
+        let Self { vi, out, arrived, .. } = self;
         let mut used = 0;
-        answer(arrived.octets(), Output::memory(out.as_deref_mut().unwrap_or_default(), &mut used, overflow));
+        answer(
+            arrived.octets_at(vi),
+            Output::memory(out.as_deref_mut().unwrap_or_default(), &mut used, overflow),
+        );
         let sent = self.send_answer(used, overflow);
         // Not before: the answer does not wait for this.
         self.release();

@@ -3,6 +3,7 @@
 //! A client's thread sends over its own [`link`] ([`client`]); a server's workers poll the links of all clients and
 //! answer ([`server`]). What messages mean is [`crate::native`]'s business.
 
+mod bulk;
 pub(crate) mod client;
 pub(crate) mod drive;
 pub(crate) mod exchange;
@@ -27,7 +28,7 @@ use crate::orb::Orb;
 use crate::transport::reactor::lock;
 
 /// Buffers for messages that exceed registered memory are kept up to this many bytes.
-const KEEP_OVERFLOW: usize = 1024 * 1024;
+const KEEP_OVERFLOW: usize = 4 << 20;
 
 /// Servers known before those that nobody refers to are forgotten.
 const FEW_SERVERS: usize = 64;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Buffer, CompletionError,
     descriptor::{ReceiveDescriptor, SendDescriptor},
-    memory::{FilePart, Memory, copy_out},
+    memory::{FilePart, Memory, Spare, copy_out},
 };
 use std::{
     os::fd::AsFd,
@@ -32,6 +32,7 @@ pub(crate) struct Elsewhere {
     out: Body,
     shown: Vec<Weak<Memory>>,
     remote: Vec<RemoteMemory>,
+    spare: Spare,
 }
 
 /// The body of a frame that says where a message lies.
@@ -50,9 +51,9 @@ struct Segment {
 }
 
 impl Elsewhere {
-    pub(crate) fn new(own: &FilePart) -> Self {
+    pub(crate) fn new(own: &FilePart, spare: Spare) -> Self {
         let out = Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len: 0 };
-        Self { own: own.clone(), out, shown: Vec::new(), remote: Vec::new() }
+        Self { own: own.clone(), out, shown: Vec::new(), remote: Vec::new(), spare }
     }
 
     /// Describes a message that the peer can reach.
@@ -120,8 +121,8 @@ impl Elsewhere {
         channel: &Channel,
         into: &mut ReceiveDescriptor,
     ) -> Result<Option<usize>, Violation> {
-        let len: u64 = body.segments().map(|segment| u64::from(segment.len)).sum();
-        if len > into.capacity() as u64 {
+        let len = body.message_len();
+        if len > into.capacity() as u64 && !self.enlarge(body, channel, into)? {
             return Ok(None);
         }
         into.set_len(len as usize);
@@ -143,6 +144,43 @@ impl Elsewhere {
             }
         }
         Ok(Some(len as usize))
+    }
+
+    /// Gives the descriptor a buffer that the message fits into, if there is one. The message exists: nothing is made for one
+    /// that the peer has no memory for.
+    fn enlarge(
+        &mut self,
+        body: Body,
+        channel: &Channel,
+        into: &mut ReceiveDescriptor,
+    ) -> Result<bool, Violation> {
+        if body.message_len() > self.spare.limit() as u64 || !into.more.is_empty() {
+            return Ok(false);
+        }
+        for segment in body.segments() {
+            self.source(segment, channel).ok_or(Violation)?;
+        }
+        if let Some(buffer) = self.spare.buffer() {
+            into.buffer = buffer;
+        }
+        Ok(body.message_len() <= into.capacity() as u64)
+    }
+
+    /// Where a message lies that need not be fetched, and its length, if it lies in one piece and would be taken.
+    pub(crate) fn lend(
+        &mut self,
+        body: Body,
+        channel: &Channel,
+        into: &ReceiveDescriptor,
+    ) -> Result<Option<(NonNull<u8>, usize)>, Violation> {
+        let mut segments = body.segments();
+        let (Some(segment), None) = (segments.next(), segments.next()) else { return Ok(None) };
+        let len = segment.len as usize;
+        if len == 0 || len > into.capacity().max(self.spare.limit()) {
+            return Ok(None);
+        }
+        let place = self.source(segment, channel).ok_or(Violation)?;
+        Ok(Some((place, len)))
     }
 
     /// Where the segment lies, if the peer may say so.
@@ -168,6 +206,10 @@ impl Body {
         place[8..].copy_from_slice(&segment.offset.to_le_bytes());
         self.len += SEGMENT;
         Some(())
+    }
+
+    fn message_len(&self) -> u64 {
+        self.segments().map(|segment| u64::from(segment.len)).sum()
     }
 
     fn segments(&self) -> impl Iterator<Item = Segment> {

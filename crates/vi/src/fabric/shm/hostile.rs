@@ -8,8 +8,8 @@ use super::{
     waking::{self, Sleeper, Waker, Woken},
 };
 use crate::{
-    CompletionError, CompletionQueue, Nic, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes,
-    WaitError, fabric::readable,
+    CompletionError, CompletionQueue, Nic, Reliability, Rights, SendDescriptor, State, TrustedPeers, Vi,
+    ViAttributes, WaitError, fabric::readable,
 };
 use rustix::fs::MemfdFlags;
 use std::{
@@ -35,24 +35,33 @@ fn terms(reliability: Reliability) -> Terms {
 
 /// Sends a request with these files, and lets a VI accept it if it comes through.
 fn try_connect(reliability: Reliability, files: &[&OwnedFd]) -> (Option<Vi>, OwnedFd) {
+    try_connect_with(&ViAttributes::new(reliability), files)
+}
+
+fn try_connect_with(attributes: &ViAttributes, files: &[&OwnedFd]) -> (Option<Vi>, OwnedFd) {
     let nic = Nic::shm().expect("a NIC");
     let mut listener = nic.listen(b"hostile").expect("a listener");
     let socket = socket::new_socket().expect("a socket");
     let name = socket::name(nic.address(), b"hostile").expect("a name");
     rustix::net::connect(&socket, &name).expect("somebody listens");
     let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
-    socket::send(socket.as_fd(), &Control::Hello(terms(reliability)).to_bytes(), &files).expect("sent");
+    socket::send(socket.as_fd(), &Control::Hello(terms(attributes.reliability)).to_bytes(), &files)
+        .expect("sent");
     let Ok(request) = listener.wait(Some(Duration::from_millis(200))) else { return (None, socket) };
-    let mut vi = nic.create_vi(&ViAttributes::new(reliability)).expect("a VI");
+    let mut vi = nic.create_vi(attributes).expect("a VI");
     vi.post_own_receives();
     request.accept(&mut vi).expect("accepted");
     (Some(vi), socket)
 }
 
 fn connected(reliability: Reliability) -> (Vi, Peer) {
-    let (side, part) = Side::create(terms(reliability)).expect("a file");
+    connected_with(&ViAttributes::new(reliability))
+}
+
+fn connected_with(attributes: &ViAttributes) -> (Vi, Peer) {
+    let (side, part) = Side::create(terms(attributes.reliability)).expect("a file");
     let (sleeper, file) = waking::sleeper().expect("a pipe");
-    let (vi, socket) = try_connect(reliability, &[&part.file, &file]);
+    let (vi, socket) = try_connect_with(attributes, &[&part.file, &file]);
     let answer = socket::receive(socket.as_fd()).expect("an answer");
     let waker = Waker::new(&answer.waker.expect("a file")).expect("a pipe");
     (vi.expect("a proper request"), Peer { side, socket, sleeper, waker })
@@ -101,14 +110,23 @@ fn forged_frames_do_no_harm_but_to_their_own_connection() {
     for seed in 0..600 {
         let mut dice = Dice(seed * 77 + 1);
         let level = Reliability::ALL[seed as usize % 3];
-        let (mut vi, peer) = connected(level);
+        // SAFETY: this peer forges frames, but leaves the bytes alone that they point to.
+        let trusted = (seed % 5 == 0).then(|| unsafe { TrustedPeers::promise() });
+        let longer = if seed % 2 == 0 { 1 << 20 } else { 0 };
+        let attributes = ViAttributes { trusted, receive_longer: longer, ..ViAttributes::new(level) };
+        let (mut vi, peer) = connected_with(&attributes);
         let mut position = 0;
         for _ in 0..8 {
             let head = peer.forge(&mut dice, position);
             // A frame that is taken is no longer than what was posted.
             match vi.receive_done() {
                 Some(completion) => match completion.result {
-                    Ok(len) => assert!(len <= 16 << 10 && completion.buffer.len() == len),
+                    // The peer has no more memory than this.
+                    Ok(len) => {
+                        let found = vi.in_place().unwrap_or(&completion.buffer);
+                        assert!(len <= 16 << 10 && found.len() == len);
+                        assert!(trusted.is_some() || vi.in_place().is_none());
+                    }
                     Err(_) => break,
                 },
                 None if vi.state() != State::Connected => break,

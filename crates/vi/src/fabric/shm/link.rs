@@ -7,19 +7,22 @@ use super::{
     exports::Exports,
     frame::{Head, Kind, SMALL},
     hello::Terms,
+    lent::Lent,
     remote::RemoteWindow,
     ring::{Consumer, Producer, Violation},
     waking::{self, Sleeper, Waker},
 };
 use crate::{
-    CompletionError, ConnectError, MemoryHandle, ProtectionTag, Reliability, ResourceError, ViAttributes,
+    CompletionError, ConnectError, MemoryHandle, ProtectionTag, Reliability, ResourceError, TrustedPeers,
+    ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
     fabric::{Arrival, Destination, Doorbell, Link, Posted, SMALL_MESSAGE, Sent},
-    memory::{FilePart, Memory, copy_in, copy_out},
+    memory::{FilePart, Memory, Spare, copy_in, copy_out},
 };
 use std::{
     any::Any,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
+    ptr::NonNull,
     sync::Arc,
 };
 
@@ -31,6 +34,8 @@ pub(crate) struct ShmLink {
     tag: ProtectionTag,
     exports: Arc<Exports>,
     inline_limit: usize,
+    receive_longer: u32,
+    trusted: Option<TrustedPeers>,
     side: Side,
     part: FilePart,
     pools: [Arc<Memory>; 2],
@@ -44,6 +49,11 @@ struct Connected {
     producer: Producer,
     consumer: Consumer,
     elsewhere: Elsewhere,
+    /// That messages are read in place follows from this and nothing else.
+    trusted: Option<TrustedPeers>,
+    may_lend: bool,
+    /// The message in place, unless something was received since.
+    lent: Option<Lent>,
     /// The peer's windows, as they were when it had shown or withdrawn so many.
     windows: Vec<RemoteWindow>,
     shown: u64,
@@ -74,6 +84,8 @@ impl ShmLink {
             tag,
             exports,
             inline_limit,
+            receive_longer: attributes.receive_longer,
+            trusted: attributes.trusted,
             side,
             part,
             pools,
@@ -105,7 +117,10 @@ impl ShmLink {
             channel,
             producer,
             consumer,
-            elsewhere: Elsewhere::new(&self.part),
+            elsewhere: Elsewhere::new(&self.part, Spare::new(self.receive_longer, self.tag)),
+            trusted: self.trusted,
+            may_lend: true,
+            lent: None,
             windows: Vec::new(),
             shown: 0,
             reception: self.terms.reliability == Reliability::ReliableReception,
@@ -169,6 +184,22 @@ impl Link for ShmLink {
     #[inline]
     fn receive(&mut self, posted: &mut Posted) -> Arrival {
         self.up().receive(posted.first())
+    }
+
+    #[inline]
+    fn in_place(&self) -> Option<&[u8]> {
+        self.connected.as_ref()?.in_place()
+    }
+
+    #[inline]
+    fn release(&mut self) {
+        if let Some(up) = &mut self.connected {
+            up.release();
+        }
+    }
+
+    fn may_lend(&mut self, may: bool) {
+        self.up().may_lend = may;
     }
 
     fn close(&mut self, why: CompletionError, _: &mut Posted) {
@@ -416,8 +447,45 @@ impl Connected {
             return Ok(Arrival::Message { len: 0, immediate });
         }
         let body = self.elsewhere.read_body(&self.consumer, head)?;
+        if let (Some(promise), true) = (self.trusted, self.may_lend)
+            && let Some((start, len)) = self.elsewhere.lend(body, &self.channel, descriptor)?
+        {
+            self.lend(promise, (start, len), self.consumer.position() + head.lines());
+            descriptor.set_len(0);
+            return Ok(Arrival::Message { len, immediate });
+        }
         let len = self.elsewhere.fetch(body, &self.channel, descriptor)?;
         Ok(len.map_or(Arrival::TooLong, |len| Arrival::Message { len, immediate }))
+    }
+
+    #[inline]
+    fn lend(&mut self, _: TrustedPeers, (start, len): (NonNull<u8>, usize), position: u64) {
+        // SAFETY: all of it is in the peer's memory, which is mapped as long as the connection, and kept unchanged by whoever
+        // promised that its peers are to be trusted.
+        self.lent = Some(unsafe { Lent::new(start, len, position) });
+    }
+
+    /// Whether the message before the consumer's position is one in place: the peer has not been told that it was consumed.
+    #[inline]
+    fn has_lent(&self) -> bool {
+        self.lent.as_ref().is_some_and(|lent| lent.is_before(self.consumer.position()))
+    }
+
+    #[inline]
+    fn in_place(&self) -> Option<&[u8]> {
+        if !self.has_lent() {
+            return None;
+        }
+        // SAFETY: the peer is told by `consumed` alone, which `self` must be borrowed exclusively for, and where something is
+        // received the position is another. What is mapped of the peer's memory stays so as long as `self` lives.
+        self.lent.as_ref().map(|lent| unsafe { lent.bytes() })
+    }
+
+    #[inline]
+    fn release(&mut self) {
+        if self.lent.take().is_some() {
+            self.consumed(true);
+        }
     }
 
     /// Goes on behind the frame. A VI that stops for this frame does not claim to have consumed it.
@@ -425,7 +493,7 @@ impl Connected {
     fn advance(&mut self, head: Head, arrival: Arrival) -> Arrival {
         let tell = self.consumer.advance(head);
         let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
-        if taken {
+        if taken && !self.has_lent() {
             self.consumed(tell);
         }
         arrival

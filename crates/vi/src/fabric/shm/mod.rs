@@ -12,6 +12,7 @@ mod frame;
 mod hello;
 #[cfg(test)]
 mod hostile;
+mod lent;
 mod lines;
 mod link;
 mod parking;

@@ -1,0 +1,56 @@
+//! Registered memory for messages that are longer than a link's own buffers.
+//!
+//! Where the receiver fetches messages from the sender's memory, one of up to [`WHOLE`] octets goes as any other: it is
+//! marshaled into a buffer of this memory, and stays there until the receiver has fetched it. What is longer still goes in parts of
+//! that length.
+
+use throughline_vi::{Buffer, Nic, ProtectionTag, Region};
+
+/// The longest message that goes whole, in octets.
+pub(super) const WHOLE: u32 = 1 << 20;
+
+/// Buffers: one is written while another is read, and of a third the receiver has perhaps not yet said that it is done.
+const BUFFERS: u32 = 3;
+
+/// A link's memory for long messages. Registered when the first is sent, and the system finds memory for as much of it as is
+/// used.
+#[derive(Debug)]
+pub(super) struct Bulk {
+    /// None where the receiver does not fetch.
+    nic: Option<Nic>,
+    region: Option<Region>,
+}
+
+impl Bulk {
+    pub(super) fn new(nic: Option<Nic>) -> Self {
+        Self { nic, region: None }
+    }
+
+    /// Whether this link has sent a long message before, so that there are long buffers.
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.region.is_some()
+    }
+
+    /// A long buffer, unless all are in use.
+    pub(super) fn buffer(&self) -> Option<Buffer> {
+        self.region.as_ref()?.buffer()
+    }
+
+    /// Whether there are long buffers from now on.
+    #[cold]
+    pub(super) fn open(&mut self, tag: ProtectionTag) -> bool {
+        if self.region.is_none()
+            && let Some(nic) = &self.nic
+        {
+            match nic.register(BUFFERS, WHOLE, tag) {
+                Ok(region) => self.region = Some(region),
+                Err(error) => {
+                    tracing::debug!(%error, "no memory for long messages, which go in parts");
+                    self.nic = None;
+                }
+            }
+        }
+        self.is_open()
+    }
+}

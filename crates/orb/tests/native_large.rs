@@ -1,0 +1,229 @@
+//! Long messages by the native protocol: whole, in parts, and read where they lie.
+
+#[macro_use]
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Echo, EchoRef, client, seen_by, server_with};
+use throughline::{Kind, Orb, OrbConfig, TrustedPeers, block_on};
+
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Octets of registered buffers, of what goes whole, and of a header with what comes before the numbers.
+const BUFFER: usize = 64 << 10;
+const WHOLE: usize = 1 << 20;
+const BEFORE: usize = 48;
+
+fn served(server: &Orb) -> EchoRef {
+    server.root().activate(Echo::default()).unwrap()
+}
+
+/// A server and a client that trust each other, and the client's reference.
+fn trusting() -> (Orb, Orb, EchoRef) {
+    let config = || OrbConfig {
+        // SAFETY: both are this process, which uses the library alone.
+        trusted_peers: Some(unsafe { TrustedPeers::promise() }),
+        ..OrbConfig::default()
+    };
+    let server = Orb::start(OrbConfig { listen: vec!["shm:".parse().unwrap()], ..config() }).unwrap();
+    let client = Orb::start(config()).unwrap();
+    let echo = seen_by(&client, &served(&server));
+    (server, client, echo)
+}
+
+fn numbers(count: usize, seed: u32) -> Vec<u32> {
+    (0..count as u32).map(|n| n.wrapping_mul(2_654_435_761).wrapping_add(seed)).collect()
+}
+
+fn sum(numbers: &[u32]) -> u64 {
+    numbers.iter().copied().map(u64::from).sum()
+}
+
+fn move_there_and_back(echo: &EchoRef, count: usize, seed: u32) {
+    let expected = numbers(count, seed);
+    let mut data = expected.clone();
+    echo.move_data(&mut data).unwrap();
+    assert!(data == expected, "{count} numbers were changed");
+}
+
+fn messages_of_every_length(echo: &EchoRef) {
+    for whole in [BUFFER, BUFFER + 64, WHOLE, WHOLE + 64, 2 * WHOLE + 128] {
+        let count = (whole - BEFORE) / 4;
+        for count in count - 10..count + 10 {
+            move_there_and_back(echo, count, whole as u32);
+        }
+    }
+    // None disturbs the next, whichever memory each was in.
+    for (seed, count) in
+        [3, 40_000, 1_000, 300_000, 700, 600_000, 16_380, 200_000].into_iter().cycle().take(64).zip(0..)
+    {
+        move_there_and_back(echo, seed, count);
+        assert_eq!(echo.shout("a").unwrap(), "A");
+    }
+}
+
+fn long_messages_of_every_length(at: &str) {
+    let (server, client) = (server_with(|c| c.listen = vec![at.parse().unwrap()]), client());
+    messages_of_every_length(&seen_by(&client, &served(&server)));
+    server.shutdown(GRACE);
+}
+
+fn one_that_is_too_long_costs_its_own_connection_alone(at: &str) {
+    let limited = |c: &mut OrbConfig| (c.listen, c.max_message) = (vec![at.parse().unwrap()], 200_000);
+    let server = server_with(limited);
+    let own = served(&server);
+    let friend = client();
+    let other = seen_by(&friend, &own);
+    for count in [60_000, 400_000] {
+        move_there_and_back(&other, 40_000, 1);
+        let foe = client();
+        let error = seen_by(&foe, &own).move_data(&mut numbers(count, 2)).unwrap_err();
+        // Over UDP the server says farewell without having carried it out.
+        assert!([Kind::CommFailure, Kind::Transient].contains(&error.kind), "{error}");
+    }
+    move_there_and_back(&other, 40_000, 3);
+    server.shutdown(GRACE);
+}
+
+fn threads_with_long_messages_do_not_mix_them(at: &str) {
+    let (server, client) = (server_with(|c| c.listen = vec![at.parse().unwrap()]), client());
+    let echo = seen_by(&client, &served(&server));
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let echo = &echo;
+            scope.spawn(move || {
+                for (round, count) in [30_000, 100_000, 10, 500_000].into_iter().cycle().take(12).enumerate()
+                {
+                    move_there_and_back(echo, count + thread, (thread * 100 + round) as u32);
+                }
+            });
+        }
+    });
+    server.shutdown(GRACE);
+}
+
+over! {
+    long_messages_of_every_length
+    one_that_is_too_long_costs_its_own_connection_alone
+    threads_with_long_messages_do_not_mix_them
+}
+
+#[test]
+fn trusted_peers_get_the_same_results() {
+    let (server, client, echo) = trusting();
+    messages_of_every_length(&echo);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let echo = &echo;
+            scope.spawn(move || {
+                (0..200).for_each(|round| move_there_and_back(echo, 2_000 + round * 37, thread * 1_000))
+            });
+        }
+    });
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
+}
+
+/// How the memory at this address is mapped: what may be done with it, and its name.
+fn mapping(address: u64) -> String {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let holds = |line: &&str| {
+        let (start, end) = line.split(' ').next().and_then(|range| range.split_once('-')).unwrap();
+        let at = |text| u64::from_str_radix(text, 16).unwrap();
+        (at(start)..at(end)).contains(&address)
+    };
+    let words: Vec<_> = maps.lines().find(holds).unwrap_or_default().split_whitespace().collect();
+    format!("{} {}", words.get(1).unwrap_or(&""), words.get(5).unwrap_or(&""))
+}
+
+#[test]
+fn a_trusting_server_reads_long_arguments_in_the_memory_of_its_client() {
+    let (server, client, echo) = trusting();
+    let wary = server_with(|c| c.listen = vec!["shm:".parse().unwrap()]);
+    let copied = seen_by(&client, &served(&wary));
+    for count in [1_000, 16_000, 100_000] {
+        let data = numbers(count, 3);
+        // The second time also what is too long for the buffers that a link begins with.
+        for _ in 0..2 {
+            let (found, place) = echo.sum(0, &data).unwrap();
+            assert_eq!(found, sum(&data));
+            let name = mapping(place);
+            assert!(name.starts_with("r--s /memfd:throughline-vi"), "{count} numbers in {name}");
+            let (found, place) = copied.sum(0, &data).unwrap();
+            assert_eq!(found, sum(&data));
+            let name = mapping(place);
+            assert!(name.starts_with("rw"), "{count} numbers in {name}");
+        }
+    }
+    // Where it lies shows that a message was in a part of a longer one, or too short to be left where it was.
+    for count in [100, 300_000] {
+        let (found, place) = echo.sum(0, &numbers(count, 4)).unwrap();
+        assert_eq!(found, sum(&numbers(count, 4)));
+        assert!(!mapping(place).starts_with("r--s"), "{count} numbers");
+    }
+    for orb in [client, server, wary] {
+        orb.shutdown(GRACE);
+    }
+}
+
+/// What the servant has summed up, once it has done so this many times.
+fn sums(echo: &EchoRef, count: usize) -> Vec<u32> {
+    let started = Instant::now();
+    loop {
+        let posted = echo.posted().unwrap();
+        if posted.len() >= count {
+            return posted;
+        }
+        assert!(started.elapsed() < Duration::from_secs(10), "{} of {count}", posted.len());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_a_servant_still_reads_is_not_overwritten_by_the_next_call() {
+    for count in [4_000, 100_000] {
+        let (server, client, echo) = trusting();
+        // So that there are long buffers.
+        echo.sum(0, &numbers(count, 9)).unwrap();
+        (0..8).for_each(|seed| echo.post_sum(10, &numbers(count, seed)).unwrap());
+        let expected: Vec<_> = (0..8).map(|seed| sum(&numbers(count, seed)) as u32).collect();
+        assert_eq!(sums(&echo, 8), expected);
+        client.shutdown(GRACE);
+        server.shutdown(GRACE);
+    }
+}
+
+#[test]
+fn what_a_servant_still_reads_outlives_the_call_and_its_connection() {
+    for count in [4_000, 100_000] {
+        let (server, client, echo) = trusting();
+        let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(20)));
+        for seed in 0..6 {
+            let error = hasty.sum(60, &numbers(count, seed)).unwrap_err();
+            assert_eq!(error.kind, Kind::Timeout);
+        }
+        let mut expected: Vec<_> = (0..6).map(|seed| sum(&numbers(count, seed)) as u32).collect();
+        let mut found = sums(&echo, 6);
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        client.shutdown(GRACE);
+        server.shutdown(GRACE);
+    }
+}
+
+#[test]
+fn futures_of_trusting_clients_get_their_own_answers() {
+    let (server, client, echo) = trusting();
+    let texts: Vec<_> =
+        (0..60).map(|n| format!("{n} ").repeat(if n % 7 == 0 { 60_000 } else { 2_000 })).collect();
+    for _ in 0..3 {
+        let calls: Vec<_> = texts.iter().map(|text| echo.shout_async(text)).collect();
+        for (call, text) in calls.into_iter().zip(&texts) {
+            assert_eq!(&block_on(call).unwrap(), text);
+        }
+    }
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
+}

@@ -1,0 +1,40 @@
+//! A message that stays in the peer's memory while it is read.
+
+use std::ptr::NonNull;
+
+/// Where it lies, for as long as nothing more is received.
+pub(crate) struct Lent {
+    start: NonNull<u8>,
+    len: usize,
+    /// Position behind its frame.
+    position: u64,
+}
+
+// SAFETY: an address in a mapping that belongs to no thread.
+unsafe impl Send for Lent {}
+
+impl Lent {
+    /// # Safety
+    ///
+    /// `start` is good for reads of `len` bytes as long as the connection's memory is mapped, and nobody writes there until the
+    /// consumer is known to be at `position` or behind it.
+    pub(crate) unsafe fn new(start: NonNull<u8>, len: usize, position: u64) -> Self {
+        Self { start, len, position }
+    }
+
+    /// Whether it is the message before this position.
+    #[inline]
+    pub(crate) fn is_before(&self, position: u64) -> bool {
+        self.position == position
+    }
+
+    /// Its bytes.
+    ///
+    /// # Safety
+    ///
+    /// The peer has not been told that `position` is reached, nor is while they are borrowed, and the memory is mapped.
+    pub(crate) unsafe fn bytes(&self) -> &[u8] {
+        // SAFETY: by the promises made here and to `new`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}

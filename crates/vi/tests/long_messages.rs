@@ -1,0 +1,185 @@
+//! Messages longer than the buffers posted, and messages read in the peer's memory.
+
+use std::{error::Error, time::Duration};
+use throughline_vi::{
+    Completion, CompletionError, Nic, Region, Reliability, SendDescriptor, State, TrustedPeers, Vi,
+    ViAttributes,
+};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+const LONG: Option<Duration> = Some(Duration::from_secs(20));
+const LEVELS: [Reliability; 3] =
+    [Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception];
+
+/// Two VIs that are connected; the second has few and short buffers for receiving.
+fn pair(nic: &Nic, attributes: &ViAttributes) -> Result<[Vi; 2]> {
+    let mut listener = nic.listen(b"long")?;
+    let mut a = nic.create_vi(&ViAttributes::new(attributes.reliability))?;
+    let mut b = nic.create_vi(attributes)?;
+    a.post_own_receives();
+    b.post_own_receives();
+    std::thread::scope(|scope| -> Result {
+        let active = scope.spawn(|| a.connect(nic.address(), b"long", LONG));
+        listener.wait(LONG)?.accept(&mut b)?;
+        Ok(active.join().expect("no panic")?)
+    })?;
+    Ok([a, b])
+}
+
+fn attributes(level: Reliability) -> ViAttributes {
+    ViAttributes {
+        receive_buffers: 2,
+        receive_buffer_size: 4096,
+        receive_longer: 100_000,
+        ..ViAttributes::new(level)
+    }
+}
+
+fn trusting(level: Reliability) -> ViAttributes {
+    // SAFETY: the peer is this process, which uses the library alone.
+    ViAttributes { trusted: Some(unsafe { TrustedPeers::promise() }), ..attributes(level) }
+}
+
+fn pattern(seed: usize, len: usize) -> Vec<u8> {
+    (0..len).map(|at| (seed * 31 + at * 7 + at / 256) as u8).collect()
+}
+
+fn send(vi: &mut Vi, region: &Region, bytes: &[u8]) -> Result {
+    let mut buffer = region.buffer().ok_or("no buffer")?;
+    buffer.set_len(bytes.len());
+    buffer.copy_from_slice(bytes);
+    Ok(vi.post_send(SendDescriptor::new(buffer).unsignaled())?)
+}
+
+fn receive(vi: &mut Vi) -> Result<Completion> {
+    Ok(vi.receive_wait(LONG)?)
+}
+
+#[test]
+fn long_messages_come_in_memory_made_for_them() -> Result {
+    let nic = Nic::shm()?;
+    for level in LEVELS {
+        let [mut a, mut b] = pair(&nic, &attributes(level))?;
+        let region = nic.register(2, 100_000, a.tag())?;
+        for (seed, len) in [5000, 100, 100_000, 4096, 4200, 70_000].into_iter().enumerate() {
+            send(&mut a, &region, &pattern(seed, len))?;
+            let completion = receive(&mut b)?;
+            assert_eq!(completion.result, Ok(len));
+            assert_eq!(*completion.buffer, pattern(seed, len));
+            // What was posted for a long message is to be had again, and nothing else.
+            let posted = b.receive_buffer();
+            assert_eq!(posted.is_some(), completion.buffer.capacity() > 5000, "{len} bytes");
+            b.post_receive(posted.unwrap_or(completion.buffer))?;
+            assert!(b.receive_buffer().is_none());
+            assert!(a.send_done().is_none());
+        }
+        // One is in use while the next comes.
+        send(&mut a, &region, &pattern(1, 50_000))?;
+        let first = receive(&mut b)?;
+        send(&mut a, &region, &pattern(2, 60_000))?;
+        let second = receive(&mut b)?;
+        assert_eq!((&*first.buffer, &*second.buffer), (&*pattern(1, 50_000), &*pattern(2, 60_000)));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_longer_than_that_is_an_error() -> Result {
+    let nic = Nic::shm()?;
+    for attributes in [attributes(Reliability::ReliableDelivery), trusting(Reliability::ReliableDelivery)] {
+        let [mut a, mut b] = pair(&nic, &attributes)?;
+        let region = nic.register(1, 200_000, a.tag())?;
+        send(&mut a, &region, &pattern(1, 101_000))?;
+        assert_eq!(receive(&mut b)?.result, Err(CompletionError::TooLong));
+        assert_eq!(b.state(), State::Stopped(CompletionError::TooLong));
+        assert!(b.in_place().is_none());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_message_in_place_is_its_readers_until_released() -> Result {
+    let nic = Nic::shm()?;
+    for level in LEVELS {
+        let [mut a, mut b] = pair(&nic, &trusting(level))?;
+        let region = nic.register(1, 100_000, a.tag())?;
+        for (seed, len) in [5000, 100_000, 4096, 2100].into_iter().enumerate() {
+            send(&mut a, &region, &pattern(seed, len))?;
+            let completion = receive(&mut b)?;
+            assert_eq!((completion.result, completion.buffer.len()), (Ok(len), 0));
+            assert_eq!(b.in_place(), Some(&*pattern(seed, len)));
+            // As long as it is read the sender has no buffer.
+            assert!(a.send_done().is_none());
+            assert!(region.buffer().is_none());
+            assert!(b.receive_done().is_none());
+            assert_eq!(b.in_place(), Some(&*pattern(seed, len)));
+            b.release();
+            assert!(b.in_place().is_none());
+            assert!(a.send_done().is_none());
+            assert!(region.buffer().is_some());
+            b.post_receive(completion.buffer)?;
+        }
+        // What is short is not there.
+        send(&mut a, &region, b"short")?;
+        assert_eq!(*receive(&mut b)?.buffer, *b"short");
+        assert!(b.in_place().is_none());
+    }
+    Ok(())
+}
+
+#[test]
+fn the_next_message_ends_the_one_in_place() -> Result {
+    let nic = Nic::shm()?;
+    for next in [10, 1000, 6000] {
+        let [mut a, mut b] = pair(&nic, &trusting(Reliability::ReliableDelivery))?;
+        let region = nic.register(3, 10_000, a.tag())?;
+        send(&mut a, &region, &pattern(1, 5000))?;
+        send(&mut a, &region, &pattern(2, next))?;
+        let first = receive(&mut b)?;
+        assert_eq!(b.in_place(), Some(&*pattern(1, 5000)));
+        let second = receive(&mut b)?;
+        assert_eq!(second.result, Ok(next));
+        match b.in_place() {
+            Some(bytes) => assert_eq!((next, bytes), (6000, &*pattern(2, 6000))),
+            None => assert_eq!(*second.buffer, pattern(2, next)),
+        }
+        b.release();
+        assert!(a.send_done().is_none());
+        assert_eq!(std::iter::from_fn(|| region.buffer()).collect::<Vec<_>>().len(), 3);
+        drop(first);
+    }
+    Ok(())
+}
+
+#[test]
+fn messages_that_come_while_only_sends_are_looked_at_are_copied() -> Result {
+    let nic = Nic::shm()?;
+    let [mut a, mut b] = pair(&nic, &trusting(Reliability::ReliableDelivery))?;
+    let regions = [nic.register(2, 50_000, a.tag())?, nic.register(1, 50_000, b.tag())?];
+    send(&mut b, &regions[1], &pattern(7, 10_000))?;
+    for seed in 0..2 {
+        send(&mut a, &regions[0], &pattern(seed, 20_000))?;
+        assert!(b.send_done().is_none());
+    }
+    for seed in 0..2 {
+        let completion = receive(&mut b)?;
+        assert!(b.in_place().is_none());
+        assert_eq!(*completion.buffer, pattern(seed, 20_000));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_read_in_place_outlives_its_sender() -> Result {
+    let nic = Nic::shm()?;
+    let [mut a, mut b] = pair(&nic, &trusting(Reliability::ReliableDelivery))?;
+    let region = nic.register(1, 50_000, a.tag())?;
+    send(&mut a, &region, &pattern(3, 50_000))?;
+    let completion = receive(&mut b)?;
+    drop((a, region));
+    assert_eq!(receive(&mut b)?.result, Err(CompletionError::Flushed));
+    assert_eq!(b.in_place(), Some(&*pattern(3, 50_000)));
+    drop(completion);
+    Ok(())
+}
