@@ -8,6 +8,7 @@ mod batch;
 mod concurrent;
 mod elsewhere;
 mod locator;
+mod place;
 mod resize;
 mod room;
 mod space;
@@ -53,7 +54,7 @@ pub enum FlowInsertError<R> {
     Full(R),
 }
 
-/// Millions of flows: records placed by their keys, behind two bytes of tag for each.
+/// Millions of flows: records placed by their keys, behind one byte of tag for each.
 ///
 /// ```
 /// use throughline_demux::FlowTable;
@@ -68,19 +69,20 @@ pub enum FlowInsertError<R> {
 ///
 /// # How it works
 ///
-/// Records lie in blocks of 64, the tags of half a block (16 bits of the keyed hash each) in one cache line apart from
-/// the records, compared in a few SIMD instructions. A key prefers one half of one block; there 96 % of the records are
-/// while the table fills, and nine of ten after long churn. The others are in the other half or in a second block, and
-/// the half they prefer counts them, apart for eight kinds of keys, so that a lookup knows whether to go on. So it fetches
-/// one line of tags, which decides, and if it hits one record: the tags say where it is, no index does. One lookup in a
-/// thousand compares a record in vain.
+/// Records lie in blocks of 64, their tags (8 bits of the keyed hash each) in one cache line apart from the records. A key
+/// prefers a group of 16 places in one block, whose tags are compared in one SIMD instruction; there 95 % of the records
+/// are in a full table, and 92 % after long churn, since who comes takes the place of one that prefers another group. The
+/// others are elsewhere in the block or in a second one, and the group they prefer counts them, apart for eight kinds of
+/// keys, so that a lookup knows whether to go on. So it fetches one line of tags, which decides, and if it hits one
+/// record: the tags say where it is, no index does. One hit in 40 compares a record in vain, and one miss in 13.
 ///
 /// The table grows by one block at a time (linear hashing): the new block takes its share of one other and brings home
 /// records that found no room before, some hundred at most, so no insertion waits for a table to be rebuilt. A record
 /// that finds both blocks full makes room by moving others (cuckoo hashing, breadth first), which keeps 83 % of the places
-/// in use: 64-byte records take 80 bytes. The blocks are equally likely at the limit, and at its halves, quarters and so
-/// on; between them blocks yet to be split hold more, and up to a fourth of the records are not where they prefer to be.
-/// Removing clears a tag: there are no tombstones, and the table shrinks as it grew.
+/// in use: 64-byte records take 80 bytes, but 130 in tables for less than 2,048, which are half full. The blocks are
+/// equally likely at the limit, and at its halves, quarters and so on; between them blocks yet to be split hold more, and
+/// up to a fourth of the records are not where they prefer to be. Removing clears a tag: there are no tombstones, and the
+/// table shrinks as it grew.
 ///
 /// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
 /// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
@@ -88,9 +90,9 @@ pub enum FlowInsertError<R> {
 ///
 /// # When to take another
 ///
-/// Batches gain most, and tables that outgrow the caches. Up to some ten thousand records, and where records come and go
-/// as often as they are looked up, hashbrown's table is faster; one at a time the two differ little from there on, unless
-/// this one has huge pages and the other has not. See the
+/// Batches gain most, and tables that outgrow the caches. Up to some ten thousand records hashbrown's table is faster, and
+/// in larger ones where records come and go as often as they are looked up; one at a time the two differ little from
+/// there on, unless this one has huge pages and the other has not. See the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-22/README.md) beside other tables.
 ///
 /// # Memory and threads
@@ -143,7 +145,15 @@ impl<R: FlowRecord> FlowTable<R> {
     /// If `records` is shorter than `keys`.
     #[inline]
     pub fn get_batch<'a>(&'a self, keys: &[R::Key], records: &mut [Option<&'a R>]) {
-        self.table.find_batch(keys, &mut records[..keys.len()]);
+        let records = &mut records[..keys.len()];
+        self.table.find_batch(keys, |n, record| records[n] = record);
+    }
+
+    /// As [`get_batch`](Self::get_batch), but hands each record out when it is there: `visit` is called with the number
+    /// and the record of each key, in order.
+    #[inline]
+    pub fn visit_batch<'a>(&'a self, keys: &[R::Key], visit: impl FnMut(usize, Option<&'a R>)) {
+        self.table.find_batch(keys, visit);
     }
 
     /// Adds a record.

@@ -6,7 +6,7 @@ use super::{
     FlowRecord,
     address::Extent,
     store::Store,
-    tags::{TagLine, Tags},
+    tags::{Tag, TagGroup, Tags},
 };
 
 /// How records are written, and what readers are told of it.
@@ -24,7 +24,10 @@ pub(super) trait Access<R: FlowRecord>: Sized {
     fn publish(&self, extent: Extent);
 
     /// The tags as this side, the only one that writes, sees them.
-    fn tags(&self, half: &TagLine) -> Tags;
+    fn tags(&self, group: &TagGroup) -> Tags;
+
+    /// Sets a tag after all that was written before, or clears it.
+    fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>);
 
     /// Writes a record to a place that is empty.
     fn write(&self, to: NonNull<R>, record: R);
@@ -65,9 +68,15 @@ impl<R: FlowRecord> Access<R> for Alone {
     fn publish(&self, _: Extent) {}
 
     #[inline(always)]
-    fn tags(&self, half: &TagLine) -> Tags {
+    fn tags(&self, group: &TagGroup) -> Tags {
         // SAFETY: who writes has the table to itself.
-        unsafe { half.load_still() }
+        unsafe { group.load_still() }
+    }
+
+    #[inline(always)]
+    fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>) {
+        // SAFETY: as above.
+        unsafe { of.set_still(at, tag) }
     }
 
     #[inline(always)]

@@ -1,6 +1,11 @@
 //! Which two blocks belong to a key, while the number of blocks grows one by one (linear hashing).
 
-use super::tags::{BLOCK, HALF};
+use core::hint::select_unpredictable;
+
+use super::{
+    place::Group,
+    tags::{GROUPS, Tag},
+};
 use crate::mix::{FACTOR, fold};
 
 /// The most columns there are. Miri is slow: its tables grow while they are small.
@@ -9,75 +14,15 @@ const MOST_COLUMNS: u32 = if cfg!(miri) { 8 } else { 128 };
 /// The least: a key's two blocks are in different ones.
 const LEAST_COLUMNS: u32 = 4;
 
-/// The most blocks whose places a [`Place`] can name.
+/// The most blocks whose places a [`Place`](super::place::Place) can name.
 pub(super) const MOST_BLOCKS: u32 = 1 << 26;
 
-/// Where a record is: 64 places to a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(pub(super) u32);
-
-impl Place {
-    #[inline(always)]
-    pub(super) fn new(block: u32, at: u32) -> Self {
-        Self(block * BLOCK as u32 + at)
-    }
-
-    #[inline(always)]
-    pub(super) fn block(self) -> u32 {
-        self.0 / BLOCK as u32
-    }
-
-    /// Its bit among those of the block.
-    #[inline(always)]
-    pub(super) fn bit(self) -> u64 {
-        1 << (self.0 as usize % BLOCK)
-    }
-
-    /// The half of a block that it is in.
-    #[inline(always)]
-    pub(super) fn half(self) -> Half {
-        Half(self.0 / HALF as u32)
-    }
-
-    /// Which of the half's places it is.
-    #[inline(always)]
-    pub(super) fn at(self) -> usize {
-        self.0 as usize % HALF
-    }
-}
-
-/// Half a block: places whose tags are compared together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Half(pub(super) u32);
-
-impl Half {
-    #[inline(always)]
-    pub(super) fn new(block: u32, half: u32) -> Self {
-        Self(block * 2 + half)
-    }
-
-    #[inline(always)]
-    pub(super) fn block(self) -> u32 {
-        self.0 / 2
-    }
-
-    #[inline(always)]
-    pub(super) fn place(self, at: u32) -> Place {
-        Place((self.0 * HALF as u32) | at)
-    }
-
-    #[inline(always)]
-    pub(super) fn other(self) -> Self {
-        Self(self.0 ^ 1)
-    }
-}
-
-/// The keyed hash of a key, cut into what the table needs of it: 16 bits for the half of a row, 26 for the row, 6 for the
-/// way to the second block, 16 for the tag.
+/// The keyed hash of a key, cut into what the table needs of it: 16 bits for the group of a row, 26 for the row, 6 for the
+/// way to the second block, 8 for the tag.
 #[derive(Clone, Copy)]
 pub(super) struct Hash(u64);
 
-/// The bits that choose the half of a row.
+/// The bits that choose the group of a row.
 const IN_ROW: u64 = 0xffff;
 
 impl Hash {
@@ -90,10 +35,10 @@ impl Hash {
         Self(fold(hash, FACTOR))
     }
 
-    /// What tells keys of one half apart; never 0, the mark of an empty place.
+    /// What tells keys of one group apart.
     #[inline(always)]
-    pub(super) fn tag(self) -> u16 {
-        (self.0 >> 48) as u16 | 1
+    pub(super) fn tag(self) -> Tag {
+        Tag::of((self.0 >> 56) as u8)
     }
 
     #[inline(always)]
@@ -130,13 +75,15 @@ fn aside(column: u32, way: usize, columns: u32) -> u32 {
 /// A key's first block is in the row that the low bits of its hash name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Twice the number of blocks.
-    halves: u32,
-    /// Twice the number of columns.
+    /// The number of groups.
+    groups: u32,
+    /// Groups in a row.
     row: u32,
-    /// How many halves before the block that is yet to come its keys still are.
+    /// How many groups before the block that is yet to come its keys still are.
     back: u32,
-    /// The bits of a hash that lead to a half once all of the present doubling is done.
+    /// Whether no block of the present doubling is yet to come.
+    whole: bool,
+    /// The bits of a hash that lead to a group once all of the present doubling is done.
     mask: u64,
 }
 
@@ -144,55 +91,75 @@ impl Extent {
     /// So many blocks; `wide` is the last row of the present doubling.
     #[inline(always)]
     fn new(count: u32, wide: u32, columns: u32) -> Self {
-        let (row, mask) = (2 * columns, u64::from(wide) << 16 | IN_ROW);
-        Self { halves: 2 * count, row, back: wide.div_ceil(2) * row, mask }
+        let (row, mask) = (GROUPS * columns, u64::from(wide) << 16 | IN_ROW);
+        let (groups, back) = (GROUPS * count, wide.div_ceil(2) * row);
+        Self { groups, row, back, whole: groups == (wide + 1) * row, mask }
     }
 
-    /// The fewest blocks of a table that has `most` when it is full, chosen such that its rows are complete then: all
-    /// blocks are equally likely when no row is half split.
-    pub(super) fn least(most: u32) -> Self {
+    /// The fewest blocks of a table that has `most` when it is full, or a few more, which are returned too, such that its
+    /// rows are complete then: all blocks are equally likely when no row is half split.
+    pub(super) fn least(most: u32) -> (Self, u32) {
         let doublings = (most / (MOST_COLUMNS / 2)).checked_ilog2().unwrap_or(0);
         let columns = most.div_ceil(1 << doublings).max(LEAST_COLUMNS);
-        Self::new(columns, 0, columns)
+        (Self::new(columns, 0, columns), columns << doublings)
     }
 
     #[inline(always)]
     pub(super) fn count(self) -> u32 {
-        self.halves / 2
+        self.groups / GROUPS
     }
 
     #[inline(always)]
     pub(super) fn columns(self) -> u32 {
-        self.row / 2
+        self.row / GROUPS
     }
 
     fn wide(self) -> u32 {
         (self.mask >> 16) as u32
     }
 
-    /// The half that this one is in as long as its block is yet to come.
+    /// The group that this one is in as long as its block is yet to come.
     #[inline(always)]
-    fn existing(self, half: u32) -> Half {
-        Half(if half < self.halves { half } else { half - self.back })
+    fn existing(self, group: u32) -> Group {
+        // Half of all groups are yet to come at times: nothing that a branch would foresee.
+        Group::numbered(group - select_unpredictable(group < self.groups, 0, self.back))
     }
 
     /// Where a key is sought first.
     #[inline(always)]
-    pub(super) fn first(self, hash: Hash) -> Half {
+    pub(super) fn first(self, hash: Hash) -> Group {
+        self.existing(self.aim(hash))
+    }
+
+    /// As [`first`](Self::first), if all blocks [are there](Self::is_whole).
+    #[inline(always)]
+    pub(super) fn first_of_whole(self, hash: Hash) -> Group {
+        Group::numbered(self.aim(hash))
+    }
+
+    /// Whether no block of the present doubling is yet to come.
+    #[inline(always)]
+    pub(super) fn is_whole(self) -> bool {
+        self.whole
+    }
+
+    /// Where a key is sought first once all of the present doubling is done.
+    #[inline(always)]
+    fn aim(self, hash: Hash) -> u32 {
         // Row times length of a row, and a part of another row.
-        self.existing((((hash.0 & self.mask) * u64::from(self.row)) >> 16) as u32)
+        (((hash.0 & self.mask) * u64::from(self.row)) >> 16) as u32
     }
 
     /// Where a key is sought when it is not in its first block.
     #[inline(always)]
-    pub(super) fn second(self, hash: Hash) -> Half {
+    pub(super) fn second(self, hash: Hash) -> Group {
         let row = (hash.0 >> 16) as u32 ^ WAYS[hash.way()];
-        let half = (((hash.0 & IN_ROW) * u64::from(self.row)) >> 16) as u32 % 2;
-        self.existing(self.half(row, 2 * hash.second_column(self.columns()) + half))
+        let group = (((hash.0 & IN_ROW) * u64::from(self.row)) >> 16) as u32 % GROUPS;
+        self.existing(self.group(row, GROUPS * hash.second_column(self.columns()) + group))
     }
 
-    fn half(self, row: u32, half: u32) -> u32 {
-        (row & self.wide()) * self.row + half
+    fn group(self, row: u32, group: u32) -> u32 {
+        (row & self.wide()) * self.row + group
     }
 
     /// The second blocks of all keys whose first is `block`, and perhaps others; some may be named twice.
@@ -200,7 +167,8 @@ impl Extent {
         let (row, column) = (block / self.columns(), block % self.columns());
         core::array::from_fn(|n| {
             let (way, top) = (n % 3, if n < 3 { 0 } else { self.wide() ^ self.wide() >> 1 });
-            self.existing(self.half(row ^ WAYS[way] ^ top, 2 * aside(column, way, self.columns()))).block()
+            self.existing(self.group(row ^ WAYS[way] ^ top, GROUPS * aside(column, way, self.columns())))
+                .block()
         })
     }
 
@@ -213,13 +181,13 @@ impl Extent {
             if count > complete { self.wide() * 2 + 1 } else { self.wide() },
             self.columns(),
         );
-        (grown, self.count() - grown.back / 2)
+        (grown, self.count() - grown.back / GROUPS)
     }
 
     /// One block less, and the block that takes its keys; the block that goes is the last.
     pub(super) fn shrunk(self) -> (Self, u32) {
         let last = self.count() - 1;
-        let narrow = self.back / 2;
+        let narrow = self.back / GROUPS;
         let shrunk =
             Self::new(last, if last <= narrow { self.wide() / 2 } else { self.wide() }, self.columns());
         (shrunk, last - narrow)
@@ -248,7 +216,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "slow")]
     fn growing_moves_keys_from_one_block_to_the_new_one_only_and_shrinking_moves_them_back() {
         for most in [1, 4, 100, 1000] {
-            let mut extent = Extent::least(most);
+            let (mut extent, _) = Extent::least(most);
             for _ in 0..500 {
                 let (grown, shared) = extent.grown();
                 assert_eq!(grown.count(), extent.count() + 1);
@@ -275,7 +243,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "slow")]
     fn second_blocks_are_known_by_the_first() {
-        let mut extent = Extent::least(70);
+        let (mut extent, _) = Extent::least(70);
         for _ in 0..400 {
             extent = extent.grown().0;
             for hash in hashes() {
@@ -288,10 +256,14 @@ mod tests {
     #[test]
     fn rows_are_complete_when_the_table_is_full() {
         for most in [64, 65, 127, 1000, 153_110, MOST_BLOCKS] {
-            let least = Extent::least(most);
-            let rows = (most / least.columns()).max(1).next_power_of_two();
-            let complete = least.columns() * rows;
+            let (mut extent, complete) = Extent::least(most);
+            let rows = complete / extent.columns();
             assert!(complete >= most && complete - most < rows.max(2), "{most}: {complete}");
+            assert!(extent.is_whole());
+            while extent.count() < complete.min(1000) {
+                extent = extent.grown().0;
+            }
+            assert_eq!(extent.is_whole(), complete <= 1000);
         }
     }
 }

@@ -16,6 +16,9 @@ use super::space::HUGE;
 /// Bytes made ready beyond those in use.
 const AHEAD: usize = 16 * HUGE;
 
+/// Bytes made ready before there is a thread, which takes a while to begin: the first insertions come at once.
+const AT_ONCE: usize = 2 * HUGE;
+
 /// Tells the thread to end.
 const STOP: usize = usize::MAX;
 
@@ -42,7 +45,13 @@ impl Ahead {
         let end = bytes / HUGE * HUGE;
         let wanted = Arc::new(AtomicUsize::new(AHEAD.min(end)));
         let (start, told) = (Start(start), Arc::clone(&wanted));
-        let work = move || make_ready(&start, &told, end);
+        let at_once = AT_ONCE.min(end);
+        let made = (0..at_once).step_by(HUGE).all(|from| populate(&start, from));
+        let work = move || {
+            if made {
+                make_ready(&start, &told, at_once, end)
+            }
+        };
         // Without the thread, memory becomes ready when it is first used.
         let thread = thread::Builder::new().name("flow-table-pages".into()).spawn(work).ok();
         Self { wanted, end, thread }
@@ -75,8 +84,7 @@ impl Drop for Ahead {
     }
 }
 
-fn make_ready(start: &Start, wanted: &AtomicUsize, end: usize) {
-    let mut ready = 0;
+fn make_ready(start: &Start, wanted: &AtomicUsize, mut ready: usize, end: usize) {
     while ready < end {
         let told = wanted.load(Ordering::Relaxed);
         if told == STOP {
@@ -86,13 +94,17 @@ fn make_ready(start: &Start, wanted: &AtomicUsize, end: usize) {
             thread::park();
             continue;
         }
-        // SAFETY: within memory that stays while this thread runs; populating changes no contents.
-        let made = unsafe {
-            madvise(start.0.as_ptr().add(ready).cast::<c_void>(), HUGE, Advice::LinuxPopulateWrite)
-        };
-        if made.is_err() {
+        if !populate(start, ready) {
             return;
         }
         ready += HUGE;
     }
+}
+
+/// Makes one huge page ready; false if the system does not do so.
+fn populate(start: &Start, from: usize) -> bool {
+    // SAFETY: within memory that stays while a thread makes it ready; populating changes no contents.
+    let made =
+        unsafe { madvise(start.0.as_ptr().add(from).cast::<c_void>(), HUGE, Advice::LinuxPopulateWrite) };
+    made.is_ok()
 }

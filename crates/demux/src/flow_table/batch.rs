@@ -1,11 +1,21 @@
 //! Many lookups at once: what one waits for in memory, all wait for together.
 
-use super::{FlowRecord, access::Access, address::Half, table::Table};
+use super::{
+    FlowRecord,
+    access::Access,
+    address::{Extent, Hash},
+    place::{Group, Place},
+    table::Table,
+    tags::Tag,
+};
 
 /// Keys looked up together; more would not be waited for at once.
 const TOGETHER: usize = 32;
 
-/// Lookups whose keys are not in the halves they prefer, by number.
+/// Where a key is sought: its group and its tag, in words.
+type Sought = (Group, u32);
+
+/// Lookups whose keys are not in the groups they prefer, by number.
 struct Late {
     numbers: [u8; TOGETHER],
     count: usize,
@@ -21,89 +31,109 @@ impl Late {
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
-    /// Sets `found` to the record of each key.
+    /// Calls `visit` with the number and the record of each key, in order.
     #[inline(always)]
-    pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], found: &mut [Option<&'a R>]) {
+    pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
-        let (in_batches, found) = found.split_at_mut(batches.len() * TOGETHER);
-        for (keys, found) in batches.iter().zip(in_batches.as_chunks_mut().0) {
-            self.find_together(keys, found);
+        for (n, keys) in batches.iter().enumerate() {
+            self.find_together(keys, |at, found| visit(n * TOGETHER + at, found));
         }
-        for (key, found) in rest.iter().zip(found) {
-            *found = self.get(key, || ());
+        for (n, key) in rest.iter().enumerate() {
+            visit(batches.len() * TOGETHER + n, self.get(key, || ()));
         }
     }
 
     /// The steps of each lookup, among those of the others, so that the memory is never idle. The last step is as short as
     /// can be: the processor waits for records there, and should see the next batch from where it waits.
     #[inline(always)]
-    fn find_together<'a>(&'a self, keys: &[R::Key; TOGETHER], found: &mut [Option<&'a R>; TOGETHER]) {
-        let mut sought = [(Half(0), 0); TOGETHER];
+    fn find_together<'a>(&'a self, keys: &[R::Key; TOGETHER], mut visit: impl FnMut(usize, Option<&'a R>)) {
+        let mut sought = [(Group::NONE, 0); TOGETHER];
+        let mut found = [None; TOGETHER];
         let mut late = Late { numbers: [0; TOGETHER], count: 0 };
-        for (key, sought) in keys.iter().zip(&mut sought) {
-            *sought = self.seek_tags(key);
+        if self.extent.is_whole() {
+            self.seek_tags(keys, &mut sought, Extent::first_of_whole);
+        } else {
+            self.seek_tags(keys, &mut sought, Extent::first);
         }
-        for n in 0..TOGETHER {
-            found[n] = self.seek_record(sought[n], n, &mut late);
+        in_fours(|n| found[n] = self.seek_record(sought[n], n, &mut late));
+        for n in late.numbers.iter().take(late.count).map(|&n| usize::from(n)) {
+            found[n % TOGETHER] = self.seek_elsewhere(&keys[n % TOGETHER], sought[n % TOGETHER]);
         }
-        for n in late.numbers.into_iter().take(late.count).map(usize::from) {
-            found[n] = self.seek_elsewhere(&keys[n], sought[n]);
-        }
-        for (key, found) in keys.iter().zip(found) {
-            if found.is_some_and(|record| record.key() != key) {
-                *found = self.find_anew(key);
-            }
+        for (n, (key, &found)) in keys.iter().zip(&found).enumerate() {
+            visit(n, self.settle(key, found));
         }
     }
 
-    /// Asks for the tags of a key's half; and what its own is: as a word, as it will be loaded, since the processor must
-    /// not wait until a shorter one is out of its store buffer.
+    /// Asks for the tags of the keys' groups; and what their own are.
     #[inline(always)]
-    fn seek_tags(&self, key: &R::Key) -> (Half, u32) {
-        let hash = self.hash_of(key);
-        let half = self.extent.first(hash);
-        self.store.prefetch_tags(half);
-        (half, hash.tag().into())
+    fn seek_tags(
+        &self,
+        keys: &[R::Key; TOGETHER],
+        sought: &mut [Sought; TOGETHER],
+        first: impl Fn(Extent, Hash) -> Group,
+    ) {
+        in_fours(|n| {
+            let hash = self.hash_of(&keys[n]);
+            let group = first(self.extent, hash);
+            self.store.prefetch_tags(group);
+            sought[n] = (group, hash.tag().to_word());
+        });
     }
 
-    /// The first place whose tag matches; asks for its record, or else for what tells where to look next.
+    /// The first record whose tag matches, which it asks for; or else for what tells where to look next.
     #[inline(always)]
-    fn seek_record(&self, (half, tag): (Half, u32), n: usize, late: &mut Late) -> Option<&R> {
-        let matching = self.matching(half, tag as u16);
+    fn seek_record(&self, (group, tag): Sought, n: usize, late: &mut Late) -> Option<&R> {
+        let matching = self.matching(group, Tag::from_word(tag));
         if matching == 0 {
-            self.store.prefetch_tags(half.other());
-            self.store.prefetch_elsewhere(half);
+            self.store.prefetch_elsewhere(group);
             late.push(n);
             return None;
         }
-        Some(self.prefetched(half, matching))
+        Some(self.prefetched(group.place(matching.trailing_zeros())))
     }
 
-    /// As [`seek_record`](Self::seek_record), for a key that is not in the half it prefers.
+    /// As [`seek_record`](Self::seek_record), for a key that is not in the group it prefers.
     #[inline(always)]
-    fn seek_elsewhere(&self, key: &R::Key, (half, tag): (Half, u32)) -> Option<&R> {
-        if !self.store.elsewhere(half).has(tag as u16) {
+    fn seek_elsewhere(&self, key: &R::Key, (group, tag): Sought) -> Option<&R> {
+        let tag = Tag::from_word(tag);
+        if !self.store.elsewhere(group).has(tag) {
             return None;
         }
-        let matching = self.matching(half.other(), tag as u16);
+        let matching = self.matching_in_others(group, tag);
         if matching == 0 {
             return self.find_anew(key);
         }
-        Some(self.prefetched(half.other(), matching))
+        Some(self.prefetched(Place::new(group.block(), matching.trailing_zeros())))
     }
 
-    /// The first record of these, which is on its way.
+    /// The record of a place whose tag matches; it is on its way.
     #[inline(always)]
-    fn prefetched(&self, half: Half, matching: u32) -> &R {
-        let place = half.place(matching.trailing_zeros());
+    fn prefetched(&self, place: Place) -> &R {
         self.store.prefetch_record(place);
         // SAFETY: its tag matches, so the place is full; only `&mut self` writes to records.
         unsafe { self.record(place) }
+    }
+
+    /// The record of a key, which is likely to be this one.
+    #[inline(always)]
+    fn settle<'a>(&'a self, key: &R::Key, found: Option<&'a R>) -> Option<&'a R> {
+        if found.is_some_and(|record| record.key() != key) { self.find_anew(key) } else { found }
     }
 
     #[cold]
     #[inline(never)]
     fn find_anew(&self, key: &R::Key) -> Option<&R> {
         self.get(key, || ())
+    }
+}
+
+/// Calls `step` with the number of each lookup; four by four, which saves a tenth of the instructions.
+#[inline(always)]
+fn in_fours(mut step: impl FnMut(usize)) {
+    for n in (0..TOGETHER).step_by(4) {
+        step(n);
+        step(n + 1);
+        step(n + 2);
+        step(n + 3);
     }
 }

@@ -1,30 +1,31 @@
-//! Which keys may have their records elsewhere than in the half they prefer.
+//! Which keys may have their records elsewhere than in the group they prefer.
 
-use crate::sync::{AtomicU64, Ordering};
+use super::tags::Tag;
+use crate::sync::{AtomicU32, Ordering};
 
 /// Kinds of keys that are counted apart.
-const KINDS: u32 = 8;
+pub(super) const KINDS: u32 = 8;
 
 /// Bits per count.
-const BITS: u32 = u64::BITS / KINDS;
+const BITS: u32 = u32::BITS / KINDS;
 
 /// The highest count. It stays, since more may have been counted; that takes more keys of one kind than places can hold
 /// unless their hashes are alike.
-const MOST: u64 = (1 << BITS) - 1;
+const MOST: u32 = (1 << BITS) - 1;
 
-/// For half a block, how many keys prefer it and have their records elsewhere: one count for each of eight kinds of keys,
+/// For a group, how many keys prefer it and have their records elsewhere: one count for each of eight kinds of keys,
 /// so that most lookups of other keys end where they began.
-pub(super) struct Elsewhere(AtomicU64);
+pub(super) struct Elsewhere(AtomicU32);
 
 impl Elsewhere {
     #[cfg(any(test, loom))]
     pub(super) fn new() -> Self {
-        Self(AtomicU64::new(0))
+        Self(AtomicU32::new(0))
     }
 
     /// Whether keys with such a tag may have their records elsewhere.
     #[inline(always)]
-    pub(super) fn has(&self, tag: u16) -> bool {
+    pub(super) fn has(&self, tag: Tag) -> bool {
         self.0.load(Ordering::Acquire) >> shift(tag) & MOST != 0
     }
 
@@ -34,17 +35,17 @@ impl Elsewhere {
     }
 
     /// One more key has its record elsewhere, before that is so. There is one writer.
-    pub(super) fn leaves(&self, tag: u16) {
+    pub(super) fn leaves(&self, tag: Tag) {
         self.change(tag, |count| count + 1);
     }
 
     /// One such key less, after that was so.
-    pub(super) fn returns(&self, tag: u16) {
+    pub(super) fn returns(&self, tag: Tag) {
         self.change(tag, |count| count - 1);
     }
 
     #[inline(always)]
-    fn change(&self, tag: u16, change: impl FnOnce(u64) -> u64) {
+    fn change(&self, tag: Tag, change: impl FnOnce(u32) -> u32) {
         let counts = self.0.load(Ordering::Relaxed);
         let count = counts >> shift(tag) & MOST;
         if count != MOST {
@@ -53,7 +54,7 @@ impl Elsewhere {
         }
     }
 
-    /// Also counts those of another half.
+    /// Also counts those of another group.
     pub(super) fn add(&self, other: &Self) {
         let (counts, others) = (self.0.load(Ordering::Relaxed), other.0.load(Ordering::Relaxed));
         let count = |n: u32| {
@@ -70,20 +71,14 @@ impl Elsewhere {
 
     /// The count of one kind.
     #[cfg(test)]
-    pub(super) fn count(&self, kind: u32) -> u64 {
+    pub(super) fn count(&self, kind: u32) -> u32 {
         self.0.load(Ordering::Relaxed) >> (kind * BITS) & MOST
     }
 }
 
-/// The kind of a key with this tag: the tag's highest bits.
 #[inline(always)]
-pub(super) fn kind(tag: u16) -> u32 {
-    (u32::from(tag) * KINDS) >> 16
-}
-
-#[inline(always)]
-fn shift(tag: u16) -> u32 {
-    kind(tag) * BITS
+fn shift(tag: Tag) -> u32 {
+    tag.kind(KINDS) * BITS
 }
 
 #[cfg(test)]
@@ -94,23 +89,23 @@ mod tests {
     fn kinds_are_counted_apart() {
         let elsewhere = Elsewhere::new();
         for n in 0..KINDS {
-            let tag = (n << 13) as u16 | 1;
+            let [tag, same] = [1, 0x1f].map(|low| Tag::of((n << 5) as u8 | low));
             (0..=n).for_each(|_| elsewhere.leaves(tag));
-            assert!(elsewhere.has(tag) && elsewhere.has(tag | 0x1fff));
+            assert!(elsewhere.has(tag) && elsewhere.has(same));
         }
-        assert!((0..KINDS).all(|n| elsewhere.count(n) == u64::from(n) + 1));
-        elsewhere.add(&Elsewhere(AtomicU64::new(0x0102 << 48)));
+        assert!((0..KINDS).all(|n| elsewhere.count(n) == n + 1));
+        elsewhere.add(&Elsewhere(AtomicU32::new(0x12 << 24)));
         assert_eq!((elsewhere.count(7), elsewhere.count(6), elsewhere.count(5)), (9, 9, 6));
-        elsewhere.returns(1);
-        assert!(!elsewhere.has(0x1fff) && elsewhere.has(0x2000));
+        elsewhere.returns(Tag::of(1));
+        assert!(!elsewhere.has(Tag::of(0x1f)) && elsewhere.has(Tag::of(0x20)));
     }
 
     #[test]
     fn what_can_not_be_counted_is_never_forgotten() {
         let elsewhere = Elsewhere::new();
-        (0..300).for_each(|_| elsewhere.leaves(1));
-        (0..300).for_each(|_| elsewhere.returns(1));
-        assert!(elsewhere.has(1) && !elsewhere.has(0xffff));
+        (0..300).for_each(|_| elsewhere.leaves(Tag::of(1)));
+        (0..300).for_each(|_| elsewhere.returns(Tag::of(1)));
+        assert!(elsewhere.has(Tag::of(1)) && !elsewhere.has(Tag::of(0xff)));
         elsewhere.clear();
         assert!(elsewhere.is_empty());
     }

@@ -18,14 +18,8 @@ impl<K: Eq + Hash> Locator<K> for FlowTable<(K, Slot)> {
     }
 
     fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
-        let mut records = [None; 32];
-        for (keys, slots) in keys.chunks(records.len()).zip(slots.chunks_mut(records.len())) {
-            let records = &mut records[..keys.len()];
-            self.table.find_batch(keys, records);
-            for (slot, record) in slots.iter_mut().zip(records) {
-                *slot = record.map(|record| record.1);
-            }
-        }
+        let slots = &mut slots[..keys.len()];
+        self.visit_batch(keys, |n, record| slots[n] = record.map(|record| record.1));
     }
 
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {

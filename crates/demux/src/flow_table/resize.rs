@@ -3,10 +3,11 @@
 use super::{
     FlowRecord,
     access::Access,
-    address::{Extent, Half, Hash, Place},
+    address::{Extent, Hash},
+    place::{Group, Place},
     room::in_block,
     table::{Table, ones},
-    tags::{BLOCK, EMPTY},
+    tags::BLOCK,
 };
 
 /// Adds one block and moves to it what belongs there now; brings home what found no room before. False if the table
@@ -28,30 +29,29 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     for at in ones(full) {
         let hash = hashes[at as usize];
         let (first, second) = (grown.first(hash), grown.second(hash));
-        let Some(half) = [first, second].into_iter().find(|half| half.block() == new) else { continue };
-        let Some(to) = in_block(table, half) else { continue };
+        let Some(group) = [first, second].into_iter().find(|group| group.block() == new) else { continue };
+        let Some(to) = in_block(table, group) else { continue };
         copy(table, Place::new(shared, at), to, hash, first);
         gone |= 1 << at;
     }
-    let strangers = Strangers::of(table, shared);
-    if let Some(strangers) = strangers {
-        strangers.for_each(table, |table, _, hash| {
+    let guests = Guests::of(table, shared);
+    if let Some(guests) = guests {
+        guests.for_each(table, |table, _, hash| {
             if grown.first(hash).block() == new {
                 table.store.elsewhere(grown.first(hash)).leaves(hash.tag());
             }
         });
     }
-    table.extent = grown;
-    table.store.access.publish(grown);
+    table.set_extent(grown);
     table.store.access.touch(new);
     for at in ones(gone) {
         let from = Place::new(shared, at);
-        table.store.tags(from.half()).set(from.at(), EMPTY);
+        table.set_tag(from, None);
         left(table, from, hashes[at as usize], old);
     }
     settle(table, shared, full & !gone, &hashes);
-    if let Some(strangers) = strangers {
-        strangers.for_each(table, |table, place, hash| {
+    if let Some(guests) = guests {
+        guests.for_each(table, |table, place, hash| {
             let home = grown.first(hash);
             if home.block() == new {
                 table.store.elsewhere(old.first(hash)).returns(hash.tag());
@@ -67,8 +67,8 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
 /// Counts of a record that was in a place according to the old extent, and is no more.
 fn left<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, from: Place, hash: Hash, old: Extent) {
     let home = old.first(hash);
-    table.set_guest(from, false);
-    if home.block() == from.block() && from.half() != home {
+    table.set_stranger(from, false);
+    if home.block() == from.block() && from.group() != home {
         table.store.elsewhere(home).returns(hash.tag());
     }
 }
@@ -79,21 +79,20 @@ fn copy<R: FlowRecord, A: Access<R>>(
     from: Place,
     to: Place,
     hash: Hash,
-    home: Half,
+    home: Group,
 ) {
     let (source, target) = (table.store.record(from), table.store.record(to));
     // SAFETY: a full place and an empty one of this table.
     unsafe { table.store.access.copy(source, target) };
-    let guest = home.block() != to.block();
-    if !guest && home != to.half() {
+    if home.block() == to.block() && home != to.group() {
         table.store.elsewhere(home).leaves(hash.tag());
     }
-    table.set_guest(to, guest);
-    table.store.tags(to.half()).set(to.at(), hash.tag());
+    table.set_stranger(to, home != to.group());
+    table.set_tag(to, Some(hash.tag()));
     table.count_move();
 }
 
-/// Moves the records of a block to the half they prefer, if it has room now.
+/// Moves the records of a block to the group they prefer, if it has room now.
 fn settle<R: FlowRecord, A: Access<R>>(
     table: &mut Table<R, A>,
     block: u32,
@@ -103,8 +102,8 @@ fn settle<R: FlowRecord, A: Access<R>>(
     for at in ones(full) {
         let (from, hash) = (Place::new(block, at), hashes[at as usize]);
         let home = table.extent.first(hash);
-        if home == from.half().other() {
-            let empty = table.matching(home, EMPTY);
+        if home.block() == block && home != from.group() {
+            let empty = table.empty(home);
             if empty != 0 {
                 table.relocate(from, home.place(empty.trailing_zeros()), hash);
             }
@@ -114,7 +113,7 @@ fn settle<R: FlowRecord, A: Access<R>>(
 
 /// Records whose first block is a certain one, and which are in their second.
 #[derive(Clone, Copy)]
-struct Strangers {
+struct Guests {
     home: u32,
     /// The blocks as they were when `home` was not split yet.
     extent: Extent,
@@ -122,11 +121,10 @@ struct Strangers {
     blocks: [u32; 6],
 }
 
-impl Strangers {
+impl Guests {
     /// Of a table whose extent is still the one they were placed by; none, if nothing is away from home.
     fn of<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, home: u32) -> Option<Self> {
-        let half = Half::new(home, 0);
-        let away = [half, half.other()].into_iter().any(|half| !table.store.elsewhere(half).is_empty());
+        let away = Group::of_block(home).any(|group| !table.store.elsewhere(group).is_empty());
         away.then(|| Self { home, extent: table.extent, blocks: table.extent.seconds(home) })
     }
 
@@ -136,12 +134,12 @@ impl Strangers {
         mut visit: impl FnMut(&mut Table<R, A>, Place, Hash),
     ) {
         for (n, &block) in self.blocks.iter().enumerate() {
-            if self.blocks[..n].contains(&block) {
+            if block == self.home || self.blocks[..n].contains(&block) {
                 continue;
             }
-            let guests = table.guests(block);
-            table.prefetch_records(block, guests);
-            for at in ones(guests) {
+            let strangers = table.strangers(block);
+            table.prefetch_records(block, strangers);
+            for at in ones(strangers) {
                 let place = Place::new(block, at);
                 let hash = table.hash_at(place);
                 if self.extent.first(hash).block() == self.home {
@@ -168,31 +166,30 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     }
     let hashes = hashes_in(table, last, full);
     table.store.access.touch(taker);
-    for half in [Half::new(last, 0), Half::new(last, 1)] {
-        let takes = Half::new(taker, half.0 % 2);
-        table.store.elsewhere(takes).add(table.store.elsewhere(half));
+    for group in Group::of_block(last) {
+        let takes = Group::new(taker, group.in_block());
+        table.store.elsewhere(takes).add(table.store.elsewhere(group));
     }
     for at in ones(full) {
         let hash = hashes[at as usize];
         let home = shrunk.first(hash);
-        let half = if home.block() == taker { home } else { Half::new(taker, home.0 % 2) };
-        if let Some(to) = in_block(table, half) {
+        let group = if home.block() == taker { home } else { Group::new(taker, home.in_block()) };
+        if let Some(to) = in_block(table, group) {
             copy(table, Place::new(last, at), to, hash, home);
         }
     }
-    table.extent = shrunk;
-    table.store.access.publish(shrunk);
+    table.set_extent(shrunk);
     table.store.access.touch(taker);
     for at in ones(full) {
         let (place, home) = (Place::new(last, at), old.first(hashes[at as usize]));
-        table.store.tags(place.half()).set(place.at(), EMPTY);
-        if home.block() == last && home != place.half() {
+        table.set_tag(place, None);
+        if home.block() == last && home != place.group() {
             let hash = hashes[at as usize];
             table.store.elsewhere(shrunk.first(hash)).returns(hash.tag());
         }
     }
-    table.set_guests(last, 0);
-    [Half::new(last, 0), Half::new(last, 1)].into_iter().for_each(|half| table.store.elsewhere(half).clear());
+    table.set_strangers(last, 0);
+    Group::of_block(last).for_each(|group| table.store.elsewhere(group).clear());
 }
 
 /// The hashes of the records in a block, before anything changes: keys' own code runs here.

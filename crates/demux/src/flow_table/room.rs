@@ -3,24 +3,25 @@
 use super::{
     FlowRecord,
     access::Access,
-    address::{Half, Hash, Place},
+    address::Hash,
+    place::{Group, Place},
     resize,
     table::Table,
-    tags::{BLOCK, EMPTY},
+    tags::BLOCK,
 };
 
 /// Blocks added at most because one record found no room.
 const GROWTHS_FOR_ROOM: usize = 8;
 
-/// An empty place in one of the two blocks of a hash, the half it prefers first. If there is none, one is made.
+/// An empty place in one of the two blocks of a hash, the group it prefers first. If there is none, one is made.
 #[inline(always)]
 pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
     let home = table.extent.first(hash);
-    let empty = table.matching(home, EMPTY);
+    let empty = table.empty(home);
     if empty != 0 { Some(home.place(empty.trailing_zeros())) } else { find_elsewhere(table, hash) }
 }
 
-/// As [`find`], where the half it prefers is full.
+/// As [`find`], where the group it prefers is full.
 #[cold]
 #[inline(never)]
 pub(super) fn find_elsewhere<R: FlowRecord, A: Access<R>>(
@@ -29,7 +30,8 @@ pub(super) fn find_elsewhere<R: FlowRecord, A: Access<R>>(
 ) -> Option<Place> {
     for _ in 0..GROWTHS_FOR_ROOM {
         let (first, second) = (table.extent.first(hash), table.extent.second(hash));
-        let place = in_block(table, first).or_else(|| in_block(table, second));
+        let place =
+            evict(table, first).or_else(|| in_block(table, first)).or_else(|| in_block(table, second));
         let place = place.or_else(|| displace(table, first.block(), second.block()));
         if place.is_some() {
             return place;
@@ -41,11 +43,23 @@ pub(super) fn find_elsewhere<R: FlowRecord, A: Access<R>>(
     None
 }
 
-/// An empty place of the block, in this half if it has one.
-pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, half: Half) -> Option<Place> {
-    [half, half.other()].into_iter().find_map(|half| {
-        let empty = table.matching(half, EMPTY);
-        (empty != 0).then(|| half.place(empty.trailing_zeros()))
+/// Empties a place of a full group that holds a record which prefers another: that is away from home in any place. So
+/// as few records as possible are, whatever came and went.
+fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> Option<Place> {
+    let strangers = table.strangers_in(group);
+    let from = (strangers != 0).then(|| group.place(strangers.trailing_zeros()))?;
+    let hash = table.hash_at(from);
+    let to =
+        in_block(table, table.extent.first(hash)).or_else(|| in_block(table, table.extent.second(hash)))?;
+    table.relocate(from, to, hash);
+    Some(from)
+}
+
+/// An empty place of the block, in this group if it has one.
+pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) -> Option<Place> {
+    core::iter::once(group).chain(group.others()).find_map(|group| {
+        let empty = table.empty(group);
+        (empty != 0).then(|| group.place(empty.trailing_zeros()))
     })
 }
 
@@ -71,7 +85,7 @@ fn displace<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, first: u32, se
         table.prefetch_records(block, u64::MAX);
         for at in 0..BLOCK as u32 {
             let from = Place::new(block, at);
-            let other = other_half(table, from);
+            let other = other_group(table, from);
             if other.block() == block {
                 continue;
             }
@@ -88,8 +102,8 @@ fn displace<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, first: u32, se
     None
 }
 
-/// The preferred half of the other block where the record at a full place may be.
-fn other_half<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, place: Place) -> Half {
+/// The preferred group of the other block where the record at a full place may be.
+fn other_group<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, place: Place) -> Group {
     let hash = table.hash_at(place);
     let first = table.extent.first(hash);
     if first.block() == place.block() { table.extent.second(hash) } else { first }

@@ -64,10 +64,26 @@ impl<T> Space<T> {
         let _ = index;
     }
 
+    /// The element that begins so many bytes from the start.
+    ///
+    /// # Safety
+    /// There is one.
+    #[inline(always)]
+    pub(super) unsafe fn at_byte(&self, byte: usize) -> NonNull<T> {
+        // SAFETY: within the block, says the caller.
+        unsafe { self.first.byte_add(byte) }
+    }
+
     /// Asks for the element's cache line; any index will do.
     #[inline(always)]
     pub(super) fn prefetch(&self, index: usize) {
         prefetch(self.first.as_ptr().wrapping_add(index));
+    }
+
+    /// As [`prefetch`](Self::prefetch), so many bytes from the start.
+    #[inline(always)]
+    pub(super) fn prefetch_byte(&self, byte: usize) {
+        prefetch(self.first.as_ptr().wrapping_byte_add(byte));
     }
 }
 

@@ -4,52 +4,56 @@ use core::ptr::NonNull;
 
 use super::{
     FlowRecord,
-    address::{Extent, Half, Hash, MOST_BLOCKS, Place},
+    address::{Extent, Hash, MOST_BLOCKS},
     elsewhere::Elsewhere,
+    place::{Group, Place},
     space::Space,
-    tags::{BLOCK, TagLine},
+    tags::{BLOCK, GROUP, GROUPS, TagGroup},
 };
 use crate::hashes::{KeyHash, Keyed};
 
-/// Records per 16 blocks at which the table grows: 83 % of the places, so that places kept free and tags together
-/// take at most 16 bytes for each record of 64. Models of interleavings need few records.
-pub(super) const GROW_AT: usize = if cfg!(loom) { 8 } else { 850 };
+/// Records per 16 blocks at the limit: 83 % of the places, or a little less so that rows are complete then. Places kept
+/// free and tags together take at most 16 bytes for each record of 64.
+const FULL: usize = 850;
 
 /// Bytes besides its records that a block takes: tags, counts, and which records are guests.
-pub(super) const BLOCK_BYTES: usize = 2 * (size_of::<TagLine>() + size_of::<Elsewhere>()) + size_of::<u64>();
+pub(super) const BLOCK_BYTES: usize =
+    GROUPS as usize * (size_of::<TagGroup>() + size_of::<Elsewhere>()) + size_of::<u64>();
 
 /// What both those who write and those who read reach.
 pub(super) struct Store<R, A> {
-    tags: Space<TagLine>,
+    tags: Space<TagGroup>,
     elsewhere: Space<Elsewhere>,
     records: Space<R>,
     hash: Keyed,
     pub(super) access: A,
     most_blocks: u32,
+    grow_at: u64,
 }
 
 impl<R: FlowRecord, A> Store<R, A> {
     /// A store for a table that grows from the extent returned. `access` is made for the number of columns.
     pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent) -> A) -> (Self, Extent) {
-        let full = blocks_for(limit).filter(|&blocks| blocks <= MOST_BLOCKS - MOST_BLOCKS / 32);
+        let full = blocks_for(limit).filter(|&blocks| blocks <= MOST_BLOCKS - MOST_BLOCKS / 16);
         let full = full.expect("the limit exceeds what the table can address");
-        let extent = Extent::least(full);
-        let most_blocks = full.max(extent.count()) + full / 32 + 1;
+        let (extent, complete) = Extent::least(full);
+        let most_blocks = complete + complete / 32 + 1;
         let blocks = most_blocks as usize;
         let store = Self {
-            tags: Space::new(2 * blocks),
-            elsewhere: Space::new(2 * blocks),
+            tags: Space::new(GROUPS as usize * blocks),
+            elsewhere: Space::new(GROUPS as usize * blocks),
             records: Space::new(blocks * BLOCK),
             hash: Keyed::new(seed),
             access: access(extent),
             most_blocks,
+            grow_at: grow_at(limit, complete),
         };
         // Loom's atomics can't be made of zeroes.
         #[cfg(loom)]
-        for n in 0..2 * blocks {
+        for n in 0..GROUPS as usize * blocks {
             // SAFETY: within the spaces just made.
             unsafe {
-                store.tags.at(n).write(TagLine::new());
+                store.tags.at(n).write(TagGroup::new());
                 store.elsewhere.at(n).write(Elsewhere::new());
             }
         }
@@ -60,9 +64,14 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.most_blocks
     }
 
+    /// How many records so many blocks are enough for.
+    pub(super) fn capacity(&self, blocks: u32) -> usize {
+        ((u64::from(blocks) * self.grow_at) >> 16) as usize
+    }
+
     /// Says that this block is about to be used.
     pub(super) fn reach(&self, block: u32) {
-        self.tags.reach(block as usize * 2);
+        self.tags.reach((block * GROUPS) as usize);
         self.records.reach(block as usize * BLOCK);
     }
 
@@ -72,18 +81,18 @@ impl<R: FlowRecord, A> Store<R, A> {
     }
 
     #[inline(always)]
-    pub(super) fn tags(&self, half: Half) -> &TagLine {
-        debug_assert!(half.block() < self.most_blocks);
-        // SAFETY: extents name blocks below `most_blocks` only, and `tags` has two for each.
-        unsafe { self.tags.at(half.0 as usize).as_ref() }
+    pub(super) fn tags(&self, group: Group) -> &TagGroup {
+        debug_assert!(group.block() < self.most_blocks);
+        // SAFETY: extents name blocks below `most_blocks` only, and `tags` has [`GROUPS`] for each.
+        unsafe { self.tags.at_byte(tag_byte(group)).as_ref() }
     }
 
-    /// The keys that prefer this half and have their records elsewhere.
+    /// The keys that prefer this group and have their records elsewhere.
     #[inline(always)]
-    pub(super) fn elsewhere(&self, half: Half) -> &Elsewhere {
-        debug_assert!(half.block() < self.most_blocks);
-        // SAFETY: as above, and `elsewhere` has two for each block.
-        unsafe { self.elsewhere.at(half.0 as usize).as_ref() }
+    pub(super) fn elsewhere(&self, group: Group) -> &Elsewhere {
+        debug_assert!(group.block() < self.most_blocks);
+        // SAFETY: as above, and `elsewhere` has as many.
+        unsafe { self.elsewhere.at(group.index()).as_ref() }
     }
 
     #[inline(always)]
@@ -93,16 +102,16 @@ impl<R: FlowRecord, A> Store<R, A> {
         unsafe { self.records.at(place.0 as usize) }
     }
 
-    /// Asks for the tags of half a block.
+    /// Asks for the tags of a group, and of the others of its block.
     #[inline(always)]
-    pub(super) fn prefetch_tags(&self, half: Half) {
-        self.tags.prefetch(half.0 as usize);
+    pub(super) fn prefetch_tags(&self, group: Group) {
+        self.tags.prefetch_byte(tag_byte(group));
     }
 
     /// Asks for the count of keys that are elsewhere.
     #[inline(always)]
-    pub(super) fn prefetch_elsewhere(&self, half: Half) {
-        self.elsewhere.prefetch(half.0 as usize);
+    pub(super) fn prefetch_elsewhere(&self, group: Group) {
+        self.elsewhere.prefetch(group.index());
     }
 
     /// Asks for the cache line of a record.
@@ -112,9 +121,21 @@ impl<R: FlowRecord, A> Store<R, A> {
     }
 }
 
-/// Blocks in use when the table has so many records. Few blocks are less full, lest chance fill one.
+/// Records per 65,536 blocks at which the table grows, such that it has all its blocks at the limit. Models of
+/// interleavings need few records.
+fn grow_at(limit: usize, blocks: u32) -> u64 {
+    if cfg!(loom) { 1 << 15 } else { ((limit as u64) << 16).div_ceil(blocks.into()) }
+}
+
+/// Blocks needed for so many records. Where they are few, they are half full: all of them are in the cache, so that the
+/// comparisons saved count.
 fn blocks_for(limit: usize) -> Option<u32> {
-    let blocks =
-        if limit < 32 * BLOCK { limit.div_ceil(BLOCK * 3 / 4) } else { limit.checked_mul(16)? / GROW_AT };
+    let blocks = if limit < 32 * BLOCK { limit.div_ceil(BLOCK / 2) } else { limit.checked_mul(16)? / FULL };
     u32::try_from(blocks).ok()
+}
+
+/// Where the tags of a group begin. The compiler does not see by itself that there is nothing to calculate.
+#[inline(always)]
+fn tag_byte(group: Group) -> usize {
+    if size_of::<TagGroup>() == GROUP { group.places_before() } else { group.index() * size_of::<TagGroup>() }
 }

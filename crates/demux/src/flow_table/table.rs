@@ -1,13 +1,15 @@
-//! How records are found, get into the table and out of it.
+//! How records are found.
+
+mod change;
 
 use super::{
-    FlowInsertError, FlowRecord,
+    FlowRecord,
     access::Access,
-    address::{Extent, Half, Hash, Place},
-    resize, room,
+    address::{Extent, Hash},
+    place::{Group, Place},
     space::Space,
-    store::{BLOCK_BYTES, GROW_AT, Store},
-    tags::{BLOCK, EMPTY, HALF},
+    store::{BLOCK_BYTES, Store},
+    tags::{BLOCK, GROUP, Tag},
 };
 
 /// Records per 16 blocks at which the table shrinks: 37 % of the places.
@@ -16,19 +18,34 @@ const SHRINK_AT: usize = 384;
 /// The table, for the one side that writes. `A` says who may look at the same time.
 pub(super) struct Table<R: FlowRecord, A: Access<R>> {
     pub(super) store: A::Held,
-    /// Which records of a block are in their second one, a bit each.
-    pub(super) guests: Space<u64>,
+    /// Which records of a block are not in the group they prefer, a bit each.
+    strangers: Space<u64>,
     pub(super) extent: Extent,
     len: usize,
     limit: usize,
+    /// With so many records it grows.
+    most: usize,
+    /// With fewer it shrinks.
+    least: usize,
     moved: u64,
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent) -> A) -> Self {
         let (store, extent) = Store::new(limit, seed, access);
-        let guests = Space::new(store.most_blocks() as usize);
-        Self { store: A::hold(store), guests, extent, len: 0, limit, moved: 0 }
+        let strangers = Space::new(store.most_blocks() as usize);
+        let (store, most) = (A::hold(store), 0);
+        let mut table = Self { store, strangers, extent, len: 0, limit, most, least: 0, moved: 0 };
+        table.set_extent(extent);
+        table
+    }
+
+    /// From now on there are so many blocks.
+    pub(super) fn set_extent(&mut self, extent: Extent) {
+        self.extent = extent;
+        self.most = self.store.capacity(extent.count()).min(self.limit);
+        self.least = extent.count() as usize * SHRINK_AT / 16;
+        self.store.access.publish(extent);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -54,17 +71,35 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.hash_of(key)
     }
 
-    /// The places of a half whose tag is this, one bit each.
+    /// The places of a group whose tag is this, one bit each.
     #[inline(always)]
-    pub(super) fn matching(&self, half: Half, tag: u16) -> u32 {
-        self.store.access.tags(self.store.tags(half)).matching(tag)
+    pub(super) fn matching(&self, group: Group, tag: Tag) -> u32 {
+        self.store.access.tags(self.store.tags(group)).matching(tag)
+    }
+
+    /// The places of a block whose tag is this, one bit each.
+    #[inline(always)]
+    pub(super) fn matching_in_block(&self, block: u32, tag: Tag) -> u64 {
+        Group::of_block(block).map(|group| u64::from(self.matching(group, tag)) << group.shift()).sum()
+    }
+
+    /// The places of a group that hold nothing, one bit each.
+    #[inline(always)]
+    pub(super) fn empty(&self, group: Group) -> u32 {
+        self.store.access.tags(self.store.tags(group)).empty()
+    }
+
+    /// The places of a group's block whose tag is this, without those of the group.
+    #[inline(always)]
+    pub(super) fn matching_in_others(&self, group: Group, tag: Tag) -> u64 {
+        let own = u64::from(u32::MAX >> (32 - GROUP)) << group.shift();
+        self.matching_in_block(group.block(), tag) & !own
     }
 
     /// The places of a block that hold something, one bit each.
     pub(super) fn full(&self, block: u32) -> u64 {
-        let half = Half::new(block, 0);
-        let empty = |half| u64::from(self.matching(half, EMPTY));
-        (u64::MAX >> (64 - BLOCK)) & !(empty(half) | empty(half.other()) << HALF)
+        (u64::MAX >> (64 - BLOCK))
+            & !Group::of_block(block).map(|group| u64::from(self.empty(group)) << group.shift()).sum::<u64>()
     }
 
     /// The record at a place that the tags say is full.
@@ -87,38 +122,43 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Where the record of `key` is. `examined` sees each record compared.
     #[inline(always)]
     pub(super) fn find(&self, key: &R::Key, hash: Hash, examined: impl FnMut()) -> Option<Place> {
-        let half = self.extent.first(hash);
-        self.find_from(half, self.matching(half, hash.tag()), key, hash, examined)
+        // Twice, so that what decides which is a branch, which the processor foresees, and no step on the way to the tags.
+        let find = |group| self.find_from(group, self.matching(group, hash.tag()), key, hash, examined);
+        if self.extent.is_whole() {
+            find(self.extent.first_of_whole(hash))
+        } else {
+            find(self.extent.first(hash))
+        }
     }
 
-    /// As [`find`](Self::find), where the half that the key prefers and the matching places of it are known.
+    /// As [`find`](Self::find), where the group that the key prefers and the matching places of it are known.
     #[inline(always)]
     fn find_from(
         &self,
-        half: Half,
+        group: Group,
         matching: u32,
         key: &R::Key,
         hash: Hash,
         mut examined: impl FnMut(),
     ) -> Option<Place> {
-        let found = self.compare(half, matching, key, &mut examined);
-        if found.is_some() || !self.store.elsewhere(half).has(hash.tag()) {
+        let found = self.compare(group.place(0), matching.into(), key, &mut examined);
+        if found.is_some() || !self.store.elsewhere(group).has(hash.tag()) {
             return found;
         }
         self.find_elsewhere(key, hash, &mut examined)
     }
 
-    /// Which of these places of a half holds the record of `key`.
+    /// Which of these places holds the record of `key`: bits, beginning with the one of `start`.
     #[inline(always)]
-    pub(super) fn compare(
+    fn compare(
         &self,
-        half: Half,
-        mut matching: u32,
+        start: Place,
+        mut matching: u64,
         key: &R::Key,
         examined: &mut impl FnMut(),
     ) -> Option<Place> {
         while matching != 0 {
-            let place = half.place(matching.trailing_zeros());
+            let place = Place(start.0 | matching.trailing_zeros());
             examined();
             // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
             if unsafe { self.record(place) }.key() == key {
@@ -129,7 +169,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         None
     }
 
-    /// Where the record of a key is that is not in the half it prefers.
+    /// Where the record of a key is that is not in the group it prefers.
     #[cold]
     #[inline(never)]
     pub(super) fn find_elsewhere(
@@ -140,110 +180,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     ) -> Option<Place> {
         let (first, second) = (self.extent.first(hash), self.extent.second(hash));
         self.store.prefetch_tags(second);
-        [first.other(), second, second.other()]
-            .into_iter()
-            .find_map(|half| self.compare(half, self.matching(half, hash.tag()), key, examined))
-    }
-
-    /// Puts a record into a place, unless its key has one.
-    #[inline]
-    pub(super) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        let hash = self.hash_of(record.key());
-        if (self.len + 1) * 16 > self.extent.count() as usize * GROW_AT && self.len < self.limit {
-            resize::grow(self);
-        }
-        let home = self.extent.first(hash);
-        let tags = self.store.access.tags(self.store.tags(home));
-        if self.find_from(home, tags.matching(hash.tag()), record.key(), hash, || ()).is_some() {
-            return Err(FlowInsertError::Duplicate(record));
-        }
-        if self.len == self.limit {
-            return Err(FlowInsertError::Full(record));
-        }
-        let empty = tags.matching(EMPTY);
-        let place = if empty != 0 {
-            Some(home.place(empty.trailing_zeros()))
-        } else {
-            room::find_elsewhere(self, hash)
-        };
-        let Some(place) = place else { return Err(FlowInsertError::Full(record)) };
-        self.put(place, hash, |access, to| access.write(to, record));
-        self.len += 1;
-        Ok(())
-    }
-
-    /// Fills an empty place in one of the two blocks of a hash.
-    #[inline(always)]
-    fn put(&mut self, to: Place, hash: Hash, write: impl FnOnce(&A, core::ptr::NonNull<R>)) {
-        let home = self.extent.first(hash);
-        self.store.access.touch(to.block());
-        write(&self.store.access, self.store.record(to));
-        if to.half() != home {
-            self.store.elsewhere(home).leaves(hash.tag());
-            self.set_guest(to, to.block() != home.block());
-        }
-        self.store.tags(to.half()).set(to.at(), hash.tag());
-    }
-
-    /// Empties a place. Its record is the caller's.
-    #[inline(always)]
-    fn clear(&mut self, from: Place, hash: Hash) {
-        let home = self.extent.first(hash);
-        self.store.tags(from.half()).set(from.at(), EMPTY);
-        if from.half() != home {
-            self.store.elsewhere(home).returns(hash.tag());
-            self.set_guest(from, false);
-        }
-    }
-
-    /// Moves a record from a full place to an empty one of its two blocks. It can be found at every moment: first it is
-    /// in both.
-    pub(super) fn relocate(&mut self, from: Place, to: Place, hash: Hash) {
-        let record = self.store.record(from);
-        // SAFETY: `from` is full and `to` empty, so these are two places, and the record has one owner afterwards.
-        self.put(to, hash, |access, to| unsafe { access.copy(record, to) });
-        self.store.access.touch(to.block());
-        self.clear(from, hash);
-        self.moved += 1;
-    }
-
-    /// Puts a record in the place of the one with the same key, which it returns. One of the two can be found at every
-    /// moment, if there is room for both.
-    pub(super) fn replace(&mut self, record: R) -> Option<R> {
-        let hash = self.hash_of(record.key());
-        self.find(record.key(), hash, || ())?;
-        let room = room::find(self, hash);
-        // Making room may have moved it.
-        let from = self.find(record.key(), hash, || ())?;
-        // SAFETY: the place is full; its tag is cleared below, so the record has one owner.
-        let old = unsafe { self.store.record(from).read() };
-        match room {
-            Some(to) => {
-                self.put(to, hash, |access, to| access.write(to, record));
-                self.store.access.touch(to.block());
-                self.clear(from, hash);
-            }
-            None => {
-                self.clear(from, hash);
-                self.put(from, hash, |access, to| access.write(to, record));
-            }
-        }
-        Some(old)
-    }
-
-    /// Takes out the record of a key.
-    #[inline]
-    pub(super) fn remove(&mut self, key: &R::Key) -> Option<R> {
-        let hash = self.hash_of(key);
-        let place = self.find(key, hash, || ())?;
-        self.clear(place, hash);
-        self.len -= 1;
-        // SAFETY: the place held a record and is empty now, so the record is ours alone.
-        let record = unsafe { self.store.record(place).read() };
-        if self.len * 16 < self.extent.count() as usize * SHRINK_AT {
-            resize::shrink(self);
-        }
-        Some(record)
+        let others = self.matching_in_others(first, hash.tag());
+        self.compare(Place::new(first.block(), 0), others, key, examined).or_else(|| {
+            let matching = self.matching_in_block(second.block(), hash.tag());
+            self.compare(Place::new(second.block(), 0), matching, key, examined)
+        })
     }
 
     /// Counts a record that was moved.
@@ -257,22 +198,27 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.hash_of(unsafe { self.record(place) }.key())
     }
 
-    /// The records of a block that are in their second one, one bit each.
-    pub(super) fn guests(&self, block: u32) -> u64 {
+    /// The records of a block that are not in the group they prefer, one bit each.
+    pub(super) fn strangers(&self, block: u32) -> u64 {
         debug_assert!(block < self.store.most_blocks());
         // SAFETY: there is a word for each block, and nobody but this side knows them.
-        unsafe { self.guests.at(block as usize).read() }
+        unsafe { self.strangers.at(block as usize).read() }
     }
 
-    pub(super) fn set_guests(&mut self, block: u32, guests: u64) {
+    /// Those in a group.
+    pub(super) fn strangers_in(&self, group: Group) -> u32 {
+        (self.strangers(group.block()) >> group.shift()) as u32 & (u32::MAX >> (32 - GROUP))
+    }
+
+    pub(super) fn set_strangers(&mut self, block: u32, strangers: u64) {
         debug_assert!(block < self.store.most_blocks());
         // SAFETY: as above.
-        unsafe { self.guests.at(block as usize).write(guests) }
+        unsafe { self.strangers.at(block as usize).write(strangers) }
     }
 
-    pub(super) fn set_guest(&mut self, place: Place, guest: bool) {
-        let others = self.guests(place.block()) & !place.bit();
-        self.set_guests(place.block(), if guest { others | place.bit() } else { others });
+    pub(super) fn set_stranger(&mut self, place: Place, stranger: bool) {
+        let others = self.strangers(place.block()) & !place.bit();
+        self.set_strangers(place.block(), if stranger { others | place.bit() } else { others });
     }
 
     /// Asks for these records of a block, all at once.

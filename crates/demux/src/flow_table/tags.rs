@@ -1,28 +1,65 @@
-//! The tags of half a block: one cache line, compared in one step.
+//! The tags of a group of places: compared in one step. Those of a block are one cache line.
 
 use crate::sync::{AtomicU64, Ordering};
 
 /// Records per block. Models of interleavings have few.
 pub(super) const BLOCK: usize = if cfg!(loom) { 16 } else { 64 };
 
-/// Tags compared together.
-pub(super) const HALF: usize = BLOCK / 2;
+/// Places whose tags are compared together.
+pub(super) const GROUP: usize = if cfg!(loom) { 8 } else { 16 };
+
+/// Groups per block.
+pub(super) const GROUPS: u32 = (BLOCK / GROUP) as u32;
+
+/// What tells keys of a group apart: 8 bits of a hash. 0 counts as 1, since 0 marks empty places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tag(u8);
+
+impl Tag {
+    #[inline(always)]
+    pub(super) fn of(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// As it is kept beside a record.
+    #[inline(always)]
+    fn kept(self) -> u8 {
+        self.0.max(1)
+    }
+
+    /// Which of so many kinds it is.
+    #[inline(always)]
+    pub(super) fn kind(self, kinds: u32) -> u32 {
+        (u32::from(self.0) * kinds) >> 8
+    }
+
+    /// In a word: loaded as it was stored, it need not wait for a store of another size.
+    #[inline(always)]
+    pub(super) fn to_word(self) -> u32 {
+        self.0.into()
+    }
+
+    #[inline(always)]
+    pub(super) fn from_word(word: u32) -> Self {
+        Self(word as u8)
+    }
+}
 
 /// The tag of a place that holds nothing.
-pub(super) const EMPTY: u16 = 0;
+const EMPTY: u8 = 0;
 
 /// Tags per word.
-const LANES: usize = 4;
+const LANES: usize = 8;
 
-/// Words of tags per half.
-const WORDS: usize = HALF / LANES;
+/// Words of tags per group.
+const WORDS: usize = GROUP / LANES;
 
-/// The tags of half a block. Atomic, since readers may look while the writer changes them; as whole words, since
+/// The tags of a group. Atomic, since readers may look while the writer changes them; as whole words, since
 /// accesses of different sizes to one place are not defined to agree.
-#[repr(C, align(64))]
-pub(super) struct TagLine([AtomicU64; WORDS]);
+#[repr(C, align(16))]
+pub(super) struct TagGroup([AtomicU64; WORDS]);
 
-impl TagLine {
+impl TagGroup {
     #[cfg(any(test, loom))]
     pub(super) fn new() -> Self {
         Self(core::array::from_fn(|_| AtomicU64::new(0)))
@@ -44,69 +81,111 @@ impl TagLine {
         Tags(unsafe { core::ptr::from_ref(&self.0).cast::<[u64; WORDS]>().read() })
     }
 
-    /// Sets one tag, after all that was written before; there is one writer.
+    /// Sets one tag, after all that was written before, or clears it; there is one writer.
     #[inline(always)]
-    pub(super) fn set(&self, at: usize, tag: u16) {
+    pub(super) fn set(&self, at: usize, tag: Option<Tag>) {
         let word = &self.0[at / LANES];
-        let shift = at % LANES * 16;
-        let others = word.load(Ordering::Relaxed) & !(0xffff << shift);
-        word.store(others | u64::from(tag) << shift, Ordering::Release);
+        let shift = at % LANES * 8;
+        let others = word.load(Ordering::Relaxed) & !(0xff << shift);
+        word.store(others | u64::from(kept(tag)) << shift, Ordering::Release);
+    }
+
+    /// As [`set`](Self::set), in one step.
+    ///
+    /// # Safety
+    /// Nobody else looks at the tags during the call.
+    #[inline(always)]
+    pub(super) unsafe fn set_still(&self, at: usize, tag: Option<Tag>) {
+        if cfg!(loom) {
+            return self.set(at, tag);
+        }
+        let byte = if cfg!(target_endian = "big") { at ^ (LANES - 1) } else { at };
+        // SAFETY: a byte of these words, which are atomics, so that shared borrows may write to them.
+        unsafe { core::ptr::from_ref(&self.0).cast::<u8>().cast_mut().add(byte % GROUP).write(kept(tag)) }
     }
 }
 
-/// A copy of the tags of half a block.
+/// As it is kept beside a record, or where there is none.
+#[inline(always)]
+fn kept(tag: Option<Tag>) -> u8 {
+    tag.map_or(EMPTY, Tag::kept)
+}
+
+/// A copy of the tags of a group.
 #[derive(Clone, Copy)]
 pub(super) struct Tags([u64; WORDS]);
 
 impl Tags {
     /// The places whose tag is `tag`, one bit each.
     #[inline(always)]
-    pub(super) fn matching(self, tag: u16) -> u32 {
+    pub(super) fn matching(self, tag: Tag) -> u32 {
         matching(self.0, tag)
+    }
+
+    /// The places that hold nothing, one bit each.
+    #[inline(always)]
+    pub(super) fn empty(self) -> u32 {
+        equal(self.0, EMPTY)
     }
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))]
-#[inline(always)]
-fn matching(tags: [u64; WORDS], tag: u16) -> u32 {
+use sse2::{equal, matching};
+
+/// One comparison of 16 tags. [`Tag::kept`] is a step of the comparison, where it costs less.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))]
+mod sse2 {
     use core::arch::x86_64::{
-        _mm_cmpeq_epi16, _mm_movemask_epi8, _mm_packs_epi16, _mm_set_epi64x, _mm_set1_epi16,
+        __m128i, _mm_cmpeq_epi8, _mm_max_epu8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8,
     };
-    // SAFETY: this code is compiled only where the target has SSE2.
-    unsafe {
-        let wanted = _mm_set1_epi16(tag.cast_signed());
-        let eight = |n: usize| {
-            _mm_cmpeq_epi16(_mm_set_epi64x(tags[n + 1].cast_signed(), tags[n].cast_signed()), wanted)
-        };
-        let low = _mm_movemask_epi8(_mm_packs_epi16(eight(0), eight(2))).cast_unsigned();
-        let high = _mm_movemask_epi8(_mm_packs_epi16(eight(4), eight(6))).cast_unsigned();
-        low | high << 16
+
+    use super::{Tag, WORDS};
+
+    #[inline(always)]
+    pub(super) fn matching(tags: [u64; WORDS], tag: Tag) -> u32 {
+        // SAFETY: this code is compiled only where the target has SSE2.
+        unsafe { equal_bytes(tags, _mm_max_epu8(_mm_set1_epi8(tag.0.cast_signed()), _mm_set1_epi8(1))) }
+    }
+
+    #[inline(always)]
+    pub(super) fn equal(tags: [u64; WORDS], tag: u8) -> u32 {
+        // SAFETY: as above.
+        unsafe { equal_bytes(tags, _mm_set1_epi8(tag.cast_signed())) }
+    }
+
+    #[target_feature(enable = "sse2")]
+    #[inline]
+    fn equal_bytes(tags: [u64; WORDS], wanted: __m128i) -> u32 {
+        let tags = _mm_set_epi64x(tags[1].cast_signed(), tags[0].cast_signed());
+        _mm_movemask_epi8(_mm_cmpeq_epi8(tags, wanted)).cast_unsigned()
     }
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(loom))))]
-#[inline(always)]
-fn matching(tags: [u64; WORDS], tag: u16) -> u32 {
-    swar::matching(tags, tag)
-}
+use swar::{equal, matching};
 
 /// The same in general registers.
 #[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))))]
 mod swar {
-    const LOW15: u64 = 0x7fff_7fff_7fff_7fff;
+    const LOW7: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 
     #[inline(always)]
-    pub(super) fn matching(tags: [u64; super::WORDS], tag: u16) -> u32 {
-        tags.iter().rev().fold(0, |matching, &word| matching << 4 | four(word, tag))
+    pub(super) fn matching(tags: [u64; super::WORDS], tag: super::Tag) -> u32 {
+        equal(tags, tag.kept())
     }
 
     #[inline(always)]
-    fn four(tags: u64, tag: u16) -> u32 {
-        let differing = tags ^ (u64::from(tag) * 0x0001_0001_0001_0001);
+    pub(super) fn equal(tags: [u64; super::WORDS], tag: u8) -> u32 {
+        tags.iter().rev().fold(0, |matching, &word| matching << 8 | eight(word, tag))
+    }
+
+    #[inline(always)]
+    fn eight(tags: u64, tag: u8) -> u32 {
+        let differing = tags ^ (u64::from(tag) * 0x0101_0101_0101_0101);
         // The top bit of each lane that is zero; no carry leaves a lane, so it is exact.
-        let zero = !(((differing & LOW15) + LOW15) | differing | LOW15);
-        // Gathers bit 15 of lane n into bit 48 + n.
-        ((zero >> 15).wrapping_mul(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3) >> 48) as u32 & 0xf
+        let zero = !(((differing & LOW7) + LOW7) | differing | LOW7);
+        // Gathers bit 0 of lane n into bit 56 + n.
+        ((zero >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
     }
 }
 
@@ -116,23 +195,28 @@ mod tests {
 
     #[test]
     fn matches_are_exact_and_in_place() {
-        const TAGS: [u16; 8] = [0, 1, 2, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff];
+        const TAGS: [u8; 8] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
         let mut random = 1u64;
         for _ in 0..if cfg!(miri) { 10 } else { 1_000 } {
-            let line = TagLine::new();
-            let mut expected = [EMPTY; HALF];
-            for (at, tag) in expected.iter_mut().enumerate() {
+            let groups = [(); 2].map(|()| TagGroup::new());
+            let mut expected = [EMPTY; GROUP];
+            for (at, kept) in expected.iter_mut().enumerate() {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                *tag = TAGS[(random >> 60) as usize % 8];
-                line.set(at, *tag);
+                let tag = Tag::of(TAGS[(random >> 60) as usize % 8]);
+                let tag = (random >> 58 & 3 != 0).then_some(tag);
+                groups[0].set(at, tag);
+                // SAFETY: there is no other thread.
+                unsafe { groups[1].set_still(at, tag) };
+                *kept = super::kept(tag);
             }
-            // SAFETY: there is no other thread.
-            for tags in [line.load(), unsafe { line.load_still() }] {
-                for tag in TAGS {
-                    let bits = (0..HALF).filter(|&at| expected[at] == tag).map(|at| 1 << at).sum::<u32>();
-                    assert_eq!(tags.matching(tag), bits);
-                    assert_eq!(swar::matching(tags.0, tag), bits);
+            // SAFETY: as above.
+            for tags in groups.iter().flat_map(|group| [group.load(), unsafe { group.load_still() }]) {
+                let bits = |tag| (0..GROUP).filter(|&at| expected[at] == tag).map(|at| 1 << at).sum::<u32>();
+                assert_eq!((tags.empty(), swar::equal(tags.0, EMPTY)), (bits(EMPTY), bits(EMPTY)));
+                for tag in TAGS.map(Tag::of) {
+                    assert_eq!(tags.matching(tag), bits(tag.kept()));
+                    assert_eq!(swar::matching(tags.0, tag), bits(tag.kept()));
                 }
             }
         }

@@ -6,9 +6,10 @@ use core::{mem::MaybeUninit, ptr::NonNull, sync::atomic::AtomicU64 as Word};
 use super::{
     PlainRecord,
     access::Access,
-    address::{Extent, Half, Hash},
+    address::{Extent, Hash},
+    place::Group,
     store::Store,
-    tags::{TagLine, Tags},
+    tags::{Tag, TagGroup, Tags},
 };
 use crate::sync::{AtomicU64, Ordering, fence, spin_loop};
 
@@ -107,8 +108,14 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     #[inline(always)]
-    fn tags(&self, half: &TagLine) -> Tags {
-        half.load()
+    fn tags(&self, group: &TagGroup) -> Tags {
+        group.load()
+    }
+
+    #[inline(always)]
+    fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>) {
+        // SYNC POINT "tag"
+        of.set(at, tag);
     }
 
     fn write(&self, to: NonNull<R>, record: R) {
@@ -173,12 +180,12 @@ pub(super) struct Disturbed;
 pub(super) struct Look {
     hash: Hash,
     version: u64,
-    half: Half,
+    group: Group,
     matching: u32,
 }
 
 impl Look {
-    pub(super) const NONE: Self = Self { hash: Hash::NONE, version: 0, half: Half(0), matching: 0 };
+    pub(super) const NONE: Self = Self { hash: Hash::NONE, version: 0, group: Group::NONE, matching: 0 };
 }
 
 impl<R: PlainRecord> Store<R, Watched> {
@@ -211,19 +218,19 @@ impl<R: PlainRecord> Store<R, Watched> {
     pub(super) fn look(&self, hash: Hash, known: &Known) -> Look {
         let version = self.access.version(hash.column(self.access.columns()));
         // Only now, so that it is no older than the version.
-        let half = self.access.extent_now(known).first(hash);
-        Look { hash, version, half, matching: self.matching(half, hash) }
+        let group = self.access.extent_now(known).first(hash);
+        Look { hash, version, group, matching: self.matching(group, hash) }
     }
 
     /// Asks for the record that is most likely the one.
     #[inline(always)]
     pub(super) fn prefetch_look(&self, look: &Look) {
-        self.prefetch_record(look.half.place(look.matching.trailing_zeros()));
+        self.prefetch_record(look.group.place(look.matching.trailing_zeros()));
     }
 
     #[inline(always)]
-    fn matching(&self, half: Half, hash: Hash) -> u32 {
-        self.tags(half).load().matching(hash.tag())
+    fn matching(&self, group: Group, hash: Hash) -> u32 {
+        self.tags(group).load().matching(hash.tag())
     }
 
     /// Reads the places found. Also disturbed if the record may be in none of them.
@@ -231,24 +238,24 @@ impl<R: PlainRecord> Store<R, Watched> {
     pub(super) fn settle(&self, key: &R::Key, look: &Look) -> Result<Option<R>, Disturbed> {
         let column = look.hash.column(self.access.columns());
         let unchanged = || self.access.unchanged(column, look.version);
-        let found = self.compare(look.half, look.matching, key, unchanged)?;
-        if found.is_none() && (self.elsewhere(look.half).has(look.hash.tag()) || !unchanged()) {
+        let found = self.compare(look.group, look.matching, key, unchanged)?;
+        if found.is_none() && (self.elsewhere(look.group).has(look.hash.tag()) || !unchanged()) {
             return Err(Disturbed);
         }
         Ok(found)
     }
 
-    /// The record of `key` among these places of a half.
+    /// The record of `key` among these places of a group.
     #[inline(always)]
     fn compare(
         &self,
-        half: Half,
+        group: Group,
         mut matching: u32,
         key: &R::Key,
         unchanged: impl Fn() -> bool,
     ) -> Result<Option<R>, Disturbed> {
         while matching != 0 {
-            let place = self.record(half.place(matching.trailing_zeros()));
+            let place = self.record(group.place(matching.trailing_zeros()));
             // SAFETY: a place of this table.
             let record = unsafe { read_words(place) };
             if !unchanged() {
@@ -264,7 +271,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         Ok(None)
     }
 
-    /// A copy of the record of a key, whatever half of whatever block it is in.
+    /// A copy of the record of a key, whatever group of whatever block it is in.
     #[cold]
     #[inline(never)]
     pub(super) fn read_anywhere(&self, key: &R::Key, hash: Hash) -> Option<R> {
@@ -284,8 +291,9 @@ impl<R: PlainRecord> Store<R, Watched> {
             || columns.iter().zip(versions).all(|(&column, version)| self.access.unchanged(column, version));
         let extent = self.access.known().extent;
         let (first, second) = (extent.first(hash), extent.second(hash));
-        for half in [first, first.other(), second, second.other()] {
-            let found = self.compare(half, self.matching(half, hash), key, unchanged)?;
+        let groups = |first: Group| core::iter::once(first).chain(first.others());
+        for group in groups(first).chain(groups(second)) {
+            let found = self.compare(group, self.matching(group, hash), key, unchanged)?;
             if found.is_some() {
                 return Ok(found);
             }

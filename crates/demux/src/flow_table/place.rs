@@ -1,0 +1,100 @@
+//! Places of records, and groups of them.
+
+use super::tags::{BLOCK, GROUP, GROUPS};
+
+/// Where a record is: 64 places to a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(pub(super) u32);
+
+impl Place {
+    #[inline(always)]
+    pub(super) fn new(block: u32, at: u32) -> Self {
+        Self(block * BLOCK as u32 + at)
+    }
+
+    #[inline(always)]
+    pub(super) fn block(self) -> u32 {
+        self.0 / BLOCK as u32
+    }
+
+    /// Its bit among those of the block.
+    #[inline(always)]
+    pub(super) fn bit(self) -> u64 {
+        1 << (self.0 as usize % BLOCK)
+    }
+
+    /// The group of a block that it is in.
+    #[inline(always)]
+    pub(super) fn group(self) -> Group {
+        Group(self.0 / GROUP as u32 * GROUP as u32)
+    }
+
+    /// Which of the group's places it is.
+    #[inline(always)]
+    pub(super) fn at(self) -> usize {
+        self.0 as usize % GROUP
+    }
+}
+
+/// A part of a block: places whose tags are compared together, known by the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Group(u32);
+
+impl Group {
+    pub(super) const NONE: Self = Self(0);
+
+    #[inline(always)]
+    pub(super) fn numbered(number: u32) -> Self {
+        Self(number * GROUP as u32)
+    }
+
+    #[inline(always)]
+    pub(super) fn new(block: u32, group: u32) -> Self {
+        Self(block * BLOCK as u32 + group * GROUP as u32)
+    }
+
+    #[inline(always)]
+    pub(super) fn block(self) -> u32 {
+        self.0 / BLOCK as u32
+    }
+
+    /// The first of its bits among those of the block.
+    #[inline(always)]
+    pub(super) fn shift(self) -> u32 {
+        self.0 % BLOCK as u32
+    }
+
+    /// Which group of the block it is.
+    #[inline(always)]
+    pub(super) fn in_block(self) -> u32 {
+        self.0 / GROUP as u32 % GROUPS
+    }
+
+    /// Its number among all groups.
+    #[inline(always)]
+    pub(super) fn index(self) -> usize {
+        self.0 as usize / GROUP
+    }
+
+    /// How many places there are before it.
+    #[inline(always)]
+    pub(super) fn places_before(self) -> usize {
+        self.0 as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn place(self, at: u32) -> Place {
+        Place(self.0 + at)
+    }
+
+    /// The others of its block.
+    #[inline(always)]
+    pub(super) fn others(self) -> impl Iterator<Item = Self> {
+        (1..GROUPS).map(move |n| Self(self.0 ^ (n * GROUP as u32)))
+    }
+
+    /// All of a block.
+    pub(super) fn of_block(block: u32) -> impl Iterator<Item = Self> {
+        (0..GROUPS).map(move |group| Self::new(block, group))
+    }
+}
