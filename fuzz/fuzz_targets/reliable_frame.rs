@@ -11,13 +11,19 @@ fuzz_target!(|octets: &[u8]| {
     if octets.len() < 8 {
         return;
     }
-    let sum = crc32c::crc32c_append(crc32c::crc32c(&octets[..4]), &octets[8..]);
+    let first = u32::from_le_bytes([octets[0], octets[1], octets[2], octets[3]]);
+    let sum = crc32c::crc32c_append(first, &octets[8..]);
     octets[4..8].copy_from_slice(&sum.to_le_bytes());
     match Datagram::parse(&octets) {
         Ok(Datagram::Frame(frame)) => write_again(&frame, octets.len()),
         Ok(Datagram::Reset(reset)) => {
             let mut again = [0; RESET];
             assert_eq!(reset.write(&mut again), octets.len());
+            assert_eq!(again, octets[..]);
+        }
+        Ok(Datagram::Retry(retry)) => {
+            let mut again = [0; RESET];
+            assert_eq!(retry.write(&mut again), octets.len());
             assert_eq!(again, octets[..]);
         }
         Err(_) => {}
@@ -38,6 +44,10 @@ fn write_again(frame: &Frame<'_>, length: usize) {
     if let Some(opening) = frame.opening {
         writer.open(&opening);
     }
+    frame.cookie.into_iter().for_each(|cookie| writer.cookie(cookie));
+    if frame.at_once {
+        writer.at_once();
+    }
     for segment in frame.segments() {
         assert!(segment.offset as usize + segment.octets.len() <= segment.total as usize);
         let header = SegmentHeader {
@@ -51,6 +61,7 @@ fn write_again(frame: &Frame<'_>, length: usize) {
     let length = writer.finish();
     let Ok(Datagram::Frame(again)) = Datagram::parse(&buffer[..length]) else { panic!("not read again") };
     assert_eq!((again.header, again.opening), (frame.header, frame.opening));
+    assert_eq!((again.cookie, again.at_once), (frame.cookie, frame.at_once));
     assert!(again.segments().eq(frame.segments()));
     let ranges = |frame: &Frame<'_>| frame.acknowledgement.map(|ack| ack.ranges().collect::<Vec<_>>());
     assert_eq!(ranges(&again), ranges(frame));

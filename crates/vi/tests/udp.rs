@@ -223,3 +223,58 @@ fn strangers_who_do_not_answer_keep_nobody_out() -> Result {
         Ok(())
     })
 }
+
+/// Of this machine, but not of the loopback interface.
+fn own_address() -> Option<SocketAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    // Nothing is sent.
+    socket.connect("192.0.2.1:9").ok()?;
+    let address = socket.local_addr().ok()?;
+    (!address.ip().is_loopback()).then(|| SocketAddr::new(address.ip(), 0))
+}
+
+/// Many datagrams leave by one system call there, and may be marked.
+#[test]
+fn as_between_machines() -> Result {
+    const LENGTH: usize = 300_000;
+    let Some(address) = own_address() else {
+        println!("SKIPPED: this machine has no address but that of the loopback interface");
+        return Ok(());
+    };
+    let nics = [Nic::udp(address)?, Nic::udp(address)?];
+    let mut listener = nics[1].listen(b"far")?;
+    let size = LENGTH as u32;
+    let attributes = ViAttributes {
+        send_buffers: 4,
+        send_buffer_size: size,
+        receive_buffers: 4,
+        receive_buffer_size: size,
+        ..ViAttributes::new(Reliability::ReliableDelivery)
+    };
+    let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+    vis.iter_mut().for_each(Vi::post_own_receives);
+    let [a, b] = &mut vis;
+    std::thread::scope(|scope| -> Result {
+        let active = scope.spawn(|| a.connect(nics[1].address(), b"far", LONG));
+        listener.wait(LONG)?.accept(b)?;
+        Ok(active.join().expect("no panic")?)
+    })?;
+    let message: Vec<u8> = (0..LENGTH).map(|at| (at % 251) as u8).collect();
+    std::thread::scope(|scope| -> Result {
+        let answering = scope.spawn(move || -> std::result::Result<(), String> {
+            for _ in 0..20 {
+                let message = receive(b).map_err(|error| error.to_string())?;
+                send(b, &message).map_err(|error| error.to_string())?;
+            }
+            // Until the other side has everything.
+            while b.receive_wait(LONG).is_ok_and(|completion| completion.result.is_ok()) {}
+            Ok(())
+        });
+        for _ in 0..20 {
+            send(a, &message)?;
+            assert!(receive(a)? == message);
+        }
+        a.disconnect();
+        Ok(answering.join().expect("no panic")?)
+    })
+}

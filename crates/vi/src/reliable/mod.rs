@@ -26,6 +26,7 @@
 //! they know the connection's id; to an address that has not yet proved to be the sender's, no more than three times
 //! what came from there is sent. There is no encryption: whoever reads the traffic can forge it.
 
+pub(crate) mod batch;
 mod config;
 pub mod congestion;
 mod connection;

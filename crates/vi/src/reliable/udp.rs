@@ -1,21 +1,20 @@
 //! An [`Endpoint`] on a UDP socket, polled or waited for.
 
-mod batch;
-
 use std::{
     io::{self, IoSliceMut},
     net::{SocketAddr, UdpSocket},
+    os::fd::AsRawFd,
     time::{Duration, Instant},
 };
 
-use quinn_udp::{EcnCodepoint, RecvMeta, UdpSocketState};
+use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use throughline_demux::{OsNonces, Slot};
 
-use self::batch::Batch;
 use super::{
     Config, Connection, Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason, Sink, Source,
     TooMany,
+    batch::{Batch, Run},
 };
 
 /// Receptions of one system call, each of which may bring many datagrams of a peer (GRO).
@@ -59,7 +58,7 @@ pub struct UdpEndpoint<S, R> {
     /// Polls since then.
     polls: u32,
     received: Box<[u8]>,
-    batch: Batch,
+    batch: Batch<SocketAddr>,
 }
 
 impl<S: Source, R: Sink> UdpEndpoint<S, R> {
@@ -69,8 +68,8 @@ impl<S: Source, R: Sink> UdpEndpoint<S, R> {
     /// Of the system.
     pub fn bind(address: SocketAddr, config: EndpointConfig) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
-        let state = UdpSocketState::new((&socket).into())?;
-        let batch = Batch::new(state.max_gso_segments());
+        let state = state_of(&socket)?;
+        let batch = Batch::new();
         let received = vec![0; RECEPTIONS * RECEPTION].into();
         let endpoint = Endpoint::new(config, OsNonces::default());
         Ok(Self {
@@ -159,8 +158,18 @@ impl<S: Source, R: Sink> UdpEndpoint<S, R> {
         }
         // Between the last look and now the caller may have been busy.
         let now = self.look_at_clock();
-        while self.batch.leave(&self.socket, &self.state)? && self.batch.fill(now, &mut self.endpoint) {}
+        while self.send_batch() && self.batch.fill(now, &mut self.endpoint, self.state.max_gso_segments()) {}
         Ok(())
+    }
+
+    /// Sends what is in the batch; `false` if the socket has no room for it.
+    fn send_batch(&mut self) -> bool {
+        let Some((run, octets)) = self.batch.run() else { return true };
+        let has_room = send(&self.socket, &self.state, &run, octets);
+        if has_room {
+            self.batch.left();
+        }
+        has_room
     }
 
     fn receive(&mut self, accept: &mut impl Accept<S, R>) -> io::Result<bool> {
@@ -206,11 +215,7 @@ fn handle<S: Source, R: Sink>(
     datagram: &[u8],
     accept: &mut impl Accept<S, R>,
 ) {
-    let ecn = match meta.ecn {
-        None => Ecn::NotCapable,
-        Some(EcnCodepoint::Ce) => Ecn::Marked,
-        Some(_) => Ecn::Capable,
-    };
+    let ecn = ecn(meta);
     let Handled::Incoming(incoming) = endpoint.handle(now, meta.addr, ecn, datagram) else { return };
     let Some(config) = accept.incoming(&incoming) else {
         return endpoint.refuse(&incoming, Reason::Refused);
@@ -219,6 +224,47 @@ fn handle<S: Source, R: Sink>(
     let Ok(slot) = endpoint.accept(&config, &incoming, now) else { return };
     accept.accepted(slot, endpoint.connection(slot).expect("just accepted"));
     endpoint.handle(now, meta.addr, ecn, datagram);
+}
+
+/// Has the system tell of marks, and take and give many datagrams at a time.
+pub(crate) fn state_of(socket: &UdpSocket) -> io::Result<UdpSocketState> {
+    let state = UdpSocketState::new(socket.into())?;
+    // The library asks for the time of each arrival and has no room for all that the system tells: of datagrams that came
+    // together the marks would be left out.
+    let (off, length) = (0 as libc::c_int, size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: the system reads so many octets of `off`, which lives until then.
+    let failed = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPNS,
+            (&raw const off).cast(),
+            length,
+        )
+    } != 0;
+    if failed { Err(io::Error::last_os_error()) } else { Ok(state) }
+}
+
+/// Sends datagrams by one system call; `false` if the socket has no room for them. Whatever else is wrong, they are lost.
+pub(crate) fn send(socket: &UdpSocket, state: &UdpSocketState, run: &Run<SocketAddr>, octets: &[u8]) -> bool {
+    let transmit = Transmit {
+        destination: run.to,
+        ecn: run.ect.then_some(EcnCodepoint::Ect0),
+        contents: octets,
+        segment_size: (run.octets > run.segment).then_some(run.segment),
+        src_ip: None,
+    };
+    let sent = state.try_send(socket.into(), &transmit);
+    !sent.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+/// What the IP header of datagrams said of congestion.
+pub(crate) fn ecn(meta: &RecvMeta) -> Ecn {
+    match meta.ecn {
+        None => Ecn::NotCapable,
+        Some(EcnCodepoint::Ce) => Ecn::Marked,
+        Some(_) => Ecn::Capable,
+    }
 }
 
 /// Errors that say nothing of the socket: nothing there, or an earlier datagram could not be delivered.

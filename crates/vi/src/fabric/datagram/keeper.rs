@@ -211,6 +211,7 @@ mod tests {
     impl Kept for Idle {
         fn tend(&self, _: &mut u64) -> Tended {
             self.looks.fetch_add(1, Ordering::Relaxed);
+            let _ = rustix::io::read(&self.wire, &mut [0; 8]);
             Tended::Alone { again: None, lingers: false }
         }
 
@@ -244,7 +245,7 @@ mod tests {
         const PORTS: usize = 10_000;
         let looks = Arc::new(AtomicUsize::new(0));
         let idle = || -> io::Result<Arc<Idle>> {
-            let wire = rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?;
+            let wire = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
             let port = Arc::new(Idle { wire, berth: OnceLock::new(), looks: looks.clone() });
             keep(port.clone())?;
             Ok(port)
@@ -252,9 +253,10 @@ mod tests {
         let ports: Vec<_> = (0..PORTS).map_while(|_| idle().ok()).collect();
         assert!(ports.len() > 500, "more files may be opened than that");
         wait_for(&looks, ports.len());
+        std::thread::sleep(4 * TICK);
         // One more, one that is used again, one that something arrives at: each is looked at, and no other.
         let before = looks.swap(0, Ordering::Relaxed);
-        assert!(before < 3 * ports.len(), "{before} looks at {} ports", ports.len());
+        assert!(before < 2 * ports.len(), "{before} looks at {} ports", ports.len());
         let last = idle().unwrap();
         wait_for(&looks, 1);
         nudge(ports[7].berth.get().copied());
@@ -263,8 +265,7 @@ mod tests {
         wait_for(&looks, 3);
         drop(last);
         std::thread::sleep(4 * TICK);
-        // What has arrived is not taken, and told of again.
         let after = looks.load(Ordering::Relaxed);
-        assert!(after < ports.len() / 2, "{after} looks");
+        assert!(after < 10, "{after} looks");
     }
 }

@@ -19,7 +19,7 @@ mod roles;
 mod state;
 mod watch;
 
-use crate::reliable::Ecn;
+use crate::reliable::{Ecn, batch::Run};
 use std::{fmt, hash::Hash, io, os::fd::BorrowedFd, sync::Arc};
 
 pub(crate) use self::{connect::Listener, link::DatagramLink, port::Port, remote::Windows};
@@ -31,8 +31,13 @@ pub(crate) trait Wire: Send + 'static {
     /// What has arrived, if anything has.
     fn receive(&mut self, into: &mut [u8]) -> Option<Reception<Self::Address>>;
 
-    /// Sends a datagram; `false` if there is no room for it now. Whatever else goes wrong counts as loss.
-    fn send(&mut self, to: Self::Address, ect: bool, octets: &[u8]) -> bool;
+    /// How many datagrams leave together, at most.
+    fn most_together(&self) -> usize {
+        1
+    }
+
+    /// Sends datagrams, so many; `false` if there is no room for them now. Whatever else goes wrong counts as loss.
+    fn send(&mut self, run: &Run<Self::Address>, octets: &[u8]) -> bool;
 
     /// Whether the system says, and can be believed, that nobody has the peer's address. Asked once after each time.
     fn is_refused(&mut self) -> bool {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     ProtectionTag,
-    reliable::{Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason},
+    reliable::{Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason, batch::Batch},
 };
 use rustix::time::{Itimerspec, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::{
@@ -50,9 +50,8 @@ pub(crate) struct State<W: Wire> {
     /// How often nothing was found.
     pub(super) looks: u64,
     incoming: Box<[u8]>,
-    outgoing: Box<[u8]>,
-    /// A datagram the wire had no room for.
-    unsent: Option<(W::Address, bool, usize)>,
+    /// Datagrams to leave next; if there are any, the wire had no room for them.
+    outgoing: Batch<W::Address>,
     timer: OwnedFd,
     timer_at: Option<Duration>,
     /// Counts what the VIs do.
@@ -77,8 +76,7 @@ impl<W: Wire> State<W> {
             unanswered: 0,
             looks: 0,
             incoming: vec![0; MOST].into(),
-            outgoing: vec![0; MOST].into(),
-            unsent: None,
+            outgoing: Batch::new(),
             timer: rustix::time::timerfd_create(rustix::time::TimerfdClockId::Monotonic, flags)?,
             timer_at: None,
             activity: 0,
@@ -224,7 +222,7 @@ impl<W: Wire> State<W> {
 
     /// When something is due.
     pub(super) fn due(&self) -> Option<Duration> {
-        let retry = self.unsent.map(|_| self.now + RETRY);
+        let retry = (!self.outgoing.is_empty()).then(|| self.now + RETRY);
         [self.endpoint.timeout(), retry].into_iter().flatten().min()
     }
 
@@ -252,22 +250,21 @@ impl<W: Wire> State<W> {
     /// Sends what is to be sent now.
     pub(super) fn send(&mut self) {
         self.unanswered = 0;
-        if self.unsent.is_none() && !self.endpoint.may_transmit() {
+        if self.outgoing.is_empty() && !self.endpoint.may_transmit() {
             return;
         }
         let now = self.look_at_clock();
-        while let Some(datagram) = self.unsent.take().or_else(|| self.next_datagram(now)) {
-            let (to, ect, length) = datagram;
-            if !self.wire.send(to, ect, &self.outgoing[..length]) {
-                self.unsent = Some(datagram);
-                return;
-            }
-        }
+        while self.send_batch() && self.outgoing.fill(now, &mut self.endpoint, self.wire.most_together()) {}
     }
 
-    fn next_datagram(&mut self, now: Duration) -> Option<(W::Address, bool, usize)> {
-        let (to, transmit) = self.endpoint.transmit(now, &mut self.outgoing)?;
-        Some((to, transmit.ect, transmit.length))
+    /// Whether nothing is left that the wire has no room for.
+    fn send_batch(&mut self) -> bool {
+        let Some((run, octets)) = self.outgoing.run() else { return true };
+        let has_room = self.wire.send(&run, octets);
+        if has_room {
+            self.outgoing.left();
+        }
+        has_room
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
         datagram::{Door, Listener, Port, Reception, Windows, Wire},
         readable,
     },
-    reliable::Ecn,
+    reliable::{Ecn, batch::Run},
 };
 use rustix::event::epoll;
 use std::{
@@ -91,8 +91,8 @@ impl Wire for LocalWire {
         Some(Reception { from: from?, ecn: Ecn::NotCapable, len, each: len })
     }
 
-    fn send(&mut self, to: LocalAddress, _: bool, octets: &[u8]) -> bool {
-        let lane = lock(&self.network.wires).lanes.get(&to).and_then(Weak::upgrade);
+    fn send(&mut self, run: &Run<LocalAddress>, octets: &[u8]) -> bool {
+        let lane = lock(&self.network.wires).lanes.get(&run.to).and_then(Weak::upgrade);
         let Some(lane) = lane else {
             self.refused = true;
             return true;

@@ -2,8 +2,13 @@
 
 use crate::{
     fabric::datagram::{Reception, Wire},
-    reliable::Ecn,
+    reliable::{
+        Ecn,
+        batch::Run,
+        udp::{self, ecn},
+    },
 };
+use quinn_udp::{RecvMeta, UdpSocketState};
 use rustix::{
     io::Errno,
     net::{
@@ -12,7 +17,7 @@ use rustix::{
     },
 };
 use std::{
-    io,
+    io::{self, IoSliceMut},
     net::{SocketAddr, UdpSocket},
     os::fd::{AsFd, BorrowedFd},
 };
@@ -22,11 +27,27 @@ pub(crate) struct UdpWire {
     socket: UdpSocket,
     /// The only peer.
     peer: Option<SocketAddr>,
+    /// For peers on other machines: congestion marks, and many datagrams by one system call. On the loopback interface nothing
+    /// marks, and datagrams are long; what the system does for these costs more than it brings.
+    far: Option<UdpSocketState>,
     refused: bool,
 }
 
 impl UdpWire {
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
+        let mut wire = Self::bind_near(address)?;
+        if !super::is_loopback(address) {
+            wire.reach_far()?;
+        }
+        Ok(wire)
+    }
+
+    fn reach_far(&mut self) -> io::Result<()> {
+        self.far = Some(udp::state_of(&self.socket)?);
+        Ok(())
+    }
+
+    fn bind_near(address: SocketAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
         // How long frames may be is found out by trying; none is cut into pieces.
@@ -34,19 +55,35 @@ impl UdpWire {
             SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?,
             SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
         }
-        Ok(Self { socket, peer: None, refused: false })
+        Ok(Self { socket, peer: None, far: None, refused: false })
     }
 
     /// A socket of the same interface as `local` for this peer alone.
     pub(crate) fn connect(local: SocketAddr, peer: SocketAddr) -> io::Result<Self> {
-        let mut wire = Self::bind(SocketAddr::new(local.ip(), 0))?;
+        let mut wire = Self::bind_near(SocketAddr::new(local.ip(), 0))?;
         wire.socket.connect(peer)?;
+        if !super::is_loopback(peer) {
+            wire.reach_far()?;
+        }
         wire.peer = Some(peer);
         Ok(wire)
     }
 
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
+    }
+
+    fn receive_from_far(&mut self, into: &mut [u8]) -> Option<Reception<SocketAddr>> {
+        let (state, mut meta) = (self.far.as_ref()?, [RecvMeta::default()]);
+        let received = state.recv((&self.socket).into(), &mut [IoSliceMut::new(into)], &mut meta);
+        let [RecvMeta { addr, len, stride, .. }] = meta;
+        match received {
+            // A peer's address may be written in several ways.
+            Ok(1..) => {
+                Some(Reception { from: self.peer.unwrap_or(addr), ecn: ecn(&meta[0]), len, each: stride })
+            }
+            Ok(0) | Err(_) => None,
+        }
     }
 
     fn is_passing(&mut self, error: Errno) -> bool {
@@ -59,6 +96,9 @@ impl Wire for UdpWire {
     type Address = SocketAddr;
 
     fn receive(&mut self, into: &mut [u8]) -> Option<Reception<SocketAddr>> {
+        if self.far.is_some() {
+            return self.receive_from_far(into);
+        }
         let received = match self.peer {
             Some(peer) => recv(&self.socket, into, RecvFlags::empty()).map(|(len, _)| (len, Some(peer))),
             None => recvfrom(&self.socket, into, RecvFlags::empty())
@@ -73,10 +113,17 @@ impl Wire for UdpWire {
         }
     }
 
-    fn send(&mut self, to: SocketAddr, _: bool, octets: &[u8]) -> bool {
+    fn most_together(&self) -> usize {
+        self.far.as_ref().map_or(1, UdpSocketState::max_gso_segments)
+    }
+
+    fn send(&mut self, run: &Run<SocketAddr>, octets: &[u8]) -> bool {
+        if let Some(state) = &self.far {
+            return udp::send(&self.socket, state, run, octets);
+        }
         let sent = match self.peer {
             Some(_) => send(&self.socket, octets, SendFlags::empty()),
-            None => sendto(&self.socket, octets, SendFlags::empty(), &to),
+            None => sendto(&self.socket, octets, SendFlags::empty(), &run.to),
         };
         !sent.is_err_and(|error| self.is_passing(error))
     }
@@ -88,5 +135,55 @@ impl Wire for UdpWire {
 
     fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn far_wire() -> UdpWire {
+        let mut wire = UdpWire::bind_near(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        wire.reach_far().unwrap();
+        wire
+    }
+
+    fn receive(wire: &mut UdpWire) -> (Vec<Vec<u8>>, Ecn) {
+        let mut buffer = vec![0; 1 << 16];
+        let reception = wire.receive(&mut buffer).expect("what was sent is there at once");
+        let datagrams = buffer[..reception.len].chunks(reception.each).map(<[u8]>::to_vec).collect();
+        (datagrams, reception.ecn)
+    }
+
+    #[test]
+    fn many_datagrams_leave_together_and_say_that_they_may_be_marked() {
+        let [mut one, mut other] = [far_wire(), far_wire()];
+        let run = Run { to: other.address().unwrap(), ect: true, segment: 1_000, octets: 3_500 };
+        let octets: Vec<u8> = (0..run.octets).map(|at| at as u8).collect();
+        assert!(one.most_together() >= 4, "{} together", one.most_together());
+        assert!(one.send(&run, &octets));
+        let mut datagrams = Vec::new();
+        while datagrams.len() < 4 {
+            let (more, ecn) = receive(&mut other);
+            datagrams.extend(more);
+            assert_eq!(ecn, Ecn::Capable);
+        }
+        assert!(datagrams.iter().map(Vec::as_slice).eq(octets.chunks(1_000)));
+        assert!(other.receive(&mut [0; 100]).is_none());
+    }
+
+    #[test]
+    fn marks_are_noticed() {
+        let mut wire = far_wire();
+        let to = wire.address().unwrap();
+        let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        // CE, as if a queue on the way had marked it.
+        sockopt::set_ip_tos(&sender, 3).unwrap();
+        sender.send_to(b"mark", to).unwrap();
+        assert_eq!(receive(&mut wire), (vec![b"mark".to_vec()], Ecn::Marked));
+        sockopt::set_ip_tos(&sender, 0).unwrap();
+        sender.send_to(b"none", to).unwrap();
+        assert_eq!(receive(&mut wire).1, Ecn::NotCapable);
     }
 }
