@@ -135,6 +135,8 @@ pub(crate) struct Link {
     out: Option<Buffer>,
     bulk: Bulk,
     arrived: Arrived,
+    /// Where messages go that need no buffer: their octets, from the beginning.
+    small: [u8; SMALL_MESSAGE],
     /// See [`LinkMemory`]; none for who does not want to look at all.
     looks: u32,
     /// Messages checked out.
@@ -156,6 +158,7 @@ pub(crate) struct Link {
 #[derive(Debug)]
 pub(crate) struct Errand {
     message: Arrived,
+    small: [u8; SMALL_MESSAGE],
     room: Buffer,
     used: usize,
 }
@@ -164,7 +167,7 @@ impl Errand {
     /// Answers it with what `answer` writes, if it writes anything.
     #[inline]
     pub(crate) fn answer(&mut self, overflow: &mut Vec<u8>, answer: impl FnOnce(&[u8], Output<'_>)) {
-        answer(self.message.octets(), Output::memory(&mut self.room, &mut self.used, overflow));
+        answer(self.message.octets(&self.small), Output::memory(&mut self.room, &mut self.used, overflow));
     }
 }
 
@@ -172,8 +175,8 @@ impl Errand {
 #[derive(Debug)]
 enum Arrived {
     Nothing,
-    /// Needed no buffer: its length, and its octets from the beginning.
-    Small(usize, [u8; SMALL_MESSAGE]),
+    /// Needed no buffer, and lies beside this: its length.
+    Small(usize),
     /// Lies in the buffer where it was received.
     Buffer(Buffer),
     /// Lies in the peer's memory; the buffer was not needed.
@@ -187,11 +190,11 @@ enum Arrived {
 
 impl Arrived {
     #[inline]
-    fn octets(&self) -> &[u8] {
+    fn octets<'a>(&'a self, small: &'a [u8; SMALL_MESSAGE]) -> &'a [u8] {
         match self {
             // What is in place, the VI knows.
             Self::Nothing | Self::InPlace(_) => &[],
-            Self::Small(len, octets) => octets.get(..*len).unwrap_or_default(),
+            Self::Small(len) => small.get(..*len).unwrap_or_default(),
             Self::Buffer(buffer) => buffer,
             Self::Parts { octets, .. } => octets,
         }
@@ -199,10 +202,10 @@ impl Arrived {
 
     /// As [`octets`](Self::octets), for messages in place as well.
     #[inline(always)]
-    fn octets_at<'a>(&'a self, vi: &'a Vi) -> &'a [u8] {
+    fn octets_at<'a>(&'a self, small: &'a [u8; SMALL_MESSAGE], vi: &'a Vi) -> &'a [u8] {
         match self {
             Self::InPlace(_) => vi.in_place().unwrap_or_default(),
-            arrived => arrived.octets(),
+            arrived => arrived.octets(small),
         }
     }
 }
@@ -233,6 +236,7 @@ impl Link {
             out: None,
             bulk: Bulk::new(memory.fetched.then(|| nic.clone())),
             arrived,
+            small: [0; SMALL_MESSAGE],
             looks: if options.spin.is_zero() { 0 } else { memory.looks },
             away: 0,
             buffers: memory.buffers,
@@ -466,9 +470,8 @@ impl Link {
         if !matches!(self.arrived, Arrived::Nothing) {
             return false;
         }
-        let mut octets = [0; SMALL_MESSAGE];
-        let Some(len) = self.vi.receive_small(&mut octets) else { return false };
-        self.arrived = Arrived::Small(len, octets);
+        let Some(len) = self.vi.receive_small(&mut self.small) else { return false };
+        self.arrived = Arrived::Small(len);
         true
     }
 
@@ -557,14 +560,14 @@ impl Link {
     /// The message received last.
     #[inline(always)]
     pub(crate) fn received(&self) -> &[u8] {
-        self.arrived.octets_at(&self.vi)
+        self.arrived.octets_at(&self.small, &self.vi)
     }
 
     /// The message received last, if it needed no buffer: its length, and its octets from the beginning.
     #[inline(always)]
     pub(crate) fn received_small(&self) -> Option<(usize, &[u8; SMALL_MESSAGE])> {
         match &self.arrived {
-            Arrived::Small(len, octets) => Some((*len, octets)),
+            Arrived::Small(len) => Some((*len, &self.small)),
             _ => None,
         }
     }
@@ -585,13 +588,14 @@ impl Link {
             self.post_another();
         }
         self.away += 1;
-        Ok(Errand { message: std::mem::replace(&mut self.arrived, Arrived::Nothing), room, used: 0 })
+        let message = std::mem::replace(&mut self.arrived, Arrived::Nothing);
+        Ok(Errand { message, small: self.small, room, used: 0 })
     }
 
     /// The message comes back with its answer, which is sent.
     #[inline]
     pub(crate) fn check_in(&mut self, errand: Errand, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
-        let Errand { message, room, used } = errand;
+        let Errand { message, room, used, .. } = errand;
         self.away -= 1;
         self.out = Some(room);
         let sent = self.send_answer(used, overflow);
@@ -680,10 +684,10 @@ impl Link {
         answer: impl FnOnce(&[u8], Output<'_>),
     ) -> Result<(), LinkError> {
         self.room()?;
-        let Self { vi, out, arrived, .. } = self;
+        let Self { vi, out, arrived, small, .. } = self;
         let mut used = 0;
         answer(
-            arrived.octets_at(vi),
+            arrived.octets_at(small, vi),
             Output::memory(out.as_deref_mut().unwrap_or_default(), &mut used, overflow),
         );
         let sent = self.send_answer(used, overflow);
