@@ -130,9 +130,9 @@ fn slow_servants_hold_up_nobody_else(at: &str) {
 fn calls_end_in_time_and_late_replies_disturb_nobody(at: &str) {
     let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
-    let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(50)));
+    let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(150)));
     for _ in 0..3 {
-        let e = hasty.sleep(200).unwrap_err();
+        let e = hasty.sleep(400).unwrap_err();
         assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe));
         assert_eq!(hasty.shout("a").unwrap(), "A");
     }
