@@ -5,15 +5,16 @@
 #   ./test.sh            everything
 #   ./test.sh --fast     formatting, lints and the workspace's tests only
 #
-# Most tests wait more than they compute. So what later steps need is built beside them, at the lowest priority.
+# Most tests wait more than they compute. So several of their programs run at a time, and what later steps need is built
+# beside them, at the lowest priority.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 fast=false
 [ "${1:-}" = "--fast" ] && fast=true
 
-# Whoever builds once has no use for what speeds a second build up.
-[ -n "${CI:-}" ] && export CARGO_INCREMENTAL=0
+# Whoever builds once has no use for what speeds a second build up, nor for a debugger.
+[ -n "${CI:-}" ] && export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 export THROUGHLINE_PEERS=${THROUGHLINE_PEERS:-${CARGO_TARGET_DIR:-$PWD/target}/peers}
 
 step() { printf '\n== %s (after %d s)\n' "$*" $SECONDS; }
@@ -95,11 +96,10 @@ interleavings() {
 }
 build_interleavings() { interleavings --no-run; }
 
-counts() { cargo test --quiet --release -p throughline-lab --test experiments "$@"; }
 rate() { cargo test --quiet --release -p throughline-lab --test trace_rate "$@"; }
-build_counts() {
-  cargo build --quiet --release -p throughline-demux --example instructions
-  counts --no-run
+build_released() {
+  cargo build --quiet --release -p throughline-instruction-tests
+  cargo build --quiet --release -p throughline-lab
   rate --no-run
 }
 
@@ -108,15 +108,15 @@ install_deny() {
   command -v cargo-deny >/dev/null || CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug cargo-deny
 }
 
-# Of the tables of others only hashbrown's is needed.
-flow_bench() { cargo "$@" --manifest-path bench/flow-table/Cargo.toml; }
+# Of the tables of others only hashbrown's is needed. Compiled as the lab's are, its dependencies are there already.
+flow_bench() { CARGO_PROFILE_RELEASE_CODEGEN_UNITS=4 cargo "$@" --manifest-path bench/flow-table/Cargo.toml; }
 build_flow_bench() {
   flow_bench fmt --check
-  flow_bench build --quiet --release --target-dir "${CARGO_TARGET_DIR:-target}/bench"
+  flow_bench build --quiet --release --target-dir "${CARGO_TARGET_DIR:-target}"
 }
 # All tables must find the same; the times of so short a run say little.
 run_flow_bench() {
-  local program=${CARGO_TARGET_DIR:-target}/bench/release/flow-table-bench
+  local program=${CARGO_TARGET_DIR:-target}/release/flow-table-bench
   "$program" --quick --json >"$work/rows.json"
   "$program" --from "$work/rows.json" --svg "$work/rows.svg"
   "$program" --quick --readers --inserts
@@ -164,10 +164,51 @@ prepare_miri() {
   miri_vi --no-run
 }
 
+# --- The workspace's tests ---
+
+# Those that measure what passes between processes need the machine for themselves.
+alone='/lab[[:space:]].*/processes-'
+# Those that take longest begin first.
+long='/(new|omniorb_files|trace_debian|lookups|ours|omniorb_client|omniorb_server|captured|demo)-'
+
+# Runs one program as cargo would. Only its result is shown, and why tests were skipped; or everything, if it fails.
+run_program() {
+  local log status=0
+  log=$(mktemp -p "$work")
+  (cd "$1" && "$2" --quiet) >"$log" 2>&1 || status=$?
+  if [ $status -eq 0 ]; then
+    printf '%s %s: %s\n' "${1##*/}" "$(basename "${2%-*}")" \
+      "$(grep -aE '^test result|SKIPPED' "$log" | sed 's/^test result: //')"
+  else
+    # Whole, whoever else writes.
+    flock "$work" cat "$log"
+    printf '%s %s FAILED, status %d\n' "${1##*/}" "$(basename "$2")" $status
+  fi
+  return $status
+}
+export -f run_program
+export work
+
+# Programs that are listed on standard input, folder and path in turn, so many at a time.
+run_programs() { xargs -r -d '\n' -P "$1" -n 2 bash -c 'run_program "$@"' _; }
+
+# cargo says where each program wants to be run when it "runs" it.
+tests() {
+  printf '#!/bin/sh\nprintf "%%s\\t%%s\\n" "$PWD" "$1" >>"%s/programs"\n' "$work" >"$work/note"
+  chmod +x "$work/note"
+  cargo test --workspace --quiet --lib --bins --tests --config "target.'cfg(all())'.runner = ['$work/note']" >"$work/noted"
+  local listed="$work/programs"
+  # Of what users build, further below.
+  $fast || sed -i '/\/experiments-/d' "$listed"
+  { grep -E "$long" "$listed"; grep -vE "$long|$alone" "$listed"; } | tr '\t' '\n' | run_programs $((2 * $(nproc)))
+  grep -E "$alone" "$listed" | tr '\t' '\n' | run_programs 1
+  cargo test --workspace --quiet --doc >"$work/doc" 2>&1 || { cat "$work/doc"; return 1; }
+}
+
 # --- The steps ---
 
 ahead=(packages peers)
-$fast || ahead+=(build_counts install_deny build_flow_bench build_fuzz prepare_miri build_interleavings)
+$fast || ahead+=(build_released install_deny build_flow_bench build_fuzz prepare_miri build_interleavings)
 step "Packages"
 beside "${ahead[@]}"
 # Nothing can be linked without a C compiler, which is among the packages.
@@ -181,7 +222,7 @@ step "Tests"
 cargo test --workspace --quiet --no-run
 finish packages
 finish peers
-cargo test --workspace --quiet
+tests
 
 $fast && exit 0
 
@@ -202,11 +243,10 @@ else
   skipped "the target aarch64-unknown-linux-gnu cannot be installed"
 fi
 
-step "Instruction counts, of what users build"
-finish build_counts
-counts -- dispatch hash_cost
-
-step "Rate of trace, of what users build"
+step "Experiments and the rate of trace, of what users build"
+finish build_released
+THROUGHLINE_LAB=${CARGO_TARGET_DIR:-$PWD/target}/release/throughline-lab \
+  cargo test --quiet -p throughline-lab --test experiments
 rate
 
 step "Calls beside others', checked"

@@ -46,7 +46,8 @@ Values:
   fixed              \"12.50\"
   float, double      a number, or \"NaN\", \"Infinity\", \"-Infinity\"")]
 pub struct Arguments {
-    /// The object: IOR:, corbaloc:, corbaname:, or @FILE for the first reference in a file
+    /// The object: IOR:, corbaloc: (which leads by IIOP or a Unix socket only), corbaname:, or @FILE for the first
+    /// reference in a file
     #[arg(value_name = "REF")]
     reference: String,
     /// The operation or attribute; without one, what can be called is listed

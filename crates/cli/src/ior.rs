@@ -17,6 +17,8 @@ use crate::ways::{self, Tried};
 /// Show what is in an object reference
 ///
 /// Reads every textual form: IOR:, corbaloc: and corbaname:. Nobody is asked anything unless --resolve or --ping says so.
+///
+/// Shared memory and UDP are told of by an IOR only: their servers find objects by a handle, a corbaloc has a key.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   throughline ior IOR:010000001500000049444c3a42616e6b...

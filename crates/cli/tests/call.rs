@@ -85,6 +85,10 @@ fn every_way_and_no_other() {
     let told = String::from_utf8_lossy(&verbose.stderr).into_owned();
     assert!(told.contains("called over shm:") && told.contains("iiop at 127.0.0.1:"), "{told}");
     let corbaloc = stdout_of(&["ior", &bank.server.line]);
+    assert!(
+        corbaloc.ends_with("the other ways find the object by its handle, which the IOR has\n"),
+        "{corbaloc}"
+    );
     let corbaloc = corbaloc.lines().find_map(|line| line.strip_prefix("corbaloc   ")).unwrap().to_owned();
     let (status, message) = failure_of(&["call", &corbaloc, "_non_existent", "--transport", "shm"]);
     assert_eq!(status, 2);

@@ -70,7 +70,16 @@ fn each_way_is_tried() {
 
 #[test]
 fn what_is_no_reference() {
-    for bad in ["", "nonsense", "IOR:0g", "IOR:00", "corbaloc:", "corbaloc:ftp:x/y", "corbaname::h#a//b"] {
+    for bad in [
+        "",
+        "nonsense",
+        "IOR:0g",
+        "IOR:00",
+        "corbaloc:",
+        "corbaloc:ftp:x/y",
+        "corbaloc:shm:x/y",
+        "corbaname::h#a//b",
+    ] {
         let (status, message) = failure_of(&["ior", bad]);
         assert_eq!(status, 2, "{bad}");
         assert!(message.contains("is not a reference") && message.contains("cause:"), "{bad}: {message}");

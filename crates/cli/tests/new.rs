@@ -28,11 +28,12 @@ const BASE: &str = "#ifndef BASE\n#define BASE\nmodule Base { interface Named { 
 /// not be built again.
 fn build(project: &str) {
     let target = Path::new(env!("CARGO_BIN_EXE_throughline")).parent().unwrap().parent().unwrap();
+    let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
     let output = Command::new(env!("CARGO"))
         .args(["build", "--offline"])
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+        .env("CARGO_PROFILE_DEV_DEBUG", debug)
         .output()
         .unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);

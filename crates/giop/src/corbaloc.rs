@@ -1,7 +1,8 @@
 //! `corbaloc:` references: addresses and an object key that people can read and type (section 7.6.10.1).
 //!
 //! Understood are `iiop` (also written as nothing), `rir`, and omniORB's `omniunix`, whose address is
-//! `[version@]path:`, as in `corbaloc:omniunix:/run/bank.sock:/key`.
+//! `[version@]path:`, as in `corbaloc:omniunix:/run/bank.sock:/key`. The native protocol is not among them: its servers find
+//! objects by a handle, which only the profiles of an `IOR:` carry ([`crate::NativeProfile`]), and not by a key.
 
 use std::fmt;
 use std::str::FromStr;
@@ -64,6 +65,9 @@ pub enum ParseLocError {
     /// A protocol other than `iiop`, `rir` and `omniunix`.
     #[error("unknown protocol {0:?}")]
     UnknownProtocol(String),
+    /// The native protocol, over shared memory or UDP.
+    #[error("{0}: finds objects by the handle in an IOR:, and has no use for the key of a corbaloc:")]
+    ByHandle(&'static str),
     /// `rir:` together with another address.
     #[error("rir: stands alone")]
     RirNotAlone,
@@ -208,6 +212,8 @@ fn take_address(rest: &mut &str) -> Result<Option<CorbalocAddress>, ParseLocErro
         "" | "iiop" => take_iiop(rest).map(Some),
         "omniunix" => take_unix(rest).map(Some),
         "rir" => Ok(None),
+        "shm" => Err(ParseLocError::ByHandle("shm")),
+        "udp" => Err(ParseLocError::ByHandle("udp")),
         other => Err(ParseLocError::UnknownProtocol(other.chars().take(32).collect())),
     }
 }

@@ -157,6 +157,8 @@ fn corbalocs_that_are_refused() {
     assert_eq!(fail("IOR:00"), NoPrefix("corbaloc:"));
     assert_eq!(fail("corbaloc:"), BadAddress(String::new()));
     assert_eq!(fail("corbaloc:ssliop:h/k"), UnknownProtocol("ssliop".to_owned()));
+    assert_eq!(fail("corbaloc:shm:bank/k"), ByHandle("shm"));
+    assert_eq!(fail("corbaloc::h,udp:h:1/k"), ByHandle("udp"));
     assert_eq!(fail("corbaloc::h"), NoKey);
     assert_eq!(fail("corbaloc::2.0@h/k"), BadVersion("2.0".to_owned()));
     assert_eq!(fail("corbaloc::1.x@h/k"), BadVersion("1.x".to_owned()));

@@ -122,7 +122,7 @@ fn calls_few_and_many() {
         ];
         value(&rows, &wanted)
     };
-    for (transport, threads) in [("shm", [1, 2, 4, 8]), ("iiop", [1, 2, 8, 64])] {
+    for (transport, threads) in [("shm", [1, 2, 4, 8]), ("udp", [1, 2, 4, 8]), ("iiop", [1, 2, 8, 64])] {
         for n in threads {
             assert!(rate(transport, "threads", n, 1) > 0.0, "{transport} {n}");
         }
@@ -130,8 +130,12 @@ fn calls_few_and_many() {
             assert!(rate(transport, "threads", 1, n) > 0.0, "{transport} {n}");
         }
     }
-    for n in [1, 4, 16, 64, 256] {
-        assert!(rate("iiop", "futures", n, 1) > 0.0, "{n}");
+    for (transport, callers) in
+        ["shm", "udp", "iiop"].into_iter().flat_map(|t| [(t, "begun"), (t, "futures")])
+    {
+        for n in [1, 4, 16, 64, 256] {
+            assert!(rate(transport, callers, n, 1) > 0.0, "{transport} {callers} {n}");
+        }
     }
     assert!(rate("floor", "ring", 64, 0) > rate("iiop", "threads", 1, 1));
     let judged = |metric: &str| value(&rows, &[("metric", metric.into())]);

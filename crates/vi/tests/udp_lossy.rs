@@ -164,7 +164,8 @@ fn every_call_is_answered_once() -> Result {
             stop.store(true, Ordering::Relaxed);
             Ok(relaying.join().expect("no panic"))
         })?;
-        assert!(lost > 100, "only {lost} datagrams were lost");
+        // Of those under way at a time up to eight share a datagram each way, and one in ten datagrams is lost.
+        assert!(lost > u64::from(CALLS) / 8 / 10, "only {lost} datagrams were lost");
     }
     Ok(())
 }

@@ -34,6 +34,11 @@ pub fn print(ior: &Ior) {
     }
     if let Some(text) = corbaloc(ior) {
         line(&format!("corbaloc   {text}"));
+        if ior.profiles.iter().any(|profile| NativeProfile::from_tagged(profile).is_some()) {
+            line(
+                "           leads there by IIOP; the other ways find the object by its handle, which the IOR has",
+            );
+        }
     }
 }
 

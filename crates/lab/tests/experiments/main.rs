@@ -1,18 +1,34 @@
 //! What the experiments must show on any machine, run as users run them.
 //!
-//! Instructions are counted in a release build only: `cargo test --release -p throughline-lab --test experiments`.
+//! Instructions are counted in a release build only: `cargo test --release -p throughline-lab --test experiments`. Or the
+//! variable `THROUGHLINE_LAB` names the program of such a build, which is then what all tests run.
 
 mod dispatch;
 mod lookups;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::Command;
 
 type Row = serde_json::Map<String, serde_json::Value>;
 
+/// The program of a release build, if one is named.
+fn released() -> Option<OsString> {
+    std::env::var_os("THROUGHLINE_LAB")
+}
+
+/// Whether instructions can be counted; if not, that is said aloud.
+fn counts() -> bool {
+    let counts = released().is_some() || !cfg!(debug_assertions);
+    if !counts {
+        skipped("instructions are those of a release build");
+    }
+    counts
+}
+
 /// The rows of an experiment with `--quick --json` and more, and what it said besides.
 fn run(experiment: &str, more: &[&str]) -> (Vec<Row>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_throughline-lab"))
+    let output = Command::new(released().unwrap_or_else(|| env!("CARGO_BIN_EXE_throughline-lab").into()))
         .args([experiment, "--quick", "--json"])
         .args(more)
         .output()

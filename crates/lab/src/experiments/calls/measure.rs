@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use super::row;
+use super::loads::{self, Callers, Load, MANY};
+use super::{report, row};
 use crate::peers::{Cores, Peer, Round, Times, available};
 use crate::timing::median;
 use crate::{LabError, Options, Row, Sink, children};
@@ -11,67 +12,6 @@ use crate::{LabError, Options, Row, Sink, children};
 /// 64 calls outstanding: at least so many a second, and this share of the bare ring's rate.
 const RATE: f64 = 5e6;
 const OF_RING: f64 = 0.5;
-const MANY: u32 = 64;
-
-/// How calls come to be outstanding at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Callers {
-    /// No calls: bytes around the bare ring.
-    Ring,
-    /// Threads, each with one call at a time.
-    Threads,
-    /// Futures of one thread, each with one call at a time.
-    Futures,
-}
-
-impl Callers {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ring => "ring",
-            Self::Threads => "threads",
-            Self::Futures => "futures",
-        }
-    }
-}
-
-/// One load.
-#[derive(Clone, Copy, Debug)]
-struct Load {
-    transport: &'static str,
-    callers: Callers,
-    outstanding: u32,
-    objects: u32,
-}
-
-const TRANSPORTS: [(&str, &str); 2] = [("shm", "shm:"), ("iiop", "iiop://127.0.0.1:0")];
-const WIDTHS_OF_RING: [u32; 3] = [1, 8, MANY];
-const THREADS: [u32; 5] = [1, 2, 4, 8, MANY];
-const FUTURES: [u32; 5] = [1, 4, 16, MANY, 256];
-const OBJECTS: [u32; 2] = [100, 10_000];
-
-impl Load {
-    /// What no ORB has promised: futures over the native protocol, and many clients that come at once.
-    fn may_fail(self) -> bool {
-        self.transport == "shm" && (self.callers == Callers::Futures || self.outstanding >= MANY)
-    }
-}
-
-fn loads() -> Vec<Load> {
-    let ring = |outstanding: &u32| Load {
-        transport: "floor",
-        callers: Callers::Ring,
-        outstanding: *outstanding,
-        objects: 0,
-    };
-    let mut loads: Vec<Load> = WIDTHS_OF_RING.iter().map(ring).collect();
-    for (transport, _) in TRANSPORTS {
-        let load = |callers, outstanding, objects| Load { transport, callers, outstanding, objects };
-        loads.extend(THREADS.iter().map(|n| load(Callers::Threads, *n, 1)));
-        loads.extend(FUTURES.iter().map(|n| load(Callers::Futures, *n, 1)));
-        loads.extend(OBJECTS.iter().map(|n| load(Callers::Threads, 1, *n)));
-    }
-    loads
-}
 
 /// A load, and what it came to by round.
 struct Series {
@@ -90,18 +30,26 @@ pub(super) fn all(options: &Options, sink: &mut dyn Sink) -> Result<(), LabError
         return Ok(());
     };
     let rounds = if options.quick { 1 } else { 7 };
-    let new = |load| Series { load, rates: Vec::new(), medians: Vec::new(), refused: None };
-    let mut all: Vec<Series> = loads().into_iter().map(new).collect();
-    sink.ahead(rounds);
+    let new = |load: Load| Series { load, rates: Vec::new(), medians: Vec::new(), refused: None };
+    let mut all: Vec<Series> = loads::all().into_iter().map(new).collect();
+    sink.ahead(rounds * all.len() as u64);
     for round in 1..=rounds {
-        sink.step(&format!("round {round} of {rounds}"));
-        for series in all.iter_mut().filter(|series| series.refused.is_none()) {
-            turn(options, (Cores::Only(first), Cores::Only(second)), series)?;
+        for series in &mut all {
+            let Load { transport, callers, outstanding, .. } = series.load;
+            sink.step(&format!("round {round} of {rounds}: {transport}, {} {outstanding}", callers.name()));
+            if series.refused.is_none() {
+                turn(options, (Cores::Only(first), Cores::Only(second)), series)?;
+            }
         }
     }
     left_out(&all).iter().for_each(|text| sink.note(text));
     all.retain(|series| !series.rates.is_empty());
-    rows(&mut all).into_iter().try_for_each(|row| sink.row(row))
+    let rows = rows(&mut all);
+    rows.iter().try_for_each(|row| sink.row(row.clone()))?;
+    if let Some(path) = report::plot(&rows).save(options, "calls.svg")? {
+        sink.note(&format!("drawn: {}", path.display()));
+    }
+    Ok(())
 }
 
 fn turn(options: &Options, cores: (Cores, Cores), series: &mut Series) -> Result<(), LabError> {
@@ -148,9 +96,9 @@ fn run(options: &Options, (on_server, on_client): (Cores, Cores), load: Load) ->
     let name = format!("throughline-lab-{}.references", std::process::id());
     let scratch = Scratch(std::env::temp_dir().join(name));
     let mut command = children::command(if ring { "echo-server" } else { "bench-server" }, &[])?;
-    match TRANSPORTS.iter().find(|(name, _)| *name == load.transport) {
-        Some((_, address)) => {
-            command.args([&load.objects.to_string(), "spin", *address]).arg(&scratch.0);
+    match load.address() {
+        Some(address) => {
+            command.args([&load.objects.to_string(), "spin", address]).arg(&scratch.0);
         }
         None => drop(command.args(["floor", "poll"])),
     }
@@ -158,26 +106,21 @@ fn run(options: &Options, (on_server, on_client): (Cores, Cores), load: Load) ->
     let mut command = children::command(if ring { "echo-client" } else { "bench-client" }, &[])?;
     match ring {
         true => command.args(["floor", "poll", &server.line()?]),
-        false => command.args([&server.line()?, "1", waiting(load)]),
+        false => command.args([
+            server.line()?.as_str(),
+            "1",
+            if load.wait() == "poll" { "spin" } else { load.wait() },
+        ]),
     };
     let name = if ring { "echo-client" } else { "bench-client" };
     let mut client = Peer::start(name, command, on_client)?;
-    let op = match load.callers {
-        Callers::Ring => "pipe",
-        Callers::Threads => "ping",
-        Callers::Futures => "ping-async",
-    };
-    let round = |count, warmup| Round { op, bytes: 4, count, warmup, threads: load.outstanding };
+    let round =
+        |count, warmup| Round { op: load.callers.op(), bytes: 4, count, warmup, threads: load.outstanding };
     // About as long for all.
     let seconds = if options.quick { 0.01 } else { 0.05 };
     let trial = client.round(&round(20 * load.outstanding + load.objects, 20))?;
     let count = (trial.rate_per_s * seconds).clamp(100.0, 1e6) as u32;
     client.round(&round(count.max(load.outstanding), 0))
-}
-
-/// Threads that share a processor don't poll: each would keep the others from their replies.
-fn waiting(load: Load) -> &'static str {
-    if load.outstanding == 1 { "spin" } else { "block" }
 }
 
 fn rows(all: &mut [Series]) -> Vec<Row> {
@@ -188,6 +131,8 @@ fn rows(all: &mut [Series]) -> Vec<Row> {
         rates.push((*load, rate));
         let with = |row: Row| {
             row.with("transport", load.transport)
+                .with("layer", load.layer())
+                .with("wait", load.wait())
                 .with("callers", load.callers.name())
                 .with("outstanding", load.outstanding)
                 .with("objects", load.objects)
@@ -208,8 +153,8 @@ fn judged(rates: &[(Load, f64)]) -> Vec<Row> {
     };
     let (Some((load, calls)), Some((_, ring))) = (best("shm"), best("floor")) else { return Vec::new() };
     let with = |row: Row| {
-        let row = row.with("transport", "shm").with("callers", load.callers.name());
-        row.with("outstanding", load.outstanding)
+        let row = row.with("transport", "shm").with("layer", load.layer()).with("wait", load.wait());
+        row.with("callers", load.callers.name()).with("outstanding", load.outstanding)
     };
     vec![
         with(row("rate_outstanding", "calls/s", *calls)).at_least(RATE),

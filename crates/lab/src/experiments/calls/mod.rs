@@ -1,5 +1,6 @@
 //! How many calls a second, with few and with many outstanding, to one object and to thousands.
 
+mod loads;
 mod measure;
 mod report;
 
@@ -14,7 +15,7 @@ impl Experiment for Calls {
     }
 
     fn purpose(&self) -> &'static str {
-        "calls a second over shared memory and TCP, 1 to 256 outstanding, to 1 to 10,000 objects"
+        "calls a second over shared memory, UDP and TCP, 1 to 256 outstanding, to 1 to 10,000 objects"
     }
 
     fn claims(&self) -> &'static [&'static str] {

@@ -1,6 +1,6 @@
-//! Headers written and read in a loop, to be counted by callgrind: `instructions WHAT ITERATIONS`.
+//! Headers written and read in a loop, to be counted by callgrind: `header_instructions WHAT ITERATIONS`.
 //!
-//! `tests/instructions.rs` runs it at two lengths and takes the difference, which leaves what one iteration costs; that
+//! `tests/headers.rs` runs it at two lengths and takes the difference, which leaves what one iteration costs; that
 //! of the loop itself (`nothing`) is then subtracted.
 
 use std::hint::black_box;
@@ -52,7 +52,7 @@ fn main() {
         }
         _ => {
             eprintln!(
-                "usage: instructions (nothing|write-request|write-reply|read-request|read-reply|read-region) ITERATIONS"
+                "usage: header_instructions (nothing|write-request|write-reply|read-request|read-reply|read-region) ITERATIONS"
             );
             std::process::exit(2);
         }

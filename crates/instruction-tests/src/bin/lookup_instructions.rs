@@ -1,6 +1,6 @@
-//! Lookups in a loop, to be counted by callgrind: `instructions WHAT:N ITERATIONS`.
+//! Lookups in a loop, to be counted by callgrind: `lookup_instructions WHAT:N ITERATIONS`.
 //!
-//! `tests/instructions.rs` runs it at two lengths and takes the difference, which leaves what one iteration
+//! `tests/lookups.rs` runs it at two lengths and takes the difference, which leaves what one iteration
 //! costs; that of the loop itself (`no-object`, `no-name`) is then subtracted.
 
 use std::{hint::black_box, mem};
@@ -27,10 +27,10 @@ fn main() {
     };
     if !known {
         eprintln!(
-            "usage: instructions (no-object|get|get-first|get-slot|no-handle|exclusive|release|stale):OBJECTS ITERATIONS"
+            "usage: lookup_instructions (no-object|get|get-first|get-slot|no-handle|exclusive|release|stale):OBJECTS ITERATIONS"
         );
-        eprintln!("       instructions (no-flow|source-hash|source-cache|direct):FLOWS ITERATIONS");
-        eprintln!("       instructions (no-name|perfect|predicted|hashed|linear):LENGTH ITERATIONS");
+        eprintln!("       lookup_instructions (no-flow|source-hash|source-cache|direct):FLOWS ITERATIONS");
+        eprintln!("       lookup_instructions (no-name|perfect|predicted|hashed|linear):LENGTH ITERATIONS");
         std::process::exit(2);
     }
 }
