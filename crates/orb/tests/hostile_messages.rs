@@ -470,8 +470,8 @@ fn many_requests_in_one_segment() {
     let mut wire = scene.wire();
     let all: Vec<u8> = (0..5000).flat_map(|id| ping(&scene.key, id)).collect();
     let mut reading = Wire::of(wire.0.try_clone().unwrap());
-    let sends = std::thread::spawn(move || wire.send(&all));
     let start = std::time::Instant::now();
+    let sends = std::thread::spawn(move || wire.send(&all));
     let mut answered: Vec<u32> = (0..5000).map(|_| reading.reply().unwrap().id).collect();
     // In their order, as far as the machine lets it: a servant that is interrupted for a whole tick of 10 ms loses the
     // connection to another thread, and its own answer comes late. That is one answer for each tick that passed.

@@ -59,10 +59,10 @@ pub(super) fn all(options: &Options, sink: &mut dyn Sink) -> Result<Option<Measu
     let rounds = if options.quick { 3 } else { 9 };
     let ways = ways::all();
     let mut series = vec![Series::default(); ways.len() * sizes.len()];
-    sink.ahead(rounds);
+    sink.ahead(rounds * ways.len() as u64);
     for round in 1..=rounds {
-        sink.step(&format!("round {round} of {rounds}"));
         for (way, series) in ways.iter().zip(series.chunks_mut(sizes.len())) {
+            sink.step(&format!("round {round} of {rounds}: {}", way.name()));
             let cores = (Cores::Only(first), Cores::Only(second));
             turn(options, way, cores, sizes, series).map_err(|error| told(way, &error))?;
         }
