@@ -116,7 +116,7 @@ fn len_of(number: u32) -> usize {
 
 #[test]
 fn every_call_is_answered_once() -> Result {
-    const CALLS: u32 = 1500;
+    const CALLS: u32 = 6_000;
     for level in [Reliability::ReliableDelivery, Reliability::ReliableReception] {
         let nics = [Nic::udp(LOOPBACK)?, Nic::udp(LOOPBACK)?];
         let mut listener = nics[1].listen(b"lossy")?;
@@ -164,8 +164,7 @@ fn every_call_is_answered_once() -> Result {
             stop.store(true, Ordering::Relaxed);
             Ok(relaying.join().expect("no panic"))
         })?;
-        // Of those under way at a time up to eight share a datagram each way, and one in ten datagrams is lost.
-        assert!(lost > u64::from(CALLS) / 8 / 10, "only {lost} datagrams were lost");
+        assert!(lost > 100, "only {lost} datagrams were lost");
     }
     Ok(())
 }
