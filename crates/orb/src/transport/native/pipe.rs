@@ -319,9 +319,8 @@ fn deliver(calls: &mut PipeCalls, link: &Link) -> Result<Option<Waker>, LinkErro
     }
     let body = Body::of(bytes, &message);
     Ok(match link.received_small() {
-        Some((len, octets)) => calls.deliver_small(sequence, kind, body, (len, octets)),
-        None if calls.expects(sequence) => calls.deliver(sequence, Ok(PipeReply::new(kind, body, bytes))),
-        None => None,
+        Some(small) => calls.deliver(sequence, || Ok(PipeReply::small(kind, body, small))),
+        None => calls.deliver(sequence, || Ok(PipeReply::new(kind, body, bytes))),
     })
 }
 

@@ -55,6 +55,14 @@ impl PipeReply {
         Self { kind, body, message }
     }
 
+    /// One that needed no buffer, of so many of these octets.
+    #[inline(always)]
+    pub(crate) fn small(kind: Kind, body: Body, (len, octets): (usize, &[u8; SMALL_MESSAGE])) -> Self {
+        let mut message = [0; SMALL];
+        message[..SMALL_MESSAGE].copy_from_slice(octets);
+        Self { kind, body, message: Octets::Small { len: len as u8, octets: message } }
+    }
+
     /// One that `Kind::is_reply`.
     #[inline]
     pub(crate) fn kind(&self) -> Kind {
@@ -147,34 +155,17 @@ impl PipeCalls {
         matches!(self.entry(id), Some(Entry { slot: Slot::Waiting(_), .. }))
     }
 
-    /// Gives a call its outcome, and its waker to whoever asks for that.
+    /// Gives a call its outcome, made only if it is waited for, and its waker to whoever asks for that.
     #[inline]
-    pub(crate) fn deliver(&mut self, id: u32, outcome: Result<PipeReply, PipeFailure>) -> Option<Waker> {
-        let entry = self.entry(id)?;
-        let Slot::Waiting(waker) = &mut entry.slot else { return None };
-        let waker = waker.take();
-        entry.slot = Slot::Done(outcome);
-        self.waiting -= 1;
-        self.wakers -= usize::from(waker.is_some());
-        waker
-    }
-
-    /// As [`deliver`](Self::deliver), for an answer that needed no buffer.
-    #[inline]
-    pub(crate) fn deliver_small(
+    pub(crate) fn deliver(
         &mut self,
         id: u32,
-        kind: Kind,
-        body: Body,
-        (len, octets): (usize, &[u8; SMALL_MESSAGE]),
+        outcome: impl FnOnce() -> Result<PipeReply, PipeFailure>,
     ) -> Option<Waker> {
         let entry = self.entry(id)?;
         let Slot::Waiting(waker) = &mut entry.slot else { return None };
         let waker = waker.take();
-        let mut message = [0; SMALL];
-        message[..SMALL_MESSAGE].copy_from_slice(octets);
-        let message = Octets::Small { len: len as u8, octets: message };
-        entry.slot = Slot::Done(Ok(PipeReply { kind, body, message }));
+        entry.slot = Slot::Done(outcome());
         self.waiting -= 1;
         self.wakers -= usize::from(waker.is_some());
         waker
@@ -294,9 +285,9 @@ mod tests {
         let second = calls.add(None, 8).unwrap();
         assert_eq!(first & INDEX_MASK, second & INDEX_MASK);
         assert!(!calls.expects(first) && calls.expects(second));
-        assert!(calls.deliver(first, Err(PipeFailure::TimedOut)).is_none());
+        assert!(calls.deliver(first, || Err(PipeFailure::TimedOut)).is_none());
         assert!(calls.take(second).is_none());
-        calls.deliver(second, Err(PipeFailure::NotCarriedOut));
+        calls.deliver(second, || Err(PipeFailure::NotCarriedOut));
         assert!(matches!(calls.take(second), Some(Err(PipeFailure::NotCarriedOut))));
         assert!(calls.take(second).is_none());
         assert_eq!(calls.waiting(), 0);
