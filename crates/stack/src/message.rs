@@ -1,0 +1,234 @@
+//! Messages: headers come off and go on without copying.
+
+use std::fmt;
+
+/// The bytes of a frame on their way through the layers.
+///
+/// A message is one piece of memory and two marks in it. [`pop`](Self::pop) moves the first mark behind a header that has
+/// been read, [`push`](Self::push) moves it before one that is to be written; the data never moves. What was popped stays
+/// where it is, so that a layer can look back at the headers of those below ([`behind`](Self::behind)).
+///
+/// After the x-kernel's message object (Hutchinson and Peterson, 1991).
+pub struct Message {
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+}
+
+/// There is no room for a header before the data, or for the data itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the message's buffer has no room for {0} bytes more")]
+pub struct NoRoom(pub usize);
+
+impl Message {
+    /// An empty message of `capacity` bytes whose data will begin at `headroom`.
+    ///
+    /// # Panics
+    /// If the headroom is more than all there is.
+    pub fn with_capacity(headroom: usize, capacity: usize) -> Self {
+        Self::in_buffer(vec![0; capacity].into_boxed_slice(), headroom)
+    }
+
+    /// An empty message in memory that there is already.
+    ///
+    /// # Panics
+    /// If the headroom is more than all there is.
+    pub fn in_buffer(buffer: Box<[u8]>, headroom: usize) -> Self {
+        assert!(headroom <= buffer.len(), "headroom beyond the buffer");
+        Self { buffer, start: headroom, end: headroom }
+    }
+
+    /// A message with a copy of `data`, and room for `headroom` bytes of headers.
+    pub fn copied(headroom: usize, data: &[u8]) -> Self {
+        let mut message = Self::with_capacity(headroom, headroom + data.len());
+        message.buffer[headroom..].copy_from_slice(data);
+        message.end += data.len();
+        message
+    }
+
+    /// What no layer has popped yet, or all that was pushed.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// As [`bytes`](Self::bytes), to be written.
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start..self.end]
+    }
+
+    /// How many bytes there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Takes the first `len` bytes off, or as many as there are.
+    #[inline]
+    pub fn pop(&mut self, len: usize) {
+        self.start = (self.start + len).min(self.end);
+    }
+
+    /// Adds a header of `len` bytes in front, to be written by the caller; what is in it is left over from earlier use.
+    ///
+    /// # Errors
+    /// When the headroom is used up; the message is unchanged.
+    #[inline]
+    pub fn push(&mut self, len: usize) -> Result<&mut [u8], NoRoom> {
+        self.start = self.start.checked_sub(len).ok_or(NoRoom(len))?;
+        Ok(&mut self.buffer[self.start..self.start + len])
+    }
+
+    /// Adds a copy of `data` at the end.
+    ///
+    /// # Errors
+    /// When the buffer has no room for it; the message is unchanged.
+    pub fn append(&mut self, data: &[u8]) -> Result<(), NoRoom> {
+        let end = self.end + data.len();
+        self.buffer.get_mut(self.end..end).ok_or(NoRoom(data.len()))?.copy_from_slice(data);
+        self.end = end;
+        Ok(())
+    }
+
+    /// Drops what lies beyond `len` bytes, such as what a link adds to short frames.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.end = self.end.min(self.start + len);
+    }
+
+    /// The last `len` bytes before the first: the header popped last, if it had that length.
+    ///
+    /// # Panics
+    /// If there are not so many. Only lengths that were popped before are asked for.
+    #[inline]
+    pub fn behind(&self, len: usize) -> &[u8] {
+        &self.buffer[self.start - len..self.start]
+    }
+
+    /// Where the first byte lies in the buffer, to [come back](Self::seek) to.
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.start
+    }
+
+    /// Puts the first mark where it was at some earlier time.
+    ///
+    /// # Panics
+    /// If that is behind the end of the data.
+    #[inline]
+    pub fn seek(&mut self, position: usize) {
+        assert!(position <= self.end, "position beyond the end of a message");
+        self.start = position;
+    }
+
+    /// The free part of the buffer behind the data, to be filled by a device; then say how much with
+    /// [`filled`](Self::filled).
+    pub fn room_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.end..]
+    }
+
+    /// Takes `len` bytes of [`room_mut`](Self::room_mut) for data.
+    ///
+    /// # Panics
+    /// If the room is smaller.
+    pub fn filled(&mut self, len: usize) {
+        assert!(len <= self.buffer.len() - self.end, "more was filled than there is room for");
+        self.end += len;
+    }
+
+    /// The memory, for other use.
+    pub fn into_buffer(self) -> Box<[u8]> {
+        self.buffer
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Message({} bytes at {})", self.len(), self.start)
+    }
+}
+
+/// Buffers that are used again and again, so that a message in steady state allocates nothing.
+#[derive(Debug)]
+pub struct Pool {
+    free: Vec<Box<[u8]>>,
+    size: usize,
+    headroom: usize,
+    most: usize,
+}
+
+impl Pool {
+    /// Buffers of `size` bytes, `headroom` of them for headers; at most `most` are kept while nobody uses them.
+    ///
+    /// # Panics
+    /// If the headroom is larger than the buffers.
+    pub fn new(size: usize, headroom: usize, most: usize) -> Self {
+        assert!(headroom <= size, "headroom beyond the buffer");
+        Self { free: Vec::with_capacity(most), size, headroom, most }
+    }
+
+    /// An empty message with the pool's headroom.
+    #[inline]
+    pub fn take(&mut self) -> Message {
+        let buffer = self.free.pop().unwrap_or_else(|| vec![0; self.size].into_boxed_slice());
+        Message::in_buffer(buffer, self.headroom)
+    }
+
+    /// Gives a message back. Those of other sizes, and those beyond what the pool keeps, are freed.
+    #[inline]
+    pub fn give(&mut self, message: Message) {
+        if message.buffer.len() == self.size && self.free.len() < self.most {
+            self.free.push(message.buffer);
+        }
+    }
+
+    /// Bytes of data that a message of this pool has room for.
+    pub fn room(&self) -> usize {
+        self.size - self.headroom
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_go_on_and_come_off_where_they_are() {
+        let mut message = Message::copied(6, b"data");
+        message.push(2).unwrap().copy_from_slice(b"up");
+        message.push(4).unwrap().copy_from_slice(b"link");
+        assert_eq!(message.push(1).unwrap_err(), NoRoom(1));
+        assert_eq!(message.bytes(), b"linkupdata");
+        message.pop(4);
+        let upper = message.position();
+        message.pop(2);
+        assert_eq!((message.behind(2), message.bytes()), (&b"up"[..], &b"data"[..]));
+        message.seek(upper);
+        message.truncate(4);
+        assert_eq!(message.bytes(), b"upda");
+        message.pop(9);
+        assert!(message.is_empty());
+    }
+
+    #[test]
+    fn a_pool_hands_out_what_it_was_given() {
+        let mut pool = Pool::new(64, 16, 1);
+        let mut first = pool.take();
+        first.append(b"old").unwrap();
+        let memory = first.bytes().as_ptr();
+        pool.give(first);
+        pool.give(Message::with_capacity(0, 8));
+        let mut again = pool.take();
+        assert!(again.is_empty());
+        again.append(&[7; 48]).unwrap();
+        assert_eq!(again.append(&[7]), Err(NoRoom(1)));
+        assert_eq!(again.bytes().as_ptr(), memory);
+    }
+}
