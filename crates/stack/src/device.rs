@@ -1,10 +1,17 @@
 //! Devices: what frames come from and go to, at the bottom of every graph.
 
+mod pair;
+
 use std::{io, os::fd::BorrowedFd};
 
-use smoltcp::wire::EthernetAddress;
+use smoltcp::{time::Instant, wire::EthernetAddress};
 
 use crate::{Message, Pool};
+
+pub use pair::{End, PairConfig, pair};
+
+/// Bytes of an Ethernet header.
+pub(crate) const ETHERNET_HEADER: usize = 14;
 
 /// Carries Ethernet frames.
 ///
@@ -25,7 +32,8 @@ pub trait Device: Send {
     /// Sends a frame. Its memory goes to `pool`, at once or later, unless the peer takes it over.
     ///
     /// # Errors
-    /// The frame comes back when there is no place for it now ([`io::ErrorKind::WouldBlock`]) or the system refuses it.
+    /// The frame comes back when there is no place for it now ([`io::ErrorKind::WouldBlock`]) or the system refuses it;
+    /// frames longer than the MTU are refused with `EMSGSIZE`.
     fn send(&mut self, frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)>;
 
     /// Hands to the wire what was collected since the last call, where a device collects.
@@ -38,4 +46,75 @@ pub trait Device: Send {
 
     /// Becomes readable when frames arrive; `None` for devices within the process.
     fn fd(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Says what time it is, for devices that keep frames for a while or write down when they came. Others need it not.
+    fn clock(&mut self, _now: Instant) {}
+
+    /// When a frame that is kept is due, and [`clock`](Self::clock) is to be told; `None` when none is.
+    fn poll_at(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What became of the frames so far.
+    fn counts(&mut self) -> DeviceCounts;
+}
+
+/// What became of a device's frames, since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCounts {
+    /// Frames handed to the caller.
+    pub received: u64,
+    /// Frames handed to the wire.
+    pub sent: u64,
+    /// Frames that had arrived and were larger than a message of the pool.
+    pub oversized: u64,
+    /// Frames that had arrived damaged: cut off, or with marks that make no sense.
+    pub malformed: u64,
+    /// Frames that the system dropped for want of room, before the device saw them.
+    pub overrun: u64,
+    /// Frames accepted for sending that the system or the wire then refused, and the device dropped.
+    pub unsent: u64,
+}
+
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn hardware(&self) -> EthernetAddress {
+        (**self).hardware()
+    }
+
+    fn mtu(&self) -> usize {
+        (**self).mtu()
+    }
+
+    fn receive(&mut self, pool: &mut Pool) -> io::Result<Option<Message>> {
+        (**self).receive(pool)
+    }
+
+    fn send(&mut self, frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
+        (**self).send(frame, pool)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (**self).flush()
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        (**self).fd()
+    }
+
+    fn clock(&mut self, now: Instant) {
+        (**self).clock(now);
+    }
+
+    fn poll_at(&self) -> Option<Instant> {
+        (**self).poll_at()
+    }
+
+    fn counts(&mut self) -> DeviceCounts {
+        (**self).counts()
+    }
+}
+
+/// What devices answer to a frame longer than they carry.
+pub(crate) fn too_long() -> io::Error {
+    rustix::io::Errno::MSGSIZE.into()
 }
