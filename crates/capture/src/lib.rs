@@ -1,4 +1,4 @@
-//! Captures: files of packets, read as a stream in bounded memory.
+//! Captures: files of packets, read as a stream in bounded memory; and written, by a [`PcapWriter`].
 //!
 //! The stages, a file each: a [`Source`] hands out the octets of a file, decompressed; a [`Capture`] cuts them into
 //! [`Frame`]s; [`payload`] finds the IP packet in a frame, and [`look`] the flow of an IP packet.
@@ -38,6 +38,7 @@ mod link;
 mod packet;
 mod pcapng;
 mod source;
+mod writer;
 mod zstd;
 
 pub use capture::{Capture, Fault, Format, Frame};
@@ -45,3 +46,4 @@ pub use fragments::{DatagramId, Fragments};
 pub use link::{Payload, payload};
 pub use packet::{FIN, Flow, RST, SYN, Seen, Tuple, look};
 pub use source::{Compression, Progress, Source};
+pub use writer::PcapWriter;

@@ -1,5 +1,7 @@
 //! Devices: what frames come from and go to, at the bottom of every graph.
 
+mod captured;
+mod faulty;
 mod pair;
 
 use std::{io, os::fd::BorrowedFd};
@@ -8,6 +10,8 @@ use smoltcp::{time::Instant, wire::EthernetAddress};
 
 use crate::{Message, Pool};
 
+pub use captured::Captured;
+pub use faulty::{FaultCounts, Faults, Faulty};
 pub use pair::{End, PairConfig, pair};
 
 /// Bytes of an Ethernet header.

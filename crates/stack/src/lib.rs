@@ -6,5 +6,5 @@
 mod device;
 mod message;
 
-pub use device::{Device, DeviceCounts, End, PairConfig, pair};
+pub use device::{Captured, Device, DeviceCounts, End, FaultCounts, Faults, Faulty, PairConfig, pair};
 pub use message::{Message, NoRoom, Pool};
