@@ -3,8 +3,35 @@
 //! The graph of protocols below datagrams and streams, after the x-kernel, in which each protocol is written once and run
 //! in three ways; after Jain, Hutchinson and Chanson, "Protocol Architectures for Delivering Application Specific Quality
 //! of Service" (1995).
+mod compose;
+mod context;
+mod description;
 mod device;
+mod fragments;
+mod graph;
+mod host;
 mod message;
+mod neighbors;
+mod participants;
+mod path;
+mod ports;
+mod protocol;
+mod protocols;
+mod run_queue;
+mod sessions;
+mod shepherd;
 
+pub use compose::ComposeError;
+pub use context::{Limits, Lower};
+pub use description::DescriptionError;
 pub use device::{Captured, Device, DeviceCounts, End, FaultCounts, Faults, Faulty, PairConfig, pair};
-pub use message::{Message, NoRoom, Pool};
+pub use graph::{Architecture, Config, Graph};
+pub use host::{ETHERNET_MTU, Host, solicited_node};
+pub use message::{Marks, Message, NoRoom, Pool};
+pub use participants::Participants;
+pub use path::{ListenerId, MAX_LAYERS, PathId};
+pub use protocol::{
+    Answer, Control, Demux, Discard, Enabled, Layer, OpenError, Pop, Protocol, ProtocolId, SendError, Upper,
+};
+pub use run_queue::{RunQueue, Urgency};
+pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};

@@ -13,6 +13,19 @@ pub struct Message {
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
+    /// How urgent the message is, as the sender says: a priority or the microseconds left to its deadline, whatever the
+    /// graph's [`Urgency`](crate::Urgency) is. 0 unless a header or the user says otherwise.
+    pub priority: u32,
+    /// Whether the device vouches for the check sums of the transport: they were verified, or the frame has never been
+    /// on a wire.
+    pub verified: bool,
+}
+
+/// Where the data of a message began and ended at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    start: usize,
+    end: usize,
 }
 
 /// There is no room for a header before the data, or for the data itself.
@@ -35,7 +48,7 @@ impl Message {
     /// If the headroom is more than all there is.
     pub fn in_buffer(buffer: Box<[u8]>, headroom: usize) -> Self {
         assert!(headroom <= buffer.len(), "headroom beyond the buffer");
-        Self { buffer, start: headroom, end: headroom }
+        Self { buffer, start: headroom, end: headroom, priority: 0, verified: false }
     }
 
     /// A message with a copy of `data`, and room for `headroom` bytes of headers.
@@ -112,10 +125,44 @@ impl Message {
         &self.buffer[self.start - len..self.start]
     }
 
+    /// What was popped since the first mark was at `position`.
+    ///
+    /// # Panics
+    /// If the mark has never been there.
+    #[inline]
+    pub fn since(&self, position: usize) -> &[u8] {
+        &self.buffer[position..self.start]
+    }
+
+    /// All bytes since the first mark was at `position`, those included that were popped.
+    ///
+    /// # Panics
+    /// If the mark has never been there.
+    #[inline]
+    pub fn from(&self, position: usize) -> &[u8] {
+        &self.buffer[position..self.end]
+    }
+
     /// Where the first byte lies in the buffer, to [come back](Self::seek) to.
     #[inline]
     pub fn position(&self) -> usize {
         self.start
+    }
+
+    /// Both marks, to be [restored](Self::restore).
+    #[inline]
+    pub fn marks(&self) -> Marks {
+        Marks { start: self.start, end: self.end }
+    }
+
+    /// Puts both marks where they were: what was popped and truncated since is there again.
+    ///
+    /// # Panics
+    /// If the marks are those of another, larger message.
+    #[inline]
+    pub fn restore(&mut self, marks: Marks) {
+        assert!(marks.end <= self.buffer.len(), "marks of another message");
+        (self.start, self.end) = (marks.start, marks.end);
     }
 
     /// Puts the first mark where it was at some earlier time.
@@ -187,6 +234,11 @@ impl Pool {
         if message.buffer.len() == self.size && self.free.len() < self.most {
             self.free.push(message.buffer);
         }
+    }
+
+    /// Bytes before the data.
+    pub fn headroom(&self) -> usize {
+        self.headroom
     }
 
     /// Bytes of data that a message of this pool has room for.

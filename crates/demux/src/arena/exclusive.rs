@@ -43,8 +43,21 @@ impl<'a, R> Exclusive<'a, R> {
         self.open(slot, |_| true)
     }
 
+    /// As [`get_slot`](Self::get_slot), for as long as the arena is borrowed.
     #[inline(always)]
-    fn open(&mut self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&mut R> {
+    pub fn into_slot(mut self, slot: Slot) -> Option<&'a mut R> {
+        self.open(slot, |_| true)
+    }
+
+    /// As [`get`](Self::get), for as long as the arena is borrowed.
+    #[inline(always)]
+    pub fn into_record(mut self, handle: Handle) -> Option<&'a mut R> {
+        self.open(handle.slot, |nonce| nonce == handle.nonce)
+    }
+
+    /// Callers see to it that what is returned is used no longer than they have `self`, or that nothing else is had from it.
+    #[inline(always)]
+    fn open(&mut self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&'a mut R> {
         if slot.0 as usize >= self.used {
             return None;
         }

@@ -1,0 +1,293 @@
+//! What all protocols of a graph share, and how one calls those below it.
+
+use std::collections::VecDeque;
+
+use smoltcp::{
+    time::Instant,
+    wire::{IpAddress, IpVersion},
+};
+use throughline_demux::{Arena, Slot};
+
+use crate::{
+    Answer, Control, Discard, Enabled, Host, Layer, Message, OpenError, Participants, PathId, Pool, Protocol,
+    ProtocolId, SendError, Upper,
+    neighbors::Neighbors,
+    path::{Listener, Path},
+    run_queue::{RunQueue, Urgency},
+};
+
+/// Limits of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Paths, opened and accepted.
+    pub paths: u32,
+    /// Messages for the user of one path, those included that are still to be processed.
+    pub received: usize,
+    /// Frames that wait for the device.
+    pub sent: usize,
+    /// Messages that wait to be processed, of all paths.
+    pub run_queue: usize,
+    /// Buffers kept while nobody uses them.
+    pub spare_buffers: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { paths: 1 << 17, received: 64, sent: 1024, run_queue: 4096, spare_buffers: 4096 }
+    }
+}
+
+/// What all protocols of a graph share.
+pub(crate) struct Context {
+    pub now: Instant,
+    pub host: Host,
+    pub pool: Pool,
+    pub neighbors: Neighbors,
+    pub paths: Arena<Path>,
+    pub listeners: Arena<Listener>,
+    /// Paths that have something for their users.
+    pub ready: VecDeque<Slot>,
+    /// Frames for the device.
+    pub out: RunQueue<Message>,
+    /// Neighbours whose hardware addresses are to be asked for.
+    pub asking: Vec<IpAddress>,
+    /// Messages whose next hop has become known, and the sessions that are to send them.
+    pub released: VecDeque<(Layer, Message)>,
+    counts: Vec<[u64; Discard::ALL.len()]>,
+    limits: Limits,
+    hand: u32,
+}
+
+impl Context {
+    pub fn new(host: Host, protocols: usize, headroom: usize, limits: Limits, urgency: Urgency) -> Self {
+        Self {
+            now: Instant::ZERO,
+            pool: Pool::new(headroom + host.mtu + 64, headroom, limits.spare_buffers),
+            host,
+            neighbors: Neighbors::default(),
+            paths: Arena::new(limits.paths),
+            listeners: Arena::new(1 << 16),
+            ready: VecDeque::new(),
+            out: RunQueue::new(urgency, limits.sent),
+            asking: Vec::new(),
+            released: VecDeque::new(),
+            counts: vec![[0; Discard::ALL.len()]; protocols],
+            limits,
+            hand: 0,
+        }
+    }
+
+    /// Room for messages of one path.
+    pub fn received_room(&self) -> usize {
+        self.limits.received
+    }
+
+    /// Counts a message that goes no further, and takes its memory.
+    #[cold]
+    pub fn discard(&mut self, protocol: ProtocolId, why: Discard, message: Message) {
+        self.count(protocol, why);
+        self.pool.give(message);
+    }
+
+    #[cold]
+    pub fn count(&mut self, protocol: ProtocolId, why: Discard) {
+        self.counts[protocol.index()][why as usize] += 1;
+    }
+
+    pub fn counts(&self, protocol: ProtocolId) -> &[u64; Discard::ALL.len()] {
+        &self.counts[protocol.index()]
+    }
+
+    #[inline]
+    pub fn path(&mut self, slot: Slot) -> Option<&mut Path> {
+        self.paths.exclusive().into_slot(slot)
+    }
+
+    pub fn path_of(&mut self, id: PathId) -> Option<&mut Path> {
+        self.paths.exclusive().into_record(id.0)
+    }
+
+    /// A path whose sessions are to be set. Where there are as many as may be, none.
+    pub fn new_path(&mut self, path: Path) -> Option<PathId> {
+        self.paths.insert(0, path).ok().map(PathId)
+    }
+
+    /// A path for someone who sent first.
+    pub fn passive_path(&mut self, listener: Slot) -> Result<Slot, Discard> {
+        let room = self.listeners.exclusive().into_slot(listener).ok_or(Discard::NoPort)?.room;
+        self.new_path(Path::new(room, Some(listener))).map(|id| id.0.slot).ok_or(Discard::Sessions)
+    }
+
+    /// An accepted path that nothing came for lately and that nobody has messages of.
+    pub fn unused_path(&mut self) -> Option<PathId> {
+        let most = self.limits.paths.min(self.paths.capacity() as u32);
+        for _ in 0..2 * most {
+            self.hand = (self.hand + 1) % most;
+            let slot = Slot(self.hand);
+            let Some(path) = self.path(slot) else { continue };
+            let used = std::mem::take(&mut path.touched) || path.pending > 0 || path.listed;
+            if path.listener.is_some() && !used {
+                return self.paths.handle_at(slot).map(PathId);
+            }
+        }
+        None
+    }
+
+    /// Hands a message to the user of a path.
+    #[inline]
+    pub fn deliver(&mut self, slot: Slot, message: Message) -> Result<(), (Discard, Message)> {
+        let Some(path) = self.paths.exclusive().into_slot(slot) else {
+            return Err((Discard::NoPort, message));
+        };
+        if path.received.len() + path.pending >= path.room {
+            return Err((Discard::QueueFull, message));
+        }
+        path.received.push_back(message);
+        path.touched = true;
+        if !path.listed {
+            path.listed = true;
+            self.ready.push_back(slot);
+        }
+        Ok(())
+    }
+
+    /// Puts a whole frame into the queue of the device.
+    #[inline]
+    pub fn transmit(&mut self, frame: Message) -> Result<(), SendError> {
+        let now = self.now.total_micros() as u64;
+        self.out.push(frame.priority, now, frame).map_err(|frame| {
+            self.pool.give(frame);
+            SendError::QueueFull
+        })
+    }
+
+    /// Lets a message wait for a neighbour's address, which is asked for.
+    pub fn wait_for_neighbor(
+        &mut self,
+        address: IpAddress,
+        layer: Layer,
+        message: Message,
+    ) -> Result<(), SendError> {
+        match self.neighbors.wait(address, self.now, layer, message) {
+            Ok(true) => self.asking.push(address),
+            Ok(false) => {}
+            Err(message) => {
+                self.pool.give(message);
+                return Err(SendError::QueueFull);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The protocols below one, and what all share.
+pub struct Lower<'a> {
+    pub(crate) protocols: &'a mut [Box<dyn Protocol>],
+    pub(crate) cx: &'a mut Context,
+}
+
+impl Lower<'_> {
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.cx.now
+    }
+
+    /// The host's addresses.
+    pub fn host(&self) -> &Host {
+        &self.cx.host
+    }
+
+    /// An empty message with headroom for all headers.
+    pub fn message(&mut self) -> Message {
+        self.cx.pool.take()
+    }
+
+    /// Takes back the memory of a message.
+    pub fn give(&mut self, message: Message) {
+        self.cx.pool.give(message);
+    }
+
+    /// Whether sessions of a protocol below are of one path alone.
+    pub fn identifies(&self, protocol: ProtocolId) -> bool {
+        self.protocols[protocol.index()].identifies()
+    }
+
+    /// Sends by a session below.
+    ///
+    /// # Errors
+    /// See [`SendError`].
+    #[inline]
+    pub fn push(&mut self, layer: Layer, message: Message) -> Result<(), SendError> {
+        self.with(layer.protocol, |protocol, lower| protocol.push(layer.session, message, lower))
+    }
+
+    /// Opens a session below.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(
+        &mut self,
+        protocol: ProtocolId,
+        upper: Upper,
+        participants: &mut Participants,
+    ) -> Result<Layer, OpenError> {
+        let session = self.with(protocol, |below, lower| below.open(upper, participants, lower))?;
+        Ok(Layer { protocol, session })
+    }
+
+    /// Has sessions made below for those who send first.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn enable(
+        &mut self,
+        protocol: ProtocolId,
+        user: Enabled,
+        participants: &Participants,
+    ) -> Result<(), OpenError> {
+        self.with(protocol, |below, lower| below.enable(user, participants, lower))
+    }
+
+    /// Ends what [`enable`](Self::enable) began.
+    pub fn disable(&mut self, protocol: ProtocolId, user: Enabled, participants: &Participants) {
+        self.with(protocol, |below, lower| below.disable(user, participants, lower));
+    }
+
+    /// The version of IP that a protocol below is.
+    pub fn version(&self, protocol: ProtocolId) -> Option<IpVersion> {
+        self.protocols[protocol.index()].version()
+    }
+
+    /// Gives a session below back.
+    pub fn close(&mut self, layer: Layer) {
+        self.with(layer.protocol, |below, lower| below.close(layer.session, lower));
+    }
+
+    /// One more user of a session below.
+    pub fn hold(&mut self, layer: Layer) {
+        self.protocols[layer.protocol.index()].hold(layer.session);
+    }
+
+    /// Asks or tells a session below.
+    pub fn control(&mut self, layer: Layer, control: Control) -> Answer {
+        self.protocols[layer.protocol.index()].control(layer.session, control)
+    }
+
+    /// A path for a listener whose first message has come; its slot is what the new session's [`Upper::User`] names.
+    ///
+    /// # Errors
+    /// When there are as many paths as may be.
+    pub fn passive_path(&mut self, listener: Slot) -> Result<Slot, Discard> {
+        self.cx.passive_path(listener)
+    }
+
+    #[inline]
+    fn with<R>(
+        &mut self,
+        protocol: ProtocolId,
+        call: impl FnOnce(&mut dyn Protocol, &mut Lower<'_>) -> R,
+    ) -> R {
+        let (below, rest) = self.protocols.split_at_mut(protocol.index());
+        call(&mut *rest[0], &mut Lower { protocols: below, cx: &mut *self.cx })
+    }
+}

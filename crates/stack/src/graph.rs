@@ -1,0 +1,358 @@
+//! The graph of protocols, and what its users do with it.
+
+use smoltcp::time::Instant;
+use throughline_demux::Slot;
+
+use crate::{
+    Answer, ComposeError, Control, Discard, Enabled, Host, Layer, Limits, ListenerId, Lower, Message,
+    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, Upper, Urgency,
+    compose::{bottoms, protocols},
+    context::Context,
+    description::Description,
+    path::{Listener, MAX_LAYERS, Path},
+    run_queue::RunQueue,
+    shepherd::{self, Pending},
+};
+
+/// How a message that arrives is taken through the layers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Architecture {
+    /// Demultiplexing and state change by turns, layer by layer (the paper's LLM).
+    #[default]
+    Layered,
+    /// One lookup, at the lowest layer, yields the path; every layer above confirms that the message is its session's (DAA).
+    Direct,
+    /// First all demultiplexing, then all changes of state (ILLM).
+    Integrated,
+}
+
+impl Architecture {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Layered, Self::Direct, Self::Integrated];
+
+    /// The name used in configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Layered => "layered",
+            Self::Direct => "direct",
+            Self::Integrated => "integrated",
+        }
+    }
+}
+
+/// How a graph runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// How messages are taken through the layers.
+    pub architecture: Architecture,
+    /// Whether messages wait in a queue once their path is known, and which leaves it first. `None`: they are processed as
+    /// they come. Messages whose path is known only at the top (the layered architecture's) never wait.
+    pub scheduling: Option<Urgency>,
+    /// Which frame leaves first for the device.
+    pub sending: Urgency,
+    /// Limits.
+    pub limits: Limits,
+}
+
+/// A graph of protocols with a device below and users above. It does no input or output, and does not know the time: frames
+/// and the time are handed in ([`arrive`](Self::arrive), [`tick`](Self::tick)), and frames are taken out
+/// ([`transmit`](Self::transmit)).
+pub struct Graph {
+    pub(crate) protocols: Vec<Box<dyn Protocol>>,
+    pub(crate) cx: Context,
+    pub(crate) queue: Option<RunQueue<Pending>>,
+    names: Vec<String>,
+    architecture: Architecture,
+    /// The lowest protocol of frames that name paths, and that of all others.
+    naming: Option<ProtocolId>,
+    plain: Option<ProtocolId>,
+    /// A bit for each protocol whose `pop` has nothing to do.
+    stateless: u64,
+}
+
+/// The bytes of a frame that tell which of two lowest protocols it is for.
+const NAMING_TYPE: [u8; 2] = crate::protocols::ethdaa::ETHERTYPE.to_be_bytes();
+
+impl Graph {
+    /// The graph of a description such as `udp(lookup=sequent, chains=19) > ipv4 > eth; arp > eth; icmp > ipv4`.
+    ///
+    /// # Errors
+    /// See [`ComposeError`].
+    pub fn compose(description: &str, host: Host, config: Config) -> Result<Self, ComposeError> {
+        let description = Description::parse(description)?;
+        let protocols = protocols(&description, &host)?;
+        let (naming, plain) = bottoms(&protocols, &description)?;
+        if config.architecture == Architecture::Direct && naming.is_none() {
+            return Err(ComposeError::NotDirect);
+        }
+        let stateless = protocols
+            .iter()
+            .enumerate()
+            .filter(|(_, protocol)| protocol.stateless())
+            .map(|(bit, _)| 1 << bit)
+            .sum();
+        let cx = Context::new(host, protocols.len(), HEADROOM, config.limits, config.sending);
+        let names = description.nodes.into_iter().map(|node| node.name).collect();
+        let queue = config.scheduling.map(|urgency| RunQueue::new(urgency, config.limits.run_queue));
+        let mut graph =
+            Self { protocols, cx, queue, names, architecture: config.architecture, naming, plain, stateless };
+        graph.start()?;
+        Ok(graph)
+    }
+
+    fn start(&mut self) -> Result<(), ComposeError> {
+        for index in 0..self.protocols.len() {
+            let started = self.with(ProtocolId(index as u8), |protocol, lower| protocol.start(lower));
+            started.map_err(|source| ComposeError::Start { protocol: self.names[index].clone(), source })?;
+        }
+        Ok(())
+    }
+
+    /// A protocol by name.
+    fn protocol(&self, name: &str) -> Result<ProtocolId, OpenError> {
+        let index = self.names.iter().position(|other| other == name).ok_or(OpenError::NoProtocol)?;
+        Ok(ProtocolId(index as u8))
+    }
+
+    /// Opens a path from a user above the protocol `top` to the participants.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(&mut self, top: &str, participants: Participants) -> Result<PathId, OpenError> {
+        let protocol = self.protocol(top)?;
+        let path = Path::new(self.cx.received_room(), None);
+        let id = self.cx.new_path(path).ok_or(OpenError::TooMany)?;
+        let mut participants = participants;
+        let opened =
+            self.with(protocol, |top, lower| top.open(Upper::User(id.0.slot), &mut participants, lower));
+        let session = opened.inspect_err(|_| {
+            self.cx.paths.remove(id.0);
+        })?;
+        self.complete(id.0.slot, Layer { protocol, session });
+        Ok(id)
+    }
+
+    /// Sets the sessions of a path that was opened: those below the top one that are known.
+    fn complete(&mut self, slot: Slot, top: Layer) {
+        let mut layers = [top; MAX_LAYERS];
+        let mut count = 1;
+        while let Some(below) = {
+            let above = layers[count - 1];
+            self.protocols[above.protocol.index()].below(above.session)
+        } {
+            layers[count] = below;
+            count += 1;
+        }
+        self.set_layers(slot, layers[..count].iter().rev().copied());
+    }
+
+    /// Sets the sessions of a path, bottom to top, and tells the lowest whose it is.
+    pub(crate) fn set_layers(&mut self, slot: Slot, layers: impl Iterator<Item = Layer>) {
+        let Some(path) = self.cx.path(slot) else { return };
+        path.set_layers(layers);
+        let top = path.layers().last();
+        path.top = top;
+        if let Some(lowest) = path.lowest() {
+            self.protocols[lowest.protocol.index()].control(lowest.session, Control::Path(slot));
+        }
+    }
+
+    /// Has paths made for everyone who sends to the participants' port, application id, protocol number or type of frame.
+    /// Of those paths, the ones that are silent make room for others when there are too many.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn enable(&mut self, top: &str, participants: Participants) -> Result<ListenerId, OpenError> {
+        let protocol = self.protocol(top)?;
+        let room = self.cx.received_room();
+        let listener = Listener { protocol: protocol.0, participants, room, ..Listener::default() };
+        let id = self.cx.listeners.insert(0, listener).map(ListenerId).map_err(|_| OpenError::TooMany)?;
+        let user = Enabled::Listener(id.0.slot);
+        let enabled = self.with(protocol, |top, lower| top.enable(user, &participants, lower));
+        enabled.inspect_err(|_| {
+            self.cx.listeners.remove(id.0);
+        })?;
+        Ok(id)
+    }
+
+    /// Ends what [`enable`](Self::enable) began. Paths that were made stay open.
+    pub fn disable(&mut self, id: ListenerId) {
+        let Some(listener) = self.cx.listeners.exclusive().into_record(id.0) else { return };
+        let (protocol, participants) = (ProtocolId(listener.protocol), listener.participants);
+        let user = Enabled::Listener(id.0.slot);
+        self.with(protocol, |top, lower| top.disable(user, &participants, lower));
+        self.cx.listeners.remove(id.0);
+    }
+
+    /// The next path made for a listener.
+    pub fn accepted(&mut self, id: ListenerId) -> Option<PathId> {
+        self.cx.listeners.exclusive().into_record(id.0)?.accepted.pop_front()
+    }
+
+    /// Closes a path. Messages that arrived for it are lost.
+    pub fn close(&mut self, id: PathId) {
+        let Some(path) = self.cx.path_of(id) else { return };
+        let (top, received) = (path.top, std::mem::take(&mut path.received));
+        for message in received {
+            self.cx.pool.give(message);
+        }
+        self.cx.paths.remove(id.0);
+        if let Some(top) = top {
+            self.with(top.protocol, |protocol, lower| protocol.close(top.session, lower));
+        }
+    }
+
+    /// What messages of a path bear that have no priority of their own: a priority or the microseconds left to a deadline.
+    pub fn set_priority(&mut self, id: PathId, priority: u32) {
+        if let Some(path) = self.cx.path_of(id) {
+            path.priority = priority;
+        }
+    }
+
+    /// An empty message with room for all headers in front.
+    pub fn message(&mut self) -> Message {
+        self.cx.pool.take()
+    }
+
+    /// Takes back the memory of a message that its user has done with.
+    pub fn release(&mut self, message: Message) {
+        self.cx.pool.give(message);
+    }
+
+    /// Sends a message to the other end of a path.
+    ///
+    /// # Errors
+    /// See [`SendError`]. The message is lost then.
+    pub fn send(&mut self, id: PathId, mut message: Message) -> Result<(), SendError> {
+        let Some(path) = self.cx.path_of(id) else { return Err(SendError::NoPath) };
+        if message.priority == 0 {
+            message.priority = path.priority;
+        }
+        let top = path.top.ok_or(SendError::NoPath)?;
+        let sent = self.with(top.protocol, |protocol, lower| protocol.push(top.session, message, lower));
+        self.settle();
+        sent
+    }
+
+    /// The next path that has messages for its user; [`receive`](Self::receive) them all.
+    pub fn ready(&mut self) -> Option<PathId> {
+        loop {
+            let slot = self.cx.ready.pop_front()?;
+            if let Some(path) = self.cx.path(slot) {
+                path.listed = false;
+                return self.cx.paths.handle_at(slot).map(PathId);
+            }
+        }
+    }
+
+    /// The next message of a path.
+    pub fn receive(&mut self, id: PathId) -> Option<Message> {
+        self.cx.path_of(id)?.received.pop_front()
+    }
+
+    /// The addresses of both ends of a path, where it has such: ours, and the other's.
+    pub fn addresses(&mut self, id: PathId) -> Option<(smoltcp::wire::IpAddress, smoltcp::wire::IpAddress)> {
+        let top = self.cx.path_of(id)?.top?;
+        match self.protocols[top.protocol.index()].control(top.session, Control::Addresses) {
+            Answer::Addresses { local, remote, .. } => Some((local, remote)),
+            _ => None,
+        }
+    }
+
+    /// Takes a frame that a device received. With a [scheduling](Config::scheduling) it may wait for
+    /// [`run`](Self::run) then.
+    pub fn arrive(&mut self, frame: Message, now: Instant) {
+        self.cx.now = now;
+        let names_path = frame.bytes().get(12..14) == Some(&NAMING_TYPE[..]);
+        match (self.naming, self.plain) {
+            (Some(naming), _) if names_path => match self.architecture {
+                Architecture::Layered => shepherd::layered(self, naming, frame),
+                Architecture::Direct => shepherd::direct(self, naming, frame),
+                Architecture::Integrated => shepherd::integrated(self, naming, frame),
+            },
+            (_, Some(plain)) => match self.architecture {
+                // Frames that name no path find it as ever.
+                Architecture::Layered | Architecture::Direct => shepherd::layered(self, plain, frame),
+                Architecture::Integrated => shepherd::integrated(self, plain, frame),
+            },
+            (naming, None) => {
+                self.cx.discard(naming.unwrap_or(ProtocolId(0)), Discard::UnknownProtocol, frame)
+            }
+        }
+        self.settle();
+    }
+
+    /// Processes the most urgent message that waits. Whether there was one.
+    pub fn run(&mut self, now: Instant) -> bool {
+        self.cx.now = now;
+        let Some(pending) = self.queue.as_mut().and_then(RunQueue::pop) else { return false };
+        shepherd::run(self, pending);
+        self.settle();
+        true
+    }
+
+    /// The next frame for the device.
+    pub fn transmit(&mut self) -> Option<Message> {
+        self.cx.out.pop()
+    }
+
+    /// Does what is due, and says when something will be. To be called by then, or whenever convenient.
+    pub fn tick(&mut self, now: Instant) -> Option<Instant> {
+        self.cx.now = now;
+        let ids = (0..self.protocols.len()).map(|index| ProtocolId(index as u8));
+        let next = ids.filter_map(|id| self.with(id, |protocol, lower| protocol.tick(now, lower))).min();
+        self.settle();
+        next
+    }
+
+    /// How many messages each protocol discarded, and why: only what is not zero.
+    pub fn discarded(&self) -> impl Iterator<Item = (&str, Discard, u64)> {
+        self.names.iter().enumerate().flat_map(|(index, name)| {
+            let counts = self.cx.counts(ProtocolId(index as u8));
+            Discard::ALL
+                .into_iter()
+                .zip(counts)
+                .filter(|(_, count)| **count > 0)
+                .map(|(why, count)| (&name[..], why, *count))
+        })
+    }
+
+    /// Asks for the neighbours that messages wait for, and sends what waited for those that answered.
+    fn settle(&mut self) {
+        if self.cx.asking.is_empty() && self.cx.released.is_empty() {
+            return;
+        }
+        self.resolve();
+    }
+
+    #[cold]
+    fn resolve(&mut self) {
+        while let Some(neighbor) = self.cx.asking.pop() {
+            for index in 0..self.protocols.len() {
+                self.with(ProtocolId(index as u8), |protocol, lower| protocol.ask(neighbor, lower));
+            }
+        }
+        while let Some((layer, message)) = self.cx.released.pop_front() {
+            self.with(layer.protocol, |protocol, lower| protocol.resume(layer.session, message, lower));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_stateless(&self, protocol: ProtocolId) -> bool {
+        self.stateless >> protocol.0 & 1 == 1
+    }
+
+    /// Calls a protocol with those below it.
+    #[inline]
+    pub(crate) fn with<R>(
+        &mut self,
+        protocol: ProtocolId,
+        call: impl FnOnce(&mut dyn Protocol, &mut Lower<'_>) -> R,
+    ) -> R {
+        let (below, rest) = self.protocols.split_at_mut(protocol.index());
+        call(&mut *rest[0], &mut Lower { protocols: below, cx: &mut self.cx })
+    }
+}
+
+/// Room for the headers of the highest graph: extended Ethernet, IPv6, TCP with options.
+const HEADROOM: usize = 128;

@@ -1,0 +1,79 @@
+//! What a host is called, and where its packets go first.
+
+use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, Ipv4Address, Ipv6Address};
+
+/// Addresses of the host at one device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// The device's address.
+    pub hardware: EthernetAddress,
+    /// Bytes that a frame carries behind its Ethernet header.
+    pub mtu: usize,
+    /// Our addresses, with the lengths of their networks' prefixes.
+    pub addresses: Vec<IpCidr>,
+    /// Who takes packets to other networks.
+    pub gateway: Option<IpAddress>,
+    /// The same for IPv6.
+    pub gateway6: Option<IpAddress>,
+}
+
+/// Bytes that an Ethernet frame carries.
+pub const ETHERNET_MTU: usize = 1500;
+
+impl Host {
+    /// A host with one address at a device of Ethernet's usual size.
+    pub fn new(hardware: EthernetAddress, address: impl Into<IpCidr>) -> Self {
+        Self { hardware, mtu: ETHERNET_MTU, addresses: vec![address.into()], gateway: None, gateway6: None }
+    }
+
+    /// Whether an address is one of ours.
+    pub fn has(&self, address: IpAddress) -> bool {
+        self.addresses.iter().any(|cidr| cidr.address() == address)
+    }
+
+    /// Our address to talk to `remote` with, and the neighbour that its packets go to first.
+    pub fn route(&self, remote: IpAddress) -> Option<(IpAddress, IpAddress)> {
+        let same = |cidr: &&IpCidr| {
+            matches!(
+                (cidr.address(), remote),
+                (IpAddress::Ipv4(_), IpAddress::Ipv4(_)) | (IpAddress::Ipv6(_), IpAddress::Ipv6(_))
+            )
+        };
+        if let Some(near) = self.addresses.iter().filter(same).find(|cidr| cidr.contains_addr(&remote)) {
+            return Some((near.address(), remote));
+        }
+        let gateway = match remote {
+            IpAddress::Ipv4(_) => self.gateway,
+            IpAddress::Ipv6(_) => self.gateway6,
+        }?;
+        let near = self.addresses.iter().filter(same).find(|cidr| cidr.contains_addr(&gateway))?;
+        Some((near.address(), gateway))
+    }
+
+    /// Whether an IPv4 packet to this address is for us too, though it is nobody's own: a broadcast.
+    pub fn is_broadcast(&self, address: Ipv4Address) -> bool {
+        address.is_broadcast() || self.v4().any(|cidr| cidr.broadcast() == Some(address))
+    }
+
+    /// Whether a packet to this IPv6 group is for us: that of all nodes, or that which asks for one of our addresses.
+    pub fn is_group(&self, address: Ipv6Address) -> bool {
+        address == smoltcp::wire::IPV6_LINK_LOCAL_ALL_NODES
+            || self.addresses.iter().any(|cidr| match cidr.address() {
+                IpAddress::Ipv6(own) => solicited_node(own) == address,
+                IpAddress::Ipv4(_) => false,
+            })
+    }
+
+    fn v4(&self) -> impl Iterator<Item = &smoltcp::wire::Ipv4Cidr> {
+        self.addresses.iter().filter_map(|cidr| match cidr {
+            IpCidr::Ipv4(cidr) => Some(cidr),
+            IpCidr::Ipv6(_) => None,
+        })
+    }
+}
+
+/// The group that hears questions for an address (RFC 4291, 2.7.1).
+pub fn solicited_node(address: Ipv6Address) -> Ipv6Address {
+    let [.., a, b, c] = address.octets();
+    Ipv6Address::new(0xff02, 0, 0, 0, 0, 1, 0xff00 | u16::from(a), u16::from_be_bytes([b, c]))
+}

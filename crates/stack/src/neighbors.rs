@@ -1,0 +1,153 @@
+//! Hardware addresses of neighbours, and messages that wait for them.
+
+use std::collections::{HashMap, VecDeque};
+
+use smoltcp::{
+    time::{Duration, Instant},
+    wire::{EthernetAddress, IpAddress},
+};
+
+use crate::{Layer, Message};
+
+/// Neighbours remembered; the one confirmed longest ago is forgotten for a new one.
+const MOST: usize = 1024;
+/// Messages that wait for one address: the pieces of one datagram, at least.
+const WAITING: usize = 64;
+/// Addresses asked for at a time.
+const ASKED: usize = 64;
+/// How long an answer holds.
+const LIFETIME: Duration = Duration::from_secs(60);
+/// Between two questions for the same address.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Questions before the messages that wait are given up.
+const TRIES: u8 = 3;
+
+/// The table that address resolution (ARP, neighbour discovery) fills and IP reads.
+#[derive(Debug, Default)]
+pub struct Neighbors {
+    known: HashMap<IpAddress, Known>,
+    asked: HashMap<IpAddress, Asked>,
+    /// Grows whenever an answer changes or may have expired: what was read before is to be read again.
+    generation: u32,
+    next_expiry: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    hardware: EthernetAddress,
+    until: Instant,
+}
+
+#[derive(Debug)]
+struct Asked {
+    waiting: VecDeque<(Layer, Message)>,
+    tries: u8,
+    again: Instant,
+}
+
+impl Neighbors {
+    /// Grows whenever an address read earlier may be wrong by now.
+    #[inline]
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The hardware address of a neighbour.
+    pub fn find(&self, address: IpAddress, now: Instant) -> Option<EthernetAddress> {
+        self.known.get(&address).filter(|known| now < known.until).map(|known| known.hardware)
+    }
+
+    /// Takes note of an answer to a question of ours, or of a neighbour who asked for us. Returns the messages that
+    /// waited for it.
+    pub fn learn(
+        &mut self,
+        address: IpAddress,
+        hardware: EthernetAddress,
+        now: Instant,
+    ) -> VecDeque<(Layer, Message)> {
+        let known = Known { hardware, until: now + LIFETIME };
+        let before = self.known.insert(address, known);
+        if before.is_some_and(|before| before.hardware != hardware) {
+            self.generation += 1;
+        }
+        if self.known.len() > MOST {
+            self.forget_oldest(address);
+        }
+        let expiry = self.next_expiry.map_or(known.until, |expiry| expiry.min(known.until));
+        self.next_expiry = Some(expiry);
+        self.asked.remove(&address).map(|asked| asked.waiting).unwrap_or_default()
+    }
+
+    /// Confirms a neighbour that is known or asked for, and no other: for news nobody asked for.
+    pub fn confirm(
+        &mut self,
+        address: IpAddress,
+        hardware: EthernetAddress,
+        now: Instant,
+    ) -> VecDeque<(Layer, Message)> {
+        if self.known.contains_key(&address) || self.asked.contains_key(&address) {
+            return self.learn(address, hardware, now);
+        }
+        VecDeque::new()
+    }
+
+    /// Lets a message wait for an address. Whether it is to be asked for now; the message comes back if there is no room.
+    pub fn wait(
+        &mut self,
+        address: IpAddress,
+        now: Instant,
+        layer: Layer,
+        message: Message,
+    ) -> Result<bool, Message> {
+        if let Some(asked) = self.asked.get_mut(&address) {
+            if asked.waiting.len() >= WAITING {
+                return Err(message);
+            }
+            asked.waiting.push_back((layer, message));
+            return Ok(false);
+        }
+        if self.asked.len() >= ASKED {
+            return Err(message);
+        }
+        let waiting = VecDeque::from([(layer, message)]);
+        self.asked.insert(address, Asked { waiting, tries: 1, again: now + INTERVAL });
+        Ok(true)
+    }
+
+    /// Addresses to be asked for again, and how many messages were given up since nobody answered.
+    pub fn due(&mut self, now: Instant) -> (Vec<IpAddress>, usize) {
+        let (mut again, mut given_up) = (Vec::new(), 0);
+        self.asked.retain(|address, asked| {
+            if now < asked.again {
+                return true;
+            }
+            asked.tries += 1;
+            asked.again = now + INTERVAL;
+            if asked.tries > TRIES {
+                given_up += asked.waiting.len();
+                return false;
+            }
+            again.push(*address);
+            true
+        });
+        if self.next_expiry.is_some_and(|expiry| expiry <= now) {
+            self.known.retain(|_, known| now < known.until);
+            self.next_expiry = self.known.values().map(|known| known.until).min();
+            self.generation += 1;
+        }
+        (again, given_up)
+    }
+
+    /// When [`due`](Self::due) has something to do.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.asked.values().map(|asked| asked.again).chain(self.next_expiry).min()
+    }
+
+    fn forget_oldest(&mut self, but: IpAddress) {
+        let others = self.known.iter().filter(|(address, _)| **address != but);
+        if let Some(oldest) = others.min_by_key(|(_, known)| known.until).map(|(address, _)| *address) {
+            self.known.remove(&oldest);
+            self.generation += 1;
+        }
+    }
+}

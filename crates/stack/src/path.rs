@@ -1,0 +1,97 @@
+//! Paths: the sessions of one connection, from the device to the user.
+
+use std::collections::VecDeque;
+
+use throughline_demux::{Handle, Slot};
+
+use crate::{Layer, Message};
+
+/// The most layers of a graph.
+pub const MAX_LAYERS: usize = 6;
+
+/// What a user holds of a path.
+///
+/// It becomes stale when the path is closed, or, for a path that was made for someone who sent first, when others needed
+/// its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PathId(pub(crate) Handle);
+
+/// What a user holds of a port, application id or protocol number that anyone may send to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ListenerId(pub(crate) Handle);
+
+/// The sessions of one connection, one of each layer, and what has arrived for its user.
+///
+/// A session reaches its neighbours by its place in the array: that is the paper's doubly linked stack of sessions.
+#[derive(Debug, Default)]
+pub(crate) struct Path {
+    layers: [Option<Layer>; MAX_LAYERS],
+    len: u8,
+    /// The session that the user sends by.
+    pub top: Option<Layer>,
+    /// What messages of the user bear unless they have a priority of their own.
+    pub priority: u32,
+    /// Messages for the user.
+    pub received: VecDeque<Message>,
+    /// Messages that were found to be for the user and are still to be processed.
+    pub pending: usize,
+    /// How many of both there may be.
+    pub room: usize,
+    /// Whether the path is in the list of those that have something.
+    pub listed: bool,
+    /// Who wants paths like this one; `None` if it was opened.
+    pub listener: Option<Slot>,
+    /// Whether something came since the search for unused paths last passed.
+    pub touched: bool,
+}
+
+impl Path {
+    /// A path whose sessions are to be set, with room for so many messages.
+    pub fn new(room: usize, listener: Option<Slot>) -> Self {
+        Self { room, listener, touched: true, ..Self::default() }
+    }
+
+    /// The sessions, bottom to top.
+    #[inline]
+    pub fn layers(&self) -> impl Iterator<Item = Layer> {
+        self.layers[..usize::from(self.len)].iter().flatten().copied()
+    }
+
+    /// Whether the sessions are known.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.len > 0
+    }
+
+    /// The lowest session.
+    pub fn lowest(&self) -> Option<Layer> {
+        self.layers[0]
+    }
+
+    /// The session at a layer, counted from the bottom.
+    #[inline]
+    pub fn layer(&self, index: usize) -> Option<Layer> {
+        self.layers.get(index).copied().flatten()
+    }
+
+    /// Sets all sessions, bottom to top; those beyond [`MAX_LAYERS`] are never there.
+    pub fn set_layers(&mut self, layers: impl Iterator<Item = Layer>) {
+        self.len = 0;
+        for (place, layer) in self.layers.iter_mut().zip(layers) {
+            *place = Some(layer);
+            self.len += 1;
+        }
+    }
+}
+
+/// A listener, and the paths made for it that its user has not seen yet.
+#[derive(Debug, Default)]
+pub(crate) struct Listener {
+    /// The protocol at which it listens.
+    pub protocol: u8,
+    /// What it was enabled with.
+    pub participants: crate::Participants,
+    pub accepted: VecDeque<PathId>,
+    /// Room for messages of each path.
+    pub room: usize,
+}

@@ -1,0 +1,358 @@
+//! The uniform protocol interface: what every protocol does, so that none needs to know its neighbours.
+//!
+//! After the x-kernel's interface (open, openEnable, demux, pop, push, close, control). What differs: finding a session
+//! ([`Protocol::demux`]) changes nothing, so that all layers can do it before any layer's state changes; and where a
+//! message's session is known already, [`Protocol::check`] confirms it without a lookup.
+
+use smoltcp::{
+    time::Instant,
+    wire::{EthernetAddress, IpAddress, IpVersion},
+};
+use throughline_demux::Slot;
+
+use crate::{Lower, Message, Participants};
+
+/// A protocol of a graph; the lowest are numbered first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProtocolId(pub u8);
+
+impl ProtocolId {
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A session, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Layer {
+    /// The protocol.
+    pub protocol: ProtocolId,
+    /// The session's slot among those of the protocol.
+    pub session: Slot,
+}
+
+/// Where a message goes above a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upper {
+    /// To another protocol's demultiplexing.
+    Protocol(ProtocolId),
+    /// To the user: the boundary between protocols and users (the paper's `upBoundary`) has been reached. The slot is the
+    /// path's.
+    User(Slot),
+    /// Nowhere: the protocol is itself the user of its messages, as those of control messages are.
+    Itself,
+    /// Not known before this layer has changed its state: the message is a fragment.
+    AfterPop,
+}
+
+/// What the header of a message leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demux {
+    /// A session has the message, and says what is above.
+    Found(Slot, Upper),
+    /// As `Found`, and the session is of one path alone, which is known from here.
+    Path(Slot, Upper, Slot),
+    /// No session has it, but the protocol would [accept](Protocol::accept) one.
+    Passive,
+}
+
+/// What became of a message in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pop {
+    /// It goes on to where [`Protocol::demux`] said.
+    Up,
+    /// The message was exchanged for the one that it completes, which goes on to this.
+    Exchanged(Upper),
+    /// It is used up. What is left of it is memory.
+    Consumed,
+}
+
+/// Why a message went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[repr(u8)]
+pub enum Discard {
+    /// Shorter than the header, or than the header says.
+    #[error("truncated")]
+    Truncated,
+    /// A header that makes no sense.
+    #[error("malformed header")]
+    Malformed,
+    /// A check sum does not agree.
+    #[error("wrong checksum")]
+    Checksum,
+    /// Addressed to someone else.
+    #[error("not for this host")]
+    NotForUs,
+    /// From an address that nobody may send from: our own, a group's, or none.
+    #[error("impossible source address")]
+    Source,
+    /// No protocol of the graph has this number.
+    #[error("unknown protocol")]
+    UnknownProtocol,
+    /// Nobody opened or enabled this port.
+    #[error("no such port")]
+    NoPort,
+    /// Nobody has this application id.
+    #[error("unknown application id")]
+    UnknownApplication,
+    /// The headers above do not belong to the path that the lowest named.
+    #[error("headers of another path")]
+    WrongPath,
+    /// A fragment that overlaps others, or makes the datagram longer than can be.
+    #[error("impossible fragment")]
+    Fragment,
+    /// The time to complete a datagram has passed, or others needed its place.
+    #[error("datagram not completed")]
+    Incomplete,
+    /// There are as many sessions as may be, all in use.
+    #[error("too many sessions")]
+    Sessions,
+    /// The receiver has no room.
+    #[error("receive queue full")]
+    QueueFull,
+    /// More than the receiver is due.
+    #[error("above the rate")]
+    Rate,
+    /// The send queue has no room.
+    #[error("send queue full")]
+    SendQueueFull,
+    /// Nobody answers for the next hop's address.
+    #[error("next hop does not answer")]
+    Unresolved,
+}
+
+impl Discard {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [Self; 16] = [
+        Self::Truncated,
+        Self::Malformed,
+        Self::Checksum,
+        Self::NotForUs,
+        Self::Source,
+        Self::UnknownProtocol,
+        Self::NoPort,
+        Self::UnknownApplication,
+        Self::WrongPath,
+        Self::Fragment,
+        Self::Incomplete,
+        Self::Sessions,
+        Self::QueueFull,
+        Self::Rate,
+        Self::SendQueueFull,
+        Self::Unresolved,
+    ];
+}
+
+/// Why a session was not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Someone has this port, application id or protocol number already.
+    #[error("taken by another user")]
+    Taken,
+    /// There are as many sessions as may be.
+    #[error("too many sessions")]
+    TooMany,
+    /// The participants lack something that the protocol needs.
+    #[error("the participants lack {0}")]
+    Missing(&'static str),
+    /// No address of ours, or no route, leads there.
+    #[error("no route to the remote host")]
+    NoRoute,
+    /// The protocol has no users of this kind.
+    #[error("this protocol is not for users")]
+    NotForUsers,
+    /// There is no such protocol in the graph.
+    #[error("no such protocol in the graph")]
+    NoProtocol,
+}
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The path is closed.
+    #[error("no such path")]
+    NoPath,
+    /// The message lacks headroom, or is longer than the protocol can carry.
+    #[error("message too long")]
+    TooLong,
+    /// There is no room in a queue: the device's, or that of messages that wait for the next hop's address.
+    #[error("send queue full")]
+    QueueFull,
+    /// No route leads there any more.
+    #[error("no route")]
+    NoRoute,
+    /// A session of this kind does not send.
+    #[error("this session sends nothing")]
+    NotForUsers,
+}
+
+/// What a protocol is asked or told besides messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// The addresses of both ends.
+    Addresses,
+    /// The remote end's hardware address, if it is known.
+    RemoteHardware,
+    /// Bytes that a message of this session may have.
+    MaxMessage,
+    /// The remote end's hardware address is known now.
+    Remote(EthernetAddress),
+    /// The path that the session belongs to.
+    Path(Slot),
+}
+
+/// The answer to a [`Control`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// To [`Control::Addresses`].
+    Addresses {
+        /// Ours.
+        local: IpAddress,
+        /// The other's.
+        remote: IpAddress,
+        /// What the other sends to: ours, or an address of many hosts.
+        group: IpAddress,
+    },
+    /// To [`Control::RemoteHardware`].
+    Hardware(EthernetAddress),
+    /// To [`Control::MaxMessage`].
+    Bytes(usize),
+    /// Nothing to say.
+    Done,
+    /// The protocol does not know what was asked.
+    Unknown,
+}
+
+/// A protocol: finds and makes sessions, and carries messages through them.
+///
+/// All methods that take a session are called with slots that the protocol gave out and that are not closed, but must
+/// survive others.
+pub trait Protocol: Send {
+    /// The protocol's name in descriptions of graphs.
+    fn name(&self) -> &'static str;
+
+    /// Whether [`pop`](Self::pop) has nothing to do, in any session. Then nobody calls it.
+    fn stateless(&self) -> bool {
+        false
+    }
+
+    /// Whether each session here is of one path alone, so that its header names the path.
+    fn identifies(&self) -> bool {
+        false
+    }
+
+    /// The version of IP that this is, for those above that carry either.
+    fn version(&self) -> Option<IpVersion> {
+        None
+    }
+
+    /// Has sessions made below for what this protocol serves without being asked.
+    ///
+    /// # Errors
+    /// When another protocol of the graph does so already.
+    fn start(&mut self, _lower: &mut Lower<'_>) -> Result<(), OpenError> {
+        Ok(())
+    }
+
+    /// Reads the header at the front of a message that came from session `below`, takes it off, and says who has the
+    /// message. Changes nothing, but for what a lookup rearranges: it may be called twice for a message.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the header itself.
+    fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard>;
+
+    /// Reads the header at the front of a message that is said to be for `session`, takes it off, and says whether
+    /// [`demux`](Self::demux) would have found that session.
+    ///
+    /// # Errors
+    /// As `demux`, or [`Discard::WrongPath`].
+    fn check(&mut self, session: Slot, message: &mut Message) -> Result<Upper, Discard>;
+
+    /// Changes the session's state as the message demands; `header` is where the header begins that was taken off.
+    ///
+    /// # Errors
+    /// When the message is not to go on.
+    fn pop(
+        &mut self,
+        session: Slot,
+        header: usize,
+        message: &mut Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<Pop, Discard>;
+
+    /// Makes a session for a message that [`demux`](Self::demux) found nobody for. The message is unchanged: its header is
+    /// at the front, and `demux` finds the session from now on.
+    ///
+    /// # Errors
+    /// When nobody accepts it, or the message does not hold what its check sum says.
+    fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard>;
+
+    /// Makes a session for messages to and from the participants, which go up to `upper`; opens what it needs below.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    fn open(
+        &mut self,
+        upper: Upper,
+        participants: &mut Participants,
+        lower: &mut Lower<'_>,
+    ) -> Result<Slot, OpenError>;
+
+    /// From now on sessions are made for those who send first: for `user`, or for the protocol above.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    fn enable(
+        &mut self,
+        user: Enabled,
+        participants: &Participants,
+        lower: &mut Lower<'_>,
+    ) -> Result<(), OpenError>;
+
+    /// Ends what [`enable`](Self::enable) began, for this user. Sessions that were made stay.
+    fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>);
+
+    /// Gives back a session that was opened, or accepted for a path. It ends when its last user did so.
+    fn close(&mut self, session: Slot, lower: &mut Lower<'_>);
+
+    /// One more user of a session, who will [`close`](Self::close) it.
+    fn hold(&mut self, session: Slot);
+
+    /// Sends a message: puts a header in front and hands it down.
+    ///
+    /// # Errors
+    /// See [`SendError`]. The message is lost then.
+    fn push(&mut self, session: Slot, message: Message, lower: &mut Lower<'_>) -> Result<(), SendError>;
+
+    /// Bytes that a frame or packet of this protocol carries at most, if it is not to be sent in pieces.
+    fn room(&self) -> usize;
+
+    /// The session below, if it is always the same one.
+    fn below(&mut self, session: Slot) -> Option<Layer>;
+
+    /// Sends again what had to wait for the next hop's address; its header is in front already.
+    fn resume(&mut self, _session: Slot, _message: Message, _lower: &mut Lower<'_>) {}
+
+    /// Asks for a neighbour's hardware address, if that is what this protocol does; sessions that wait are resumed when the
+    /// answer comes.
+    fn ask(&mut self, _neighbor: IpAddress, _lower: &mut Lower<'_>) {}
+
+    /// Answers questions, takes notice of what is known elsewhere.
+    fn control(&mut self, _session: Slot, _control: Control) -> Answer {
+        Answer::Unknown
+    }
+
+    /// What is due by now, and when to call again.
+    fn tick(&mut self, _now: Instant, _lower: &mut Lower<'_>) -> Option<Instant> {
+        None
+    }
+}
+
+/// For whom sessions are made when others send first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enabled {
+    /// For the protocol above.
+    Protocol(ProtocolId),
+    /// For a user: the slot of his listener.
+    Listener(Slot),
+}

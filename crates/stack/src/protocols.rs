@@ -1,0 +1,8 @@
+//! The protocols, each written once.
+
+pub(crate) mod arp;
+pub(crate) mod eth;
+pub(crate) mod ethdaa;
+pub(crate) mod icmp;
+pub(crate) mod ipv4;
+pub(crate) mod udp;

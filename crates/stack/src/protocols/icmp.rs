@@ -1,0 +1,114 @@
+//! ICMP (RFC 792): answers echo requests.
+
+use smoltcp::wire::{Icmpv4Message, Icmpv4Packet};
+use throughline_demux::Slot;
+
+use crate::{
+    Demux, Discard, Enabled, Layer, Lower, Message, OpenError, Participants, Pop, Protocol, ProtocolId,
+    SendError, Upper,
+};
+
+const PROTOCOL: u8 = 1;
+const HEADER: usize = 8;
+
+/// Internet Control Message Protocol. A session here is the one below.
+pub(crate) struct Icmp {
+    own: ProtocolId,
+    below: ProtocolId,
+}
+
+impl Icmp {
+    pub fn new(own: ProtocolId, below: ProtocolId) -> Self {
+        Self { own, below }
+    }
+
+    fn read(message: &mut Message) -> Result<(), Discard> {
+        Icmpv4Packet::new_checked(message.bytes()).map_err(|_| Discard::Truncated)?;
+        message.pop(HEADER);
+        Ok(())
+    }
+}
+
+impl Protocol for Icmp {
+    fn name(&self) -> &'static str {
+        "icmp"
+    }
+
+    fn room(&self) -> usize {
+        0
+    }
+
+    fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
+        let participants = Participants { protocol: Some(PROTOCOL), ..Participants::default() };
+        lower.enable(self.below, Enabled::Protocol(self.own), &participants)
+    }
+
+    fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
+        Self::read(message)?;
+        Ok(Demux::Found(below.session, Upper::Itself))
+    }
+
+    fn check(&mut self, _session: Slot, message: &mut Message) -> Result<Upper, Discard> {
+        Self::read(message)?;
+        Ok(Upper::Itself)
+    }
+
+    fn pop(
+        &mut self,
+        session: Slot,
+        header: usize,
+        message: &mut Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<Pop, Discard> {
+        let packet = Icmpv4Packet::new_unchecked(message.from(header));
+        if !packet.verify_checksum() {
+            return Err(Discard::Checksum);
+        }
+        if (packet.msg_type(), packet.msg_code()) != (Icmpv4Message::EchoRequest, 0) {
+            return Ok(Pop::Consumed);
+        }
+        let data = packet.into_inner();
+        // The answer may be in pieces, as the question was.
+        let mut reply = if data.len() <= lower.cx.pool.room() {
+            let mut reply = lower.message();
+            reply.append(data).map_err(|_| Discard::Truncated)?;
+            reply
+        } else {
+            Message::copied(lower.cx.pool.headroom(), data)
+        };
+        reply.priority = message.priority;
+        let mut packet = Icmpv4Packet::new_unchecked(reply.bytes_mut());
+        packet.set_msg_type(Icmpv4Message::EchoReply);
+        packet.fill_checksum();
+        if lower.push(Layer { protocol: self.below, session }, reply).is_err() {
+            lower.cx.count(self.own, Discard::SendQueueFull);
+        }
+        Ok(Pop::Consumed)
+    }
+
+    fn accept(&mut self, _: Layer, _: &mut Message, _: &mut Lower<'_>) -> Result<(), Discard> {
+        Err(Discard::UnknownProtocol)
+    }
+
+    fn open(&mut self, _: Upper, _: &mut Participants, _: &mut Lower<'_>) -> Result<Slot, OpenError> {
+        Err(OpenError::NotForUsers)
+    }
+
+    fn enable(&mut self, _: Enabled, _: &Participants, _: &mut Lower<'_>) -> Result<(), OpenError> {
+        Err(OpenError::NotForUsers)
+    }
+
+    fn disable(&mut self, _: Enabled, _: &Participants, _: &mut Lower<'_>) {}
+
+    fn hold(&mut self, _session: Slot) {}
+
+    fn close(&mut self, _session: Slot, _lower: &mut Lower<'_>) {}
+
+    fn push(&mut self, _: Slot, _: Message, _: &mut Lower<'_>) -> Result<(), SendError> {
+        Err(SendError::NotForUsers)
+    }
+
+    fn below(&mut self, _session: Slot) -> Option<Layer> {
+        None
+    }
+}

@@ -1,0 +1,549 @@
+//! IPv4 (RFC 791): a session for each pair of addresses and protocol above.
+
+use std::hash::{Hash, Hasher};
+
+use smoltcp::{
+    time::Instant,
+    wire::{EthernetAddress, IpAddress, IpVersion, Ipv4Address, Ipv4Packet},
+};
+use throughline_demux::{Key, Slot};
+
+use crate::{
+    Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
+    Participants, Pop, Protocol, ProtocolId, SendError, Upper, fragments::Fragments, sessions::Sessions,
+};
+
+const ETHERTYPE: u16 = 0x0800;
+pub(crate) const HEADER: usize = 20;
+const HOP_LIMIT: u8 = 64;
+const ICMP: u8 = 1;
+
+/// Internet Protocol, version 4.
+pub(crate) struct Ipv4 {
+    own: ProtocolId,
+    below: ProtocolId,
+    /// Whether sessions below are of one path each.
+    private: bool,
+    /// Bytes that a frame carries.
+    frame: usize,
+    host: Host,
+    sessions: Sessions<Pair, Session>,
+    enabled: Vec<(u8, Enabled)>,
+    fragments: Fragments<(Pair, u16)>,
+    next_ident: u16,
+}
+
+/// What a session is found by: the addresses and the protocol above, and, where sessions below are of one path each, the
+/// session below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pair {
+    remote: u32,
+    local: u32,
+    below: u32,
+    protocol: u8,
+}
+
+impl Hash for Pair {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.remote) << 32 | u64::from(self.local));
+        state.write_u64(u64::from(self.below) << 8 | u64::from(self.protocol));
+    }
+}
+
+impl Key for Pair {}
+
+struct Session {
+    remote: Ipv4Address,
+    local: Ipv4Address,
+    /// What packets of this session are addressed to: `local`, or a broadcast.
+    group: Ipv4Address,
+    protocol: u8,
+    next_hop: IpAddress,
+    upper: Upper,
+    link: Option<Layer>,
+    /// The neighbours' generation at which `link` was right; `None` if it stays right.
+    generation: Option<u32>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        let nobody = Ipv4Address::UNSPECIFIED;
+        Self {
+            remote: nobody,
+            local: nobody,
+            group: nobody,
+            protocol: 0,
+            next_hop: nobody.into(),
+            upper: Upper::Itself,
+            link: None,
+            generation: None,
+        }
+    }
+}
+
+/// What the header at the front of a message says.
+struct Read {
+    pair: Pair,
+    header: usize,
+    is_fragment: bool,
+}
+
+impl Ipv4 {
+    pub fn new(
+        own: ProtocolId,
+        below: (ProtocolId, &dyn Protocol),
+        host: Host,
+        lookup: Lookup,
+    ) -> Result<Self, LookupError> {
+        let next_ident = lookup.config.seed as u16;
+        Ok(Self {
+            own,
+            below: below.0,
+            private: below.1.identifies(),
+            frame: below.1.room(),
+            host,
+            sessions: Sessions::new(lookup)?,
+            enabled: Vec::new(),
+            fragments: Fragments::default(),
+            next_ident,
+        })
+    }
+
+    fn read(&self, below: u32, message: &mut Message) -> Result<Read, Discard> {
+        let packet = Ipv4Packet::new_checked(message.bytes()).map_err(|_| Discard::Truncated)?;
+        let header = usize::from(packet.header_len());
+        if packet.version() != 4 || header < HEADER {
+            return Err(Discard::Malformed);
+        }
+        let to = packet.dst_addr();
+        if !self.host.has(to.into()) && !self.host.is_broadcast(to) {
+            return Err(Discard::NotForUs);
+        }
+        let pair = Pair {
+            remote: packet.src_addr().to_bits(),
+            local: to.to_bits(),
+            below,
+            protocol: packet.next_header().into(),
+        };
+        let read = Read { pair, header, is_fragment: packet.more_frags() || packet.frag_offset() != 0 };
+        let len = usize::from(packet.total_len());
+        message.truncate(len);
+        Ok(read)
+    }
+
+    /// Takes the header off, and says where the message goes.
+    #[inline]
+    fn found(read: &Read, upper: Upper, message: &mut Message) -> Upper {
+        message.pop(read.header);
+        if read.is_fragment { Upper::AfterPop } else { upper }
+    }
+
+    fn enabled(&self, protocol: u8) -> Option<Enabled> {
+        self.enabled.iter().find(|(enabled, _)| *enabled == protocol).map(|(_, user)| *user)
+    }
+
+    /// What keys contain of the session below.
+    fn below_key(&self, below: Layer) -> u32 {
+        if self.private { below.session.0 } else { 0 }
+    }
+
+    fn insert(&mut self, pair: Pair, session: Session, uses: u32, lower: &mut Lower<'_>) -> Option<Slot> {
+        let (slot, gone) = self.sessions.insert(pair, session, uses).ok()?;
+        if let Some(link) = gone.and_then(|gone| gone.link) {
+            lower.close(link);
+        }
+        Some(slot)
+    }
+
+    /// Sends a packet with its header: by the session below that leads to the next hop.
+    fn send(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        let current =
+            session.generation.is_none_or(|generation| generation == lower.cx.neighbors.generation());
+        match session.link {
+            Some(link) if current => lower.push(link, packet),
+            _ => self.find_link(slot, packet, lower),
+        }
+    }
+
+    #[cold]
+    fn find_link(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        let IpAddress::Ipv4(next) = session.next_hop else { return Err(SendError::NoRoute) };
+        let found = if self.host.is_broadcast(next) {
+            Some(EthernetAddress::BROADCAST)
+        } else {
+            lower.cx.neighbors.find(session.next_hop, lower.cx.now)
+        };
+        let Some(hardware) = found else {
+            return lower.cx.wait_for_neighbor(
+                session.next_hop,
+                Layer { protocol: self.own, session: slot },
+                packet,
+            );
+        };
+        let link = match session.link {
+            Some(link) if self.private => {
+                lower.control(link, Control::Remote(hardware));
+                link
+            }
+            old => {
+                let link =
+                    open_link(self.own, self.below, hardware, lower).map_err(|_| SendError::NoRoute)?;
+                if let Some(old) = old {
+                    lower.close(old);
+                }
+                link
+            }
+        };
+        session.link = Some(link);
+        session.generation = Some(lower.cx.neighbors.generation());
+        lower.push(link, packet)
+    }
+
+    /// Puts a header in front of `message`, which is `at` bytes behind the start of a datagram with this number, or all of
+    /// it (`None`).
+    fn write_header(
+        session: &Session,
+        message: &mut Message,
+        fragment: Option<(u16, usize, bool)>,
+    ) -> Result<(), SendError> {
+        let len = u16::try_from(message.len() + HEADER).map_err(|_| SendError::TooLong)?;
+        let header = message.push(HEADER).map_err(|_| SendError::TooLong)?;
+        let mut packet = Ipv4Packet::new_unchecked(header);
+        packet.set_version(4);
+        packet.set_header_len(HEADER as u8);
+        packet.set_dscp(0);
+        packet.set_ecn(0);
+        packet.set_total_len(len);
+        packet.clear_flags();
+        let (ident, at, more) = fragment.unwrap_or_default();
+        packet.set_ident(ident);
+        packet.set_dont_frag(fragment.is_none());
+        packet.set_more_frags(more);
+        packet.set_frag_offset(at as u16);
+        packet.set_hop_limit(HOP_LIMIT);
+        packet.set_next_header(session.protocol.into());
+        packet.set_src_addr(session.local);
+        packet.set_dst_addr(session.remote);
+        packet.fill_checksum();
+        Ok(())
+    }
+
+    /// Sends a message that is longer than a frame in pieces.
+    #[cold]
+    fn push_fragments(
+        &mut self,
+        slot: Slot,
+        message: Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<(), SendError> {
+        self.next_ident = self.next_ident.wrapping_add(1);
+        let (ident, step) = (self.next_ident, self.room() / 8 * 8);
+        let mut sent = Ok(());
+        for (number, data) in message.bytes().chunks(step).enumerate() {
+            let at = number * step;
+            let mut piece = lower.message();
+            piece.priority = message.priority;
+            sent = sent.and(piece.append(data).map_err(|_| SendError::TooLong));
+            let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+            let more = at + data.len() < message.len();
+            sent = sent.and_then(|()| Self::write_header(session, &mut piece, Some((ident, at, more))));
+            sent = sent.and_then(|()| self.send(slot, piece, lower));
+        }
+        lower.give(message);
+        sent
+    }
+
+    /// Adds a piece to its datagram, and exchanges it for that if it is complete.
+    #[cold]
+    fn reassemble(
+        &mut self,
+        slot: Slot,
+        header: usize,
+        message: &mut Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<Pop, Discard> {
+        let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
+        let packet = Ipv4Packet::new_unchecked(message.since(header));
+        let (ident, at, more) = (packet.ident(), usize::from(packet.frag_offset()), packet.more_frags());
+        let pair = Pair {
+            remote: session.remote.to_bits(),
+            local: packet.dst_addr().to_bits(),
+            below: session.link.filter(|_| self.private).map_or(0, |link| link.session.0),
+            protocol: session.protocol,
+        };
+        let Some(data) = self.fragments.add((pair, ident), at, message.bytes(), !more, lower.cx.now)? else {
+            return Ok(Pop::Consumed);
+        };
+        let upper = session.upper;
+        let mut whole = Message::copied(HEADER, &data);
+        whole.priority = message.priority;
+        let sender = Session {
+            remote: packet.dst_addr(),
+            local: session.remote,
+            protocol: session.protocol,
+            ..Session::default()
+        };
+        Self::write_header(&sender, &mut whole, None).map_err(|_| Discard::Fragment)?;
+        whole.pop(HEADER);
+        lower.give(std::mem::replace(message, whole));
+        Ok(Pop::Exchanged(upper))
+    }
+}
+
+fn open_link(
+    own: ProtocolId,
+    below: ProtocolId,
+    hardware: EthernetAddress,
+    lower: &mut Lower<'_>,
+) -> Result<Layer, OpenError> {
+    let mut participants = Participants {
+        remote_hardware: Some(hardware),
+        ethertype: Some(ETHERTYPE),
+        ..Participants::default()
+    };
+    lower.open(below, Upper::Protocol(own), &mut participants)
+}
+
+impl Protocol for Ipv4 {
+    fn name(&self) -> &'static str {
+        "ipv4"
+    }
+
+    fn version(&self) -> Option<IpVersion> {
+        Some(IpVersion::Ipv4)
+    }
+
+    fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
+        if self.private {
+            return Ok(());
+        }
+        let participants = Participants { ethertype: Some(ETHERTYPE), ..Participants::default() };
+        lower.enable(self.below, Enabled::Protocol(self.own), &participants)
+    }
+
+    fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
+        let read = self.read(self.below_key(below), message)?;
+        if let Some((slot, session)) = self.sessions.find(&read.pair) {
+            let upper = session.upper;
+            return Ok(Demux::Found(slot, Self::found(&read, upper, message)));
+        }
+        self.enabled(read.pair.protocol).map(|_| Demux::Passive).ok_or(Discard::UnknownProtocol)
+    }
+
+    fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
+        let Some(session) = self.sessions.get(slot) else { return Err(Discard::WrongPath) };
+        let below = session.link.filter(|_| self.private).map_or(0, |link| link.session.0);
+        let read = self.read(below, message)?;
+        let upper = self.sessions.confirm(slot, &read.pair).ok_or(Discard::WrongPath)?.upper;
+        Ok(Self::found(&read, upper, message))
+    }
+
+    fn pop(
+        &mut self,
+        session: Slot,
+        header: usize,
+        message: &mut Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<Pop, Discard> {
+        let packet = Ipv4Packet::new_unchecked(message.since(header));
+        if !packet.verify_checksum() {
+            return Err(Discard::Checksum);
+        }
+        if packet.more_frags() || packet.frag_offset() != 0 {
+            return self.reassemble(session, header, message, lower);
+        }
+        Ok(Pop::Up)
+    }
+
+    fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
+        let read = self.read(self.below_key(below), message)?;
+        let packet = Ipv4Packet::new_unchecked(message.bytes());
+        if !packet.verify_checksum() {
+            return Err(Discard::Checksum);
+        }
+        let (remote, to) = (packet.src_addr(), packet.dst_addr());
+        let impossible = remote.is_multicast()
+            || remote.is_unspecified()
+            || self.host.is_broadcast(remote)
+            || self.host.has(remote.into());
+        let (local, next_hop) = match self.host.route(remote.into()) {
+            Some((IpAddress::Ipv4(local), next_hop)) if !impossible => (local, next_hop),
+            _ => return Err(Discard::Source),
+        };
+        let to_all = self.host.is_broadcast(to);
+        if to_all && read.pair.protocol == ICMP {
+            return Err(Discard::NotForUs);
+        }
+        let upper = match self.enabled(read.pair.protocol).ok_or(Discard::UnknownProtocol)? {
+            Enabled::Protocol(protocol) => Upper::Protocol(protocol),
+            Enabled::Listener(listener) => Upper::User(lower.passive_path(listener)?),
+        };
+        let uses = matches!(upper, Upper::User(_)).into();
+        let session = Session {
+            remote,
+            local: if to_all { local } else { to },
+            group: to,
+            protocol: read.pair.protocol,
+            next_hop,
+            upper,
+            link: self.private.then_some(below),
+            generation: None,
+        };
+        if self.private {
+            lower.hold(below);
+        }
+        self.insert(read.pair, session, uses, lower).map(|_| ()).ok_or(Discard::Sessions)
+    }
+
+    fn open(
+        &mut self,
+        upper: Upper,
+        participants: &mut Participants,
+        lower: &mut Lower<'_>,
+    ) -> Result<Slot, OpenError> {
+        let Some(IpAddress::Ipv4(remote)) = participants.remote_address else {
+            return Err(OpenError::Missing("the remote address"));
+        };
+        let protocol = participants.protocol.ok_or(OpenError::Missing("the protocol above"))?;
+        let route = if self.host.is_broadcast(remote) {
+            self.host
+                .addresses
+                .iter()
+                .map(|cidr| cidr.address())
+                .find(|a| matches!(a, IpAddress::Ipv4(_)))
+                .map(|local| (local, remote.into()))
+        } else {
+            self.host.route(remote.into())
+        };
+        let (local, next_hop) = route.ok_or(OpenError::NoRoute)?;
+        let local = participants.local_address.unwrap_or(local);
+        participants.local_address = Some(local);
+        let IpAddress::Ipv4(local) = local else { return Err(OpenError::NoRoute) };
+        if !self.host.has(local.into()) {
+            return Err(OpenError::NoRoute);
+        }
+        let mut pair = Pair { remote: remote.to_bits(), local: local.to_bits(), below: 0, protocol };
+        if !self.private
+            && let Some((slot, session)) = self.sessions.find(&pair)
+        {
+            if session.upper != upper || matches!(upper, Upper::User(_)) {
+                return Err(OpenError::Taken);
+            }
+            self.sessions.hold(slot);
+            return Ok(slot);
+        }
+        let mut session = Session {
+            remote,
+            local,
+            group: local,
+            protocol,
+            next_hop,
+            upper,
+            link: None,
+            generation: Some(u32::MAX),
+        };
+        if self.private {
+            let link = lower.open(self.below, Upper::Protocol(self.own), participants)?;
+            pair.below = link.session.0;
+            session.link = Some(link);
+        } else if let Some(hardware) = participants.remote_hardware {
+            session.link = Some(open_link(self.own, self.below, hardware, lower)?);
+        }
+        if participants.remote_hardware.is_some() {
+            session.generation = None;
+        }
+        let link = session.link;
+        self.insert(pair, session, 1, lower).ok_or_else(|| {
+            if let Some(link) = link {
+                lower.close(link);
+            }
+            OpenError::TooMany
+        })
+    }
+
+    fn enable(
+        &mut self,
+        user: Enabled,
+        participants: &Participants,
+        lower: &mut Lower<'_>,
+    ) -> Result<(), OpenError> {
+        let protocol = participants.protocol.ok_or(OpenError::Missing("the protocol above"))?;
+        match self.enabled(protocol) {
+            Some(other) if other != user => return Err(OpenError::Taken),
+            Some(_) => {}
+            None => self.enabled.push((protocol, user)),
+        }
+        if self.private && participants.local_application.is_some() {
+            lower.enable(self.below, Enabled::Protocol(self.own), participants)?;
+        }
+        Ok(())
+    }
+
+    fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>) {
+        if matches!(user, Enabled::Listener(_)) {
+            self.enabled.retain(|enabled| enabled.1 != user);
+        }
+        if self.private {
+            lower.disable(self.below, Enabled::Protocol(self.own), participants);
+        }
+    }
+
+    fn close(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        let user = self.sessions.get(slot).is_some_and(|session| matches!(session.upper, Upper::User(_)));
+        // A session that others may share stays for them, until its place is needed.
+        if self.sessions.release(slot)
+            && (user || self.private)
+            && let Some(link) = self.sessions.remove(slot).and_then(|session| session.link)
+        {
+            lower.close(link);
+        }
+    }
+
+    fn room(&self) -> usize {
+        self.frame - HEADER
+    }
+
+    fn hold(&mut self, slot: Slot) {
+        self.sessions.hold(slot);
+    }
+
+    fn push(&mut self, slot: Slot, mut message: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        if message.len() > self.room() {
+            return self.push_fragments(slot, message, lower);
+        }
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        Self::write_header(session, &mut message, None)?;
+        self.send(slot, message, lower)
+    }
+
+    fn resume(&mut self, session: Slot, packet: Message, lower: &mut Lower<'_>) {
+        if self.send(session, packet, lower).is_err() {
+            lower.cx.count(self.own, Discard::Unresolved);
+        }
+    }
+
+    fn below(&mut self, session: Slot) -> Option<Layer> {
+        self.sessions.get(session)?.link
+    }
+
+    fn control(&mut self, session: Slot, control: Control) -> Answer {
+        match (control, self.sessions.get(session)) {
+            (Control::Addresses, Some(session)) => Answer::Addresses {
+                local: session.local.into(),
+                remote: session.remote.into(),
+                group: session.group.into(),
+            },
+            (Control::MaxMessage, _) => Answer::Bytes(65_535 - HEADER),
+            _ => Answer::Unknown,
+        }
+    }
+
+    fn tick(&mut self, now: Instant, lower: &mut Lower<'_>) -> Option<Instant> {
+        for _ in 0..self.fragments.expire(now) {
+            lower.cx.count(self.own, Discard::Incomplete);
+        }
+        self.fragments.next_expiry()
+    }
+}

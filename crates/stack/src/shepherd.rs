@@ -1,0 +1,88 @@
+//! Shepherds: three ways to take a message through the same layers.
+//!
+//! All begin with a frame and its lowest protocol, and end with the message in the hands of a path's user, or of a protocol
+//! that is its own user. They deliver the same messages, whatever comes.
+
+mod direct;
+mod integrated;
+mod layered;
+
+use throughline_demux::Slot;
+
+pub(crate) use direct::direct;
+pub(crate) use integrated::{Trail, integrated};
+pub(crate) use layered::layered;
+
+use crate::{Discard, Graph, Layer, Message, PathId, ProtocolId, Upper};
+
+/// What the lowest protocol is given for a session below: the device.
+pub(crate) const DEVICE: Layer = Layer { protocol: ProtocolId(u8::MAX), session: Slot(0) };
+
+/// A message whose path is known, and which has not been processed.
+pub(crate) struct Pending {
+    /// It may be closed meanwhile.
+    path: PathId,
+    message: Message,
+    /// Where its headers begin, if demultiplexing has been done; otherwise the path's sessions confirm it.
+    trail: Option<Trail>,
+}
+
+/// Processes a message that has waited.
+pub(crate) fn run(graph: &mut Graph, pending: Pending) {
+    let Pending { path: id, message, trail } = pending;
+    let Some(path) = graph.cx.path_of(id) else { return graph.cx.pool.give(message) };
+    path.pending -= 1;
+    match trail {
+        Some(trail) => integrated::process(graph, trail, id.0.slot, message),
+        None => direct::process(graph, id.0.slot, message),
+    }
+}
+
+/// Processes a message whose path is known, now or when it is the most urgent.
+#[inline]
+fn process_or_wait(graph: &mut Graph, at: ProtocolId, path: Slot, message: Message, trail: Option<Trail>) {
+    if graph.queue.is_some() {
+        return wait(graph, at, path, message, trail);
+    }
+    match trail {
+        Some(trail) => integrated::process(graph, trail, path, message),
+        None => direct::process(graph, path, message),
+    }
+}
+
+/// Puts a message into the run queue, if its receiver has room: before anything is spent on it.
+fn wait(graph: &mut Graph, at: ProtocolId, slot: Slot, message: Message, trail: Option<Trail>) {
+    let (Some(id), Some(path)) = (graph.cx.paths.handle_at(slot).map(PathId), graph.cx.path(slot)) else {
+        return graph.cx.discard(at, Discard::NoPort, message);
+    };
+    if path.received.len() + path.pending >= path.room {
+        return graph.cx.discard(at, Discard::QueueFull, message);
+    }
+    path.pending += 1;
+    let (priority, now) = (message.priority, graph.cx.now.total_micros() as u64);
+    let Some(queue) = &mut graph.queue else { return };
+    if let Err(refused) = queue.push(priority, now, Pending { path: id, message, trail }) {
+        if let Some(path) = graph.cx.path_of(refused.path) {
+            path.pending -= 1;
+        }
+        graph.cx.discard(at, Discard::QueueFull, refused.message);
+    }
+}
+
+/// Hands a message to the user of a path.
+#[inline]
+fn deliver(graph: &mut Graph, at: ProtocolId, path: Slot, message: Message) {
+    if let Err((why, message)) = graph.cx.deliver(path, message) {
+        graph.cx.discard(at, why, message);
+    }
+}
+
+/// Whether what a session leads to is where the path leads that the lowest layer named.
+#[inline]
+fn agrees(upper: Upper, claimed: Option<Slot>) -> bool {
+    match (upper, claimed) {
+        (Upper::User(path), Some(claimed)) => path == claimed,
+        (Upper::Itself, Some(_)) => false,
+        _ => true,
+    }
+}

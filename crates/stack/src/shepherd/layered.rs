@@ -1,0 +1,136 @@
+//! Layered: demultiplex, change state, demultiplex, change state.
+//!
+//! This is also how the other two treat messages that nobody has a path for yet, and fragments: only here are sessions made.
+
+use throughline_demux::Slot;
+
+use super::{DEVICE, agrees, deliver};
+use crate::{Demux, Discard, Graph, Layer, Message, PathId, Pop, ProtocolId, Upper, path::MAX_LAYERS};
+
+/// The sessions that a message has gone through, bottom to top.
+struct Passed {
+    layers: [Layer; MAX_LAYERS],
+    len: usize,
+}
+
+impl Passed {
+    fn last(&self) -> Layer {
+        self.len.checked_sub(1).map_or(DEVICE, |last| self.layers[last])
+    }
+
+    fn push(&mut self, layer: Layer) {
+        self.layers[self.len] = layer;
+        self.len += 1;
+    }
+}
+
+/// Takes a frame through the layers above `bottom`.
+pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
+    let mut at = bottom;
+    let mut passed = Passed { layers: [DEVICE; MAX_LAYERS], len: 0 };
+    let mut claimed = None;
+    loop {
+        let header = message.position();
+        let below = passed.last();
+        let found =
+            find(graph, Layer { protocol: at, session: below.session }, below, &mut message, &mut claimed);
+        let (session, upper) = match found {
+            Ok(found) => found,
+            Err(why) => return graph.cx.discard(at, why, message),
+        };
+        passed.push(Layer { protocol: at, session });
+        if !agrees(upper, claimed) {
+            return graph.cx.discard(at, Discard::WrongPath, message);
+        }
+        match pop(graph, at, session, header, &mut message, upper) {
+            Ok(Some(Upper::Protocol(next))) => at = next,
+            Ok(Some(Upper::User(path))) => {
+                complete(graph, path, &passed);
+                return deliver(graph, at, path, message);
+            }
+            Ok(_) => return graph.cx.pool.give(message),
+            Err(why) => return graph.cx.discard(at, why, message),
+        }
+    }
+}
+
+/// The session of a message, made if need be.
+#[inline]
+fn find(
+    graph: &mut Graph,
+    at: Layer,
+    below: Layer,
+    message: &mut Message,
+    claimed: &mut Option<Slot>,
+) -> Result<(Slot, Upper), Discard> {
+    let protocol = &mut graph.protocols[at.protocol.index()];
+    let mut found = protocol.demux(below, message)?;
+    if found == Demux::Passive {
+        found = accept(graph, at.protocol, below, message, *claimed)?;
+    }
+    match found {
+        Demux::Found(session, upper) => Ok((session, upper)),
+        Demux::Path(session, upper, path) => {
+            *claimed = Some(path);
+            Ok((session, upper))
+        }
+        Demux::Passive => Err(Discard::Sessions),
+    }
+}
+
+/// Has a session made, and finds it.
+#[cold]
+fn accept(
+    graph: &mut Graph,
+    at: ProtocolId,
+    below: Layer,
+    message: &mut Message,
+    claimed: Option<Slot>,
+) -> Result<Demux, Discard> {
+    if claimed.is_some() {
+        return Err(Discard::WrongPath);
+    }
+    let mut accepted = graph.with(at, |protocol, lower| protocol.accept(below, message, lower));
+    if accepted == Err(Discard::Sessions)
+        && let Some(unused) = graph.cx.unused_path()
+    {
+        graph.close(unused);
+        accepted = graph.with(at, |protocol, lower| protocol.accept(below, message, lower));
+    }
+    accepted?;
+    graph.protocols[at.index()].demux(below, message)
+}
+
+/// Changes a session's state; says where the message goes, or that it is used up.
+#[inline]
+fn pop(
+    graph: &mut Graph,
+    at: ProtocolId,
+    session: Slot,
+    header: usize,
+    message: &mut Message,
+    upper: Upper,
+) -> Result<Option<Upper>, Discard> {
+    if graph.is_stateless(at) {
+        return Ok(Some(upper));
+    }
+    Ok(match graph.with(at, |protocol, lower| protocol.pop(session, header, message, lower))? {
+        Pop::Up => Some(upper),
+        Pop::Exchanged(upper) => Some(upper),
+        Pop::Consumed => None,
+    })
+}
+
+/// Tells a path made just now which sessions it has, and its listener that there is one.
+#[inline]
+fn complete(graph: &mut Graph, slot: Slot, passed: &Passed) {
+    if graph.cx.path(slot).is_none_or(|path| path.is_complete()) {
+        return;
+    }
+    graph.set_layers(slot, passed.layers[..passed.len].iter().copied());
+    let id = graph.cx.paths.handle_at(slot).map(PathId);
+    let listener = graph.cx.path(slot).and_then(|path| path.listener);
+    if let Some(listener) = listener.and_then(|slot| graph.cx.listeners.exclusive().into_slot(slot)) {
+        listener.accepted.extend(id);
+    }
+}

@@ -1,0 +1,154 @@
+//! Two hosts that talk: every protocol as the top of a graph, in every architecture.
+
+mod hosts;
+
+use hosts::{Pair, SERVER, data};
+use smoltcp::wire::Ipv4Address;
+use throughline_stack::{Architecture, Discard, Message, Participants};
+
+/// Sends `data` to the listener and back.
+fn echo(
+    pair: &mut Pair,
+    top: &str,
+    server: Participants,
+    client: Participants,
+    data: &[u8],
+) -> Option<Vec<u8>> {
+    let listener = pair.server.enable(top, server).unwrap();
+    let path = pair.client.open(top, client).unwrap();
+    for _ in 0..3 {
+        let mut message = pair.client.message();
+        if message.append(data).is_err() {
+            message = Message::copied(128, data);
+        }
+        pair.client.send(path, message).unwrap();
+        pair.exchange();
+        let accepted = pair.server.accepted(listener);
+        while let Some(ready) = pair.server.ready() {
+            assert!(accepted.is_none_or(|accepted| accepted == ready));
+            while let Some(message) = pair.server.receive(ready) {
+                let answer = Message::copied(128, message.bytes());
+                pair.server.send(ready, answer).unwrap();
+                pair.server.release(message);
+            }
+        }
+        pair.exchange();
+    }
+    let mut answers = Vec::new();
+    while let Some(message) = pair.client.receive(path) {
+        answers.push(message.bytes().to_vec());
+    }
+    assert!(answers.windows(2).all(|two| two[0] == two[1]));
+    assert_eq!(
+        answers.len(),
+        3,
+        "client {:?}, server {:?}",
+        pair.client.discarded().collect::<Vec<_>>(),
+        pair.server.discarded().collect::<Vec<_>>()
+    );
+    answers.pop()
+}
+
+#[test]
+fn udp_over_ethernet() {
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        for len in [0, 1, 100, 1400, 1472, 1473, 9000, 65_507] {
+            let mut pair = Pair::new("udp > ipv4 > eth; arp > eth", architecture);
+            let data = data(len);
+            let answer = echo(&mut pair, "udp", Participants::at(7), Participants::to(SERVER, 7), &data);
+            assert_eq!(answer, Some(data));
+        }
+    }
+}
+
+#[test]
+fn udp_over_ethernet_with_ids() {
+    for architecture in Architecture::ALL {
+        for len in [0, 1, 1464, 1465, 65_507] {
+            let mut pair = Pair::new("udp > ipv4 > ethdaa; arp > eth", architecture);
+            let data = data(len);
+            let (at, to) = (Participants::at(7).application(99), Participants::to(SERVER, 7).application(99));
+            assert_eq!(echo(&mut pair, "udp", at, to, &data), Some(data));
+        }
+    }
+}
+
+#[test]
+fn ip_and_ethernet() {
+    for architecture in Architecture::ALL {
+        let ethernet = |remote| Participants {
+            remote_hardware: Some(remote),
+            ethertype: Some(0x88b6),
+            ..Participants::default()
+        };
+        let mut pair = Pair::new("ipv4 > ethdaa; arp > eth", architecture);
+        let experimental = Participants { protocol: Some(253), ..Participants::default() };
+        let (at, to) = (
+            experimental.application(5),
+            Participants { protocol: Some(253), ..Participants::to(SERVER, 0) }.application(5),
+        );
+        assert_eq!(echo(&mut pair, "ipv4", at, to, b"above IP"), Some(b"above IP".into()));
+        let server = pair.server_hardware();
+        let direct = ethernet(server).application(6);
+        assert_eq!(echo(&mut pair, "ethdaa", direct, direct, b"directly"), Some(b"directly".into()));
+        assert_eq!(
+            echo(&mut pair, "eth", ethernet(server), ethernet(server), b"plainly"),
+            Some(b"plainly".into())
+        );
+    }
+}
+
+#[test]
+fn an_application_id_is_given_once() {
+    let mut pair = Pair::new("udp > ipv4 > ethdaa; arp > eth", Architecture::Direct);
+    let to = Participants::to(SERVER, 7);
+    let demanded = pair.client.open("udp", to.application(7)).unwrap();
+    let error = pair.client.open("udp", to.application(7)).unwrap_err();
+    assert_eq!(error.to_string(), "taken by another user");
+    pair.client.open("udp", to).unwrap();
+    pair.client.open("udp", to).unwrap();
+    pair.client.close(demanded);
+    pair.client.open("udp", to.application(7)).unwrap();
+}
+
+#[test]
+fn a_host_answers_echo_requests() {
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let mut pair = Pair::new("icmp > ipv4 > eth; arp > eth", architecture);
+        let mut other = Pair::new("ipv4 > eth; arp > eth", architecture);
+        std::mem::swap(&mut pair.client, &mut other.client);
+        let icmp = Participants { protocol: Some(1), ..Participants::to(SERVER, 0) };
+        let path = pair.client.open("ipv4", icmp).unwrap();
+        // Type 8, code 0, check sum, identification, number, and data.
+        let request = [8, 0, 0xe5, 0xca, 0x12, 0x34, 0, 1];
+        let mut message = pair.client.message();
+        message.append(&request).unwrap();
+        pair.client.send(path, message).unwrap();
+        pair.exchange();
+        let reply = pair.client.receive(path).expect("a reply");
+        assert_eq!(reply.bytes(), [0, 0, 0xed, 0xca, 0x12, 0x34, 0, 1]);
+    }
+}
+
+#[test]
+fn nobody_there() {
+    let mut pair = Pair::new("udp > ipv4 > eth; arp > eth", Architecture::Layered);
+    let path = pair.client.open("udp", Participants::to(SERVER, 7)).unwrap();
+    let message = pair.client.message();
+    pair.client.send(path, message).unwrap();
+    pair.exchange();
+    assert_eq!(pair.server.discarded().collect::<Vec<_>>(), [("udp", Discard::NoPort, 1)]);
+    // A host that does not exist: after three questions what waits is given up.
+    let path = pair.client.open("udp", Participants::to(Ipv4Address::new(10, 0, 0, 77), 7)).unwrap();
+    let message = pair.client.message();
+    pair.client.send(path, message).unwrap();
+    for _ in 0..5 {
+        pair.pass(1_000);
+    }
+    assert_eq!(pair.client.discarded().collect::<Vec<_>>(), [("arp", Discard::Unresolved, 1)]);
+    // Neither does a network without a way to it.
+    assert_eq!(
+        pair.client.open("udp", Participants::to(Ipv4Address::new(11, 0, 0, 1), 7)).unwrap_err().to_string(),
+        "no route to the remote host"
+    );
+}

@@ -1,0 +1,197 @@
+//! Whatever comes, the three architectures deliver the same messages, answer the same, and end in the same state.
+
+mod hosts;
+
+use hosts::{Pair, SERVER, data};
+use proptest::prelude::*;
+use smoltcp::time::{Duration, Instant};
+use throughline_stack::{Architecture, Config, Graph, ListenerId, Message, Participants, Urgency};
+
+const IDS: u32 = 3;
+const PORTS: u16 = 3;
+/// The description of a graph whose frames name paths, and of one whose frames don't.
+const GRAPHS: [&str; 2] = [
+    "udp(limit=12) > ipv4(limit=12) > ethdaa(limit=12); icmp > ipv4; arp > eth(limit=12)",
+    "udp(limit=12) > ipv4(limit=12) > eth(limit=12); icmp > ipv4; arp > eth",
+];
+
+/// What is done to one of the frames that a client would send.
+#[derive(Clone, Debug)]
+enum Change {
+    Nothing,
+    /// A byte is another.
+    Byte(prop::sample::Index, u8),
+    /// One of the 60 first bytes, which are headers, is another.
+    Header(usize, u8),
+    /// It ends early.
+    Cut(prop::sample::Index),
+    /// It goes on.
+    Longer(usize),
+    /// Some of the bytes are another frame's, headers mostly.
+    Splice(prop::sample::Index, prop::sample::Index),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => Just(Change::Nothing),
+        1 => (any::<prop::sample::Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Byte(at, byte)),
+        4 => (0..60_usize, any::<u8>()).prop_map(|(at, byte)| Change::Header(at, byte)),
+        1 => any::<prop::sample::Index>().prop_map(Change::Cut),
+        1 => (1..40_usize).prop_map(Change::Longer),
+        2 => (any::<prop::sample::Index>(), any::<prop::sample::Index>()).prop_map(|(frame, at)| Change::Splice(frame, at)),
+    ]
+}
+
+fn changed(frames: &[Vec<u8>], index: usize, change: &Change) -> Vec<u8> {
+    let mut frame = frames[index].clone();
+    match change {
+        Change::Nothing => {}
+        Change::Byte(at, byte) => {
+            let at = at.index(frame.len());
+            frame[at] = *byte;
+        }
+        Change::Header(at, byte) => {
+            if let Some(place) = frame.get_mut(*at) {
+                *place = *byte;
+            }
+        }
+        Change::Cut(at) => frame.truncate(at.index(frame.len())),
+        Change::Longer(len) => frame.extend(data(*len)),
+        Change::Splice(other, at) => {
+            let other = &frames[other.index(frames.len())];
+            let at = at.index(frame.len().min(other.len()).min(60));
+            let end = frame.len().min(other.len());
+            frame[at..end].copy_from_slice(&other[at..end]);
+        }
+    }
+    frame
+}
+
+/// Frames of clients with several ids and ports, datagrams in one and in several pieces, echo requests, and questions for
+/// the host's address.
+fn frames(description: &str) -> Vec<Vec<u8>> {
+    let mut pair = Pair::new(description, Architecture::Layered);
+    let names_paths = description.contains("ethdaa");
+    let ids = if names_paths { IDS } else { 1 };
+    let mut paths = Vec::new();
+    for id in 0..ids {
+        for port in 0..if names_paths { 1 } else { PORTS } {
+            let to = Participants::to(SERVER, 7 + port).application(id + 1).from_port(1000 + port);
+            paths.push(pair.client.open("udp", to).unwrap());
+            if !names_paths {
+                let to = Participants::to(SERVER, 7 + port).from_port(2000 + port);
+                paths.push(pair.client.open("udp", to).unwrap());
+            }
+        }
+    }
+    for (number, path) in paths.into_iter().enumerate() {
+        for len in [0, 5, 1400, 2000, 4000] {
+            pair.client.send(path, Message::copied(128, &data(len + number))).unwrap();
+            pair.exchange();
+        }
+    }
+    let client = hosts::host(hosts::CLIENT).hardware;
+    pair.frames.retain(|frame| frame[6..12] == client.0);
+    pair.frames
+}
+
+fn server(description: &str, config: Config) -> (Graph, Vec<ListenerId>) {
+    let mut graph = Graph::compose(description, hosts::host(SERVER), config).unwrap();
+    let participants = |port: u16| {
+        let at = Participants::at(7 + port);
+        if description.contains("ethdaa") { at.application(u32::from(port) + 1) } else { at }
+    };
+    let listeners = (0..PORTS).map(|port| graph.enable("udp", participants(port)).unwrap()).collect();
+    (graph, listeners)
+}
+
+/// What a user gets, and everyone else.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    delivered: Vec<Vec<u8>>,
+    sent: Vec<Vec<u8>>,
+    accepted: usize,
+    /// In all, since the reasons may differ: another layer may be the first to notice.
+    discarded: u64,
+}
+
+fn outcome(description: &str, config: Config, frames: &[Vec<u8>]) -> Outcome {
+    let (mut graph, listeners) = server(description, config);
+    let mut outcome = Outcome::default();
+    let mut now = Instant::ZERO;
+    for frame in frames {
+        now += Duration::from_millis(100);
+        graph.tick(now);
+        graph.arrive(Message::copied(0, frame), now);
+        while graph.run(now) {}
+        while let Some(path) = graph.ready() {
+            while let Some(message) = graph.receive(path) {
+                outcome.delivered.push(message.bytes().to_vec());
+                // The answer shows whose message it was thought to be.
+                let _ = graph.send(path, Message::copied(128, &message.bytes()[..message.len().min(9)]));
+            }
+        }
+        while let Some(frame) = graph.transmit() {
+            outcome.sent.push(frame.bytes().to_vec());
+        }
+    }
+    outcome.accepted =
+        listeners.into_iter().map(|listener| std::iter::from_fn(|| graph.accepted(listener)).count()).sum();
+    outcome.discarded = graph.discarded().map(|(_, _, count)| count).sum();
+    outcome
+}
+
+/// One graph for each architecture that can serve, with messages processed at once and in a queue.
+fn configurations(description: &str) -> Vec<Config> {
+    let serves =
+        |architecture: &Architecture| *architecture != Architecture::Direct || description.contains("ethdaa");
+    Architecture::ALL
+        .into_iter()
+        .filter(serves)
+        .flat_map(|architecture| {
+            [None, Some(Urgency::Arrival)].map(|scheduling| Config {
+                architecture,
+                scheduling,
+                ..Config::default()
+            })
+        })
+        .collect()
+}
+
+fn all_agree(description: &str, frames: &[Vec<u8>]) -> Result<Outcome, TestCaseError> {
+    let mut outcomes =
+        configurations(description).into_iter().map(|config| (config, outcome(description, config, frames)));
+    let (_, first) = outcomes.next().unwrap();
+    for (config, other) in outcomes {
+        prop_assert_eq!(&first, &other, "{:?} differs", config);
+    }
+    Ok(first)
+}
+
+#[test]
+fn honest_frames_are_all_delivered() {
+    for description in GRAPHS {
+        let frames = frames(description);
+        let outcome = all_agree(description, &frames).unwrap();
+        let paths = if description.contains("ethdaa") { 3 } else { 6 };
+        assert_eq!((outcome.accepted, outcome.delivered.len()), (paths, 5 * paths), "{outcome:?}");
+        assert_eq!(outcome.discarded, 0);
+    }
+}
+
+proptest! {
+    #[test]
+    fn changed_frames_have_the_same_fate(
+        picked in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..120),
+        graph in 0..2_usize,
+    ) {
+        let honest = frames(GRAPHS[graph]);
+        let frames: Vec<_> = picked.iter().map(|(frame, change)| changed(&honest, frame.index(honest.len()), change)).collect();
+        all_agree(GRAPHS[graph], &frames)?;
+    }
+
+    #[test]
+    fn bytes_are_no_harm(frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..50), graph in 0..2_usize) {
+        all_agree(GRAPHS[graph], &frames)?;
+    }
+}
