@@ -2,7 +2,10 @@
 
 mod captured;
 mod faulty;
+mod interface;
+mod packet;
 mod pair;
+mod tap;
 
 use std::{io, os::fd::BorrowedFd};
 
@@ -12,7 +15,9 @@ use crate::{Message, Pool};
 
 pub use captured::Captured;
 pub use faulty::{FaultCounts, Faults, Faulty};
+pub use packet::{Packet, PacketConfig};
 pub use pair::{End, PairConfig, pair};
+pub use tap::Tap;
 
 /// Bytes of an Ethernet header.
 pub(crate) const ETHERNET_HEADER: usize = 14;

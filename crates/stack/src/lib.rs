@@ -10,6 +10,7 @@ mod device;
 mod fragments;
 mod graph;
 mod host;
+pub mod manipulate;
 mod message;
 mod neighbors;
 mod participants;
@@ -24,7 +25,10 @@ mod shepherd;
 pub use compose::ComposeError;
 pub use context::{Limits, Lower};
 pub use description::DescriptionError;
-pub use device::{Captured, Device, DeviceCounts, End, FaultCounts, Faults, Faulty, PairConfig, pair};
+pub use device::{
+    Captured, Device, DeviceCounts, End, FaultCounts, Faults, Faulty, Packet, PacketConfig, PairConfig, Tap,
+    pair,
+};
 pub use graph::{Architecture, Config, Graph};
 pub use host::{ETHERNET_MTU, Host, solicited_node};
 pub use message::{Marks, Message, NoRoom, Pool};

@@ -1,0 +1,241 @@
+//! A network interface of the kernel, shared with it (AF_PACKET).
+//!
+//! Frames come through a ring in shared memory (`packet_mmap`, version 2, which shows each frame at once), and leave many
+//! by one system call.
+
+mod offload;
+mod ring;
+mod segments;
+mod socket;
+mod transmit;
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{RecvFlags, recv};
+use smoltcp::wire::EthernetAddress;
+
+use self::offload::{OFFLOAD, Offload, Tag};
+use self::ring::{Arrived, Ring};
+use self::segments::Segments;
+use self::transmit::Transmit;
+use super::interface::Interface;
+use super::{Device, DeviceCounts, ETHERNET_HEADER, too_long};
+use crate::{Message, Pool};
+
+/// The longest frame that the kernel hands over in one piece, tags and all.
+const LONGEST: usize = 65_536 + 64;
+/// Frames skipped in one call, at most.
+const SKIPPED: usize = 64;
+
+/// How a [`Packet`] device is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketConfig {
+    /// Places of the receive ring, of 2 KiB each with the usual MTU; what comes while all are taken is dropped and counted.
+    pub ring: usize,
+    /// Frames that are collected before a system call sends them; [`Device::flush`] sends them before that.
+    pub batch: usize,
+    /// Whether frames are sent past the kernel's queueing discipline: some instructions less each, but neither its shaping
+    /// nor other sockets (such as tcpdump's) see them.
+    pub bypass_queues: bool,
+}
+
+impl Default for PacketConfig {
+    /// 1,024 places, batches of 32, through the kernel's queues.
+    fn default() -> Self {
+        Self { ring: 1024, batch: 32, bypass_queues: false }
+    }
+}
+
+/// An interface that exists, such as a network card or one end of a veth pair.
+///
+/// The kernel's own protocols see what arrives too, so the interface should have no addresses of theirs. What they, or others,
+/// send on the interface is not received here.
+///
+/// The kernel leaves work to hardware that is done here for frames that never saw any: checksums are completed, and
+/// segments of TCP and UDP that came as one piece are cut to the length they were meant to have. A VLAN tag that was taken
+/// off is put back. Thus all frames are as they would be on the wire.
+#[derive(Debug)]
+pub struct Packet {
+    socket: OwnedFd,
+    ring: Ring,
+    transmit: Transmit,
+    large: Large,
+    hardware: EthernetAddress,
+    mtu: usize,
+    counts: DeviceCounts,
+}
+
+impl Packet {
+    /// Opens the interface of this name in the thread's network namespace. Address and MTU are read now.
+    ///
+    /// # Errors
+    /// Those of the system: `EPERM` without the right to raw sockets (`CAP_NET_RAW`), `ENODEV` if there is no such
+    /// interface; [`Unsupported`](io::ErrorKind::Unsupported) if it does not carry Ethernet frames.
+    pub fn open(name: &str, config: &PacketConfig) -> io::Result<Self> {
+        let interface = Interface::named(name)?;
+        let (index, mtu, hardware) = (interface.index()?, interface.mtu()?, interface.hardware()?);
+        let socket = socket::receiving()?;
+        let ring = Ring::new(&socket, config.ring, ring::slot_for(mtu))?;
+        socket::bind(&socket, index, true)?;
+        socket::all_multicast(&socket, index)?;
+        let sender = socket::sending(config.bypass_queues)?;
+        socket::bind(&sender, index, false)?;
+        let transmit = Transmit::new(sender, config.batch);
+        Ok(Self {
+            socket,
+            ring,
+            transmit,
+            large: Large::new(),
+            hardware,
+            mtu,
+            counts: DeviceCounts::default(),
+        })
+    }
+
+    /// Takes one frame out of the ring, if there is one: `None` when it was not one to be handed over, or not as a whole.
+    fn step(&mut self, pool: &mut Pool) -> io::Result<Option<Option<Message>>> {
+        let Some(arrived) = self.ring.next() else { return Ok(None) };
+        if arrived.is_elsewhere() {
+            let tag = arrived.tag();
+            drop(arrived);
+            if !self.large.receive(&self.socket, tag)? {
+                self.counts.malformed += 1;
+            }
+        } else if arrived.is_cut() {
+            self.counts.overrun += 1;
+        } else if arrived.offload().has_segments() {
+            if !self.large.copy(&arrived) {
+                self.counts.malformed += 1;
+            }
+        } else {
+            return Ok(Some(whole(&arrived, pool, &mut self.counts)));
+        }
+        Ok(Some(None))
+    }
+
+    /// The next segment of what came as one piece.
+    fn segment(&mut self, pool: &mut Pool) -> Option<Message> {
+        let segments = self.large.segments.as_mut()?;
+        let frame = &self.large.buffer[OFFLOAD..];
+        let mut message = pool.take();
+        if !segments.next(frame, &mut message) || !offload::insert(self.large.tag, &mut message) {
+            self.counts.oversized += segments.left();
+            self.large.segments = None;
+            pool.give(message);
+            return None;
+        }
+        if segments.left() == 0 {
+            self.large.segments = None;
+        }
+        Some(message)
+    }
+}
+
+/// A frame of the ring as a message, or a count of why not.
+fn whole(arrived: &Arrived<'_>, pool: &mut Pool, counts: &mut DeviceCounts) -> Option<Message> {
+    let mut message = pool.take();
+    let len = arrived.len();
+    if len > message.room_mut().len() {
+        counts.oversized += 1;
+        pool.give(message);
+        return None;
+    }
+    arrived.copy_to(&mut message.room_mut()[..len]);
+    message.filled(len);
+    let complete = arrived.offload().complete(message.bytes_mut());
+    if complete && offload::insert(arrived.tag(), &mut message) {
+        return Some(message);
+    }
+    if complete {
+        counts.oversized += 1;
+    } else {
+        counts.malformed += 1;
+    }
+    pool.give(message);
+    None
+}
+
+impl Device for Packet {
+    fn hardware(&self) -> EthernetAddress {
+        self.hardware
+    }
+
+    fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    fn receive(&mut self, pool: &mut Pool) -> io::Result<Option<Message>> {
+        self.transmit.give_back(pool);
+        for _ in 0..SKIPPED {
+            let found = match self.segment(pool) {
+                Some(segment) => Some(segment),
+                None => match self.step(pool)? {
+                    Some(found) => found,
+                    None => return Ok(None),
+                },
+            };
+            if found.is_some() {
+                self.counts.received += 1;
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn send(&mut self, frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
+        if frame.len() > self.mtu + ETHERNET_HEADER {
+            return Err((frame, too_long()));
+        }
+        self.transmit.give_back(pool);
+        self.transmit.send(frame)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.transmit.flush()
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+
+    fn counts(&mut self) -> DeviceCounts {
+        self.counts.overrun += socket::drops(&self.socket);
+        DeviceCounts { sent: self.transmit.sent, unsent: self.transmit.unsent, ..self.counts }
+    }
+}
+
+/// A frame that is to be cut into segments.
+#[derive(Debug)]
+struct Large {
+    /// The kernel's remarks, and the frame behind them.
+    buffer: Box<[u8]>,
+    segments: Option<Segments>,
+    tag: Option<Tag>,
+}
+
+impl Large {
+    fn new() -> Self {
+        Self { buffer: vec![0; OFFLOAD + LONGEST].into_boxed_slice(), segments: None, tag: None }
+    }
+
+    /// Takes a frame that was too large for the ring; whether it makes sense.
+    fn receive(&mut self, socket: &OwnedFd, tag: Option<Tag>) -> io::Result<bool> {
+        let (_, len) = recv(socket, &mut *self.buffer, RecvFlags::DONTWAIT | RecvFlags::TRUNC)?;
+        let Some((offload, frame)) = self.buffer.get(..len).and_then(<[u8]>::split_first_chunk) else {
+            return Ok(false);
+        };
+        self.segments = Segments::of(frame, &Offload::of(*offload));
+        self.tag = tag;
+        Ok(self.segments.is_some())
+    }
+
+    /// Takes one from the ring; whether it makes sense.
+    fn copy(&mut self, arrived: &Arrived<'_>) -> bool {
+        let frame = &mut self.buffer[OFFLOAD..][..arrived.len()];
+        arrived.copy_to(frame);
+        self.segments = Segments::of(frame, &arrived.offload());
+        self.tag = arrived.tag();
+        self.segments.is_some()
+    }
+}

@@ -1,0 +1,137 @@
+//! AF_PACKET devices, on one end of a veth pair, with the kernel on the other.
+
+mod kernel;
+
+use std::net::UdpSocket;
+
+use kernel::{KERNEL, OURS, answer, conformance, host::Host, in_namespace, ip, tcp, until, without_ipv6};
+use smoltcp::wire::EthernetFrame;
+use throughline_stack::{Device, Packet, PacketConfig, Pool};
+
+/// The kernel has tl0, we have tl1.
+fn packet(config: &PacketConfig) -> Packet {
+    ip("link add tl0 type veth peer name tl1");
+    for name in ["tl0", "tl1"] {
+        without_ipv6(name);
+        ip(&format!("link set {name} up"));
+    }
+    ip("addr add 10.77.0.1/24 dev tl0");
+    Packet::open("tl1", config).unwrap()
+}
+
+#[test]
+fn frames_both_ways() {
+    in_namespace(|| conformance(&mut packet(&PacketConfig::default())));
+}
+
+#[test]
+fn frames_both_ways_past_the_queues() {
+    in_namespace(|| conformance(&mut packet(&PacketConfig { bypass_queues: true, ..Default::default() })));
+}
+
+/// The kernel hands over pieces of up to 64 KiB.
+#[test]
+fn a_stream_both_ways() {
+    in_namespace(|| {
+        let mut packet = packet(&PacketConfig::default());
+        tcp::bulk(&mut packet, 3_000_000);
+        let counts = packet.counts();
+        assert_eq!((counts.oversized, counts.malformed, counts.unsent), (0, 0, 0), "{counts:?}");
+        assert!(counts.received > 2_000, "segments: {counts:?}");
+    });
+}
+
+#[test]
+fn address_mtu_and_what_there_is_not() {
+    in_namespace(|| {
+        ip("link add tl0 type veth peer name tl1");
+        ip("link set tl1 address 02:01:02:03:04:05 mtu 9000");
+        let packet = Packet::open("tl1", &PacketConfig::default()).unwrap();
+        assert_eq!((packet.hardware().0, packet.mtu()), ([2, 1, 2, 3, 4, 5], 9000));
+        assert_eq!(
+            Packet::open("tl2", &PacketConfig::default()).unwrap_err().raw_os_error(),
+            Some(libc::ENODEV)
+        );
+        assert_eq!(
+            Packet::open("lo", &PacketConfig::default()).unwrap_err().kind(),
+            std::io::ErrorKind::Unsupported
+        );
+    });
+}
+
+#[test]
+fn what_finds_no_place_in_the_ring_is_counted() {
+    in_namespace(|| {
+        let mut packet = packet(&PacketConfig { ring: 32, ..Default::default() });
+        let mut host = Host::new(OURS, packet.hardware());
+        let mut pool = Pool::new(2048, 32, 64);
+        let socket = UdpSocket::bind((KERNEL, 0)).unwrap();
+        socket.send_to(b"find out the address", (OURS, 7)).unwrap();
+        until("no datagram", || {
+            answer(&mut packet, &mut host, &mut pool);
+            packet.counts().received >= 2
+        });
+        let before = packet.counts().received;
+        for n in 0..100_u8 {
+            socket.send_to(&[n; 100], (OURS, 7)).unwrap();
+        }
+        until("no count", || packet.counts().overrun > 0);
+        let mut came = 0;
+        while let Some(frame) = packet.receive(&mut pool).unwrap() {
+            assert_eq!(frame.bytes()[42], came);
+            came += 1;
+            pool.give(frame);
+        }
+        let counts = packet.counts();
+        assert_eq!((counts.received - before, counts.received - before + counts.overrun), (32, 100));
+    });
+}
+
+/// The kernel takes a tag off when the frame arrives, and it is there again.
+#[test]
+fn tags_are_put_back() {
+    in_namespace(|| {
+        let mut packet = packet(&PacketConfig::default());
+        let mut other = Packet::open("tl0", &PacketConfig::default()).unwrap();
+        let mut pool = Pool::new(2048, 32, 64);
+        for tag in [[0x81, 0, 0x60, 5], [0x88, 0xa8, 0, 77]] {
+            let mut sent = Host::new(OURS, other.hardware()).who_has(KERNEL);
+            sent.splice(12..12, tag);
+            sent.extend([1, 2, 3, 4, 5]);
+            let mut message = pool.take();
+            message.append(&sent).unwrap();
+            other.send(message, &mut pool).unwrap();
+            other.flush().unwrap();
+            until("no frame with a tag", || match packet.receive(&mut pool).unwrap() {
+                Some(frame) => frame.bytes() == sent,
+                None => false,
+            });
+        }
+    });
+}
+
+/// What this end sends, and what the kernel sends on this end, is not received.
+#[test]
+fn outgoing_frames_are_not_received() {
+    in_namespace(|| {
+        let mut packet = packet(&PacketConfig::default());
+        ip("addr add 10.79.0.1/24 dev tl1");
+        let host = Host::new(OURS, packet.hardware());
+        let mut pool = Pool::new(2048, 32, 64);
+        let socket = UdpSocket::bind("10.79.0.1:0").unwrap();
+        socket.send_to(b"who is that", "10.79.0.9:9").unwrap();
+        let mut question = pool.take();
+        question.append(&host.who_has(KERNEL)).unwrap();
+        packet.send(question, &mut pool).unwrap();
+        packet.flush().unwrap();
+        let mut answers = 0;
+        until("no answer", || {
+            while let Some(frame) = packet.receive(&mut pool).unwrap() {
+                let ethernet = EthernetFrame::new_unchecked(frame.bytes());
+                assert_ne!(ethernet.src_addr(), packet.hardware(), "a frame of this end");
+                answers += u32::from(ethernet.dst_addr() == packet.hardware());
+            }
+            answers > 0
+        });
+    });
+}

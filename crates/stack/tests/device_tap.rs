@@ -1,0 +1,58 @@
+//! TAP devices, with the kernel on the other end.
+
+mod kernel;
+
+use kernel::{conformance, in_namespace, ip, tcp, without_ipv6};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use smoltcp::wire::EthernetAddress;
+use throughline_stack::{Device, Pool, Tap};
+
+const HARDWARE: EthernetAddress = EthernetAddress([2, 0, 0, 0, 7, 7]);
+
+fn tap() -> Tap {
+    let tap = Tap::open("tl0", HARDWARE).unwrap();
+    without_ipv6("tl0");
+    ip("addr add 10.77.0.1/24 dev tl0");
+    ip("link set tl0 up");
+    tap
+}
+
+#[test]
+fn frames_both_ways() {
+    in_namespace(|| conformance(&mut tap()));
+}
+
+#[test]
+fn a_stream_both_ways() {
+    in_namespace(|| tcp::bulk(&mut tap(), 3_000_000));
+}
+
+#[test]
+fn address_mtu_and_readiness() {
+    in_namespace(|| {
+        drop(tap());
+        assert_eq!(
+            Tap::open("a-name-that-is-too-long", HARDWARE).unwrap_err().kind(),
+            std::io::ErrorKind::InvalidInput
+        );
+        ip("tuntap add mode tap name tl1");
+        ip("link set tl1 mtu 900");
+        let mut tap = Tap::open("tl1", HARDWARE).unwrap();
+        assert_eq!((tap.hardware(), tap.mtu()), (HARDWARE, 900));
+        assert!(Tap::open("tl1", HARDWARE).is_err(), "somebody is attached");
+        without_ipv6("tl1");
+        ip("addr add 10.77.0.1/24 dev tl1");
+        ip("link set tl1 up");
+        let readable = |tap: &Tap| {
+            let fd = tap.fd().unwrap();
+            let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+            poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&now)).unwrap() > 0
+        };
+        let mut pool = Pool::new(2048, 32, 4);
+        while tap.receive(&mut pool).unwrap().is_some() {}
+        assert!(!readable(&tap));
+        std::net::UdpSocket::bind("10.77.0.1:0").unwrap().send_to(b"who is there", "10.77.0.2:7").unwrap();
+        kernel::until("no question for the address", || readable(&tap));
+        assert!(tap.receive(&mut pool).unwrap().is_some());
+    });
+}
