@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throughline_vi::reliable::frame::{Datagram, Frame, FrameWriter, RESET, SegmentHeader};
+use throughline_vi::reliable::frame::{Datagram, Frame, FrameWriter, Lone, RESET, SegmentHeader};
 
 fuzz_target!(|octets: &[u8]| {
     let _ = Datagram::parse(octets);
@@ -14,6 +14,9 @@ fuzz_target!(|octets: &[u8]| {
     let first = u32::from_le_bytes([octets[0], octets[1], octets[2], octets[3]]);
     let sum = crc32c::crc32c_append(first, &octets[8..]);
     octets[4..8].copy_from_slice(&sum.to_le_bytes());
+    if let Some(lone) = Lone::parse(&octets) {
+        check(&lone, &octets);
+    }
     match Datagram::parse(&octets) {
         Ok(Datagram::Frame(frame)) => write_again(&frame, octets.len()),
         Ok(Datagram::Reset(reset)) => {
@@ -29,6 +32,23 @@ fuzz_target!(|octets: &[u8]| {
         Err(_) => {}
     }
 });
+
+/// The short way reads and writes what the general one does.
+fn check(lone: &Lone<'_>, octets: &[u8]) {
+    let Ok(Datagram::Frame(frame)) = Datagram::parse(octets) else { panic!("not read the other way") };
+    let mut segments = frame.segments();
+    let segment = segments.next().expect("a message");
+    assert_eq!((lone.header, lone.message, lone.octets), (frame.header, segment.message, segment.octets));
+    assert_eq!((segment.offset, segment.total as usize, segment.immediate), (0, lone.octets.len(), None));
+    assert_eq!(
+        frame.acknowledgement.map(|it| (it.header, it.is_whole())),
+        Some((lone.acknowledgement, true))
+    );
+    assert!(segments.next().is_none() && frame.opening.is_none() && !frame.at_once && !frame.unreliable);
+    let mut again = [0; Lone::MOST];
+    let length = lone.write(&mut again);
+    assert_eq!(&again[..length], octets);
+}
 
 fn write_again(frame: &Frame<'_>, length: usize) {
     // A cut range may be written with the ranges after it left out, but never needs more room.

@@ -1,14 +1,15 @@
 //! The instructions of a message, for `valgrind --tool=callgrind`: one thread at both ends sends N messages of 4 bytes.
-//! Run with two numbers and divide the difference by theirs. Over UDP every message is answered, and a round counts as two.
+//! Run with two numbers and divide the difference by theirs. Over UDP every message is answered, and a round counts as two;
+//! `small` messages take the way without descriptors.
 
 use std::error::Error;
-use throughline_vi::{Nic, Reliability, SendDescriptor, Vi, ViAttributes};
+use throughline_vi::{Nic, Reliability, SMALL_MESSAGE, SendDescriptor, Vi, ViAttributes};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result {
     let Some(messages) = std::env::args().nth(1).and_then(|number| number.parse::<u32>().ok()) else {
-        println!("usage: instructions N [udp]");
+        println!("usage: instructions N [udp [small]]");
         return Ok(());
     };
     let udp = std::env::args().nth(2).is_some_and(|fabric| fabric == "udp");
@@ -26,7 +27,10 @@ fn main() -> Result {
         Ok(active.join().expect("no panic")?)
     })?;
     if udp {
-        return exchange(&mut a, &mut b, messages);
+        let small = std::env::args().nth(3).is_some_and(|how| how == "small");
+        let (send, receive) =
+            if small { (send_small as Step, receive_small as Step) } else { (send as Step, receive as Step) };
+        return exchange(&mut a, &mut b, messages, send, receive);
     }
     for _ in 0..messages {
         send(&mut a)?;
@@ -35,7 +39,9 @@ fn main() -> Result {
     Ok(())
 }
 
-fn exchange(a: &mut Vi, b: &mut Vi, messages: u32) -> Result {
+type Step = fn(&mut Vi) -> Result;
+
+fn exchange(a: &mut Vi, b: &mut Vi, messages: u32, send: Step, receive: Step) -> Result {
     for at in 0..messages {
         let (from, to) = if at % 2 == 1 { (&mut *b, &mut *a) } else { (&mut *a, &mut *b) };
         send(from)?;
@@ -50,6 +56,21 @@ fn send(vi: &mut Vi) -> Result {
     buffer.set_len(4);
     buffer.copy_from_slice(&[1, 2, 3, 4]);
     Ok(vi.post_send(SendDescriptor::new(buffer).unsignaled())?)
+}
+
+#[inline(never)]
+fn send_small(vi: &mut Vi) -> Result {
+    if vi.send_small(&[1, 2, 3, 4]) { Ok(()) } else { send(vi) }
+}
+
+#[inline(never)]
+fn receive_small(vi: &mut Vi) -> Result {
+    let mut message = [0; SMALL_MESSAGE];
+    match vi.receive_small(&mut message) {
+        Some(4) => Ok(()),
+        Some(_) => Err("not what was sent".into()),
+        None => receive(vi),
+    }
 }
 
 #[inline(never)]

@@ -2,7 +2,7 @@
 
 use std::{hash::Hash, time::Duration};
 
-use super::{Endpoint, Sink, Source};
+use super::{Endpoint, Sink, Source, Transmit};
 
 /// The most octets that the system takes at once.
 const MOST: usize = 65_507;
@@ -37,6 +37,17 @@ impl<A: Copy + Eq + Hash> Batch<A> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.run.is_none() && self.next.is_none()
+    }
+
+    /// Takes one datagram to leave next, which `write` writes. Nothing waits to leave.
+    #[inline]
+    pub(crate) fn put<E>(
+        &mut self,
+        write: impl FnOnce(&mut [u8]) -> Result<(A, Transmit), E>,
+    ) -> Result<(), E> {
+        let (to, Transmit { length, ect }) = write(&mut self.buffer[..MOST])?;
+        self.run = Some(Run { to, ect, segment: length, octets: length });
+        Ok(())
     }
 
     /// What is to leave now, if [`fill`](Self::fill) found anything. To be [taken](Self::left) out once it has.

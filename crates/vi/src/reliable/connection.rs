@@ -2,6 +2,7 @@
 
 mod incoming;
 mod outgoing;
+mod short;
 mod timers;
 
 use std::time::Duration;

@@ -18,7 +18,7 @@ use self::{
 };
 use super::{
     Config, Connection, Ecn, Event, Level, Reason, Sink, Source, Transmit,
-    frame::{Datagram, Frame, MAX_NAME, RESET, Reset, Retry, Route},
+    frame::{Datagram, Frame, Lone, MAX_NAME, RESET, Reset, Retry, Route},
     lookup::SourceTable,
 };
 
@@ -252,7 +252,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     }
 
     /// Something may have changed: it is looked at when datagrams and events are asked for.
-    fn touch(&mut self, slot: Slot) {
+    pub(crate) fn touch(&mut self, slot: Slot) {
         let Some(entry) = self.places.get_mut(slot.0 as usize).and_then(|place| place.entry.as_mut()) else {
             return;
         };
@@ -266,6 +266,10 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
 
     /// Takes a datagram in.
     pub fn handle(&mut self, now: Duration, from: A, ecn: Ecn, octets: &[u8]) -> Handled<A> {
+        if let Some(slot) = self.handle_short(now, from, ecn, octets) {
+            self.touch(slot);
+            return Handled::Connection(slot);
+        }
         let Ok(datagram) = Datagram::parse(octets) else { return Handled::Nobody };
         let route = datagram.route();
         let ours = key(Route { from_opener: !route.from_opener, ..route });
@@ -273,6 +277,50 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
             Some(slot) => self.handle_known(now, from, ecn, &datagram, octets.len(), slot),
             None => self.handle_unknown(now, from, &datagram),
         }
+    }
+
+    /// Takes a datagram in if it brings one short message to a connection and nothing is to be thought of: to which. It is
+    /// not among those that have events, which is left to the caller; any other datagram is to be [handled](Self::handle).
+    #[inline]
+    pub(crate) fn handle_short(&mut self, now: Duration, from: A, ecn: Ecn, octets: &[u8]) -> Option<Slot> {
+        let frame = Lone::parse(octets)?;
+        let route = frame.header.route;
+        let slot = self.table.find(&key(Route { from_opener: !route.from_opener, ..route }))?;
+        let Self { places, sending, .. } = self;
+        let entry = places.get_mut(slot.0 as usize)?.entry.as_mut()?;
+        let handled = entry.address == from
+            && !entry.is_half_open
+            && entry.connection.handle_lone(now, ecn, &frame, octets.len());
+        if handled && !std::mem::replace(&mut entry.is_sending, true) {
+            sending.push_back(slot);
+        }
+        handled.then_some(slot)
+    }
+
+    /// Posts a short message to a connection and writes the frame that brings it, to leave at once and before anything else;
+    /// [`transmit`](Self::transmit) is to be called soon afterwards. Gives it back if anything is in the way.
+    #[inline]
+    pub(crate) fn transmit_short(
+        &mut self,
+        slot: Slot,
+        now: Duration,
+        message: S,
+        buffer: &mut [u8],
+    ) -> Result<(A, Transmit), S> {
+        let Self { places, sending, resets, .. } = self;
+        let entry = places.get_mut(slot.0 as usize).and_then(|place| place.entry.as_mut());
+        let Some(entry) = entry.filter(|_| resets.is_empty()) else { return Err(message) };
+        let transmit = entry.connection.transmit_lone(now, message, buffer)?;
+        if !std::mem::replace(&mut entry.is_sending, true) {
+            sending.push_back(slot);
+        }
+        Ok((entry.address, transmit))
+    }
+
+    /// A connection that is only to be taken from.
+    #[inline]
+    pub(crate) fn taking(&mut self, slot: Slot) -> Option<&mut Connection<S, R>> {
+        self.entry(slot).map(|entry| &mut entry.connection)
     }
 
     fn handle_known(

@@ -56,11 +56,13 @@
 //! The sum is no signature: it tells frames that were damaged, not forged ones. Who can't read the traffic can't guess
 //! the connection id, and can't acknowledge what he didn't get, since packet numbers start at random.
 
+mod lone;
 mod read;
 mod sum;
 mod write;
 
 pub use self::{
+    lone::Lone,
     read::{Ranges, Segments},
     write::{FrameWriter, SegmentHeader},
 };

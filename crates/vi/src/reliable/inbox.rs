@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Arrived, Broken, ReceiveError, Sink, expand, frame::Segment, ranges::RangeSet};
+use super::{Arrived, Broken, MAX_SHORT, ReceiveError, Sink, expand, frame::Segment, ranges::RangeSet};
 
 /// Ranges of a message that may be there without what lies between. Segments beyond that count as lost.
 const MAX_SCATTERED: usize = 512;
@@ -34,6 +34,13 @@ pub enum Placed {
     Contradiction,
 }
 
+/// A message that no buffer was needed for.
+#[derive(Clone, Copy)]
+struct Short {
+    length: u8,
+    octets: [u8; MAX_SHORT],
+}
+
 /// The buffers posted, in order; each takes one message.
 pub struct Inbox<R> {
     posted: VecDeque<Incoming<R>>,
@@ -41,6 +48,11 @@ pub struct Inbox<R> {
     base: u64,
     /// So many of `posted`, from the first on, have their messages.
     complete: usize,
+    /// So many of `posted` have a message or a part of one.
+    begun: usize,
+    /// The message before `base`. As long as it is here the first of `posted` is kept for it, since it may be asked for with a
+    /// buffer, and the next takes the message `base`.
+    short: Option<Short>,
     limit: usize,
     spare: Vec<RangeSet>,
 }
@@ -48,7 +60,15 @@ pub struct Inbox<R> {
 impl<R: Sink> Inbox<R> {
     /// No buffers; at most so many.
     pub fn new(limit: usize) -> Self {
-        Self { posted: VecDeque::new(), base: 0, complete: 0, limit, spare: Vec::new() }
+        Self {
+            posted: VecDeque::new(),
+            base: 0,
+            complete: 0,
+            begun: 0,
+            short: None,
+            limit,
+            spare: Vec::new(),
+        }
     }
 
     /// Adds a buffer, unless there are too many; then it is given back.
@@ -62,8 +82,15 @@ impl<R: Sink> Inbox<R> {
     }
 
     /// How many messages the peer may send altogether.
+    #[inline]
     pub fn credit(&self) -> u64 {
-        self.base + self.posted.len() as u64
+        self.base + (self.posted.len() - self.kept()) as u64
+    }
+
+    /// How many of the buffers, the first ones, are kept for a short message.
+    #[inline]
+    fn kept(&self) -> usize {
+        usize::from(self.short.is_some())
     }
 
     /// How many messages are complete, and all before them.
@@ -75,8 +102,10 @@ impl<R: Sink> Inbox<R> {
     pub fn place(&mut self, segment: &Segment<'_>) -> Placed {
         let Some(number) = expand(segment.message, self.base) else { return Placed::NoRoom };
         let Some(index) = number.checked_sub(self.base) else { return Placed::Stored };
-        match usize::try_from(index).ok().and_then(|index| self.posted.get_mut(index)) {
+        let at = usize::try_from(index).ok().and_then(|index| index.checked_add(self.kept()));
+        match at.and_then(|at| self.posted.get_mut(at)) {
             Some(incoming) => {
+                self.begun += usize::from(incoming.message.is_none());
                 let placed = incoming.place(segment);
                 self.count_complete();
                 placed
@@ -85,8 +114,46 @@ impl<R: Sink> Inbox<R> {
         }
     }
 
+    /// Keeps a short message, whole, that is the next one and came before any part of those behind it; whether it is.
+    #[inline]
+    pub fn place_short(&mut self, message: u32, octets: &[u8]) -> bool {
+        let is_next = self.begun == 0 && self.short.is_none() && message == self.base as u32;
+        let first = self.posted.front().filter(|_| is_next && octets.len() <= MAX_SHORT);
+        if first.is_none_or(|first| first.sink.capacity() < octets.len()) {
+            return false;
+        }
+        let mut short = Short { length: octets.len() as u8, octets: [0; MAX_SHORT] };
+        short.octets[..octets.len()].copy_from_slice(octets);
+        self.short = Some(short);
+        self.base += 1;
+        true
+    }
+
+    /// Takes the oldest message if it is a short one that needs no buffer: its length.
+    #[inline]
+    pub fn take_short(&mut self, into: &mut [u8; MAX_SHORT]) -> Option<usize> {
+        if self.begun > 0 {
+            // The buffer that is kept for it would be behind those that have been begun.
+            return None;
+        }
+        let Short { length, octets } = self.short.take()?;
+        *into = octets;
+        Some(length.into())
+    }
+
+    /// Takes the oldest message, which is short, in the buffer that was kept for it.
+    #[cold]
+    fn take_short_in_buffer(&mut self) -> Option<(R, Arrived)> {
+        let Short { length, octets } = self.short.take()?;
+        let Incoming { mut sink, there, .. } = self.posted.pop_front()?;
+        self.spare.push(there);
+        let length = usize::from(length);
+        sink.write(0, &octets[..length]);
+        Some((sink, Arrived { length, immediate: None }))
+    }
+
     fn count_complete(&mut self) {
-        while self.posted.get(self.complete).is_some_and(Incoming::is_complete) {
+        while self.posted.get(self.complete + self.kept()).is_some_and(Incoming::is_complete) {
             self.complete += 1;
         }
     }
@@ -98,17 +165,20 @@ impl<R: Sink> Inbox<R> {
 
     /// Whether the oldest buffer has its message.
     pub fn has_complete(&self) -> bool {
-        self.complete > 0
+        self.complete > 0 || self.short.is_some()
     }
 
     /// Takes all buffers out, the oldest first, whatever is in them. No message is taken any more.
     pub fn take_all(&mut self) -> impl Iterator<Item = R> {
-        self.complete = 0;
+        (self.complete, self.begun, self.short) = (0, 0, None);
         std::mem::take(&mut self.posted).into_iter().map(|incoming| incoming.sink)
     }
 
     /// Takes the oldest buffer out if its message is complete.
     pub fn take_complete(&mut self) -> Option<(R, Arrived)> {
+        if self.short.is_some() {
+            return self.take_short_in_buffer();
+        }
         let message = self.posted.front().filter(|_| self.complete > 0)?.message?;
         let arrived = Arrived { length: message.total as usize, immediate: message.immediate };
         self.take_oldest().map(|sink| (sink, arrived))
@@ -125,6 +195,7 @@ impl<R: Sink> Inbox<R> {
         let mut oldest = self.posted.pop_front()?;
         self.base += 1;
         self.complete = self.complete.saturating_sub(1);
+        self.begun -= usize::from(oldest.message.is_some());
         oldest.there.clear();
         self.spare.push(oldest.there);
         Some(oldest.sink)
@@ -167,5 +238,73 @@ impl<R: Sink> Incoming<R> {
 
     fn is_too_short(&self) -> bool {
         self.message.is_some_and(|message| message.total as usize > self.sink.capacity())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn whole(message: u32, octets: &[u8]) -> Segment<'_> {
+        Segment { message, offset: 0, total: octets.len() as u32, immediate: None, octets }
+    }
+
+    /// Buffers that are told apart by their lengths.
+    fn inbox(buffers: usize) -> Inbox<Vec<u8>> {
+        let mut inbox = Inbox::new(buffers);
+        (0..buffers).for_each(|at| inbox.post(vec![0; 100 + at]).unwrap());
+        inbox
+    }
+
+    fn taken(inbox: &mut Inbox<Vec<u8>>) -> Option<(usize, Vec<u8>)> {
+        inbox.take_complete().map(|(buffer, arrived)| (buffer.len(), buffer[..arrived.length].to_vec()))
+    }
+
+    #[test]
+    fn a_short_message_needs_no_buffer_and_gives_credit_when_it_is_taken() {
+        let (mut inbox, mut into) = (inbox(2), [0; MAX_SHORT]);
+        assert!(inbox.place_short(0, b"one"));
+        assert_eq!((inbox.credit(), inbox.completed(), inbox.has_complete()), (2, 1, true));
+        assert!(!inbox.place_short(1, b"two"), "one at a time");
+        assert_eq!(inbox.take_short(&mut into), Some(3));
+        assert_eq!((&into[..3], inbox.credit(), inbox.has_complete()), (&b"one"[..], 3, false));
+        assert_eq!(inbox.take_short(&mut into), None);
+        // Neither twice, nor before its turn.
+        assert!(!inbox.place_short(0, b"one") && !inbox.place_short(2, b"three"));
+        assert_eq!(inbox.place(&whole(0, b"one")), Placed::Stored);
+        assert_eq!(taken(&mut inbox), None);
+        assert_eq!(inbox.place(&whole(1, b"two")), Placed::Stored);
+        assert_eq!(taken(&mut inbox), Some((100, b"two".to_vec())));
+    }
+
+    #[test]
+    fn buffers_are_used_in_order_beside_a_short_message() {
+        let (mut inbox, mut into) = (inbox(3), [0; MAX_SHORT]);
+        assert!(inbox.place_short(0, b"one"));
+        assert_eq!(inbox.place(&whole(2, b"three")), Placed::Stored);
+        assert_eq!(inbox.place(&whole(1, b"two")), Placed::Stored);
+        assert_eq!(inbox.place(&whole(3, b"four")), Placed::NoRoom, "a buffer is kept for the first");
+        assert_eq!((inbox.credit(), inbox.completed()), (3, 3));
+        assert_eq!(inbox.take_short(&mut into), None, "its buffer would be behind the others");
+        for (length, octets) in [(100, &b"one"[..]), (101, b"two"), (102, b"three")] {
+            assert_eq!(taken(&mut inbox), Some((length, octets.to_vec())));
+        }
+        assert!(inbox.is_empty() && !inbox.has_complete());
+        assert!(!inbox.place_short(3, b"four"), "no buffer is posted");
+    }
+
+    #[test]
+    fn what_is_begun_keeps_others_from_the_short_way() {
+        let mut inbox = inbox(2);
+        assert_eq!(inbox.place(&whole(1, b"two")), Placed::Stored);
+        assert!(!inbox.place_short(0, b"one"));
+        assert_eq!(inbox.place(&whole(0, b"one")), Placed::Stored);
+        assert_eq!(taken(&mut inbox), Some((100, b"one".to_vec())));
+        assert_eq!(taken(&mut inbox), Some((101, b"two".to_vec())));
+        inbox.post(vec![0; 2]).unwrap();
+        assert!(!inbox.place_short(2, b"three"), "longer than the buffer posted for it");
+        assert!(inbox.place_short(2, b"3"));
+        assert!(inbox.take_all().eq([vec![0; 2]]));
+        assert!(!inbox.has_complete());
     }
 }

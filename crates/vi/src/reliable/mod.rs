@@ -52,6 +52,10 @@ pub use self::{
     ranges::{RangeSet, TooScattered},
 };
 
+/// The most octets of a message that takes the short way, where nothing is in its way: alone in its frame, and without a buffer
+/// of the receiver's if it is taken by [`Connection::take_short`].
+pub const MAX_SHORT: usize = 56;
+
 /// What the network said about congestion, in the IP header of a packet (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
@@ -76,6 +80,11 @@ pub trait Source {
 
     /// Fills `into` with the octets from `offset` on. There are so many.
     fn read(&self, offset: usize, into: &mut [u8]);
+
+    /// Whether nobody wants to have it back when it is complete: then there is no event.
+    fn is_silent(&self) -> bool {
+        false
+    }
 }
 
 /// A buffer for a message.

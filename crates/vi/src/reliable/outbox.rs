@@ -36,6 +36,13 @@ pub struct Outbox<S> {
     spare: Vec<RangeSet>,
 }
 
+/// A message that is to leave at once: its number, and its length.
+#[derive(Clone, Copy)]
+pub struct Leaving {
+    pub message: u64,
+    pub length: u32,
+}
+
 impl<S: Source> Outbox<S> {
     /// Nothing to send; so many messages may be sent before the peer said anything, and at most `limit` be outstanding.
     pub fn new(credit: u64, limit: usize) -> Self {
@@ -65,6 +72,32 @@ impl<S: Source> Outbox<S> {
             all_arrived: false,
         });
         Ok(())
+    }
+
+    /// Whether the next message posted could leave at once, before all others.
+    #[inline]
+    pub fn is_free(&self) -> bool {
+        let end = self.base + self.messages.len() as u64;
+        self.next == (end, 0)
+            && end < self.credit
+            && self.again.is_empty()
+            && self.messages.len() < self.limit
+    }
+
+    /// Adds a message that leaves at once, and whole, if there [is](Self::is_free) nothing in its way.
+    #[inline]
+    pub fn post_leaving(&mut self, source: S) -> Leaving {
+        let leaving = Leaving { message: self.next.0, length: source.len() as u32 };
+        let arrived = self.spare.pop().unwrap_or_default();
+        self.messages.push_back(Outgoing {
+            source,
+            immediate: None,
+            arrived,
+            octets_arrived: 0,
+            all_arrived: false,
+        });
+        self.next.0 += 1;
+        leaving
     }
 
     /// Messages that were given to the network in part at least: no more can the peer have.
@@ -210,15 +243,34 @@ impl<S: Source> Outbox<S> {
         message.all_arrived |= message.octets_arrived == message.source.len() as u64;
     }
 
-    /// Whether the oldest message is complete at this level.
+    /// Whether the oldest message is complete at this level, and wanted back.
     pub fn has_complete(&self, level: Level) -> bool {
-        let Some(oldest) = self.messages.front() else { return false };
-        level != Level::Reception && oldest.all_arrived || self.base < self.completed
+        self.complete(level).is_some_and(|oldest| !oldest.source.is_silent())
+    }
+
+    /// The oldest message, if it is complete at this level.
+    #[inline]
+    fn complete(&self, level: Level) -> Option<&Outgoing<S>> {
+        let oldest = self.messages.front()?;
+        let complete = level != Level::Reception && oldest.all_arrived || self.base < self.completed;
+        complete.then_some(oldest)
+    }
+
+    /// Drops messages that are complete and that nobody wants back, as far as no others are before them.
+    #[inline]
+    pub fn drop_silent(&mut self, level: Level) {
+        while self.complete(level).is_some_and(|oldest| oldest.source.is_silent()) {
+            drop(self.take_oldest());
+        }
     }
 
     /// Takes the oldest message out if it is complete at this level.
     pub fn take_complete(&mut self, level: Level) -> Option<S> {
-        self.has_complete(level).then(|| self.take_oldest()).flatten()
+        let taken = self.has_complete(level).then(|| self.take_oldest()).flatten();
+        if taken.is_some() {
+            self.drop_silent(level);
+        }
+        taken
     }
 
     /// Whether nothing is outstanding.

@@ -97,6 +97,13 @@ impl RangeSet {
         self.ranges.iter().map(|range| range.0..range.1)
     }
 
+    /// The range, if there is only one.
+    #[inline]
+    pub fn only(&self) -> Option<Range<u64>> {
+        let [(start, end)] = self.ranges[..] else { return None };
+        Some(start..end)
+    }
+
     /// How many ranges there are.
     pub fn len(&self) -> usize {
         self.ranges.len()

@@ -115,17 +115,36 @@ impl Received {
 
     /// Adds an acknowledgement to a frame, if there is anything to acknowledge.
     pub fn acknowledge(&mut self, now: Duration, frame: &mut FrameWriter<'_>) {
-        (self.unsaid, self.due) = (0, None);
+        self.is_said();
         let Some(largest) = self.largest() else { return };
-        let delay = now.saturating_sub(self.largest_at).as_micros();
-        let header = AckHeader {
-            largest,
-            delay: u32::try_from(delay).unwrap_or(u32::MAX),
-            marked: self.marked,
-            ecn: self.ecn,
-            first: 0,
-        };
+        let header = self.header(now, largest, 0);
         frame.acknowledge(&header, self.numbers.iter().rev());
+    }
+
+    fn header(&self, now: Duration, largest: u64, first: u16) -> AckHeader {
+        let delay = now.saturating_sub(self.largest_at).as_micros();
+        let delay = u32::try_from(delay).unwrap_or(u32::MAX);
+        AckHeader { largest, delay, marked: self.marked, ecn: self.ecn, first }
+    }
+
+    /// An acknowledgement of all that is to be acknowledged, if that is something, and without gaps.
+    #[inline]
+    pub fn lone(&self, now: Duration) -> Option<AckHeader> {
+        let only = self.numbers.only()?;
+        let first = u16::try_from(only.end - only.start).unwrap_or(u16::MAX);
+        Some(self.header(now, only.end - 1, first))
+    }
+
+    /// The acknowledgement leaves.
+    #[inline]
+    pub fn is_said(&mut self) {
+        (self.unsaid, self.due) = (0, None);
+    }
+
+    /// Whether it is the packet after all that have been received.
+    #[inline]
+    pub fn is_next(&self, number: u64) -> bool {
+        self.largest().is_some_and(|largest| number == largest + 1)
     }
 }
 

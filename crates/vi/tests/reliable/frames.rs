@@ -2,10 +2,10 @@
 
 use proptest::{collection::vec, option, prelude::*};
 use throughline_vi::reliable::{
-    Level, MAX_MESSAGE, MAX_NAME, RangeSet, Reason,
+    Level, MAX_MESSAGE, MAX_NAME, MAX_SHORT, RangeSet, Reason,
     frame::{
-        AckHeader, Datagram, FrameError, FrameWriter, Header, MAX_NUMBER, MAX_RANGES, Opening, RESET, Reset,
-        Retry, Route, SegmentHeader,
+        AckHeader, Datagram, FrameError, FrameWriter, Header, Lone, MAX_NUMBER, MAX_RANGES, Opening, RESET,
+        Reset, Retry, Route, SegmentHeader,
     },
 };
 
@@ -46,7 +46,61 @@ fn ranges() -> impl Strategy<Value = Vec<std::ops::Range<u64>>> {
     })
 }
 
+/// What the general way reads in a frame with one short message, as the short way does.
+fn lone<'a>(datagram: &Datagram<'a>) -> Option<Lone<'a>> {
+    let Datagram::Frame(frame) = datagram else { return None };
+    let acknowledgement = frame.acknowledgement.filter(|ack| ack.is_whole())?.header;
+    let mut segments = frame.segments();
+    let segment = segments.next().filter(|segment| segment.octets.len() == segment.total as usize)?;
+    let alone = segments.next().is_none() && segment.immediate.is_none() && !frame.at_once;
+    let short = alone && segment.octets.len() <= MAX_SHORT && frame.opening.is_none() && frame.header.elicits;
+    let lone =
+        Lone { header: frame.header, acknowledgement, message: segment.message, octets: segment.octets };
+    short.then_some(lone)
+}
+
+/// Makes the sum right.
+fn sum_up(datagram: &mut [u8]) {
+    let first = u32::from_le_bytes(datagram[..4].try_into().unwrap());
+    let sum = crc32c::crc32c_append(first, &datagram[8..]);
+    datagram[4..8].copy_from_slice(&sum.to_le_bytes());
+}
+
 proptest! {
+    #[test]
+    fn lone_messages_are_the_same_by_both_ways(
+        header in header(),
+        ack in (0..MAX_NUMBER, any::<u32>(), 0u32..1 << 31, any::<bool>(), 1u16..),
+        message in any::<u32>(),
+        octets in vec(any::<u8>(), 0..=MAX_SHORT),
+        changes in vec((0usize..Lone::MOST, any::<u8>()), 0..4),
+    ) {
+        let (largest, delay, marked, ecn, first) = ack;
+        let largest = largest.max(first.into());
+        let acknowledgement = AckHeader { largest, delay, marked, ecn, first };
+        let lone_frame = Lone { header, acknowledgement, message, octets: &octets };
+        let (mut short, mut general) = ([0; Lone::MOST], [0; 2 * Lone::MOST]);
+        let length = lone_frame.write(&mut short);
+        let mut writer = FrameWriter::new(&mut general, &header);
+        writer.acknowledge(&acknowledgement, std::iter::once(largest + 1 - u64::from(first)..largest + 1));
+        let segment = SegmentHeader { message, offset: 0, total: octets.len() as u32, immediate: None };
+        writer.segment(&segment, octets.len(), |into| into.copy_from_slice(&octets));
+        let general_length = writer.finish();
+        prop_assert_eq!(&short[..length], &general[..general_length]);
+        prop_assert_eq!(Lone::parse(&short[..length]), Some(lone_frame));
+        // Whatever else it is made into, with a sum that is right, is read alike or not at all.
+        changes.iter().for_each(|(at, octet)| short[*at % length] ^= octet);
+        let damaged = &mut short[..length];
+        prop_assert!(Lone::parse(damaged).is_none() || Datagram::parse(damaged).is_ok());
+        sum_up(damaged);
+        if let Some(read) = Lone::parse(damaged) {
+            prop_assert_eq!(lone(&Datagram::parse(damaged).unwrap()), Some(read));
+        } else if let Ok(datagram) = Datagram::parse(damaged) {
+            // Padding is the only thing that it does not know.
+            prop_assert!(lone(&datagram).is_none_or(|frame| length > Lone::MOST - MAX_SHORT + frame.octets.len()));
+        }
+    }
+
     #[test]
     fn frames_come_back(
         header in header(),

@@ -33,15 +33,19 @@ pub(super) struct LinkMemory {
     posted: u32,
     /// The receiver fetches long messages from where they lie.
     fetched: bool,
-    /// So often a small message is looked for before the clock is looked at.
+    /// So often a small message is looked for before the clock is looked at,
     looks: u32,
+    /// and so often nothing but a small one.
+    eager: u32,
 }
 
 impl LinkMemory {
     /// Buffers sent are free as soon as the receiver has looked.
-    pub(super) const SHM: Self = Self { buffers: 16, size: 64 << 10, posted: 2, fetched: true, looks: 100 };
+    pub(super) const SHM: Self =
+        Self { buffers: 16, size: 64 << 10, posted: 2, fetched: true, looks: 100, eager: 64 };
     /// Buffers sent are free only once the receiver has said so.
-    pub(super) const UDP: Self = Self { buffers: 128, size: 16 << 10, posted: 128, fetched: false, looks: 0 };
+    pub(super) const UDP: Self =
+        Self { buffers: 128, size: 16 << 10, posted: 128, fetched: false, looks: 50, eager: 0 };
 }
 
 /// Messages of more octets than this stay in their buffer until the receiver has fetched them, mostly before the next is
@@ -55,9 +59,6 @@ fn whole(max_message: usize) -> u32 {
 
 /// A peer that does not take what it is sent loses its link after this.
 const STALL: Duration = Duration::from_secs(30);
-
-/// So many looks follow one another at once, the others leave the processor to its other threads for a moment.
-const EAGER_LOOKS: u32 = 64;
 
 /// How long a link over UDP that is closed waits for the peer to have everything.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -139,6 +140,7 @@ pub(crate) struct Link {
     small: [u8; SMALL_MESSAGE],
     /// See [`LinkMemory`]; none for who does not want to look at all.
     looks: u32,
+    eager: u32,
     /// Messages checked out.
     away: usize,
     /// Registered buffers in each direction.
@@ -238,6 +240,7 @@ impl Link {
             arrived,
             small: [0; SMALL_MESSAGE],
             looks: if options.spin.is_zero() { 0 } else { memory.looks },
+            eager: memory.eager,
             away: 0,
             buffers: memory.buffers,
             spare: memory.buffers.saturating_sub(memory.posted) as usize,
@@ -493,8 +496,8 @@ impl Link {
             if self.receive_small() {
                 return Ok(());
             }
-            if look >= EAGER_LOOKS {
-                // It may be one that is not small.
+            if look >= self.eager {
+                // It may be one that is not small. From here on other threads get the processor for a moment.
                 if self.try_receive_any()? {
                     return Ok(());
                 }

@@ -16,7 +16,7 @@ impl<W: Wire> Doorbell for Bell<W> {
     }
 
     fn arm(&self) {
-        self.port.sleepers.arm(&self.watch);
+        self.port.arm(&self.watch);
     }
 
     fn disarm(&self) {

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     CompletionError, ConnectError, ProtectionTag, Reliability, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
-    fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent, sleep},
+    fabric::{Arrival, Destination, Doorbell, Link, Posted, SMALL_MESSAGE, Sent, sleep},
     memory::Memory,
     reliable::{Arrived, Broken, Config, Ecn, Event, Level, Reason, ReceiveError},
 };
@@ -45,6 +45,8 @@ pub(crate) struct DatagramLink<D: Door> {
     taken: u64,
     /// Since when messages wait for others that are about to follow.
     holding: Option<Instant>,
+    /// Nothing was there when a small message was looked for, and nobody has asked for another one since.
+    looked: bool,
     news: News,
 }
 
@@ -96,6 +98,7 @@ impl<D: Door> DatagramLink<D> {
             up: None,
             taken: 0,
             holding: None,
+            looked: false,
             news: News::with_room(depth),
         }
     }
@@ -362,6 +365,43 @@ impl<D: Door> Link for DatagramLink<D> {
         Sent::HandOver
     }
 
+    /// Nothing tells its sender that a message was received; who wants to know needs a descriptor.
+    fn send_small(&mut self, message: &[u8]) -> bool {
+        if self.level != Level::Delivery || !self.news.arrived.is_empty() || self.holding.is_some() {
+            return false;
+        }
+        let Some(up) = &self.up else { return false };
+        let mut state = up.port.lock();
+        state.touch();
+        state.send_small(up.slot, message, &up.port.sleepers)
+    }
+
+    fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
+        if !self.news.arrived.is_empty() || self.holding.is_some() {
+            return None;
+        }
+        let up = self.up.as_ref()?;
+        let mut state = if up.watch.is_ready() { up.port.lock() } else { up.port.try_lock()? };
+        if up.watch.is_ready() {
+            let taken = state.take_small(up.slot, &up.watch, into);
+            // If there is anything else, it is taken otherwise.
+            if taken.is_some() || up.watch.is_ready() {
+                return taken;
+            }
+        }
+        if state.was_looked_at(&up.watch) {
+            return None;
+        }
+        state.touch();
+        if state.take_in(&up.port.sleepers, Some(up.slot)) {
+            return state.take_small(up.slot, &up.watch, into);
+        }
+        state.pause(&up.port.sleepers);
+        state.looked_at(&up.watch);
+        self.looked = !up.watch.is_ready();
+        None
+    }
+
     fn take(&mut self, descriptor: SendDescriptor) -> u64 {
         self.taken += 1;
         let up = self.up.as_ref().expect("the VI asks connected links only");
@@ -395,7 +435,7 @@ impl<D: Door> Link for DatagramLink<D> {
     }
 
     fn receive(&mut self, posted: &mut Posted) -> Arrival {
-        if self.news.arrived.is_empty() {
+        if self.news.arrived.is_empty() && !std::mem::take(&mut self.looked) {
             self.look();
         }
         if let Some((descriptor, result)) = self.news.arrived.pop_front() {

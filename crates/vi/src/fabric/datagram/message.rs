@@ -3,8 +3,11 @@
 use crate::{
     Buffer,
     descriptor::{ReceiveDescriptor, SendDescriptor},
-    reliable::{Sink, Source},
+    fabric::SMALL_MESSAGE,
+    reliable::{MAX_SHORT, Sink, Source},
 };
+
+const _: () = assert!(MAX_SHORT == SMALL_MESSAGE, "small messages take the short way");
 
 /// A message under way.
 pub(crate) enum Outgoing {
@@ -13,11 +16,37 @@ pub(crate) enum Outgoing {
     Notice(SendDescriptor),
     /// Of the provider, or of a VI that is no more.
     Own(Vec<u8>),
+    /// A small message that needed no descriptor, and that nobody wants back.
+    Small(Small),
+}
+
+/// The octets of a small message.
+pub(crate) struct Small {
+    length: u8,
+    octets: [u8; SMALL_MESSAGE],
+}
+
+impl Small {
+    /// A copy of a message, if it is small.
+    #[inline]
+    pub(super) fn new(message: &[u8]) -> Option<Self> {
+        let mut octets = [0; SMALL_MESSAGE];
+        octets.get_mut(..message.len())?.copy_from_slice(message);
+        Some(Self { length: message.len() as u8, octets })
+    }
+
+    #[inline]
+    fn octets(&self) -> &[u8] {
+        &self.octets[..usize::from(self.length)]
+    }
 }
 
 impl Outgoing {
     /// Leaves a copy, and returns the descriptor.
     pub(crate) fn detach(&mut self) -> Option<SendDescriptor> {
+        if self.is_silent() {
+            return None;
+        }
         let mut copy = vec![0; self.len()];
         self.read(0, &mut copy);
         std::mem::replace(self, Self::Own(copy)).descriptor()
@@ -26,7 +55,7 @@ impl Outgoing {
     pub(crate) fn descriptor(self) -> Option<SendDescriptor> {
         match self {
             Self::Lent(descriptor) | Self::Notice(descriptor) => Some(descriptor),
-            Self::Own(_) => None,
+            Self::Own(_) | Self::Small(_) => None,
         }
     }
 }
@@ -38,6 +67,7 @@ impl Source for Outgoing {
             Self::Lent(descriptor) => descriptor.len(),
             Self::Notice(_) => 0,
             Self::Own(octets) => octets.len(),
+            Self::Small(small) => small.length.into(),
         }
     }
 
@@ -47,7 +77,13 @@ impl Source for Outgoing {
             Self::Lent(descriptor) => gather(descriptor, offset, into),
             Self::Notice(_) => {}
             Self::Own(octets) => into.copy_from_slice(&octets[offset..offset + into.len()]),
+            Self::Small(small) => into.copy_from_slice(&small.octets()[offset..offset + into.len()]),
         }
+    }
+
+    #[inline]
+    fn is_silent(&self) -> bool {
+        matches!(self, Self::Small(_))
     }
 }
 

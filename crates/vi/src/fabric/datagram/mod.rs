@@ -16,6 +16,7 @@ mod message;
 mod port;
 mod remote;
 mod roles;
+mod short;
 mod state;
 mod watch;
 

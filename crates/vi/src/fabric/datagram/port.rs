@@ -10,7 +10,7 @@ use super::{
 use rustix::event::epoll;
 use std::{
     io,
-    os::fd::{AsFd, BorrowedFd},
+    os::fd::BorrowedFd,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
     time::Duration,
 };
@@ -29,9 +29,7 @@ impl<W: Wire> Port<W> {
     pub(crate) fn new(wire: W, windows: Arc<Windows>) -> io::Result<Arc<Self>> {
         let state = State::new(wire, windows)?;
         let both = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        for file in [state.wire.fd(), state.timer().as_fd()] {
-            epoll::add(&both, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
-        }
+        epoll::add(&both, state.timer(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         let port = Arc::new(Self {
             state: Mutex::new(state),
             sleepers: Sleepers::new(both)?,
@@ -84,6 +82,12 @@ impl<W: Wire> Port<W> {
         watch.is_ready()
     }
 
+    /// The VI is about to sleep, and looks once more afterwards.
+    pub(super) fn arm(&self, watch: &Arc<Watch>) {
+        self.sleepers.arm(watch);
+        self.lock().attach(&self.sleepers);
+    }
+
     /// The VI sleeps no longer.
     pub(super) fn disarm(&self, watch: &Arc<Watch>) {
         if self.sleepers.disarm(watch) {
@@ -122,6 +126,7 @@ impl<W: Wire> Kept for Port<W> {
             state.set_timer();
             return Tended::Asleep;
         }
+        state.attach(&self.sleepers);
         let mut turn = 0..TURN;
         while turn.next().is_some() && state.take_in(&self.sleepers, None) {}
         state.do_what_is_due(&self.sleepers);

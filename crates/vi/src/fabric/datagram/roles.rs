@@ -59,6 +59,7 @@ impl<A> Member<A> {
     }
 
     /// Whether no remote DMA has been asked for, so that there is nothing to be put in order.
+    #[inline]
     fn is_plain(&self) -> bool {
         self.dma.slot.is_none() && !self.dma.broken && self.dma.finished.is_empty() && !self.holds_any()
     }
@@ -105,6 +106,7 @@ impl<W: Wire> State<W> {
     }
 
     /// Whether this VI's sends are messages only.
+    #[inline]
     pub(super) fn is_plain(&mut self, slot: Slot) -> bool {
         self.member(slot).is_none_or(|member| member.is_plain())
     }

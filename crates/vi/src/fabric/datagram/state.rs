@@ -13,6 +13,7 @@ use crate::{
     ProtectionTag,
     reliable::{Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason, batch::Batch},
 };
+use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::time::{Itimerspec, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::{
     hash::Hash,
@@ -26,6 +27,8 @@ use throughline_demux::{OsNonces, Slot};
 const LOOKS: u32 = 8;
 /// Receptions without a pause until acknowledgements leave.
 const MOST_UNANSWERED: u32 = 8;
+/// Receptions by polling without a sleep in between, until the wire wakes nobody any more.
+const MOST_ATTACHED: u32 = 64;
 /// A wire without room is tried again after this.
 const RETRY: Duration = Duration::from_millis(1);
 /// The most octets of a reception, and of a datagram.
@@ -46,12 +49,18 @@ pub(crate) struct State<W: Wire> {
     pub(super) listeners: Listeners<W::Address>,
     pub(super) now: Duration,
     idle: u32,
-    unanswered: u32,
+    /// Receptions since something was sent.
+    pub(super) unanswered: u32,
+    /// Something was sent by the short way, and what comes after sending is still to be done.
+    pub(super) put_off: bool,
     /// How often nothing was found.
     pub(super) looks: u64,
-    incoming: Box<[u8]>,
+    pub(super) incoming: Box<[u8]>,
     /// Datagrams to leave next; if there are any, the wire had no room for them.
-    outgoing: Batch<W::Address>,
+    pub(super) outgoing: Batch<W::Address>,
+    /// Who sleeps is woken by the wire, and receptions since that was of use.
+    attached: bool,
+    polled: u32,
     timer: OwnedFd,
     timer_at: Option<Duration>,
     /// Counts what the VIs do.
@@ -74,9 +83,12 @@ impl<W: Wire> State<W> {
             now: now(),
             idle: 0,
             unanswered: 0,
+            put_off: false,
             looks: 0,
             incoming: vec![0; MOST].into(),
             outgoing: Batch::new(),
+            attached: false,
+            polled: 0,
             timer: rustix::time::timerfd_create(rustix::time::TimerfdClockId::Monotonic, flags)?,
             timer_at: None,
             activity: 0,
@@ -116,13 +128,39 @@ impl<W: Wire> State<W> {
             return false;
         };
         self.look_at_clock();
-        self.handle(&reception);
-        self.tell(sleepers, own);
+        if !self.handle_short(&reception, sleepers, own) {
+            self.handle(&reception);
+            self.tell(sleepers, own);
+        }
         self.unanswered += 1;
+        if self.attached && !self.kept && !sleepers.any() {
+            self.polled(sleepers);
+        }
         if self.unanswered >= MOST_UNANSWERED {
             self.flush(sleepers, own);
         }
         true
+    }
+
+    /// From now on the wire wakes sleepers.
+    pub(super) fn attach(&mut self, sleepers: &Sleepers) {
+        self.polled = 0;
+        if !self.attached {
+            let added = epoll::add(sleepers.wire(), self.wire.fd(), EventData::new_u64(0), EventFlags::IN);
+            if let Err(error) = added {
+                tracing::error!(%error, "nobody can wait for a wire");
+            }
+            self.attached = added.is_ok();
+        }
+    }
+
+    /// Something was received by polling. Where that happens time and again, the system need not tell anybody else of what
+    /// comes, which takes it time with every datagram.
+    fn polled(&mut self, sleepers: &Sleepers) {
+        self.polled += 1;
+        if self.polled >= MOST_ATTACHED {
+            self.attached = epoll::delete(sleepers.wire(), self.wire.fd()).is_err();
+        }
     }
 
     fn handle(&mut self, reception: &Reception<W::Address>) {
@@ -201,6 +239,8 @@ impl<W: Wire> State<W> {
         self.idle += 1;
         if self.idle >= LOOKS {
             self.do_what_is_due(sleepers);
+        } else if self.put_off {
+            self.flush(sleepers, None);
         }
     }
 
@@ -249,7 +289,7 @@ impl<W: Wire> State<W> {
 
     /// Sends what is to be sent now.
     pub(super) fn send(&mut self) {
-        self.unanswered = 0;
+        (self.unanswered, self.put_off) = (0, false);
         if self.outgoing.is_empty() && !self.endpoint.may_transmit() {
             return;
         }
@@ -258,7 +298,7 @@ impl<W: Wire> State<W> {
     }
 
     /// Whether nothing is left that the wire has no room for.
-    fn send_batch(&mut self) -> bool {
+    pub(super) fn send_batch(&mut self) -> bool {
         let Some((run, octets)) = self.outgoing.run() else { return true };
         let has_room = self.wire.send(&run, octets);
         if has_room {

@@ -98,6 +98,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.doubt = None;
         self.outbox.set_credit(credit, first);
         self.outbox.set_completed(completed);
+        self.outbox.drop_silent(self.level);
         if header.elicits {
             self.handle_content(now, ecn, frame);
         } else if frame.unreliable && self.level == Level::Unreliable {
@@ -107,7 +108,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
     }
 
     /// The credit and the count of completed messages, unless the latter can't be.
-    fn believable(&self, header: &Header) -> Option<(u64, u64)> {
+    #[inline]
+    pub(super) fn believable(&self, header: &Header) -> Option<(u64, u64)> {
         let begun = self.outbox.begun();
         let completed = expand(header.completed, self.outbox.completed())?;
         let credit = expand(header.credit, self.outbox.credit())?;
@@ -164,6 +166,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if self.broken.is_none() {
             let end = header.largest + 1;
             self.acknowledged(came, &header, std::iter::once(end - u64::from(header.first)..end));
+            self.outbox.drop_silent(self.level);
         }
         true
     }

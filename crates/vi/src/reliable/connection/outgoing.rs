@@ -149,7 +149,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         acknowledge.then_some(alone)
     }
 
-    fn window_is_open(&self) -> bool {
+    pub(super) fn window_is_open(&self) -> bool {
         let under_way = self.recovery.octets();
         let fits = under_way + u64::from(self.mtu.current()) <= self.congestion.window();
         !self.recovery.is_full() && (fits && !self.is_crowded() || under_way == 0)
@@ -236,7 +236,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         Transmit { length, ect: elicits && self.congestion.wants_marks() }
     }
 
-    fn header(&self, elicits: bool, credit: u64) -> Header {
+    #[inline]
+    pub(super) fn header(&self, elicits: bool, credit: u64) -> Header {
         Header {
             route: self.route,
             elicits,
@@ -264,7 +265,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.fills_frames |= self.outbox.has_something();
     }
 
-    fn eliciting_sent(&mut self, now: Duration, length: u16, credit: u64) {
+    #[inline]
+    pub(super) fn eliciting_sent(&mut self, now: Duration, length: u16, credit: u64) {
         if self.recovery.count() == 0 {
             self.waiting_since = now;
         }

@@ -1,0 +1,77 @@
+//! The short way of small messages, without descriptors: from the wire to whoever asks for them, and from there to the wire.
+
+use super::{
+    Reception, Wire,
+    message::{Outgoing, Small},
+    roles::Role,
+    state::State,
+    watch::{Sleepers, Watch},
+};
+use crate::{fabric::SMALL_MESSAGE, reliable::frame::Lone};
+use throughline_demux::Slot;
+
+impl<W: Wire> State<W> {
+    /// Takes in one datagram with one small message; `false` if it is something else.
+    #[inline]
+    pub(super) fn handle_short(
+        &mut self,
+        reception: &Reception<W::Address>,
+        sleepers: &Sleepers,
+        own: Option<Slot>,
+    ) -> bool {
+        if reception.len > Lone::MOST || reception.each < reception.len {
+            return false;
+        }
+        let Self { incoming, endpoint, roles, now, .. } = self;
+        let handled = endpoint.handle_short(*now, reception.from, reception.ecn, &incoming[..reception.len]);
+        let Some(slot) = handled else { return false };
+        match roles.get(slot.0 as usize) {
+            Some(Role::Vi(member)) if own == Some(slot) => member.watch.is_looked_at(),
+            Some(Role::Vi(member)) => sleepers.ring(&member.watch),
+            _ => {
+                // The provider's.
+                endpoint.touch(slot);
+                self.tell(sleepers, own);
+            }
+        }
+        true
+    }
+
+    /// The next message of a VI, if it is small and needs no descriptor: its length. The VI is told if there is nothing else.
+    #[inline]
+    pub(super) fn take_small(
+        &mut self,
+        slot: Slot,
+        watch: &Watch,
+        into: &mut [u8; SMALL_MESSAGE],
+    ) -> Option<usize> {
+        let connection = self.endpoint.taking(slot)?;
+        let length = connection.take_short(into);
+        if !connection.has_event() {
+            watch.is_done();
+        }
+        length
+    }
+
+    /// Sends a small message of a VI at once, before what else there may be to send; `false` if it has to wait for anything.
+    #[inline]
+    pub(super) fn send_small(&mut self, slot: Slot, message: &[u8], sleepers: &Sleepers) -> bool {
+        let Some(small) = Small::new(message).filter(|_| self.outgoing.is_empty()) else { return false };
+        if !self.is_plain(slot) {
+            return false;
+        }
+        let now = self.look_at_clock();
+        let Self { endpoint, outgoing, .. } = self;
+        let put = outgoing.put(|buffer| endpoint.transmit_short(slot, now, Outgoing::Small(small), buffer));
+        if put.is_err() {
+            return false;
+        }
+        self.send_batch();
+        (self.unanswered, self.put_off) = (0, true);
+        if sleepers.any() {
+            self.flush(sleepers, Some(slot));
+            self.set_timer();
+        }
+        true
+    }
+}
