@@ -16,6 +16,7 @@ const PARTS: &[(&str, Part)] = &[
     ("dispatch-probe", experiments::dispatch::probe::play),
     ("dispatch-bytes", experiments::dispatch::bytes::play),
     ("hash-cost-probe", experiments::hash_cost::play),
+    ("paths-probe", experiments::paths::probe::play),
     ("bench-server", peers::bench::serve),
     ("bench-client", peers::bench::call),
     ("echo-server", peers::echo::serve),

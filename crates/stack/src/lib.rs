@@ -22,6 +22,9 @@ mod run_queue;
 mod sessions;
 mod shepherd;
 
+/// Its types are in the interface: addresses, the time.
+pub use smoltcp;
+
 pub use compose::ComposeError;
 pub use context::{Limits, Lower};
 pub use description::DescriptionError;

@@ -9,6 +9,7 @@ mod hot_object;
 mod iiop;
 mod mixes;
 mod move_data;
+pub(crate) mod paths;
 mod pcb;
 
 use crate::Experiment;
@@ -21,6 +22,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &iiop::Iiop,
     &move_data::MoveData,
     &calls::Calls,
+    &paths::Paths,
     &pcb::Pcb,
     &connect::Connect,
     &collisions::Collisions,

@@ -1,0 +1,59 @@
+//! The part that runs under callgrind.
+
+use std::hint::black_box;
+
+use super::{SIZES, Talk, Way, ways};
+use crate::LabError;
+use crate::callgrind::{counted, dump, start};
+
+/// Messages counted for each way; every one costs the same.
+pub(super) const MESSAGES: usize = 16;
+
+/// The label of what is counted.
+pub(super) fn label(what: &str, way: Way, bytes: usize) -> String {
+    let Way { stack, architecture, lowest, checksums } = way;
+    format!("{what} {} {} {lowest} {checksums} {bytes}", stack.name(), architecture.name())
+}
+
+/// See the module.
+///
+/// # Errors
+/// When a message does not arrive.
+pub(crate) fn play(_arguments: &[String]) -> Result<(), LabError> {
+    for way in ways() {
+        let mut talk = Talk::new(way)?;
+        for bytes in SIZES {
+            let data = vec![7; bytes];
+            receive(&mut talk, &data)?;
+            start();
+            receive(&mut talk, &data)?;
+            dump(&label("receive", way, bytes));
+            round_trips(&mut talk, &data)?;
+            start();
+            round_trips(&mut talk, &data)?;
+            dump(&label("round-trip", way, bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Counts what the server spends from a frame to the message in its user's hands.
+fn receive(talk: &mut Talk, data: &[u8]) -> Result<(), LabError> {
+    for _ in 0..MESSAGES {
+        let frame = talk.request(data)?;
+        let now = talk.now;
+        let message = counted(|| {
+            talk.server.arrive(frame, now);
+            talk.received()
+        })?;
+        talk.server.release(black_box(message));
+    }
+    Ok(())
+}
+
+fn round_trips(talk: &mut Talk, data: &[u8]) -> Result<(), LabError> {
+    for _ in 0..MESSAGES {
+        counted(|| talk.round_trip(data))?;
+    }
+    Ok(())
+}
