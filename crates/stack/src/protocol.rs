@@ -39,6 +39,8 @@ pub enum Upper {
     /// To the user: the boundary between protocols and users (the paper's `upBoundary`) has been reached. The slot is the
     /// path's.
     User(Slot),
+    /// To the next session of a path, of which the session below is one: the slot is the path's.
+    Path(Slot),
     /// Nowhere: the protocol is itself the user of its messages, as those of control messages are.
     Itself,
     /// Not known before this layer has changed its state: the message is a fragment.
@@ -50,11 +52,12 @@ pub enum Upper {
 pub enum Demux {
     /// A session has the message, and says what is above.
     Found(Slot, Upper),
-    /// As `Found`, and the session is of one path alone, which is known from here.
-    Path(Slot, Upper, Slot),
     /// No session has it, but the protocol would [accept](Protocol::accept) one.
     Passive,
 }
+
+// What is handed from layer to layer fits into two registers.
+const _: () = assert!(size_of::<Result<Demux, Discard>>() <= 16);
 
 /// What became of a message in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,20 +33,8 @@ pub(crate) fn run(graph: &mut Graph, pending: Pending) {
     let Some(path) = graph.cx.path_of(id) else { return graph.cx.pool.give(message) };
     path.pending -= 1;
     match trail {
-        Some(trail) => integrated::process(graph, trail, id.0.slot, message),
+        Some(trail) => integrated::process(graph, &trail, id.0.slot, message),
         None => direct::process(graph, id.0.slot, message),
-    }
-}
-
-/// Processes a message whose path is known, now or when it is the most urgent.
-#[inline]
-fn process_or_wait(graph: &mut Graph, at: ProtocolId, path: Slot, message: Message, trail: Option<Trail>) {
-    if graph.queue.is_some() {
-        return wait(graph, at, path, message, trail);
-    }
-    match trail {
-        Some(trail) => integrated::process(graph, trail, path, message),
-        None => direct::process(graph, path, message),
     }
 }
 
@@ -77,12 +65,18 @@ fn deliver(graph: &mut Graph, at: ProtocolId, path: Slot, message: Message) {
     }
 }
 
-/// Whether what a session leads to is where the path leads that the lowest layer named.
+/// Where a message goes from the session of a layer (counted from the bottom), and whether it may: it may not when that is
+/// off the path that the lowest layer named, which is remembered.
 #[inline]
-fn agrees(upper: Upper, claimed: Option<Slot>) -> bool {
-    match (upper, claimed) {
-        (Upper::User(path), Some(claimed)) => path == claimed,
-        (Upper::Itself, Some(_)) => false,
-        _ => true,
+fn next(graph: &mut Graph, upper: Upper, layer: usize, claimed: &mut Option<Slot>) -> Result<Upper, Discard> {
+    match (upper, *claimed) {
+        (Upper::Path(slot), _) => {
+            *claimed = Some(slot);
+            let path = graph.cx.path(slot).ok_or(Discard::UnknownApplication)?;
+            Ok(path.layer(layer + 1).map_or(Upper::User(slot), |above| Upper::Protocol(above.protocol)))
+        }
+        (Upper::User(path), Some(claimed)) if path != claimed => Err(Discard::WrongPath),
+        (Upper::Itself, Some(_)) => Err(Discard::WrongPath),
+        (upper, _) => Ok(upper),
     }
 }

@@ -52,13 +52,13 @@ struct Session {
     local_id: u32,
     remote_id: u32,
     opened: bool,
+    /// The path, once there is one.
     upper: Upper,
-    path: Option<Slot>,
 }
 
 impl Default for Session {
     fn default() -> Self {
-        Self { remote: None, local_id: 0, remote_id: 0, opened: false, upper: Upper::Itself, path: None }
+        Self { remote: None, local_id: 0, remote_id: 0, opened: false, upper: Upper::Itself }
     }
 }
 
@@ -144,10 +144,7 @@ impl Protocol for EthDaa {
         let (key, id) = self.read(message)?;
         if let Some((slot, session)) = self.sessions.find(&key) {
             message.pop(HEADER);
-            return Ok(match session.path {
-                Some(path) => Demux::Path(slot, session.upper, path),
-                None => Demux::Found(slot, session.upper),
-            });
+            return Ok(Demux::Found(slot, session.upper));
         }
         if self.enabled.contains_key(&id) { Ok(Demux::Passive) } else { Err(Discard::UnknownApplication) }
     }
@@ -171,7 +168,7 @@ impl Protocol for EthDaa {
         };
         let uses = matches!(upper, Upper::User(_)).into();
         let remote = Some(EthernetAddress::from_bytes(&message.bytes()[6..12]));
-        let session = Session { remote, local_id: id, remote_id: id, opened: false, upper, path: None };
+        let session = Session { remote, local_id: id, remote_id: id, opened: false, upper };
         self.sessions.insert(key, session, uses).map_err(|_| Discard::Sessions)?;
         Ok(())
     }
@@ -186,7 +183,7 @@ impl Protocol for EthDaa {
         let remote_id = participants.remote_application.unwrap_or(local_id);
         let remote = participants.remote_hardware;
         let key = remote.map_or(place_holder(local_id), |remote| key(remote.as_bytes(), local_id));
-        let session = Session { remote, local_id, remote_id, opened: true, upper, path: None };
+        let session = Session { remote, local_id, remote_id, opened: true, upper };
         let (slot, _) = self.sessions.insert(key, session, 1).map_err(|_| OpenError::TooMany)?;
         self.taken.insert(local_id, slot);
         participants.local_application = Some(local_id);
@@ -252,7 +249,7 @@ impl Protocol for EthDaa {
             Control::Remote(address) => self.set_remote(session, address),
             Control::Path(path) => {
                 if let Some(session) = self.sessions.get(session) {
-                    session.path = Some(path);
+                    session.upper = Upper::Path(path);
                 }
             }
             Control::RemoteHardware => {

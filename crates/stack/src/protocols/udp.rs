@@ -114,6 +114,10 @@ impl Protocol for Udp {
         self.room
     }
 
+    fn stateless(&self) -> bool {
+        !self.checksums
+    }
+
     fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
         let participants = Participants { protocol: Some(PROTOCOL), ..Participants::default() };
         self.below

@@ -2,14 +2,17 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, deliver, layered, process_or_wait};
-use crate::{Demux, Graph, Message, Pop, ProtocolId, path::MAX_LAYERS};
+use super::{DEVICE, deliver, layered, wait};
+use crate::{Demux, Graph, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// Takes a frame that names its path to it.
 pub(crate) fn direct(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
     let whole = message.marks();
     match graph.protocols[bottom.index()].demux(DEVICE, &mut message) {
-        Ok(Demux::Path(_, _, path)) => process_or_wait(graph, bottom, path, message, None),
+        Ok(Demux::Found(_, Upper::Path(path))) if graph.queue.is_some() => {
+            wait(graph, bottom, path, message, None)
+        }
+        Ok(Demux::Found(_, Upper::Path(path))) => process(graph, path, message),
         Ok(_) => {
             message.restore(whole);
             layered(graph, bottom, message);

@@ -4,44 +4,31 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, agrees, deliver};
+use super::{DEVICE, deliver, next};
 use crate::{Demux, Discard, Graph, Layer, Message, PathId, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions that a message has gone through, bottom to top.
-struct Passed {
-    layers: [Layer; MAX_LAYERS],
-    len: usize,
-}
-
-impl Passed {
-    fn last(&self) -> Layer {
-        self.len.checked_sub(1).map_or(DEVICE, |last| self.layers[last])
-    }
-
-    fn push(&mut self, layer: Layer) {
-        self.layers[self.len] = layer;
-        self.len += 1;
-    }
-}
+type Passed = heapless::Vec<Layer, MAX_LAYERS>;
 
 /// Takes a frame through the layers above `bottom`.
 pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
     let mut at = bottom;
-    let mut passed = Passed { layers: [DEVICE; MAX_LAYERS], len: 0 };
-    let mut claimed = None;
+    let mut passed = Passed::new();
+    let (mut below, mut claimed) = (DEVICE, None);
     loop {
         let header = message.position();
-        let below = passed.last();
-        let found =
-            find(graph, Layer { protocol: at, session: below.session }, below, &mut message, &mut claimed);
-        let (session, upper) = match found {
-            Ok(found) => found,
+        let (session, upper) = match find(graph, at, below, &mut message, claimed) {
+            Ok(Demux::Found(session, upper)) => (session, upper),
+            Ok(Demux::Passive) => return graph.cx.discard(at, Discard::Sessions, message),
             Err(why) => return graph.cx.discard(at, why, message),
         };
-        passed.push(Layer { protocol: at, session });
-        if !agrees(upper, claimed) {
-            return graph.cx.discard(at, Discard::WrongPath, message);
-        }
+        let upper = match next(graph, upper, passed.len(), &mut claimed) {
+            Ok(upper) => upper,
+            Err(why) => return graph.cx.discard(at, why, message),
+        };
+        below = Layer { protocol: at, session };
+        // No graph is higher.
+        let _ = passed.push(below);
         match pop(graph, at, session, header, &mut message, upper) {
             Ok(Some(Upper::Protocol(next))) => at = next,
             Ok(Some(Upper::User(path))) => {
@@ -58,24 +45,13 @@ pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, mut message: Messag
 #[inline]
 fn find(
     graph: &mut Graph,
-    at: Layer,
+    at: ProtocolId,
     below: Layer,
     message: &mut Message,
-    claimed: &mut Option<Slot>,
-) -> Result<(Slot, Upper), Discard> {
-    let protocol = &mut graph.protocols[at.protocol.index()];
-    let mut found = protocol.demux(below, message)?;
-    if found == Demux::Passive {
-        found = accept(graph, at.protocol, below, message, *claimed)?;
-    }
-    match found {
-        Demux::Found(session, upper) => Ok((session, upper)),
-        Demux::Path(session, upper, path) => {
-            *claimed = Some(path);
-            Ok((session, upper))
-        }
-        Demux::Passive => Err(Discard::Sessions),
-    }
+    claimed: Option<Slot>,
+) -> Result<Demux, Discard> {
+    let found = graph.protocols[at.index()].demux(below, message)?;
+    if found == Demux::Passive { accept(graph, at, below, message, claimed) } else { Ok(found) }
 }
 
 /// Has a session made, and finds it.
@@ -127,7 +103,7 @@ fn complete(graph: &mut Graph, slot: Slot, passed: &Passed) {
     if graph.cx.path(slot).is_none_or(|path| path.is_complete()) {
         return;
     }
-    graph.set_layers(slot, passed.layers[..passed.len].iter().copied());
+    graph.set_layers(slot, passed.iter().copied());
     let id = graph.cx.paths.handle_at(slot).map(PathId);
     let listener = graph.cx.path(slot).and_then(|path| path.listener);
     if let Some(listener) = listener.and_then(|slot| graph.cx.listeners.exclusive().into_slot(slot)) {
