@@ -7,6 +7,7 @@ mod compose;
 mod context;
 mod description;
 mod device;
+mod driver;
 mod fragments;
 mod graph;
 mod host;
@@ -32,6 +33,7 @@ pub use device::{
     Captured, Device, DeviceCounts, End, FaultCounts, Faults, Faulty, Packet, PacketConfig, PairConfig, Tap,
     pair,
 };
+pub use driver::Driver;
 pub use graph::{Architecture, Config, Graph};
 pub use host::{ETHERNET_MTU, Host, solicited_node};
 pub use message::{Marks, Message, NoRoom, Pool};

@@ -1,0 +1,142 @@
+//! A graph and its device, driven by one thread.
+
+use std::io;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use smoltcp::{
+    time::{Duration, Instant},
+    wire::IpCidr,
+};
+
+use crate::{Device, Graph, Host, Message};
+
+/// Frames taken from the device before anything else is looked at.
+const BATCH: usize = 64;
+
+/// A [`Graph`] at work on a [`Device`], on the thread that calls [`poll`](Self::poll).
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use throughline_stack::{Config, Driver, Graph, Host, Packet, PacketConfig, Participants};
+/// use throughline_stack::smoltcp::wire::{IpCidr, Ipv4Address};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Packet::open("veth0", &PacketConfig::default())?;
+/// let host = Host::at(&device, IpCidr::new(Ipv4Address::new(10, 0, 0, 2).into(), 24));
+/// let graph = Graph::compose("udp > ipv4 > eth; icmp > ipv4; arp > eth", host, Config::default())?;
+/// let mut driver = Driver::new(graph, device);
+/// driver.graph.enable("udp", Participants::at(7))?;
+/// loop {
+///     driver.poll()?;
+///     while let Some(path) = driver.graph.ready() {
+///         while let Some(message) = driver.graph.receive(path) {
+///             driver.graph.send(path, message)?;
+///         }
+///     }
+///     driver.wait(Duration::from_secs(1))?;
+/// }
+/// # }
+/// ```
+pub struct Driver<D> {
+    /// The graph, for its users.
+    pub graph: Graph,
+    device: D,
+    begun: std::time::Instant,
+    /// A frame that the device had no place for.
+    held: Option<Message>,
+    /// When something is due without any frame.
+    next: Option<Instant>,
+}
+
+impl Host {
+    /// The host at a device, with this address.
+    pub fn at(device: &(impl Device + ?Sized), address: IpCidr) -> Self {
+        Self { mtu: device.mtu(), ..Self::new(device.hardware(), address) }
+    }
+}
+
+impl<D: Device> Driver<D> {
+    /// A graph whose frames go to and come from this device.
+    pub fn new(graph: Graph, device: D) -> Self {
+        Self { graph, device, begun: std::time::Instant::now(), held: None, next: Some(Instant::ZERO) }
+    }
+
+    /// The device.
+    pub fn device(&mut self) -> &mut D {
+        &mut self.device
+    }
+
+    /// The time since the driver was made, as the graph knows it.
+    pub fn now(&self) -> Instant {
+        Instant::from_micros(self.begun.elapsed().as_micros() as i64)
+    }
+
+    /// Takes in frames that have arrived, processes them, and sends what there is to send. With a
+    /// [scheduling](crate::Config::scheduling) only the most urgent message is processed: call again, after its user has had it,
+    /// until there is nothing to do. Whether there was.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn poll(&mut self) -> io::Result<bool> {
+        let now = self.now();
+        self.device.clock(now);
+        let mut busy = false;
+        for _ in 0..BATCH {
+            let Some(frame) = self.device.receive(&mut self.graph.cx.pool)? else { break };
+            self.graph.arrive(frame, now);
+            busy = true;
+        }
+        busy |= self.graph.run(now);
+        if self.next.is_some_and(|next| next <= now) || busy {
+            self.next = self.graph.tick(now);
+        }
+        busy |= self.flush()?;
+        Ok(busy)
+    }
+
+    /// Sends what users have handed to the graph. Whether there was anything.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        let mut any = false;
+        while let Some(frame) = self.held.take().or_else(|| self.graph.transmit()) {
+            match self.device.send(frame, &mut self.graph.cx.pool) {
+                Ok(()) => any = true,
+                Err((frame, error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.held = Some(frame);
+                    break;
+                }
+                Err((frame, error)) => {
+                    self.graph.release(frame);
+                    return Err(error);
+                }
+            }
+        }
+        if any {
+            self.device.flush()?;
+        }
+        Ok(any)
+    }
+
+    /// Sleeps until a frame arrives, something is due, or the time is over. Call it when [`poll`](Self::poll) had nothing
+    /// to do.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn wait(&mut self, at_most: std::time::Duration) -> io::Result<()> {
+        let due = [self.next, self.device.poll_at()].into_iter().flatten().min();
+        let left =
+            due.map_or(Duration::MAX, |due| if due > self.now() { due - self.now() } else { Duration::ZERO });
+        let left = std::time::Duration::from(left).min(at_most);
+        let Some(fd) = self.device.fd() else {
+            std::thread::sleep(left.min(std::time::Duration::from_millis(1)));
+            return Ok(());
+        };
+        let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
