@@ -79,6 +79,7 @@ fn what_finds_no_place_in_the_ring_is_counted() {
         let mut came = 0;
         while let Some(frame) = packet.receive(&mut pool).unwrap() {
             assert_eq!(frame.bytes()[42], came);
+            assert!(frame.verified, "it was never on a wire");
             came += 1;
             pool.give(frame);
         }
@@ -129,6 +130,7 @@ fn outgoing_frames_are_not_received() {
             while let Some(frame) = packet.receive(&mut pool).unwrap() {
                 let ethernet = EthernetFrame::new_unchecked(frame.bytes());
                 assert_ne!(ethernet.src_addr(), packet.hardware(), "a frame of this end");
+                assert!(!frame.verified, "ARP has no checksum");
                 answers += u32::from(ethernet.dst_addr() == packet.hardware());
             }
             answers > 0

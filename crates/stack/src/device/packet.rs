@@ -125,6 +125,7 @@ impl Packet {
             pool.give(message);
             return None;
         }
+        message.verified = true;
         if segments.left() == 0 {
             self.large.segments = None;
         }
@@ -143,7 +144,9 @@ fn whole(arrived: &Arrived<'_>, pool: &mut Pool, counts: &mut DeviceCounts) -> O
     }
     arrived.copy_to(&mut message.room_mut()[..len]);
     message.filled(len);
-    let complete = arrived.offload().complete(message.bytes_mut());
+    let offload = arrived.offload();
+    let complete = offload.complete(message.bytes_mut());
+    message.verified = offload.vouches();
     if complete && offload::insert(arrived.tag(), &mut message) {
         return Some(message);
     }

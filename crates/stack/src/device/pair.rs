@@ -30,7 +30,7 @@ impl Default for PairConfig {
 
 /// A wire: what one end sends, the other receives, in order and unchanged.
 ///
-/// The message itself goes over; nothing is copied. Each end may be used by a thread of its own.
+/// The message itself goes over; nothing is copied. Its priority, and whether it is verified, are not told. Each end may be used by a thread of its own.
 ///
 /// # Panics
 /// If the queue has no place.
@@ -111,7 +111,9 @@ impl Device for End {
 
     /// A frame to an end that is gone is lost.
     #[inline]
-    fn send(&mut self, frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
+    fn send(&mut self, mut frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
+        // What this side knows of the frame is not on the wire.
+        (frame.priority, frame.verified) = (0, false);
         if frame.len() > self.mtu + ETHERNET_HEADER {
             return Err((frame, too_long()));
         }

@@ -129,6 +129,7 @@ impl Line {
         }
         if self.random.chance(self.faults.corruption) && !frame.is_empty() {
             self.counts.corrupted += 1;
+            frame.verified = false;
             let bit = self.random.below(frame.len() as u64 * 8);
             frame.bytes_mut()[(bit / 8) as usize] ^= 1 << (bit % 8);
         }

@@ -6,6 +6,8 @@ use crate::Message;
 pub(super) const OFFLOAD: usize = 10;
 /// In its flags: the checksum is still to be computed.
 const NEEDS_CHECKSUM: u8 = 1;
+/// In its flags: the checksum was found right by hardware.
+const CHECKSUM_IS_RIGHT: u8 = 2;
 /// In its kind of segments: congestion is told by a bit, which changes nothing here.
 const TELLS_CONGESTION: u8 = 0x80;
 
@@ -40,6 +42,12 @@ impl Offload {
     /// What kind of segments: one of `VIRTIO_NET_HDR_GSO_*`.
     pub(super) fn kind(&self) -> u8 {
         self.segments & !TELLS_CONGESTION
+    }
+
+    /// Whether the kernel vouches for the transport's checksum: it is right, or still to be computed, which means that the
+    /// frame has never been on a wire.
+    pub(super) fn vouches(&self) -> bool {
+        self.flags & (NEEDS_CHECKSUM | CHECKSUM_IS_RIGHT) != 0
     }
 
     pub(super) fn needs_checksum(&self) -> bool {
