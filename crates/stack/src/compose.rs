@@ -4,8 +4,19 @@ use crate::{
     Host, Lookup, LookupError, OpenError, Protocol, ProtocolId,
     description::{Description, DescriptionError, Node},
     path::MAX_LAYERS,
-    protocols::{arp::Arp, eth::Eth, ethdaa::EthDaa, icmp::Icmp, ipv4::Ipv4, udp::Udp},
+    protocols::{
+        arp::Arp,
+        eth::Eth,
+        ethdaa::EthDaa,
+        icmp::Icmp,
+        ipv4::Ipv4,
+        tcp::{Buffers, Tcp},
+        udp::Udp,
+    },
 };
+
+/// Bytes of each buffer of a TCP connection, unless told otherwise.
+const DEFAULT_BUFFER: usize = 64 * 1024;
 
 /// Why there is no such graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +25,7 @@ pub enum ComposeError {
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// There is no such protocol.
-    #[error("unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, ipv4 and udp")]
+    #[error("unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, ipv4, tcp and udp")]
     Unknown(String),
     /// A protocol stands on others than it can.
     #[error("`{protocol}` stands on {expected}")]
@@ -118,6 +129,15 @@ fn make(
             let checksums = switch(node, "checksum")?;
             Box::new(Udp::new(own, &below, checksums, lookup(node, &["checksum"])?).map_err(lookup_error)?)
         }
+        "tcp" => {
+            let below = below(&["ipv4"], "ipv4")?;
+            let lookup = lookup(node, &["receive", "send"])?;
+            let buffers = Buffers {
+                receive: number(node, "receive", DEFAULT_BUFFER)?,
+                send: number(node, "send", DEFAULT_BUFFER)?,
+            };
+            Box::new(Tcp::new(own, &below, &host.addresses, buffers, lookup).map_err(lookup_error)?)
+        }
         other => return Err(ComposeError::Unknown(other.into())),
     })
 }
@@ -158,6 +178,12 @@ fn switch(node: &Node, option: &str) -> Result<bool, ComposeError> {
     }
 }
 
+fn number(node: &Node, option: &str, otherwise: usize) -> Result<usize, ComposeError> {
+    let Some(text) = node.options.get(option) else { return Ok(otherwise) };
+    let number = text.parse::<usize>().ok().filter(|number| (1..1 << 24).contains(number));
+    number.ok_or_else(|| wrong(node, option, "a number from 1 to 16777215"))
+}
+
 /// The lookup that a node's options choose; `others` are options with other meanings.
 fn lookup(node: &Node, others: &[&str]) -> Result<Lookup, ComposeError> {
     let known: Vec<&str> = ["lookup", "chains", "hash", "limit"].iter().chain(others).copied().collect();
@@ -173,16 +199,8 @@ fn lookup(node: &Node, others: &[&str]) -> Result<Lookup, ComposeError> {
             .parse()
             .map_err(|error: throughline_demux::UnknownHash| wrong(node, "hash", error.to_string()))?;
     }
-    let number = |option: &str, otherwise: usize| match node.options.get(option) {
-        None => Ok(otherwise),
-        Some(text) => text
-            .parse::<usize>()
-            .ok()
-            .filter(|number| (1..1 << 24).contains(number))
-            .ok_or_else(|| wrong(node, option, "a number from 1 to 16777215")),
-    };
-    lookup.config.chains = number("chains", lookup.config.chains)?;
-    lookup.config.limit = number("limit", lookup.config.limit)?;
+    lookup.config.chains = number(node, "chains", lookup.config.chains)?;
+    lookup.config.limit = number(node, "limit", lookup.config.limit)?;
     Ok(lookup)
 }
 

@@ -16,6 +16,9 @@ use crate::{
     run_queue::{RunQueue, Urgency},
 };
 
+/// Paths that a listener's user has not taken yet.
+const BACKLOG: usize = 4096;
+
 /// Limits of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -126,11 +129,33 @@ impl Context {
             let slot = Slot(self.hand);
             let Some(path) = self.path(slot) else { continue };
             let used = std::mem::take(&mut path.touched) || path.pending > 0 || path.listed;
-            if path.listener.is_some() && !used {
+            if path.listener.is_some() && !path.pinned && !used {
                 return self.paths.handle_at(slot).map(PathId);
             }
         }
         None
+    }
+
+    /// Puts a path into the list of those that have something for their users.
+    #[inline]
+    pub fn list(&mut self, slot: Slot) {
+        let Some(path) = self.paths.exclusive().into_slot(slot) else { return };
+        if !path.listed {
+            path.listed = true;
+            self.ready.push_back(slot);
+        }
+    }
+
+    /// Tells the listener of a path that there is one.
+    pub fn announce(&mut self, slot: Slot) {
+        let id = self.paths.handle_at(slot).map(PathId);
+        let Some(path) = self.paths.exclusive().into_slot(slot) else { return };
+        if std::mem::replace(&mut path.announced, true) {
+            return;
+        }
+        if let Some(listener) = path.listener.and_then(|slot| self.listeners.exclusive().into_slot(slot)) {
+            listener.accepted.extend(id);
+        }
     }
 
     /// Hands a message to the user of a path.
@@ -279,6 +304,36 @@ impl Lower<'_> {
     /// When there are as many paths as may be.
     pub fn passive_path(&mut self, listener: Slot) -> Result<Slot, Discard> {
         self.cx.passive_path(listener)
+    }
+
+    /// Whether a listener's user keeps up with the paths made for it.
+    pub fn has_backlog(&mut self, listener: Slot) -> bool {
+        let listener = self.cx.listeners.exclusive().into_slot(listener);
+        listener.is_some_and(|listener| listener.accepted.len() < BACKLOG)
+    }
+
+    /// Has a path stay until it is closed, however silent: for connections.
+    pub fn pin_path(&mut self, path: Slot) {
+        if let Some(path) = self.cx.path(path) {
+            path.pinned = true;
+        }
+    }
+
+    /// Tells the listener of a path that there is one.
+    pub fn announce_path(&mut self, path: Slot) {
+        self.cx.announce(path);
+    }
+
+    /// Tells the user of a path that there is something.
+    pub fn list_path(&mut self, path: Slot) {
+        self.cx.list(path);
+    }
+
+    /// Takes back a path that nobody knows yet.
+    pub fn forget_path(&mut self, path: Slot) {
+        if let Some(handle) = self.cx.paths.handle_at(path) {
+            self.cx.paths.remove(handle);
+        }
     }
 
     #[inline]

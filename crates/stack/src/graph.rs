@@ -5,7 +5,7 @@ use throughline_demux::Slot;
 
 use crate::{
     Answer, ComposeError, Control, Discard, Enabled, Host, Layer, Limits, ListenerId, Lower, Message,
-    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, Upper, Urgency,
+    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, StreamError, Upper, Urgency,
     compose::{bottoms, protocols},
     context::Context,
     description::Description,
@@ -129,6 +129,7 @@ impl Graph {
             self.cx.paths.remove(id.0);
         })?;
         self.complete(id.0.slot, Layer { protocol, session });
+        self.settle();
         Ok(id)
     }
 
@@ -153,7 +154,7 @@ impl Graph {
         let top = path.layers().last();
         path.top = top;
         if let Some(lowest) = path.lowest() {
-            self.protocols[lowest.protocol.index()].control(lowest.session, Control::Path(slot));
+            self.protocols[lowest.protocol.index()].control(lowest.session, Control::Path(Some(slot)));
         }
     }
 
@@ -192,14 +193,18 @@ impl Graph {
     /// Closes a path. Messages that arrived for it are lost.
     pub fn close(&mut self, id: PathId) {
         let Some(path) = self.cx.path_of(id) else { return };
-        let (top, received) = (path.top, std::mem::take(&mut path.received));
+        let (top, lowest, received) = (path.top, path.lowest(), std::mem::take(&mut path.received));
         for message in received {
             self.cx.pool.give(message);
         }
         self.cx.paths.remove(id.0);
+        if let Some(lowest) = lowest {
+            self.protocols[lowest.protocol.index()].control(lowest.session, Control::Path(None));
+        }
         if let Some(top) = top {
             self.with(top.protocol, |protocol, lower| protocol.close(top.session, lower));
         }
+        self.settle();
     }
 
     /// What messages of a path bear that have no priority of their own: a priority or the microseconds left to a deadline.
@@ -248,6 +253,44 @@ impl Graph {
     /// The next message of a path.
     pub fn receive(&mut self, id: PathId) -> Option<Message> {
         self.cx.path_of(id)?.received.pop_front()
+    }
+
+    /// Sends what there is room for of a stream's data, and says how much that was. After less than all, the path becomes
+    /// [ready](Self::ready) when there is room.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    pub fn write(&mut self, id: PathId, data: &[u8]) -> Result<usize, StreamError> {
+        let top = self.top(id)?;
+        let written = self.with(top.protocol, |protocol, lower| protocol.write(top.session, data, lower));
+        self.settle();
+        written
+    }
+
+    /// Takes what has arrived of a stream's data, and says how much that was; 0 when there is nothing now.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    pub fn read(&mut self, id: PathId, into: &mut [u8]) -> Result<usize, StreamError> {
+        let top = self.top(id)?;
+        let read = self.with(top.protocol, |protocol, lower| protocol.read(top.session, into, lower));
+        self.settle();
+        read
+    }
+
+    /// Tells the other end of a stream that nothing more will be sent.
+    ///
+    /// # Errors
+    /// When there is no such path.
+    pub fn shutdown(&mut self, id: PathId) -> Result<(), StreamError> {
+        let top = self.top(id)?;
+        self.with(top.protocol, |protocol, lower| protocol.shutdown(top.session, lower));
+        self.settle();
+        Ok(())
+    }
+
+    fn top(&mut self, id: PathId) -> Result<Layer, StreamError> {
+        self.cx.path_of(id).and_then(|path| path.top).ok_or(StreamError::NoPath)
     }
 
     /// The addresses of both ends of a path, where it has such: ours, and the other's.

@@ -22,6 +22,7 @@ mod protocols;
 mod run_queue;
 mod sessions;
 mod shepherd;
+mod timer_wheel;
 
 /// Its types are in the interface: addresses, the time.
 pub use smoltcp;
@@ -40,7 +41,8 @@ pub use message::{Marks, Message, NoRoom, Pool};
 pub use participants::Participants;
 pub use path::{ListenerId, MAX_LAYERS, PathId};
 pub use protocol::{
-    Answer, Control, Demux, Discard, Enabled, Layer, OpenError, Pop, Protocol, ProtocolId, SendError, Upper,
+    Answer, Control, Demux, Discard, Enabled, Layer, OpenError, Pop, Protocol, ProtocolId, SendError,
+    StreamError, Upper,
 };
 pub use run_queue::{RunQueue, Urgency};
 pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};

@@ -13,6 +13,8 @@ pub struct Message {
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
+    /// Where the header of IP begins.
+    network: usize,
     /// How urgent the message is, as the sender says: a priority or the microseconds left to its deadline, whatever the
     /// graph's [`Urgency`](crate::Urgency) is. 0 unless a header or the user says otherwise.
     pub priority: u32,
@@ -48,7 +50,7 @@ impl Message {
     /// If the headroom is more than all there is.
     pub fn in_buffer(buffer: Box<[u8]>, headroom: usize) -> Self {
         assert!(headroom <= buffer.len(), "headroom beyond the buffer");
-        Self { buffer, start: headroom, end: headroom, priority: 0, verified: false }
+        Self { buffer, start: headroom, end: headroom, network: headroom, priority: 0, verified: false }
     }
 
     /// A message with a copy of `data`, and room for `headroom` bytes of headers.
@@ -147,6 +149,18 @@ impl Message {
     #[inline]
     pub fn position(&self) -> usize {
         self.start
+    }
+
+    /// Where the header of IP begins, if one was read.
+    #[inline]
+    pub fn network(&self) -> usize {
+        self.network
+    }
+
+    /// Says that the header of IP begins at the front.
+    #[inline]
+    pub fn mark_network(&mut self) {
+        self.network = self.start;
     }
 
     /// Both marks, to be [restored](Self::restore).

@@ -41,6 +41,10 @@ pub(crate) struct Path {
     pub listed: bool,
     /// Who wants paths like this one; `None` if it was opened.
     pub listener: Option<Slot>,
+    /// Whether its listener knows of it.
+    pub announced: bool,
+    /// Whether it stays until it is closed, however silent.
+    pub pinned: bool,
     /// Whether something came since the search for unused paths last passed.
     pub touched: bool,
 }

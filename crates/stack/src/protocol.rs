@@ -189,6 +189,23 @@ pub enum SendError {
     NotForUsers,
 }
 
+/// Why a stream gave or took nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// The path is not a stream: it carries messages.
+    #[error("this path carries messages, not a stream")]
+    NoStream,
+    /// There is no such path.
+    #[error("no such path")]
+    NoPath,
+    /// The other end has sent everything that it will send, and all of it was read.
+    #[error("the other end has finished")]
+    Finished,
+    /// The connection is broken, refused, or closed on our side.
+    #[error("the connection is closed")]
+    Closed,
+}
+
 /// What a protocol is asked or told besides messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
@@ -200,8 +217,8 @@ pub enum Control {
     MaxMessage,
     /// The remote end's hardware address is known now.
     Remote(EthernetAddress),
-    /// The path that the session belongs to.
-    Path(Slot),
+    /// The path that the session belongs to; none any more.
+    Path(Option<Slot>),
 }
 
 /// The answer to a [`Control`].
@@ -317,6 +334,31 @@ pub trait Protocol: Send {
 
     /// Gives back a session that was opened, or accepted for a path. It ends when its last user did so.
     fn close(&mut self, session: Slot, lower: &mut Lower<'_>);
+
+    /// Sends what there is room for of a stream's data, and says how much that was. Whoever could not send all is told when
+    /// there is room.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn write(&mut self, _session: Slot, _data: &[u8], _lower: &mut Lower<'_>) -> Result<usize, StreamError> {
+        Err(StreamError::NoStream)
+    }
+
+    /// Takes what has arrived of a stream's data, and says how much that was; 0 when there is nothing now.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn read(
+        &mut self,
+        _session: Slot,
+        _into: &mut [u8],
+        _lower: &mut Lower<'_>,
+    ) -> Result<usize, StreamError> {
+        Err(StreamError::NoStream)
+    }
+
+    /// Tells the other end of a stream that nothing more will be sent.
+    fn shutdown(&mut self, _session: Slot, _lower: &mut Lower<'_>) {}
 
     /// One more user of a session, who will [`close`](Self::close) it.
     fn hold(&mut self, session: Slot);

@@ -5,4 +5,5 @@ pub(crate) mod eth;
 pub(crate) mod ethdaa;
 pub(crate) mod icmp;
 pub(crate) mod ipv4;
+pub(crate) mod tcp;
 pub(crate) mod udp;

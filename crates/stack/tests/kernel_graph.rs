@@ -3,17 +3,19 @@
 mod kernel;
 
 use std::{
-    net::UdpSocket,
+    io::{Read, Write},
+    net::{TcpStream, UdpSocket},
     process::{Command, Stdio},
 };
 
 use kernel::{KERNEL, OURS, in_namespace, ip, skipped, until, without_ipv6};
 use smoltcp::wire::{EthernetAddress, IpCidr};
 use throughline_stack::{
-    Architecture, Config, Device, Driver, Graph, Host, Message, Packet, PacketConfig, Participants, Tap,
+    Architecture, Config, Device, Driver, Graph, Host, Message, Packet, PacketConfig, Participants,
+    StreamError, Tap,
 };
 
-const GRAPH: &str = "udp > ipv4 > eth; icmp > ipv4; arp > eth";
+const GRAPH: &str = "udp > ipv4 > eth; tcp > ipv4; icmp > ipv4; arp > eth";
 /// Frames of these carry no path.
 const ARCHITECTURES: [Architecture; 2] = [Architecture::Layered, Architecture::Integrated];
 
@@ -142,5 +144,94 @@ fn over_tap() {
             we_begin(&mut driver);
             pinged(driver);
         });
+    }
+}
+
+/// A connection of the kernel's, a server of ours that sends everything back: 3 MB each way, and an end.
+fn stream<D: Device>(mut driver: Driver<D>) {
+    let listener = driver.graph.enable("tcp", Participants::at(80)).unwrap();
+    let kernel = std::thread::spawn(|| {
+        let mut stream = TcpStream::connect((OURS, 80)).unwrap();
+        let mut writer = stream.try_clone().unwrap();
+        let sent: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+        let expected = sent.clone();
+        let writer = std::thread::spawn(move || {
+            writer.write_all(&sent).unwrap();
+            writer.shutdown(std::net::Shutdown::Write).unwrap();
+        });
+        let mut came = Vec::new();
+        stream.read_to_end(&mut came).unwrap();
+        writer.join().unwrap();
+        assert!(came == expected, "{} bytes came back", came.len());
+    });
+    let mut owed = Vec::new();
+    let mut buffer = vec![0; 65_536];
+    let mut path = None;
+    until("the kernel's end is not done", || {
+        driver.poll().unwrap();
+        path = path.or_else(|| driver.graph.accepted(listener));
+        let Some(id) = path else { return false };
+        let written = driver.graph.write(id, &owed).unwrap_or(0);
+        owed.drain(..written);
+        match driver.graph.read(id, &mut buffer) {
+            Ok(len) if owed.len() < 1_000_000 => owed.extend_from_slice(&buffer[..len]),
+            Err(StreamError::Finished) if owed.is_empty() => driver.graph.shutdown(id).unwrap(),
+            _ => {}
+        }
+        driver.flush().unwrap();
+        kernel.is_finished()
+    });
+    kernel.join().unwrap();
+}
+
+/// `curl` asks a server of ours for a file.
+fn curl<D: Device>(mut driver: Driver<D>) {
+    if Command::new("curl").arg("-V").output().is_err() {
+        return skipped("no command `curl` (Debian package `curl`)");
+    }
+    let listener = driver.graph.enable("tcp", Participants::at(80)).unwrap();
+    let mut curl = Command::new("curl")
+        .args(["--silent", "--max-time", "10", &format!("http://{OURS}/file")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let body = "x".repeat(20_000);
+    let answer =
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    let (mut path, mut asked, mut written) = (None, Vec::new(), 0);
+    until("curl does not end", || {
+        driver.poll().unwrap();
+        path = path.or_else(|| driver.graph.accepted(listener));
+        let Some(id) = path else { return curl.try_wait().unwrap().is_some() };
+        let mut buffer = [0; 1000];
+        let len = driver.graph.read(id, &mut buffer).unwrap_or(0);
+        asked.extend_from_slice(&buffer[..len]);
+        if asked.ends_with(b"\r\n\r\n") && written < answer.len() {
+            written += driver.graph.write(id, &answer.as_bytes()[written..]).unwrap();
+            if written == answer.len() {
+                driver.graph.close(id);
+            }
+        }
+        driver.flush().unwrap();
+        curl.try_wait().unwrap().is_some()
+    });
+    let output = curl.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stdout == body.as_bytes(), "{} bytes", output.stdout.len());
+}
+
+#[test]
+fn streams_over_af_packet() {
+    for architecture in ARCHITECTURES {
+        in_namespace(move || stream(driver(veth(), architecture)));
+        in_namespace(move || curl(driver(veth(), architecture)));
+    }
+}
+
+#[test]
+fn streams_over_tap() {
+    for architecture in ARCHITECTURES {
+        in_namespace(move || stream(driver(tap(), architecture)));
+        in_namespace(move || curl(driver(tap(), architecture)));
     }
 }

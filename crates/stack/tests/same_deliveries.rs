@@ -180,6 +180,8 @@ fn honest_frames_are_all_delivered() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(std::env::var("PROPTEST_CASES").map_or(48, |cases| cases.parse().unwrap_or(48))))]
+
     #[test]
     fn changed_frames_have_the_same_fate(
         picked in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..120),

@@ -45,7 +45,7 @@ impl Eth {
     }
 
     /// The key in the header at the front, if the frame is for this host.
-    fn read(&self, message: &Message) -> Result<(u64, u16), Discard> {
+    fn header(&self, message: &Message) -> Result<(u64, u16), Discard> {
         let bytes = message.bytes();
         if bytes.len() < HEADER {
             return Err(Discard::Truncated);
@@ -83,7 +83,7 @@ impl Protocol for Eth {
     }
 
     fn demux(&mut self, _below: Layer, message: &mut Message) -> Result<Demux, Discard> {
-        let (key, ethertype) = self.read(message)?;
+        let (key, ethertype) = self.header(message)?;
         if let Some((slot, session)) = self.sessions.find(&key) {
             message.pop(HEADER);
             return Ok(Demux::Found(slot, session.upper));
@@ -92,7 +92,7 @@ impl Protocol for Eth {
     }
 
     fn check(&mut self, session: Slot, message: &mut Message) -> Result<Upper, Discard> {
-        let (key, _) = self.read(message)?;
+        let (key, _) = self.header(message)?;
         let upper = self.sessions.confirm(session, &key).ok_or(Discard::WrongPath)?.upper;
         message.pop(HEADER);
         Ok(upper)
@@ -103,7 +103,7 @@ impl Protocol for Eth {
     }
 
     fn accept(&mut self, _below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
-        let (key, ethertype) = self.read(message)?;
+        let (key, ethertype) = self.header(message)?;
         let upper = match self.enabled(ethertype).ok_or(Discard::UnknownProtocol)? {
             Enabled::Protocol(protocol) => Upper::Protocol(protocol),
             Enabled::Listener(listener) => Upper::User(lower.passive_path(listener)?),

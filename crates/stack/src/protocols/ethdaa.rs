@@ -52,13 +52,21 @@ struct Session {
     local_id: u32,
     remote_id: u32,
     opened: bool,
-    /// The path, once there is one.
+    /// The path, once there is one; then `above` is what was there before.
     upper: Upper,
+    above: Upper,
 }
 
 impl Default for Session {
     fn default() -> Self {
-        Self { remote: None, local_id: 0, remote_id: 0, opened: false, upper: Upper::Itself }
+        Self {
+            remote: None,
+            local_id: 0,
+            remote_id: 0,
+            opened: false,
+            upper: Upper::Itself,
+            above: Upper::Itself,
+        }
     }
 }
 
@@ -90,7 +98,7 @@ impl EthDaa {
         })
     }
 
-    fn read(&self, message: &mut Message) -> Result<(u128, u32), Discard> {
+    fn header(&self, message: &mut Message) -> Result<(u128, u32), Discard> {
         let bytes = message.bytes();
         if bytes.len() < HEADER {
             return Err(Discard::Truncated);
@@ -141,7 +149,7 @@ impl Protocol for EthDaa {
     }
 
     fn demux(&mut self, _below: Layer, message: &mut Message) -> Result<Demux, Discard> {
-        let (key, id) = self.read(message)?;
+        let (key, id) = self.header(message)?;
         if let Some((slot, session)) = self.sessions.find(&key) {
             message.pop(HEADER);
             return Ok(Demux::Found(slot, session.upper));
@@ -150,7 +158,7 @@ impl Protocol for EthDaa {
     }
 
     fn check(&mut self, session: Slot, message: &mut Message) -> Result<Upper, Discard> {
-        let (key, _) = self.read(message)?;
+        let (key, _) = self.header(message)?;
         let upper = self.sessions.confirm(session, &key).ok_or(Discard::WrongPath)?.upper;
         message.pop(HEADER);
         Ok(upper)
@@ -161,14 +169,14 @@ impl Protocol for EthDaa {
     }
 
     fn accept(&mut self, _below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
-        let (key, id) = self.read(message)?;
+        let (key, id) = self.header(message)?;
         let upper = match *self.enabled.get(&id).ok_or(Discard::UnknownApplication)? {
             Enabled::Protocol(protocol) => Upper::Protocol(protocol),
             Enabled::Listener(listener) => Upper::User(lower.passive_path(listener)?),
         };
         let uses = matches!(upper, Upper::User(_)).into();
         let remote = Some(EthernetAddress::from_bytes(&message.bytes()[6..12]));
-        let session = Session { remote, local_id: id, remote_id: id, opened: false, upper };
+        let session = Session { remote, local_id: id, remote_id: id, opened: false, upper, above: upper };
         self.sessions.insert(key, session, uses).map_err(|_| Discard::Sessions)?;
         Ok(())
     }
@@ -183,7 +191,7 @@ impl Protocol for EthDaa {
         let remote_id = participants.remote_application.unwrap_or(local_id);
         let remote = participants.remote_hardware;
         let key = remote.map_or(place_holder(local_id), |remote| key(remote.as_bytes(), local_id));
-        let session = Session { remote, local_id, remote_id, opened: true, upper };
+        let session = Session { remote, local_id, remote_id, opened: true, upper, above: upper };
         let (slot, _) = self.sessions.insert(key, session, 1).map_err(|_| OpenError::TooMany)?;
         self.taken.insert(local_id, slot);
         participants.local_application = Some(local_id);
@@ -249,7 +257,7 @@ impl Protocol for EthDaa {
             Control::Remote(address) => self.set_remote(session, address),
             Control::Path(path) => {
                 if let Some(session) = self.sessions.get(session) {
-                    session.upper = Upper::Path(path);
+                    session.upper = path.map_or(session.above, Upper::Path);
                 }
             }
             Control::RemoteHardware => {

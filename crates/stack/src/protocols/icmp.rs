@@ -22,7 +22,7 @@ impl Icmp {
         Self { own, below }
     }
 
-    fn read(message: &mut Message) -> Result<(), Discard> {
+    fn header(message: &mut Message) -> Result<(), Discard> {
         Icmpv4Packet::new_checked(message.bytes()).map_err(|_| Discard::Truncated)?;
         message.pop(HEADER);
         Ok(())
@@ -44,12 +44,12 @@ impl Protocol for Icmp {
     }
 
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
-        Self::read(message)?;
+        Self::header(message)?;
         Ok(Demux::Found(below.session, Upper::Itself))
     }
 
     fn check(&mut self, _session: Slot, message: &mut Message) -> Result<Upper, Discard> {
-        Self::read(message)?;
+        Self::header(message)?;
         Ok(Upper::Itself)
     }
 

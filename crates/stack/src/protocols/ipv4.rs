@@ -109,7 +109,7 @@ impl Ipv4 {
         })
     }
 
-    fn read(&self, below: u32, message: &mut Message) -> Result<Read, Discard> {
+    fn header(&self, below: u32, message: &mut Message) -> Result<Read, Discard> {
         let packet = Ipv4Packet::new_checked(message.bytes()).map_err(|_| Discard::Truncated)?;
         let header = usize::from(packet.header_len());
         if packet.version() != 4 || header < HEADER {
@@ -134,6 +134,7 @@ impl Ipv4 {
     /// Takes the header off, and says where the message goes.
     #[inline]
     fn found(read: &Read, upper: Upper, message: &mut Message) -> Upper {
+        message.mark_network();
         message.pop(read.header);
         if read.is_fragment { Upper::AfterPop } else { upper }
     }
@@ -286,6 +287,7 @@ impl Ipv4 {
             ..Session::default()
         };
         Self::write_header(&sender, &mut whole, None).map_err(|_| Discard::Fragment)?;
+        whole.mark_network();
         whole.pop(HEADER);
         lower.give(std::mem::replace(message, whole));
         Ok(Pop::Exchanged(upper))
@@ -324,7 +326,7 @@ impl Protocol for Ipv4 {
     }
 
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
-        let read = self.read(self.below_key(below), message)?;
+        let read = self.header(self.below_key(below), message)?;
         if let Some((slot, session)) = self.sessions.find(&read.pair) {
             let upper = session.upper;
             return Ok(Demux::Found(slot, Self::found(&read, upper, message)));
@@ -335,7 +337,7 @@ impl Protocol for Ipv4 {
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::WrongPath) };
         let below = session.link.filter(|_| self.private).map_or(0, |link| link.session.0);
-        let read = self.read(below, message)?;
+        let read = self.header(below, message)?;
         let upper = self.sessions.confirm(slot, &read.pair).ok_or(Discard::WrongPath)?.upper;
         Ok(Self::found(&read, upper, message))
     }
@@ -358,7 +360,7 @@ impl Protocol for Ipv4 {
     }
 
     fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
-        let read = self.read(self.below_key(below), message)?;
+        let read = self.header(self.below_key(below), message)?;
         let packet = Ipv4Packet::new_unchecked(message.bytes());
         if !packet.verify_checksum() {
             return Err(Discard::Checksum);

@@ -82,7 +82,7 @@ impl Udp {
     }
 
     /// Ports of the header at the front; the message ends where the header says.
-    fn read(message: &mut Message) -> Result<(u16, u16), Discard> {
+    fn header(message: &mut Message) -> Result<(u16, u16), Discard> {
         let packet = UdpPacket::new_checked(message.bytes()).map_err(|_| Discard::Truncated)?;
         let (from, to, len) = (packet.src_port(), packet.dst_port(), usize::from(packet.len()));
         if to == 0 {
@@ -126,7 +126,7 @@ impl Protocol for Udp {
     }
 
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
-        let (from, to) = Self::read(message)?;
+        let (from, to) = Self::header(message)?;
         if let Some((slot, session)) = self.sessions.find(&key(below, from, to)) {
             message.pop(HEADER);
             return Ok(Demux::Found(slot, session.upper));
@@ -135,7 +135,7 @@ impl Protocol for Udp {
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
-        let (from, to) = Self::read(message)?;
+        let (from, to) = Self::header(message)?;
         let session = self.sessions.get(slot).ok_or(Discard::WrongPath)?;
         if (session.remote_port, session.local_port) != (from, to) {
             return Err(Discard::WrongPath);
@@ -157,7 +157,7 @@ impl Protocol for Udp {
     }
 
     fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
-        let (from, to) = Self::read(message)?;
+        let (from, to) = Self::header(message)?;
         let listener = *self.listeners.get(&to).ok_or(Discard::NoPort)?;
         let Answer::Addresses { local, remote, group } = lower.control(below, Control::Addresses) else {
             return Err(Discard::UnknownProtocol);

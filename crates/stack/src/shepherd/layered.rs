@@ -5,7 +5,7 @@
 use throughline_demux::Slot;
 
 use super::{DEVICE, deliver, next};
-use crate::{Demux, Discard, Graph, Layer, Message, PathId, Pop, ProtocolId, Upper, path::MAX_LAYERS};
+use crate::{Demux, Discard, Graph, Layer, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions that a message has gone through, bottom to top.
 type Passed = heapless::Vec<Layer, MAX_LAYERS>;
@@ -29,10 +29,13 @@ pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, mut message: Messag
         below = Layer { protocol: at, session };
         // No graph is higher.
         let _ = passed.push(below);
+        if let Upper::User(path) = upper {
+            complete(graph, path, &passed);
+        }
         match pop(graph, at, session, header, &mut message, upper) {
             Ok(Some(Upper::Protocol(next))) => at = next,
             Ok(Some(Upper::User(path))) => {
-                complete(graph, path, &passed);
+                graph.cx.announce(path);
                 return deliver(graph, at, path, message);
             }
             Ok(_) => return graph.cx.pool.give(message),
@@ -97,16 +100,10 @@ fn pop(
     })
 }
 
-/// Tells a path made just now which sessions it has, and its listener that there is one.
+/// Tells a path made just now which sessions it has.
 #[inline]
 fn complete(graph: &mut Graph, slot: Slot, passed: &Passed) {
-    if graph.cx.path(slot).is_none_or(|path| path.is_complete()) {
-        return;
-    }
-    graph.set_layers(slot, passed.iter().copied());
-    let id = graph.cx.paths.handle_at(slot).map(PathId);
-    let listener = graph.cx.path(slot).and_then(|path| path.listener);
-    if let Some(listener) = listener.and_then(|slot| graph.cx.listeners.exclusive().into_slot(slot)) {
-        listener.accepted.extend(id);
+    if graph.cx.path(slot).is_some_and(|path| !path.is_complete()) {
+        graph.set_layers(slot, passed.iter().copied());
     }
 }

@@ -1,0 +1,418 @@
+//! TCP (RFC 9293) by smoltcp: a session for each connection, with a socket set of its own.
+//!
+//! smoltcp's interface asks every socket of the set it is given. Here demultiplexing has found the connection before: the
+//! set that is polled has one socket.
+
+mod link;
+mod session;
+
+use std::collections::{HashMap, VecDeque};
+
+use smoltcp::{
+    iface::{Config, Interface, SocketSet},
+    socket::tcp::{self, State},
+    time::{Duration, Instant},
+    wire::{HardwareAddress, IpAddress, IpEndpoint, IpVersion, TcpPacket},
+};
+use throughline_demux::Slot;
+
+use self::{link::Link, session::Session};
+use super::udp::key;
+use crate::{
+    Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
+    Participants, Pop, Protocol, ProtocolId, SendError, StreamError, Upper, ports::Ports, sessions::Sessions,
+    timer_wheel::TimerWheel,
+};
+
+const PROTOCOL: u8 = 6;
+/// Connections of strangers that have not answered yet. A new one takes the place of the oldest: so a flood of SYNs costs
+/// a bounded amount of memory, and whoever answers sooner than a flood goes round gets in.
+const HALF_OPEN: usize = 1024;
+/// How long a stranger has to answer.
+const HANDSHAKE: Duration = Duration::from_secs(30);
+/// How long data may be unacknowledged before the other end is given up.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How long a connection that its user has closed waits for the other end to close too.
+const LINGER: Duration = Duration::from_secs(60);
+/// How long an acknowledgement waits for data to go with it: less than the shortest time after which smoltcp's senders
+/// repeat, 10 ms.
+const ACK_DELAY: Duration = Duration::from_millis(5);
+/// Segments that one event sends at most before others have their turn.
+const BURST: usize = 64;
+
+/// Sizes of a connection's buffers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffers {
+    pub receive: usize,
+    pub send: usize,
+}
+
+/// Transmission Control Protocol.
+pub(crate) struct Tcp {
+    own: ProtocolId,
+    below: Vec<(ProtocolId, Option<IpVersion>)>,
+    room: usize,
+    buffers: Buffers,
+    interface: Interface,
+    sessions: Sessions<u64, Session>,
+    listeners: HashMap<u16, Slot>,
+    ports: Ports,
+    wheel: TimerWheel,
+    /// Connections of strangers that had not answered when they were put here, oldest first.
+    half_open: VecDeque<(Slot, u64)>,
+    /// Packets that smoltcp has made.
+    made: Vec<Message>,
+    /// For answers to segments of no connection.
+    nobody: SocketSet<'static>,
+    due: Vec<u32>,
+    serial: u64,
+}
+
+impl Tcp {
+    pub fn new(
+        own: ProtocolId,
+        below: &[(ProtocolId, &dyn Protocol)],
+        addresses: &[smoltcp::wire::IpCidr],
+        buffers: Buffers,
+        lookup: Lookup,
+    ) -> Result<Self, LookupError> {
+        let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0);
+        let mut config = Config::new(HardwareAddress::Ip);
+        config.random_seed = lookup.config.seed;
+        let mut interface = Interface::new(config, &mut link::capabilities(room + 20), Instant::ZERO);
+        interface.update_ip_addrs(|own| own.extend(addresses.iter().copied().take(own.capacity())));
+        Ok(Self {
+            own,
+            below: below.iter().map(|(id, below)| (*id, below.version())).collect(),
+            room,
+            buffers,
+            interface,
+            ports: Ports::new(lookup.config.seed),
+            sessions: Sessions::new(lookup)?,
+            listeners: HashMap::new(),
+            wheel: TimerWheel::default(),
+            half_open: VecDeque::new(),
+            made: Vec::new(),
+            nobody: SocketSet::new(Vec::new()),
+            due: Vec::new(),
+            serial: 0,
+        })
+    }
+
+    fn header(message: &Message) -> Result<(u16, u16), Discard> {
+        let packet = TcpPacket::new_checked(message.bytes()).map_err(|_| Discard::Truncated)?;
+        Ok((packet.src_port(), packet.dst_port()))
+    }
+
+    /// Hands a segment to smoltcp, with the sockets of its connection or none.
+    fn process(
+        interface: &mut Interface,
+        sockets: &mut SocketSet<'static>,
+        made: &mut Vec<Message>,
+        message: &Message,
+        lower: &mut Lower<'_>,
+    ) {
+        let now = lower.now();
+        let mut link = Link::new(Some(message.from(message.network())), made, &mut lower.cx.pool);
+        interface.poll_ingress_single(now, &mut link, sockets);
+    }
+
+    /// Sends what a connection has to send, arms its timer, and tells its user what has changed.
+    fn work(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        let Some(sockets) = session.sockets.as_mut() else { return };
+        let now = lower.now();
+        for _ in 0..BURST {
+            let before = self.made.len();
+            let mut link = Link::new(None, &mut self.made, &mut lower.cx.pool);
+            self.interface.poll_egress(now, &mut link, sockets);
+            if self.made.len() == before {
+                break;
+            }
+        }
+        let due = self.interface.poll_at(now, sockets);
+        let below = session.below;
+        if session.arm(due, now) {
+            self.wheel.add(session.woken, slot.0);
+        }
+        session.tell(lower);
+        let ended = session.has_ended();
+        push_all(&mut self.made, below, lower);
+        if ended {
+            self.remove(slot, lower);
+        }
+    }
+
+    fn remove(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.remove(slot) else { return };
+        if session.opened {
+            self.ports.give(session.local.1);
+        }
+        if let Some(below) = session.below {
+            lower.close(below);
+        }
+    }
+
+    fn socket(&self) -> tcp::Socket<'static> {
+        let buffer = |len| tcp::SocketBuffer::new(vec![0; len]);
+        let mut socket = tcp::Socket::new(buffer(self.buffers.receive), buffer(self.buffers.send));
+        socket.set_nagle_enabled(false);
+        socket.set_ack_delay(Some(ACK_DELAY));
+        socket.set_congestion_control(tcp::CongestionControl::Cubic);
+        socket
+    }
+
+    /// Makes room for one more stranger.
+    fn bound_half_open(&mut self, lower: &mut Lower<'_>) {
+        while self.half_open.len() >= HALF_OPEN {
+            let Some((slot, serial)) = self.half_open.pop_front() else { return };
+            let Some(session) = self.sessions.get(slot) else { continue };
+            if session.serial == serial && session.state() == State::SynReceived {
+                if let Upper::User(path) = session.upper {
+                    lower.forget_path(path);
+                }
+                lower.cx.count(self.own, Discard::Sessions);
+                self.remove(slot, lower);
+            }
+        }
+    }
+
+    fn below_for(&self, address: IpAddress) -> Result<ProtocolId, OpenError> {
+        let fits = |version: Option<IpVersion>| version.is_none_or(|version| version == address.version());
+        self.below.iter().find(|(_, version)| fits(*version)).map(|(id, _)| *id).ok_or(OpenError::NoRoute)
+    }
+
+    /// Answers a segment of no connection with a reset, or not, as smoltcp thinks right.
+    fn refuse(&mut self, below: Layer, message: &Message, lower: &mut Lower<'_>) {
+        Self::process(&mut self.interface, &mut self.nobody, &mut self.made, message, lower);
+        push_all(&mut self.made, Some(below), lower);
+    }
+}
+
+/// Sends the packets that smoltcp made by the session below, which has a header of its own for them.
+fn push_all(made: &mut Vec<Message>, below: Option<Layer>, lower: &mut Lower<'_>) {
+    for packet in made.drain(..) {
+        let Some(below) = below else { continue };
+        // What does not leave is lost, as on the wire: TCP sends it again.
+        let _ = lower.push(below, packet);
+    }
+}
+
+impl Protocol for Tcp {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
+        let participants = Participants { protocol: Some(PROTOCOL), ..Participants::default() };
+        self.below
+            .iter()
+            .try_for_each(|(id, _)| lower.enable(*id, Enabled::Protocol(self.own), &participants))
+    }
+
+    fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
+        let (from, to) = Self::header(message)?;
+        // Segments of no connection are answered too.
+        let found = self.sessions.find(&key(below, from, to));
+        Ok(found.map_or(Demux::Passive, |(slot, session)| Demux::Found(slot, session.upper)))
+    }
+
+    fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
+        let ports = Self::header(message)?;
+        let session = self.sessions.get(slot).ok_or(Discard::WrongPath)?;
+        if (session.remote.1, session.local.1) != ports { Err(Discard::WrongPath) } else { Ok(session.upper) }
+    }
+
+    fn pop(
+        &mut self,
+        slot: Slot,
+        _header: usize,
+        message: &mut Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<Pop, Discard> {
+        let Some(sockets) = self.sessions.get(slot).and_then(|session| session.sockets.as_mut()) else {
+            return Err(Discard::NoPort);
+        };
+        Self::process(&mut self.interface, sockets, &mut self.made, message, lower);
+        self.work(slot, lower);
+        Ok(Pop::Consumed)
+    }
+
+    fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
+        let (from, to) = Self::header(message)?;
+        let packet = TcpPacket::new_unchecked(message.bytes());
+        let Answer::Addresses { local, remote, group } = lower.control(below, Control::Addresses) else {
+            return Err(Discard::UnknownProtocol);
+        };
+        if !packet.verify_checksum(&remote, &group) {
+            return Err(Discard::Checksum);
+        }
+        let opens = packet.syn() && !packet.ack() && !packet.rst() && !packet.fin() && local == group;
+        let listener = match self.listeners.get(&to) {
+            Some(listener) if opens => *listener,
+            _ => {
+                if local == group {
+                    self.refuse(below, message, lower);
+                }
+                return Err(Discard::NoPort);
+            }
+        };
+        if !lower.has_backlog(listener) {
+            return Err(Discard::QueueFull);
+        }
+        self.bound_half_open(lower);
+        let mut socket = self.socket();
+        socket.set_timeout(Some(HANDSHAKE));
+        socket.listen(IpEndpoint::new(local, to)).map_err(|_| Discard::Malformed)?;
+        let path = lower.passive_path(listener)?;
+        lower.pin_path(path);
+        self.serial += 1;
+        let mut session = Session::new(socket, Upper::User(path), (local, to), (remote, from), below);
+        session.serial = self.serial;
+        match self.sessions.insert(key(below, from, to), session, 1) {
+            Ok((slot, _)) => {
+                self.half_open.push_back((slot, self.serial));
+                lower.hold(below);
+                Ok(())
+            }
+            Err(_) => {
+                lower.forget_path(path);
+                Err(Discard::Sessions)
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        upper: Upper,
+        participants: &mut Participants,
+        lower: &mut Lower<'_>,
+    ) -> Result<Slot, OpenError> {
+        let remote = participants.remote_address.ok_or(OpenError::Missing("the remote address"))?;
+        let remote_port = participants.remote_port.ok_or(OpenError::Missing("the remote port"))?;
+        let local_port = self.ports.take(participants.local_port)?;
+        participants.protocol = Some(PROTOCOL);
+        let opened = lower.open(self.below_for(remote)?, Upper::Protocol(self.own), participants);
+        let below = opened.inspect_err(|_| self.ports.give(local_port))?;
+        let local = participants.local_address.unwrap_or(remote);
+        let mut socket = self.socket();
+        socket.set_timeout(Some(PATIENCE));
+        let ends = (IpEndpoint::new(remote, remote_port), IpEndpoint::new(local, local_port));
+        let connected = socket.connect(self.interface.context(), ends.0, ends.1);
+        let mut session = Session::new(socket, upper, (local, local_port), (remote, remote_port), below);
+        session.opened = true;
+        let inserted = match connected {
+            Ok(()) => self.sessions.insert(key(below, remote_port, local_port), session, 1).ok(),
+            Err(_) => None,
+        };
+        let Some((slot, _)) = inserted else {
+            self.ports.give(local_port);
+            lower.close(below);
+            return Err(OpenError::Taken);
+        };
+        participants.local_port = Some(local_port);
+        self.work(slot, lower);
+        Ok(slot)
+    }
+
+    fn enable(
+        &mut self,
+        user: Enabled,
+        participants: &Participants,
+        lower: &mut Lower<'_>,
+    ) -> Result<(), OpenError> {
+        let port = participants.local_port.ok_or(OpenError::Missing("a local port"))?;
+        let Enabled::Listener(listener) = user else { return Err(OpenError::NotForUsers) };
+        if port == 0 || self.listeners.contains_key(&port) {
+            return Err(OpenError::Taken);
+        }
+        let below = Participants { protocol: Some(PROTOCOL), ..*participants };
+        self.below.iter().try_for_each(|(id, _)| lower.enable(*id, Enabled::Protocol(self.own), &below))?;
+        self.listeners.insert(port, listener);
+        Ok(())
+    }
+
+    fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>) {
+        if let Some(port) = participants.local_port {
+            self.listeners.retain(|other, listener| *other != port || Enabled::Listener(*listener) != user);
+        }
+        for (id, _) in &self.below {
+            lower.disable(*id, Enabled::Protocol(self.own), participants);
+        }
+    }
+
+    fn hold(&mut self, session: Slot) {
+        self.sessions.hold(session);
+    }
+
+    /// The user has done with the connection; it ends when the other end has everything and has closed too.
+    fn close(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        let now = lower.now();
+        if let Some(session) = self.sessions.get(slot) {
+            session.release(now + LINGER);
+        }
+        self.work(slot, lower);
+    }
+
+    fn push(&mut self, slot: Slot, message: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let written = self.write(slot, message.bytes(), lower);
+        let all = written == Ok(message.len());
+        lower.give(message);
+        if all { Ok(()) } else { Err(SendError::QueueFull) }
+    }
+
+    fn write(&mut self, slot: Slot, data: &[u8], lower: &mut Lower<'_>) -> Result<usize, StreamError> {
+        let session = self.sessions.get(slot).ok_or(StreamError::Closed)?;
+        let written = session.write(data)?;
+        if written > 0 {
+            self.work(slot, lower);
+        }
+        Ok(written)
+    }
+
+    fn read(&mut self, slot: Slot, into: &mut [u8], lower: &mut Lower<'_>) -> Result<usize, StreamError> {
+        let session = self.sessions.get(slot).ok_or(StreamError::Closed)?;
+        let read = session.read(into)?;
+        // There may be room to tell the other end of.
+        self.work(slot, lower);
+        Ok(read)
+    }
+
+    fn shutdown(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        if let Some(socket) = self.sessions.get(slot).and_then(Session::socket) {
+            socket.close();
+        }
+        self.work(slot, lower);
+    }
+
+    fn below(&mut self, session: Slot) -> Option<Layer> {
+        self.sessions.get(session)?.below
+    }
+
+    fn control(&mut self, session: Slot, control: Control) -> Answer {
+        match (control, self.sessions.get(session)) {
+            (Control::Addresses, Some(session)) => {
+                Answer::Addresses { local: session.local.0, remote: session.remote.0, group: session.local.0 }
+            }
+            _ => Answer::Unknown,
+        }
+    }
+
+    fn tick(&mut self, now: Instant, lower: &mut Lower<'_>) -> Option<Instant> {
+        let due = &mut self.due;
+        self.wheel.advance(now, |slot| due.push(slot));
+        let mut due = std::mem::take(&mut self.due);
+        for slot in due.drain(..).map(Slot) {
+            if let Some(session) = self.sessions.get(slot) {
+                session.wake(now);
+            }
+            self.work(slot, lower);
+        }
+        self.due = due;
+        self.wheel.next()
+    }
+}

@@ -1,0 +1,95 @@
+//! What smoltcp takes for its device: one packet in, any number out.
+
+use smoltcp::{
+    phy::{Checksum, ChecksumCapabilities, Device, DeviceCapabilities, Medium, RxToken, TxToken},
+    time::Instant,
+    wire::{IpVersion, Ipv4Packet},
+};
+
+use crate::{Message, Pool};
+
+/// Hands smoltcp a packet at most, and collects what it makes, without the headers of IP.
+pub(super) struct Link<'a> {
+    packet: Option<&'a [u8]>,
+    made: Option<(&'a mut Vec<Message>, &'a mut Pool)>,
+    mtu: usize,
+}
+
+/// A device that is only asked for what it can do. `mtu` includes the header of IP.
+pub(super) fn capabilities(mtu: usize) -> Link<'static> {
+    Link { packet: None, made: None, mtu }
+}
+
+impl<'a> Link<'a> {
+    pub fn new(packet: Option<&'a [u8]>, made: &'a mut Vec<Message>, pool: &'a mut Pool) -> Self {
+        // What the interface was made with counts.
+        Self { packet, made: Some((made, pool)), mtu: 0 }
+    }
+}
+
+impl Device for Link<'_> {
+    type RxToken<'t>
+        = Packet<'t>
+    where
+        Self: 't;
+    type TxToken<'t>
+        = Room<'t>
+    where
+        Self: 't;
+
+    fn receive(&mut self, _timestamp: Instant) -> Option<(Packet<'_>, Room<'_>)> {
+        let packet = self.packet.take()?;
+        let (made, pool) = self.made.as_mut()?;
+        Some((Packet(packet), Room { made, pool }))
+    }
+
+    fn transmit(&mut self, _timestamp: Instant) -> Option<Room<'_>> {
+        let (made, pool) = self.made.as_mut()?;
+        Some(Room { made, pool })
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut capabilities = DeviceCapabilities::default();
+        capabilities.medium = Medium::Ip;
+        capabilities.max_transmission_unit = self.mtu;
+        // The header of IP is checked, and written, by the protocol below.
+        capabilities.checksum = ChecksumCapabilities::default();
+        capabilities.checksum.ipv4 = Checksum::None;
+        capabilities
+    }
+}
+
+/// The packet.
+pub(super) struct Packet<'a>(&'a [u8]);
+
+impl RxToken for Packet<'_> {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
+        f(self.0)
+    }
+}
+
+/// Room for a packet.
+pub(super) struct Room<'a> {
+    made: &'a mut Vec<Message>,
+    pool: &'a mut Pool,
+}
+
+impl TxToken for Room<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
+        let mut message = self.pool.take();
+        // No packet is larger than the interface's MTU, which is that of the device; the pool's messages have room for it.
+        let result = f(&mut message.room_mut()[..len]);
+        message.filled(len);
+        message.pop(network_header(message.bytes()));
+        self.made.push(message);
+        result
+    }
+}
+
+/// The length of the header that smoltcp wrote.
+fn network_header(packet: &[u8]) -> usize {
+    match IpVersion::of_packet(packet) {
+        Ok(IpVersion::Ipv4) => Ipv4Packet::new_unchecked(packet).header_len().into(),
+        _ => smoltcp::wire::IPV6_HEADER_LEN,
+    }
+}

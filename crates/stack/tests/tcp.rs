@@ -1,0 +1,197 @@
+//! Connections between two graphs.
+
+mod hosts;
+
+use hosts::{CLIENT, Pair, SERVER, data};
+use smoltcp::wire::{Ipv4Address, Ipv4Packet, TcpPacket};
+use throughline_stack::{Architecture, Discard, ListenerId, Message, Participants, PathId, StreamError};
+
+const ETH: &str = "tcp(receive=4096, send=4096) > ipv4 > eth; arp > eth";
+const ETHDAA: &str = "tcp(receive=4096, send=4096) > ipv4 > ethdaa; arp > eth";
+
+fn graph(architecture: Architecture) -> &'static str {
+    if architecture == Architecture::Direct { ETHDAA } else { ETH }
+}
+
+/// A connection; the client's path and the server's.
+fn connected(pair: &mut Pair, listener: ListenerId) -> (PathId, PathId) {
+    let client = pair.client.open("tcp", Participants::to(SERVER, 80).application(9)).unwrap();
+    pair.exchange();
+    assert_eq!(pair.client.ready(), Some(client));
+    let server = pair.server.accepted(listener).expect("a connection");
+    (client, server)
+}
+
+fn listening(architecture: Architecture) -> (Pair, ListenerId) {
+    let mut pair = Pair::new(graph(architecture), architecture);
+    let listener = pair.server.enable("tcp", Participants::at(80).application(9)).unwrap();
+    (pair, listener)
+}
+
+/// Reads all that is there; whether the other end has finished.
+fn drain(graph: &mut throughline_stack::Graph, path: PathId, into: &mut Vec<u8>) -> bool {
+    let mut buffer = [0; 1000];
+    loop {
+        match graph.read(path, &mut buffer) {
+            Ok(0) => return false,
+            Ok(len) => into.extend_from_slice(&buffer[..len]),
+            Err(StreamError::Finished) => return true,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn both_ways_and_an_end() {
+    for architecture in Architecture::ALL {
+        let (mut pair, listener) = listening(architecture);
+        let (client, server) = connected(&mut pair, listener);
+        assert_eq!(pair.server.addresses(server), Some((SERVER.into(), CLIENT.into())));
+        let sent = data(100_000);
+        let (mut written, mut echoed, mut owed) = (0, Vec::new(), Vec::new());
+        let mut rounds = 0;
+        while echoed.len() < sent.len() {
+            written += pair.client.write(client, &sent[written..]).unwrap();
+            pair.exchange();
+            drain(&mut pair.server, server, &mut owed);
+            let back = pair.server.write(server, &owed).unwrap();
+            owed.drain(..back);
+            pair.exchange();
+            drain(&mut pair.client, client, &mut echoed);
+            pair.pass(20);
+            rounds += 1;
+            assert!(rounds < 1000, "{} of {} bytes", echoed.len(), sent.len());
+        }
+        assert!(echoed == sent);
+        // Half closed: the server may still speak.
+        pair.client.shutdown(client).unwrap();
+        pair.exchange();
+        assert!(drain(&mut pair.server, server, &mut owed));
+        pair.server.write(server, b"farewell").unwrap();
+        pair.server.close(server);
+        pair.exchange();
+        echoed.clear();
+        assert!(drain(&mut pair.client, client, &mut echoed));
+        assert_eq!(echoed, b"farewell");
+        pair.client.close(client);
+        // The last acknowledgement waits a little.
+        pair.pass(6);
+        for _ in 0..20 {
+            pair.pass(1000);
+        }
+        // Everything is given back: the client's port and id, the server's place.
+        let (client, _) = connected(&mut pair, listener);
+        assert_eq!(pair.client.write(client, b"again"), Ok(5));
+        assert_eq!(pair.client.discarded().next(), None);
+        assert_eq!(pair.server.discarded().next(), None);
+    }
+}
+
+#[test]
+fn who_waits_for_room_is_told() {
+    let (mut pair, listener) = listening(Architecture::Layered);
+    let (client, server) = connected(&mut pair, listener);
+    let sent = data(20_000);
+    let mut written = pair.client.write(client, &sent).unwrap();
+    assert!(written < sent.len());
+    pair.exchange();
+    let mut came = Vec::new();
+    while written < sent.len() {
+        while let Some(path) = pair.client.ready() {
+            written += pair.client.write(path, &sent[written..]).unwrap();
+        }
+        pair.pass(20);
+        drain(&mut pair.server, server, &mut came);
+        pair.pass(20);
+    }
+    pair.exchange();
+    drain(&mut pair.server, server, &mut came);
+    assert_eq!(came.len(), sent.len());
+}
+
+#[test]
+fn nobody_listens() {
+    for architecture in Architecture::ALL {
+        let (mut pair, _) = listening(architecture);
+        let client = pair.client.open("tcp", Participants::to(SERVER, 81).application(9)).unwrap();
+        pair.exchange();
+        assert_eq!(pair.client.ready(), Some(client));
+        assert_eq!(pair.client.write(client, b"hello"), Err(StreamError::Closed));
+        assert_eq!(pair.client.read(client, &mut [0; 9]), Err(StreamError::Closed));
+        assert_eq!(pair.server.discarded().collect::<Vec<_>>(), [("tcp", Discard::NoPort, 1)]);
+        pair.client.close(client);
+        assert_eq!(pair.client.write(client, b"hello"), Err(StreamError::NoPath));
+    }
+}
+
+#[test]
+fn who_dies_is_given_up() {
+    let (mut pair, listener) = listening(Architecture::Layered);
+    let (_, server) = connected(&mut pair, listener);
+    pair.server.write(server, b"anybody?").unwrap();
+    let mut now = pair.now;
+    for _ in 0..400 {
+        now += smoltcp::time::Duration::from_secs(1);
+        pair.server.tick(now);
+        while let Some(frame) = pair.server.transmit() {
+            pair.server.release(frame);
+        }
+    }
+    assert_eq!(pair.server.write(server, b"?"), Err(StreamError::Closed));
+}
+
+/// A SYN of a host that does not answer.
+fn syn(n: u32) -> Vec<u8> {
+    let mut frame = vec![0; 54];
+    frame[..6].copy_from_slice(&hosts::host(SERVER).hardware.0);
+    frame[6..14].copy_from_slice(&[2, 0, 0, 0, 1, 1, 8, 0]);
+    let mut ip = Ipv4Packet::new_unchecked(&mut frame[14..]);
+    ip.set_version(4);
+    ip.set_header_len(20);
+    ip.set_total_len(40);
+    ip.set_hop_limit(9);
+    ip.set_next_header(smoltcp::wire::IpProtocol::Tcp);
+    let from = Ipv4Address::from_bits(Ipv4Address::new(10, 0, 0, 3).to_bits() + n % 200);
+    ip.set_src_addr(from);
+    ip.set_dst_addr(SERVER);
+    ip.fill_checksum();
+    let mut tcp = TcpPacket::new_unchecked(&mut frame[34..]);
+    tcp.set_src_port(1000 + (n / 200) as u16);
+    tcp.set_dst_port(80);
+    tcp.set_header_len(20);
+    tcp.set_syn(true);
+    tcp.set_window_len(1000);
+    tcp.fill_checksum(&from.into(), &SERVER.into());
+    frame
+}
+
+#[test]
+fn a_flood_of_openers_lets_others_in() {
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let (mut pair, listener) = listening(architecture);
+        let (old, server) = connected(&mut pair, listener);
+        for n in 0..5000 {
+            pair.server.arrive(Message::copied(0, &syn(n)), pair.now);
+            while let Some(frame) = pair.server.transmit() {
+                pair.server.release(frame);
+            }
+        }
+        let dropped: u64 =
+            pair.server.discarded().filter(|(name, _, _)| *name == "tcp").map(|(_, _, count)| count).sum();
+        assert_eq!(dropped, 5000 - 1024);
+        // Those who were there go on, and those who answer get in.
+        pair.client.write(old, b"still here").unwrap();
+        pair.exchange();
+        let mut came = Vec::new();
+        drain(&mut pair.server, server, &mut came);
+        assert_eq!(came, b"still here");
+        while pair.client.ready().is_some() {}
+        let (new, _) = connected(&mut pair, listener);
+        assert_eq!(pair.client.write(new, b"let in"), Ok(6));
+        // The strangers are forgotten in time.
+        for _ in 0..40 {
+            pair.pass(1000);
+        }
+        assert!(pair.server.accepted(listener).is_none());
+    }
+}
