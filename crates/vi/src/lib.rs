@@ -75,6 +75,7 @@ mod bell;
 #[cfg(not(loom))]
 mod completion_queue;
 #[cfg(not(loom))]
+mod deadlines;
 mod descriptor;
 #[cfg(not(loom))]
 mod error;

@@ -3,12 +3,7 @@
 mod cookies;
 mod entry;
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, VecDeque},
-    hash::Hash,
-    time::Duration,
-};
+use std::{collections::VecDeque, hash::Hash, time::Duration};
 
 use throughline_demux::{Carried, NonceSource, Slot};
 
@@ -21,6 +16,7 @@ use super::{
     frame::{Datagram, Frame, Lone, MAX_NAME, RESET, Reset, Retry, Route},
     lookup::SourceTable,
 };
+use crate::deadlines::Deadlines;
 
 /// Resets waiting to be sent. Those in excess are not sent: whoever caused them asks again.
 const MAX_RESETS: usize = 64;
@@ -119,8 +115,8 @@ pub struct Endpoint<A, S, R> {
     sending: VecDeque<Slot>,
     /// Connections that may have events.
     eventful: VecDeque<Slot>,
-    /// Timeouts; some are of the past, which their connection knows.
-    timers: BinaryHeap<Reverse<(Duration, u32)>>,
+    /// Timeouts by slots: the connection's own may be later meanwhile.
+    timers: Deadlines,
     /// Connections that ended, and until when their ids are remembered.
     ended: VecDeque<(Duration, Slot)>,
 }
@@ -139,7 +135,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
             resets: VecDeque::with_capacity(MAX_RESETS),
             sending: VecDeque::new(),
             eventful: VecDeque::new(),
-            timers: BinaryHeap::new(),
+            timers: Deadlines::default(),
             ended: VecDeque::new(),
         }
     }
@@ -206,6 +202,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
             Some(slot) => self.places[slot.0 as usize] = place,
             None => self.places.push(place),
         }
+        self.timers.make_room(slot.0);
         self.touch(slot);
         Ok(slot)
     }
@@ -495,32 +492,27 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
         if let Some(entry) = place.entry.take_if(|entry| entry.is_over()) {
             self.half_open -= usize::from(entry.is_half_open);
             self.ended.push_back((now + self.config.linger, slot));
+            self.timers.remove(slot.0);
         }
     }
 
     fn set_timer(&mut self, slot: Slot) {
-        let Some(entry) = self.places[slot.0 as usize].entry.as_mut() else { return };
-        let timeout = entry.connection.timeout();
-        if let Some(at) = timeout.filter(|at| entry.timer.is_none_or(|timer| *at < timer)) {
-            entry.timer = Some(at);
-            self.timers.push(Reverse((at, slot.0)));
+        let Some(entry) = &self.places[slot.0 as usize].entry else { return };
+        if let Some(at) = entry.connection.timeout() {
+            self.timers.bring_forward(slot.0, at);
         }
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
     pub fn timeout(&self) -> Option<Duration> {
-        self.timers.peek().map(|Reverse((at, _))| *at)
+        self.timers.next()
     }
 
     /// Time has passed. Ask for events and datagrams afterwards.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.forget_ended(now);
-        while let Some(Reverse((at, slot))) = self.timers.peek().copied().filter(|first| first.0.0 <= now) {
-            self.timers.pop();
-            let Some(entry) = self.entry(Slot(slot)).filter(|entry| entry.timer == Some(at)) else {
-                continue;
-            };
-            entry.timer = None;
+        while let Some(slot) = self.timers.pop_due(now) {
+            let Some(entry) = self.entry(Slot(slot)) else { continue };
             entry.connection.handle_timeout(now);
             self.touch(Slot(slot));
         }

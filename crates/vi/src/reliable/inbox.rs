@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Arrived, Broken, MAX_SHORT, ReceiveError, Sink, expand, frame::Segment, ranges::RangeSet};
+use super::{Arrived, Broken, MAX_SHORT, ROOM, ReceiveError, Sink, expand, frame::Segment, ranges::RangeSet};
 
 /// Ranges of a message that may be there without what lies between. Segments beyond that count as lost.
 const MAX_SCATTERED: usize = 512;
@@ -61,13 +61,13 @@ impl<R: Sink> Inbox<R> {
     /// No buffers; at most so many.
     pub fn new(limit: usize) -> Self {
         Self {
-            posted: VecDeque::new(),
+            posted: VecDeque::with_capacity(limit.min(ROOM)),
             base: 0,
             complete: 0,
             begun: 0,
             short: None,
             limit,
-            spare: Vec::new(),
+            spare: RangeSet::some(limit.min(ROOM)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{
-    Source,
+    ROOM, Source,
     frame::{FrameWriter, Level, SEGMENT, SegmentHeader},
     ranges::RangeSet,
     recovery::Piece,
@@ -47,14 +47,14 @@ impl<S: Source> Outbox<S> {
     /// Nothing to send; so many messages may be sent before the peer said anything, and at most `limit` be outstanding.
     pub fn new(credit: u64, limit: usize) -> Self {
         Self {
-            messages: VecDeque::new(),
+            messages: VecDeque::with_capacity(limit.min(ROOM)),
             base: 0,
             next: (0, 0),
-            again: VecDeque::new(),
+            again: VecDeque::with_capacity(limit.min(ROOM)),
             credit,
             completed: 0,
             limit,
-            spare: Vec::new(),
+            spare: RangeSet::some(limit.min(ROOM)),
         }
     }
 

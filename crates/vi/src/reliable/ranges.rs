@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// Ranges that there is room for from the beginning: mostly one is enough.
+const FEW: usize = 4;
+
 /// Disjoint ranges, ascending, with a gap between any two.
 ///
 /// The memory of a set that was cleared is kept, so sets that are used again do not allocate.
@@ -15,6 +18,16 @@ pub struct RangeSet {
 pub struct TooScattered;
 
 impl RangeSet {
+    /// An empty set with room for a few ranges.
+    pub(super) fn with_room() -> Self {
+        Self { ranges: Vec::with_capacity(FEW) }
+    }
+
+    /// So many of these, to be taken out one after another.
+    pub(super) fn some(count: usize) -> Vec<Self> {
+        (0..count).map(|_| Self::with_room()).collect()
+    }
+
     /// Adds a range, unless the set would then have more than `limit` ranges. Returns how many numbers are new.
     ///
     /// # Errors

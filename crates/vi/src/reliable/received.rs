@@ -39,7 +39,7 @@ impl Received {
     /// Nothing yet.
     pub fn new() -> Self {
         Self {
-            numbers: RangeSet::default(),
+            numbers: RangeSet::with_room(),
             floor: 0,
             largest_at: Duration::ZERO,
             ecn: false,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::rtt::RoundTrip;
+use super::{ROOM, rtt::RoundTrip};
 
 /// Packets remembered. The distance to the oldest one must fit into a frame's floor.
 const MAX_REMEMBERED: usize = 1 << 15;
@@ -112,9 +112,9 @@ impl Recovery {
     /// Nothing under way; the first packet will have this number.
     pub fn new(first: u64, initial_rtt: Duration, granularity: Duration) -> Self {
         Self {
-            packets: VecDeque::new(),
+            packets: VecDeque::with_capacity(ROOM),
             first,
-            pieces: VecDeque::new(),
+            pieces: VecDeque::with_capacity(ROOM),
             first_piece: 0,
             octets: 0,
             count: 0,

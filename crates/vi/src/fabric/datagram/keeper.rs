@@ -38,6 +38,12 @@ pub(super) trait Kept: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Berth(u64);
 
+impl Berth {
+    fn new(slot: u32, count: u32) -> Self {
+        Self(u64::from(count) << 32 | u64::from(slot))
+    }
+}
+
 /// Who looks after a port.
 pub(super) enum Tended {
     /// Somebody has been here since the last time.

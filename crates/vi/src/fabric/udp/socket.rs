@@ -22,6 +22,9 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
 };
 
+/// Octets that may wait in a socket: what a window of long frames brings at once must not be lost for want of room.
+const MOST_WAITING: usize = 2 << 20;
+
 /// A socket, for all peers or connected to one.
 pub(crate) struct UdpWire {
     socket: UdpSocket,
@@ -50,6 +53,8 @@ impl UdpWire {
     fn bind_near(address: SocketAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
+        // The system gives no more than it likes to, and takes memory for as much as waits.
+        sockopt::set_socket_recv_buffer_size(&socket, MOST_WAITING)?;
         // How long frames may be is found out by trying; none is cut into pieces.
         match address {
             SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?,

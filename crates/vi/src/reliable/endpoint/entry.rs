@@ -1,7 +1,5 @@
 //! What an endpoint knows of a connection.
 
-use std::time::Duration;
-
 use throughline_demux::Carried;
 
 use crate::reliable::{Connection, Sink, Source};
@@ -20,14 +18,12 @@ pub struct Entry<A, S, R> {
     pub is_eventful: bool,
     /// Accepted, and not known to be from where it says.
     pub is_half_open: bool,
-    /// The timeout that is in the endpoint's heap.
-    pub timer: Option<Duration>,
 }
 
 impl<A, S: Source, R: Sink> Entry<A, S, R> {
     pub fn new(address: A, connection: Connection<S, R>) -> Self {
         let is_half_open = !connection.is_verified();
-        Self { address, connection, is_sending: false, is_eventful: false, is_half_open, timer: None }
+        Self { address, connection, is_sending: false, is_eventful: false, is_half_open }
     }
 
     /// Whether nothing more will come of it.

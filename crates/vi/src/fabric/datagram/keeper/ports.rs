@@ -1,9 +1,8 @@
 //! The ports that the keeper looks after, found by their berths.
 
 use super::{Berth, Kept};
+use crate::deadlines::Deadlines;
 use std::{
-    cmp::Reverse,
-    collections::BinaryHeap,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -14,8 +13,8 @@ pub(super) struct Ports {
     vacant: Vec<u32>,
     /// Those to be looked at in the next round.
     awake: Vec<Berth>,
-    /// Those to be looked at later; some are of the past, which their entries know.
-    due: BinaryHeap<Reverse<(Duration, u64)>>,
+    /// Those to be looked at later, by the slots of their berths.
+    due: Deadlines,
 }
 
 #[derive(Default)]
@@ -33,8 +32,6 @@ pub(super) struct Entry {
     /// Whether `epoll` tells of it.
     pub(super) armed: bool,
     is_awake: bool,
-    /// The time that `due` has for it.
-    due: Option<Duration>,
 }
 
 impl Ports {
@@ -43,6 +40,7 @@ impl Ports {
             self.slots.push(Slot::default());
             self.slots.len() as u32 - 1
         });
+        self.due.make_room(at);
         let slot = &mut self.slots[at as usize];
         slot.count = slot.count.wrapping_add(1);
         slot.entry = Some(Entry {
@@ -51,9 +49,8 @@ impl Ports {
             activity: u64::MAX,
             armed: false,
             is_awake: false,
-            due: None,
         });
-        Berth(u64::from(slot.count) << 32 | u64::from(at))
+        Berth::new(at, slot.count)
     }
 
     fn slot(&mut self, berth: Berth) -> Option<&mut Slot> {
@@ -67,6 +64,7 @@ impl Ports {
 
     pub(super) fn remove(&mut self, berth: Berth) {
         if self.slot(berth).is_some_and(|slot| slot.entry.take().is_some()) {
+            self.due.remove(berth.0 as u32);
             self.vacant.push(berth.0 as u32);
         }
     }
@@ -82,22 +80,16 @@ impl Ports {
 
     /// It is looked at then, or earlier.
     pub(super) fn wake_at(&mut self, berth: Berth, at: Duration) {
-        if let Some(entry) = self.entry(berth)
-            && entry.due.is_none_or(|due| at < due)
-        {
-            entry.due = Some(at);
-            self.due.push(Reverse((at, berth.0)));
+        if self.entry(berth).is_some() {
+            self.due.bring_forward(berth.0 as u32, at);
         }
     }
 
     /// Those to be looked at now.
     pub(super) fn take_awake(&mut self, now: Duration, into: &mut Vec<Berth>) {
-        while let Some(Reverse((at, berth))) = self.due.peek().copied().filter(|first| first.0.0 <= now) {
-            self.due.pop();
-            let berth = Berth(berth);
-            if self.entry(berth).is_some_and(|entry| entry.due.take_if(|due| *due == at).is_some()) {
-                self.wake(berth);
-            }
+        while let Some(at) = self.due.pop_due(now) {
+            let count = self.slots[at as usize].count;
+            self.wake(Berth::new(at, count));
         }
         into.append(&mut self.awake);
         for berth in into.iter() {
@@ -113,6 +105,6 @@ impl Ports {
 
     /// When one is due.
     pub(super) fn next_due(&self) -> Option<Duration> {
-        self.due.peek().map(|Reverse((at, _))| *at)
+        self.due.next()
     }
 }
