@@ -20,6 +20,15 @@ impl Arguments {
         Self { small: [0; SMALL], used: 0, large: Vec::new() }
     }
 
+    /// None, with the memory for small ones.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.used = 0;
+        if self.large.capacity() != 0 {
+            self.large = Vec::new();
+        }
+    }
+
     /// Writes them, in this machine's order of octets.
     #[inline]
     pub(crate) fn writer(&mut self, code_sets: CodeSets) -> Writer<'_> {

@@ -18,6 +18,7 @@ use throughline_giop::request::Response;
 
 use crate::arguments::{Arguments, Rewrite};
 use crate::binding::{Binding, Route};
+use crate::call_pool::Pooled;
 use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
 use crate::handover::{Bringer, Brought, Handover};
 use crate::interface::Operation;
@@ -26,12 +27,13 @@ use crate::invoke::{
     read_results, remaining,
 };
 use crate::local;
-use crate::reference::ObjectRef;
+use crate::reference::{ObjectRef, Present};
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
 use crate::transport::native::client::NativeServer;
 use crate::transport::native::pipe::Begun;
-use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SMALL};
+use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SmallReply};
+use crate::transport::native::window::Plan;
 
 impl ObjectRef {
     /// Calls an operation without blocking. `encode` runs now, `decode` when the reply has come. Generated stubs call
@@ -49,34 +51,19 @@ impl ObjectRef {
         E: OperationError,
         D: FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     {
-        let deadline = self.timeout().and_then(|t| Instant::now().checked_add(t));
-        let binding = self.binding();
-        let code_sets = binding.code_sets();
-        let mut arguments = Arguments::new();
-        let encoded = encode(&mut arguments.writer(code_sets)).map_err(|e| binding.unwritable(e));
-        let encoded = encoded.and(self.orb().check_up());
-        let state = encoded.map_or_else(State::Failed, |()| State::Start);
-        let reference = self.clone();
-        let call = Call { reference, operation, deadline, binding, code_sets, arguments, rewrite: None };
-        CallFuture {
-            call,
-            decode: Some(decode),
-            state,
-            forwards: 0,
-            retries: 0,
-            error: std::marker::PhantomData,
+        let mut call = Call::of(self, operation);
+        if let Err(error) = encode(&mut call.writer()) {
+            call.cannot_write(error);
         }
+        CallFuture { call, decode: Some(decode), error: std::marker::PhantomData }
     }
 }
 
 /// The future of one call.
 #[must_use = "a call is made when its future is awaited"]
 pub struct CallFuture<E, D> {
-    call: Call,
+    call: Pooled,
     decode: Option<D>,
-    state: State,
-    forwards: usize,
-    retries: usize,
     error: std::marker::PhantomData<fn() -> E>,
 }
 
@@ -94,18 +81,31 @@ where
     E: OperationError,
     D: FnOnce(&mut Reader<'_>) -> Result<T, DecodeError> + Unpin,
 {
+    #[inline]
     fn begin(mut self) -> Self {
-        if let State::Start = self.state {
-            self.call.start(&mut self.state);
-            if let State::Sent { connection, .. } = &self.state {
-                connection.flush();
-            }
-        }
+        self.call.begin();
         self
     }
 }
 
 impl<E, D> CallFuture<E, D> {
+    /// The call begun, for [`Begun`](crate::Begun).
+    pub(crate) fn begun(mut self, rewrite: Option<Rewrite>) -> Self {
+        self.call.rewrite = rewrite;
+        self.call.begin();
+        self
+    }
+
+    /// A call that was begun otherwise and not carried out.
+    pub(crate) fn again(reference: &ObjectRef, plan: &Plan, decode: D) -> Self {
+        let mut call = Call::of(reference, plan.operation);
+        (call.deadline, call.rewrite) = (plan.deadline, plan.rewrite);
+        // As it is in requests by the native protocol.
+        call.code_sets = CodeSets::UNICODE;
+        call.writer().write_bytes(plan.arguments());
+        CallFuture { call, decode: Some(decode), error: std::marker::PhantomData }
+    }
+
     /// The same call, whose arguments can be marshaled anew for a server with other code sets. Without this, a call with
     /// arguments that is forwarded to such a server ends with `TRANSIENT`, and can be made again.
     pub fn rewriting(mut self, rewrite: Rewrite) -> Self {
@@ -116,19 +116,41 @@ impl<E, D> CallFuture<E, D> {
 
 impl<E, D> std::fmt::Debug for CallFuture<E, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CallFuture({} on {:?})", self.call.operation.name, self.call.reference)
+        write!(f, "CallFuture({} on {:?})", self.call.operation.name, self.call.reference())
     }
 }
 
-/// What does not change while the call is tried.
+/// A call, without what depends on the operation's types.
 pub(crate) struct Call {
-    pub(crate) reference: ObjectRef,
+    /// There is one as long as a future has the call.
+    reference: Option<ObjectRef>,
+    /// Where it leads, if that is elsewhere than its own profiles say.
+    elsewhere: Option<Arc<Binding>>,
     pub(crate) operation: Operation,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) binding: Arc<Binding>,
     code_sets: CodeSets,
-    pub(crate) arguments: Arguments,
     rewrite: Option<Rewrite>,
+    state: State,
+    forwards: usize,
+    retries: usize,
+    pub(crate) arguments: Arguments,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Self {
+            reference: None,
+            elsewhere: None,
+            operation: Operation::new("", 0),
+            deadline: None,
+            code_sets: CodeSets::UNICODE,
+            rewrite: None,
+            state: State::Finished,
+            forwards: 0,
+            retries: 0,
+            arguments: Arguments::new(),
+        }
+    }
 }
 
 pub(crate) enum State {
@@ -160,48 +182,173 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T, E>> {
         let this = self.get_mut();
-        loop {
-            if let State::Piped { way, id } = this.state {
-                let mut message = [0; SMALL];
-                let answer = match this.call.poll_small(way, id, cx, &mut message) {
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(answer) => answer,
-                };
-                if let Some(answer) = answer {
-                    this.state = State::Finished;
-                    let decode = this.decode.take().expect("a future is not polled after it has finished");
-                    let reader = answer.body.reader(message.get(..answer.len).unwrap_or_default());
-                    let reader = reader.with_context(this.call.reference.orb().weak());
-                    return Poll::Ready(read_results(reader, answer.user, decode));
-                }
+        let mut small = SmallReply::EMPTY;
+        match this.call.poll_small(cx, &mut small) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(true) => {
+                let decode = this.decode.take().expect(POLLED_AGAIN);
+                let reader = small.reader().with_context(this.call.reference().orb().weak());
+                Poll::Ready(read_results(reader, small.user, decode))
             }
-            let outcome = match this.poll_step(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(outcome) => outcome,
-            };
-            let step = outcome.and_then(|step| this.follow(step));
-            match step {
-                Ok(None) => {}
-                Ok(Some(outcome)) => {
-                    this.state = State::Finished;
-                    let decode = this.decode.take().expect("a future is not polled after it has finished");
-                    return Poll::Ready(outcome.read(&this.call.reference, decode));
-                }
-                Err(exception) => {
-                    this.state = State::Finished;
-                    return Poll::Ready(Err(exception.into()));
-                }
-            }
+            Poll::Ready(false) => this.poll_any(cx),
         }
     }
 }
 
-impl<E, D> CallFuture<E, D> {
+impl<T, E, D> CallFuture<E, D>
+where
+    E: OperationError,
+    D: FnOnce(&mut Reader<'_>) -> Result<T, DecodeError> + Unpin,
+{
+    /// Anything else than a small answer by the native protocol.
+    #[inline(never)]
+    fn poll_any(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, E>> {
+        match self.call.poll_outcome(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(Answer::Small(small))) => {
+                let decode = self.decode.take().expect(POLLED_AGAIN);
+                let reader = small.reader().with_context(self.call.reference().orb().weak());
+                Poll::Ready(read_results(reader, small.user, decode))
+            }
+            Poll::Ready(Ok(Answer::Other(outcome))) => {
+                let decode = self.decode.take().expect(POLLED_AGAIN);
+                Poll::Ready(outcome.read(self.call.reference(), decode))
+            }
+            Poll::Ready(Err(exception)) => Poll::Ready(Err(exception.into())),
+        }
+    }
+}
+
+const POLLED_AGAIN: &str = "a future is not polled after it has finished";
+
+/// How a call ended.
+enum Answer {
+    Small(SmallReply),
+    Other(Outcome),
+}
+
+impl Call {
+    /// A call that is yet to be made, of an object.
+    fn of(reference: &ObjectRef, operation: Operation) -> Pooled {
+        let mut call = Pooled::take();
+        let this = &mut *call;
+        this.deadline = reference.timeout().and_then(|t| Instant::now().checked_add(t));
+        let present = reference.present_binding();
+        this.code_sets = present.code_sets();
+        if let Present::Forwarded(elsewhere) = present {
+            this.elsewhere = Some(elsewhere);
+        }
+        this.operation = operation;
+        this.state = State::Start;
+        if let Err(exception) = reference.orb().check_up() {
+            this.state = State::Failed(exception);
+        }
+        this.reference = Some(reference.clone());
+        call
+    }
+
+    /// For the next one.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        if !matches!(self.state, State::Finished) {
+            self.abandon();
+        }
+        self.reference = None;
+        self.elsewhere = None;
+        self.rewrite = None;
+        (self.forwards, self.retries) = (0, 0);
+        self.arguments.clear();
+    }
+
+    /// Nobody wants the answer any more.
+    #[inline(never)]
+    fn abandon(&mut self) {
+        match std::mem::replace(&mut self.state, State::Finished) {
+            State::Sent { connection, id, .. } => connection.cancel(id),
+            State::Piped { way, id } => self.forget_piped(way, id),
+            _ => {}
+        }
+    }
+
+    /// The object.
+    #[inline(always)]
+    pub(crate) fn reference(&self) -> &ObjectRef {
+        self.reference.as_ref().expect("there is one as long as a future has the call")
+    }
+
+    /// Where it leads.
+    #[inline(always)]
+    pub(crate) fn binding(&self) -> &Arc<Binding> {
+        match &self.elsewhere {
+            Some(elsewhere) => elsewhere,
+            None => self.reference().own_binding(),
+        }
+    }
+
+    /// Of the arguments.
+    #[inline]
+    fn writer(&mut self) -> Writer<'_> {
+        self.arguments.writer(self.code_sets)
+    }
+
+    #[cold]
+    fn cannot_write(&mut self, error: EncodeError) {
+        self.state = State::Failed(self.binding().unwritable(error));
+    }
+
+    /// Sends the request, if the call has not begun yet.
+    fn begin(&mut self) {
+        if matches!(self.state, State::Start) {
+            self.start();
+            if let State::Sent { connection, .. } = &self.state {
+                connection.flush();
+            }
+        }
+    }
+
+    /// Looks for a small answer by the native protocol, and for nothing else; whether it is there.
+    #[inline]
+    fn poll_small(&mut self, cx: &mut Context<'_>, into: &mut SmallReply) -> Poll<bool> {
+        let State::Piped { way, id } = self.state else { return Poll::Ready(false) };
+        let Some(route) = self.binding().native_at(way) else { return Poll::Ready(false) };
+        let polled = route.server.poll_small(id, cx, into);
+        if let Poll::Ready(true) = polled {
+            self.state = State::Finished;
+        }
+        polled
+    }
+
+    /// Goes on until the call has ended.
+    fn poll_outcome(&mut self, cx: &mut Context<'_>) -> Poll<Result<Answer, SystemException>> {
+        loop {
+            if matches!(self.state, State::Piped { .. }) {
+                let mut small = SmallReply::EMPTY;
+                match self.poll_small(cx, &mut small) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(true) => return Poll::Ready(Ok(Answer::Small(small))),
+                    Poll::Ready(false) => {}
+                }
+            }
+            let step = match self.poll_step(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(step) => step,
+            };
+            match step.and_then(|step| self.follow(step)) {
+                Ok(None) => {}
+                Ok(Some(outcome)) => return Poll::Ready(Ok(Answer::Other(outcome))),
+                Err(exception) => {
+                    self.state = State::Finished;
+                    return Poll::Ready(Err(exception));
+                }
+            }
+        }
+    }
+
     /// Goes on as far as possible; none means that the state has changed.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Step>, SystemException>> {
         match std::mem::replace(&mut self.state, State::Finished) {
             State::Start => {
-                self.call.start(&mut self.state);
+                self.start();
                 Poll::Ready(Ok(None))
             }
             State::AtWorker(handover) => match handover.poll(cx) {
@@ -232,14 +379,14 @@ impl<E, D> CallFuture<E, D> {
                 Poll::Ready(Ok(reply)) => Poll::Ready(Step::of(reply, connection.code_sets()).map(Some)),
                 Poll::Ready(Err(failure)) => Poll::Ready(self.again(failure)),
             },
-            State::Piped { way, id } => Poll::Ready(match self.call.take_piped(way, id) {
+            State::Piped { way, id } => Poll::Ready(match self.take_piped(way, id) {
                 Ok(reply) => self.native_answer(Some(way), reply),
                 Err(failure) => self.native_failure(way, failure),
             }),
-            State::Stuck(_) if self.call.is_late() => {
+            State::Stuck(_) if self.is_late() => {
                 Poll::Ready(Err(failed(CallFailure::TimedOut).completed(Completion::No)))
             }
-            State::Stuck(server) => match server.poll_room(cx, self.call.deadline.is_some()) {
+            State::Stuck(server) => match server.poll_room(cx, self.deadline.is_some()) {
                 Poll::Pending => {
                     self.state = State::Stuck(server);
                     Poll::Pending
@@ -259,8 +406,8 @@ impl<E, D> CallFuture<E, D> {
         route: usize,
         connection: Arc<ClientConnection>,
     ) -> Result<Option<Step>, SystemException> {
-        self.call.write_for(route)?;
-        match self.call.send(route, connection) {
+        self.write_for(route)?;
+        match self.send(route, connection) {
             Ok(state) => self.state = state,
             Err(Refused::Call(failure)) => return self.again(failure),
             Err(Refused::Exception(exception)) => return Err(exception),
@@ -274,7 +421,7 @@ impl<E, D> CallFuture<E, D> {
         way: Option<usize>,
         reply: PipeReply,
     ) -> Result<Option<Step>, SystemException> {
-        match self.call.native_step(way, reply)? {
+        match self.native_step(way, reply)? {
             Some(step) => Ok(Some(step)),
             None => self.again(CallFailure::NotStarted),
         }
@@ -282,17 +429,17 @@ impl<E, D> CallFuture<E, D> {
 
     #[cold]
     fn native_failure(&mut self, way: usize, failure: PipeFailure) -> Result<Option<Step>, SystemException> {
-        let suspend = |call: &Call, why: &str| {
-            call.binding.native_at(way).into_iter().for_each(|route| route.server.suspend(&why));
+        let suspend = |call: &Self, why: &str| {
+            call.binding().native_at(way).into_iter().for_each(|route| route.server.suspend(&why));
         };
         match failure {
             PipeFailure::TimedOut => Err(failed(CallFailure::TimedOut)),
             PipeFailure::NotCarriedOut => {
-                suspend(&self.call, "the server closed the futures' link");
+                suspend(self, "the server closed the futures' link");
                 self.again(CallFailure::NotStarted)
             }
             PipeFailure::Lost(why) => {
-                suspend(&self.call, &why);
+                suspend(self, &why);
                 Err(failed(CallFailure::Lost(why)))
             }
         }
@@ -310,7 +457,9 @@ impl<E, D> CallFuture<E, D> {
 
     /// The place that the reference was forwarded to may be gone: its own profiles are the way back.
     fn other_way(&mut self, exception: SystemException) -> Result<Option<Step>, SystemException> {
-        self.call.binding = self.call.reference.unbind(&self.call.binding).ok_or(exception)?;
+        let own = self.reference().unbind(self.binding());
+        own.ok_or(exception)?;
+        self.elsewhere = None;
         self.state = State::Start;
         Ok(None)
     }
@@ -319,8 +468,8 @@ impl<E, D> CallFuture<E, D> {
         match step {
             None => return Ok(None),
             Some(Step::Done(outcome)) => return Ok(Some(outcome)),
-            Some(Step::Address(disposition)) => self.call.binding.set_disposition(disposition),
-            Some(Step::Forward(ior)) => self.call.binding = self.call.reference.rebind(&ior),
+            Some(Step::Address(disposition)) => self.binding().set_disposition(disposition),
+            Some(Step::Forward(ior)) => self.elsewhere = Some(self.reference().rebind(&ior)),
         }
         self.forwards += 1;
         if self.forwards > MAX_FORWARDS {
@@ -338,31 +487,35 @@ enum Refused {
 }
 
 impl Call {
-    /// Sends the request, or begins what must come before that. What is usual is written where it belongs, and no larger
-    /// thing is moved.
-    fn start(&mut self, state: &mut State) {
-        let way = if self.binding.local_key().is_some() { None } else { self.binding.native_way() };
+    /// Sends the request, or begins what must come before that.
+    #[inline]
+    fn start(&mut self) {
+        let way = if self.binding().local_key().is_some() { None } else { self.binding().native_way() };
         let begun = way.and_then(|way| Some((way, self.send_native(way)?)));
         match begun {
-            Some((way, Begun::Sent(id))) => *state = State::Piped { way, id },
-            begun => *state = self.start_otherwise(begun).unwrap_or_else(State::Failed),
+            Some((way, Begun::Sent(id))) => self.state = State::Piped { way, id },
+            begun => self.start_otherwise(begun),
         }
     }
 
     #[inline(never)]
-    fn start_otherwise(&mut self, begun: Option<(usize, Begun)>) -> Result<State, SystemException> {
+    fn start_otherwise(&mut self, begun: Option<(usize, Begun)>) {
+        self.state = self.other_start(begun).unwrap_or_else(State::Failed);
+    }
+
+    fn other_start(&mut self, begun: Option<(usize, Begun)>) -> Result<State, SystemException> {
         if let Some((way, begun)) = begun {
             return self.not_sent(way, begun);
         }
-        if self.binding.local_key().is_some() {
+        if self.binding().local_key().is_some() {
             self.write_in(CodeSets::UNICODE)?;
             return Ok(self.run_local());
         }
-        if self.binding.native_way().is_some() {
+        if self.binding().native_way().is_some() {
             // In vain once more, to say why.
             self.write_in(CodeSets::UNICODE)?;
         }
-        let index = self.binding.current();
+        let index = self.binding().current();
         self.write_for(index)?;
         match self.route(index)?.endpoint.shared_connection() {
             None => Ok(self.connect()),
@@ -377,7 +530,7 @@ impl Call {
     }
 
     fn route(&self, index: usize) -> Result<&Route, SystemException> {
-        self.binding.route_at(index).ok_or_else(|| self.reference.no_usable_profile())
+        self.binding().route_at(index).ok_or_else(|| self.reference().no_usable_profile())
     }
 
     fn write_for(&mut self, route: usize) -> Result<(), SystemException> {
@@ -404,20 +557,20 @@ impl Call {
             return Err(SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
                 .detail("forwarded to a server with other code sets; call again"));
         };
-        let context = self.reference.orb().weak();
+        let context = self.reference().orb().weak();
         let mut reader = local::result_reader(self.arguments.octets()).with_context(context);
         reader.set_codesets(self.code_sets);
         let mut anew = Arguments::new();
-        rewrite(&mut reader, &mut anew.writer(code_sets)).map_err(|e| self.binding.unwritable(e))?;
+        rewrite(&mut reader, &mut anew.writer(code_sets)).map_err(|e| self.binding().unwritable(e))?;
         (self.arguments, self.code_sets) = (anew, code_sets);
         Ok(())
     }
 
     fn connect(&self) -> State {
         let handover = Arc::new(Handover::default());
-        let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
+        let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(self.binding()));
         let deadline = self.deadline;
-        self.reference.orb().reactor().spawn(Box::new(move |_| {
+        self.reference().orb().reactor().spawn(Box::new(move |_| {
             let timeout = remaining(deadline).unwrap_or(CONNECT_TIMEOUT);
             let connected = binding.connect(timeout, |e, t| e.connect_shared(t));
             let connected = connected.map(|(route, connection)| (binding.index_of(route), connection));
@@ -430,11 +583,11 @@ impl Call {
     /// before that, the future goes on; the servant finishes, and what it answers is dropped.
     fn run_local(&mut self) -> State {
         let handover = Arc::new(Handover::default());
-        let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(&self.binding));
+        let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(self.binding()));
         let (orb, operation, arguments) =
-            (self.reference.orb().clone(), self.operation, self.arguments.octets().to_vec());
-        handover.until(self.deadline, self.reference.orb());
-        self.reference.orb().reactor().spawn(Box::new(move |_| {
+            (self.reference().orb().clone(), self.operation, self.arguments.octets().to_vec());
+        handover.until(self.deadline, self.reference().orb());
+        self.reference().orb().reactor().spawn(Box::new(move |_| {
             if !result.begin() {
                 return;
             }
@@ -453,7 +606,7 @@ impl Call {
         })?;
         let id = connection.reserve_task(route.version, self.deadline).map_err(Refused::Call)?;
         let announce = connection.must_announce();
-        let start = RequestStart { binding: &self.binding, route, operation: self.operation, id, announce };
+        let start = RequestStart { binding: self.binding(), route, operation: self.operation, id, announce };
         let mut message = crate::invoke::Buffer::take();
         let written = start.write(&mut message.bytes, Response::Target).and_then(|open| {
             message.bytes.extend_from_slice(self.arguments.octets());
@@ -465,16 +618,6 @@ impl Call {
         }
         connection.push(&message.bytes);
         Ok(State::Sent { connection, id, fresh: true })
-    }
-}
-
-impl<E, D> Drop for CallFuture<E, D> {
-    fn drop(&mut self) {
-        match &self.state {
-            State::Sent { connection, id, .. } => connection.cancel(*id),
-            State::Piped { way, id } => self.call.forget_piped(*way, *id),
-            _ => {}
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use throughline_cdr::{CodeSets, Decode};
@@ -18,7 +17,7 @@ use crate::transport::calls::CallFailure;
 use crate::transport::native::client::NativeServer;
 use crate::transport::native::exchange::{Attempt, begin, finish, marshal, request};
 use crate::transport::native::pipe::Begun;
-use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SMALL, SmallReply};
+use crate::transport::native::pipe_calls::{PipeFailure, PipeReply};
 
 /// A server that is about to be connected. Others wait for that, so they must learn if it does not happen.
 struct Connecting(Option<Arc<NativeServer>>);
@@ -44,7 +43,7 @@ impl Call {
     #[inline]
     pub(crate) fn send_native(&mut self, way: usize) -> Option<Begun> {
         self.write_in(CodeSets::UNICODE).ok()?;
-        let route = self.binding.native_at(way)?;
+        let route = self.binding().native_at(way)?;
         let header = request(route, self.operation, self.deadline, Kind::Request);
         let begun = route.server.pipe.send(&header, self.arguments.octets(), self.deadline);
         if self.deadline.is_some() && matches!(begun, Begun::Sent(_)) {
@@ -56,7 +55,7 @@ impl Call {
     /// The request did not leave: what comes instead.
     #[cold]
     pub(crate) fn not_sent(&self, way: usize, begun: Begun) -> Result<State, SystemException> {
-        let route = self.binding.native_at(way).ok_or_else(|| self.reference.no_usable_profile())?;
+        let route = self.binding().native_at(way).ok_or_else(|| self.reference().no_usable_profile())?;
         let server = &route.server;
         match begun {
             Begun::Sent(id) => Ok(State::Piped { way, id }),
@@ -67,31 +66,17 @@ impl Call {
         }
     }
 
-    /// The answer to a request that was sent, if it is a small one and calls for nothing else than to be read; none if it is
-    /// to be [taken](Self::take_piped).
-    #[inline]
-    pub(crate) fn poll_small(
-        &self,
-        way: usize,
-        id: u32,
-        cx: &mut Context<'_>,
-        into: &mut [u8; SMALL],
-    ) -> Poll<Option<SmallReply>> {
-        let Some(route) = self.binding.native_at(way) else { return Poll::Ready(None) };
-        route.server.poll_small(id, cx, into)
-    }
-
     /// What became of a request that was sent.
     #[inline(never)]
     pub(crate) fn take_piped(&self, way: usize, id: u32) -> Result<PipeReply, PipeFailure> {
-        let outcome = self.binding.native_at(way).and_then(|route| route.server.take_reply(id));
+        let outcome = self.binding().native_at(way).and_then(|route| route.server.take_reply(id));
         outcome.unwrap_or_else(|| Err(PipeFailure::Lost("no call of this number is under way".to_owned())))
     }
 
     /// Nobody wants the answer any more.
     #[inline(never)]
     pub(crate) fn forget_piped(&self, way: usize, id: u32) {
-        self.binding.native_at(way).into_iter().for_each(|route| route.server.pipe.forget(id));
+        self.binding().native_at(way).into_iter().for_each(|route| route.server.pipe.forget(id));
     }
 
     /// Whether the time of the call is over.
@@ -101,7 +86,7 @@ impl Call {
 
     #[cold]
     fn connect_native(&self, way: usize) -> State {
-        let connecting = Connecting(self.binding.native_at(way).map(|route| Arc::clone(&route.server)));
+        let connecting = Connecting(self.binding().native_at(way).map(|route| Arc::clone(&route.server)));
         self.at_worker(move || {
             connecting.connect();
             Ok(None)
@@ -111,7 +96,7 @@ impl Call {
     /// What exceeds a registered buffer goes in parts, each of which may have to wait for the one before: a worker does that.
     #[cold]
     fn exchange_at_worker(&self, way: usize) -> State {
-        let (binding, operation, deadline) = (Arc::clone(&self.binding), self.operation, self.deadline);
+        let (binding, operation, deadline) = (Arc::clone(self.binding()), self.operation, self.deadline);
         let arguments = self.arguments.octets().to_vec();
         self.at_worker(move || {
             let Some(route) = binding.native_at(way) else { return Ok(None) };
@@ -134,7 +119,7 @@ impl Call {
     ) -> State {
         let handover = Arc::new(Handover::default());
         let result = Bringer(Arc::clone(&handover));
-        self.reference.orb().reactor().spawn(Box::new(move |_| result.bring(Brought::Native(work()))));
+        self.reference().orb().reactor().spawn(Box::new(move |_| result.bring(Brought::Native(work()))));
         State::AtWorker(handover)
     }
 
@@ -158,10 +143,12 @@ impl Call {
     #[cold]
     fn native_exception(&self, way: Option<usize>, reply: &PipeReply) -> Result<(), SystemException> {
         let exception = read_exception(&mut reply.reader()).map_err(broken)?;
-        let route = way.or_else(|| self.binding.native_way()).and_then(|way| self.binding.native_at(way));
+        let route = way.or_else(|| self.binding().native_way()).and_then(|way| self.binding().native_at(way));
         match route {
             // The handle is stale; a key may lead further than a handle.
-            Some(route) if exception.kind == Exception::ObjectNotExist && self.binding.route().is_some() => {
+            Some(route)
+                if exception.kind == Exception::ObjectNotExist && self.binding().route().is_some() =>
+            {
                 route.stale.store(true, Ordering::Relaxed);
                 Ok(())
             }

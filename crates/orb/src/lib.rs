@@ -56,9 +56,10 @@
 //!
 //! # Many calls at once
 //!
-//! Generated stubs have an asynchronous form of each operation, a future for any executor. [`AsyncCall::begin`] sends the
-//! request before anybody waits, and [`block_on`] waits for a future and receives meanwhile, which is faster than an executor
-//! that sleeps. So one thread can have many calls under way.
+//! Generated stubs have two further forms of each operation `withdraw`. `withdraw_begin` sends the request and returns a
+//! [`Begun`], which the same thread waits for later: the fastest way for one thread to have many calls under way.
+//! `withdraw_async` is a future for any executor and any thread; [`AsyncCall::begin`] sends its request before anybody waits, and
+//! [`block_on`] receives while it waits, which is faster than an executor that sleeps.
 //!
 //! # Threads
 //!
@@ -70,9 +71,11 @@
 
 pub mod adapter;
 mod arguments;
+mod begun;
 mod binding;
 mod call_future;
 mod call_future_native;
+mod call_pool;
 mod clients;
 mod dispatch;
 pub mod exception;
@@ -95,6 +98,7 @@ mod transport;
 mod way;
 
 pub use adapter::{Adapter, AdapterConfig, AdapterError};
+pub use begun::{Begun, Decoder};
 pub use call_future::{AsyncCall, CallFuture};
 pub use exception::{Completion, Kind, SystemException, UserException};
 pub use object_key::KeyParts;

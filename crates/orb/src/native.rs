@@ -127,9 +127,13 @@ impl Dispatcher {
 /// Writes the header of an answer to the front of `output`.
 #[inline(always)]
 fn finish(output: &mut Output<'_>, request: &Header, kind: Kind) {
+    let header = request.answer(kind);
     if output.is_empty() {
-        Writer::to(output.reborrow(), ByteOrder::NATIVE, 0).write_bytes(&[0; PLAIN_BYTES]);
+        let mut front = [0; PLAIN_BYTES];
+        let _ = header.write(&mut front);
+        Writer::to(output.reborrow(), ByteOrder::NATIVE, 0).write_bytes(&front);
+    } else {
+        // There is room: these bytes are there.
+        let _ = header.write(output.octets_mut());
     }
-    // There is room: these bytes are there.
-    let _ = request.answer(kind).write(output.octets_mut());
 }

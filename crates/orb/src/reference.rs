@@ -122,6 +122,12 @@ impl ObjectRef {
         }
     }
 
+    /// Where its own profiles lead.
+    #[inline(always)]
+    pub(crate) fn own_binding(&self) -> &Arc<Binding> {
+        &self.0.own
+    }
+
     /// From now on calls go where `ior` leads.
     pub(crate) fn rebind(&self, ior: &Ior) -> Arc<Binding> {
         let binding = Arc::new(Binding::new(&self.0.orb, ior));

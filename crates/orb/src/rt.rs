@@ -7,6 +7,7 @@ pub use throughline_cdr::{
 pub use throughline_demux::NameTable;
 
 pub use crate::arguments::{Rewrite, rewrite};
+pub use crate::begun::{Begun, Decoder};
 pub use crate::call_future::{AsyncCall, CallFuture};
 pub use crate::exception::{OperationError, SystemException, UserException};
 pub use crate::interface::{IMPLICIT_OPERATIONS, Interface, Operation, OperationTable};

@@ -26,8 +26,8 @@ pub(super) struct Call<'g> {
     pub(super) method: String,
     /// The error enum in the owner's scope.
     pub(super) error: Option<String>,
-    /// The two methods of the reference; usually `method` and `method_async`.
-    pub(super) on_reference: (String, String),
+    /// The three methods of the reference; usually `method`, `method_async` and `method_begin`.
+    pub(super) on_reference: (String, String, String),
     pub(super) oneway: bool,
     pub(super) result: Option<&'g Type>,
     pub(super) parameters: Vec<Argument<'g>>,
@@ -113,7 +113,7 @@ fn call<'g>(signature: Signature<'g>, names: &CallNames, reference: &CallNames) 
         doc: signature.feature.doc(),
         method: names.method.clone(),
         error: names.error.clone(),
-        on_reference: (reference.method.clone(), reference.future.clone()),
+        on_reference: (reference.method.clone(), reference.future.clone(), reference.begun.clone()),
         oneway: signature.oneway,
         result: signature.result,
         raises: signature.raises,

@@ -65,6 +65,8 @@ pub(super) struct CallNames {
     pub(super) method: String,
     /// The method of the reference that returns a future.
     pub(super) future: String,
+    /// The method of the reference that begins a call.
+    pub(super) begun: String,
     /// The error enum, if it raises exceptions.
     pub(super) error: Option<String>,
 }
@@ -140,7 +142,7 @@ impl Naming {
 
     fn method_names(&self, id: DefId) -> impl Iterator<Item = &str> {
         let calls = self.interface(id).features.iter().flat_map(FeatureNames::calls);
-        calls.flat_map(|it| [it.method.as_str(), it.future.as_str()])
+        calls.flat_map(|it| [it.method.as_str(), it.future.as_str(), it.begun.as_str()])
     }
 }
 
@@ -150,10 +152,15 @@ impl FeatureNames {
         std::iter::once(&self.call).chain(&self.setter)
     }
 
+    fn calls_mut(&mut self) -> impl Iterator<Item = &mut CallNames> {
+        std::iter::once(&mut self.call).chain(&mut self.setter)
+    }
+
     fn claim_again(&self, methods: &mut Names) -> Self {
         let mut again = |it: &CallNames| CallNames {
             method: methods.claim(it.method.clone()),
             future: methods.claim(it.future.clone()),
+            begun: methods.claim(it.begun.clone()),
             error: it.error.clone(),
         };
         Self { call: again(&self.call), setter: self.setter.as_ref().map(again) }
@@ -198,6 +205,7 @@ fn feature_names(feature: &Feature, item: &str, names: &mut Names) -> FeatureNam
     let mut call = |name: &str, raises: &[DefId]| CallNames {
         method: String::new(),
         future: String::new(),
+        begun: String::new(),
         error: (!raises.is_empty()).then(|| names.claim(format!("{item}{}Error", camel(name)))),
     };
     match feature {
@@ -209,7 +217,7 @@ fn feature_names(feature: &Feature, item: &str, names: &mut Names) -> FeatureNam
     }
 }
 
-/// Methods that the source names come first, then setters, then the asynchronous forms.
+/// Methods that the source names come first, then setters, then the asynchronous forms, then those that begin.
 fn name_methods(own: &[Feature], features: &mut [FeatureNames], methods: &mut Names) {
     for (feature, names) in own.iter().zip(&mut *features) {
         names.call.method = methods.claim(snake(feature.name()));
@@ -219,9 +227,10 @@ fn name_methods(own: &[Feature], features: &mut [FeatureNames], methods: &mut Na
             setter.method = methods.claim(format!("set_{}", snake(feature.name())));
         }
     }
-    for names in features {
-        for call in std::iter::once(&mut names.call).chain(&mut names.setter) {
-            call.future = methods.claim(format!("{}_async", call.method.trim_end_matches('_')));
-        }
+    for call in features.iter_mut().flat_map(FeatureNames::calls_mut) {
+        call.future = methods.claim(format!("{}_async", call.method.trim_end_matches('_')));
+    }
+    for call in features.iter_mut().flat_map(FeatureNames::calls_mut) {
+        call.begun = methods.claim(format!("{}_begin", call.method.trim_end_matches('_')));
     }
 }

@@ -78,12 +78,13 @@ impl Scope<'_> {
             return self.oneway_stub(call, &operation);
         }
         let (blocking, future) = (self.blocking_stub(call, &operation), self.async_stub(call, &operation));
-        quote!(#blocking #future)
+        let begun = self.begun_stub(call, &operation);
+        quote!(#blocking #future #begun)
     }
 
     fn oneway_stub(&self, call: &Call<'_>, operation: &TokenStream) -> TokenStream {
         let (rt, result) = (self.rt(), self.prelude("Result"));
-        let (head, method) = (self.stub_head(call, false), ident(&call.on_reference.0));
+        let (head, method) = (self.stub_head(call, Form::Blocking), ident(&call.on_reference.0));
         let (parameters, write) = (self.call_parameters(call), self.write_arguments(call));
         quote! {
             #head
@@ -94,7 +95,7 @@ impl Scope<'_> {
     }
 
     fn blocking_stub(&self, call: &Call<'_>, operation: &TokenStream) -> TokenStream {
-        let (head, method) = (self.stub_head(call, false), ident(&call.on_reference.0));
+        let (head, method) = (self.stub_head(call, Form::Blocking), ident(&call.on_reference.0));
         let (result, output, error) = (self.prelude("Result"), self.call_output(call), self.call_error(call));
         let parameters = self.call_parameters(call);
         let body = match call.inouts().collect::<Vec<_>>().as_slice() {
@@ -112,26 +113,51 @@ impl Scope<'_> {
 
     /// Marshals when it is called, so that the future borrows nothing.
     fn async_stub(&self, call: &Call<'_>, operation: &TokenStream) -> TokenStream {
-        let (head, method) = (self.stub_head(call, true), ident(&call.on_reference.1));
+        let (head, method) = (self.stub_head(call, Form::Future), ident(&call.on_reference.1));
         let (result, error, send) = (self.prelude("Result"), self.call_error(call), self.prelude("Send"));
-        let rt = self.rt();
+        let (rt, parameters, output) = (self.rt(), self.given_parameters(call), self.yielded(call));
+        let (write, read) = (self.write_arguments(call), self.read_results(call));
+        let rewriting = self.rewriting(call).map(|it| quote!(.rewriting(#it)));
+        quote! {
+            #head
+            pub fn #method(
+                &self #parameters
+            ) -> impl #rt::AsyncCall<Output = #result<#output, #error>> + #send + use<> {
+                self.0.call_async(#operation, #write, #read) #rewriting
+            }
+        }
+    }
+
+    /// As [`async_stub`](Self::async_stub), to be waited for by the same thread.
+    fn begun_stub(&self, call: &Call<'_>, operation: &TokenStream) -> TokenStream {
+        let (head, method) = (self.stub_head(call, Form::Begun), ident(&call.on_reference.2));
+        let (rt, error) = (self.rt(), self.call_error(call));
+        let (parameters, output) = (self.given_parameters(call), self.yielded(call));
+        let (write, read) = (self.write_arguments(call), self.read_results(call));
+        let [some, none] = ["Some", "None"].map(|it| self.prelude(it));
+        let rewriting = self.rewriting(call).map_or_else(|| quote!(#none), |it| quote!(#some(#it)));
+        quote! {
+            #head
+            pub fn #method(&self #parameters) -> #rt::Begun<'_, #output, #error> {
+                self.0.begin(#operation, #write, #read, #rewriting)
+            }
+        }
+    }
+
+    /// Parameters of a call whose results come later; of `inout` ones the values.
+    fn given_parameters(&self, call: &Call<'_>) -> TokenStream {
         let parameters = call.ins().map(|it| {
             let (name, owned) = (&it.name, it.direction == Direction::InOut);
             let ty = if owned { self.ty(it.ty) } else { self.parameter(it.ty) };
             quote!(#name: #ty)
         });
+        quote!(#(, #parameters)*)
+    }
+
+    /// The result and all that comes back besides.
+    fn yielded(&self, call: &Call<'_>) -> TokenStream {
         let types = call.result.into_iter().chain(call.returned().map(|it| it.ty));
-        let output = Self::tuple(&types.map(|it| self.ty(it)).collect::<Vec<_>>());
-        let (write, read) = (self.write_arguments(call), self.read_results(call));
-        let rewriting = self.rewriting(call);
-        quote! {
-            #head
-            pub fn #method(
-                &self #(, #parameters)*
-            ) -> impl #rt::AsyncCall<Output = #result<#output, #error>> + #send + use<> {
-                self.0.call_async(#operation, #write, #read) #rewriting
-            }
-        }
+        Self::tuple(&types.map(|it| self.ty(it)).collect::<Vec<_>>())
     }
 
     /// How arguments are marshaled anew when the caller's are gone.
@@ -140,18 +166,23 @@ impl Scope<'_> {
         let rewrites: Vec<_> = types.map(|ty| quote!(#rt::rewrite::<#ty>)).collect();
         let (last, first) = rewrites.split_last()?;
         Some(match first {
-            [] => quote!(.rewriting(#last)),
-            first => quote!(.rewriting(|r, w| { #(#first(r, w)?;)* #last(r, w) })),
+            [] => quote!(#last),
+            first => quote!(|r, w| { #(#first(r, w)?;)* #last(r, w) }),
         })
     }
 
-    fn stub_head(&self, call: &Call<'_>, future: bool) -> TokenStream {
-        let method = if future { &call.on_reference.1 } else { &call.on_reference.0 };
-        let docs = match future {
-            true => doc(&as_a_future(&ident(&call.on_reference.0).to_string())),
-            false => docs(call.doc, &format!("`{}`", call.repository_id)),
+    fn stub_head(&self, call: &Call<'_>, form: Form) -> TokenStream {
+        let (blocking, future, begun) = &call.on_reference;
+        let (method, docs) = match form {
+            Form::Blocking => (blocking, docs(call.doc, &format!("`{}`", call.repository_id))),
+            Form::Future => (future, doc(&also(&ident(blocking).to_string(), "as a future"))),
+            Form::Begun => {
+                let how = "begun now and to be waited for by the same thread";
+                (begun, doc(&also(&ident(blocking).to_string(), how)))
+            }
         };
-        let (results, lints) = (self.result_docs(call, future), self.call_lints(call, method));
+        let later = form != Form::Blocking;
+        let (results, lints) = (self.result_docs(call, later), self.call_lints(call, method));
         quote!(#docs #results #lints)
     }
 
@@ -300,10 +331,18 @@ fn has_one_result(call: &Call<'_>) -> bool {
     call.result.iter().count() + call.returned().count() == 1
 }
 
+/// The ways in which a reference offers a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Blocking,
+    Future,
+    Begun,
+}
+
 /// rustdoc takes the `#` of a raw identifier for the start of a fragment, so those are named without a link.
-fn as_a_future(blocking: &str) -> String {
+fn also(blocking: &str, how: &str) -> String {
     match blocking.strip_prefix("r#") {
-        Some(bare) => format!("`{bare}`, as a future."),
-        None => format!("[`{blocking}`](Self::{blocking}), as a future."),
+        Some(bare) => format!("`{bare}`, {how}."),
+        None => format!("[`{blocking}`](Self::{blocking}), {how}."),
     }
 }

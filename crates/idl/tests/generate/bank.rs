@@ -302,6 +302,17 @@ pub mod bank {
                 )
         }
 
+        /// [`balance`](Self::balance), begun now and to be waited for by the same thread.
+        pub fn balance_begin(&self) -> rt::Begun<'_, i64, rt::SystemException> {
+            self.0
+                .begin(
+                    rt::Operation::new("_get_balance", 0),
+                    |_| Ok(()),
+                    |r| rt::Decode::decode(r),
+                    None,
+                )
+        }
+
         /// Takes money out, and tells what is left.
         pub fn withdraw(&self, amount: i64) -> Result<i64, AccountWithdrawError> {
             self.0
@@ -328,6 +339,20 @@ pub mod bank {
                 .rewriting(rt::rewrite::<i64>)
         }
 
+        /// [`withdraw`](Self::withdraw), begun now and to be waited for by the same thread.
+        pub fn withdraw_begin(
+            &self,
+            amount: i64,
+        ) -> rt::Begun<'_, i64, AccountWithdrawError> {
+            self.0
+                .begin(
+                    rt::Operation::new("withdraw", 1),
+                    |w| rt::Encode::encode(&amount, w),
+                    |r| rt::Decode::decode(r),
+                    Some(rt::rewrite::<i64>),
+                )
+        }
+
         /// `IDL:Bank/Account/rename:1.0`
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
             self.0
@@ -352,6 +377,20 @@ pub mod bank {
                     |_| Ok(()),
                 )
                 .rewriting(rt::rewrite::<String>)
+        }
+
+        /// [`rename`](Self::rename), begun now and to be waited for by the same thread.
+        pub fn rename_begin(
+            &self,
+            name: &str,
+        ) -> rt::Begun<'_, (), rt::SystemException> {
+            self.0
+                .begin(
+                    rt::Operation::new("rename", 2),
+                    |w| rt::Encode::encode(name, w),
+                    |_| Ok(()),
+                    Some(rt::rewrite::<String>),
+                )
         }
 
         /// `IDL:Bank/Account/touch:1.0`
@@ -390,6 +429,22 @@ pub mod bank {
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
                 .rewriting(rt::rewrite::<Numbers>)
+        }
+
+        /// [`move_data`](Self::move_data), begun now and to be waited for by the same thread.
+        ///
+        /// Yields `(data, count)`.
+        pub fn move_data_begin(
+            &self,
+            data: Numbers,
+        ) -> rt::Begun<'_, (Numbers, i32), rt::SystemException> {
+            self.0
+                .begin(
+                    rt::Operation::new("move_data", 4),
+                    |w| rt::Encode::encode(&data, w),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+                    Some(rt::rewrite::<Numbers>),
+                )
         }
     }
 
@@ -557,6 +612,20 @@ pub mod bank {
                 .rewriting(rt::rewrite::<f64>)
         }
 
+        /// [`add_interest`](Self::add_interest), begun now and to be waited for by the same thread.
+        pub fn add_interest_begin(
+            &self,
+            rate: f64,
+        ) -> rt::Begun<'_, (), rt::SystemException> {
+            self.0
+                .begin(
+                    rt::Operation::new("add_interest", 0),
+                    |w| rt::Encode::encode(&rate, w),
+                    |_| Ok(()),
+                    Some(rt::rewrite::<f64>),
+                )
+        }
+
         /// `IDL:Bank/Account/balance:1.0`
         pub fn balance(&self) -> Result<i64, rt::SystemException> {
             self.0
@@ -578,6 +647,17 @@ pub mod bank {
                     rt::Operation::new("_get_balance", 1),
                     |_| Ok(()),
                     |r| rt::Decode::decode(r),
+                )
+        }
+
+        /// [`balance`](Self::balance), begun now and to be waited for by the same thread.
+        pub fn balance_begin(&self) -> rt::Begun<'_, i64, rt::SystemException> {
+            self.0
+                .begin(
+                    rt::Operation::new("_get_balance", 1),
+                    |_| Ok(()),
+                    |r| rt::Decode::decode(r),
+                    None,
                 )
         }
 
@@ -607,6 +687,20 @@ pub mod bank {
                 .rewriting(rt::rewrite::<i64>)
         }
 
+        /// [`withdraw`](Self::withdraw), begun now and to be waited for by the same thread.
+        pub fn withdraw_begin(
+            &self,
+            amount: i64,
+        ) -> rt::Begun<'_, i64, AccountWithdrawError> {
+            self.0
+                .begin(
+                    rt::Operation::new("withdraw", 2),
+                    |w| rt::Encode::encode(&amount, w),
+                    |r| rt::Decode::decode(r),
+                    Some(rt::rewrite::<i64>),
+                )
+        }
+
         /// `IDL:Bank/Account/rename:1.0`
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
             self.0
@@ -631,6 +725,20 @@ pub mod bank {
                     |_| Ok(()),
                 )
                 .rewriting(rt::rewrite::<String>)
+        }
+
+        /// [`rename`](Self::rename), begun now and to be waited for by the same thread.
+        pub fn rename_begin(
+            &self,
+            name: &str,
+        ) -> rt::Begun<'_, (), rt::SystemException> {
+            self.0
+                .begin(
+                    rt::Operation::new("rename", 3),
+                    |w| rt::Encode::encode(name, w),
+                    |_| Ok(()),
+                    Some(rt::rewrite::<String>),
+                )
         }
 
         /// `IDL:Bank/Account/touch:1.0`
@@ -669,6 +777,22 @@ pub mod bank {
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
                 .rewriting(rt::rewrite::<Numbers>)
+        }
+
+        /// [`move_data`](Self::move_data), begun now and to be waited for by the same thread.
+        ///
+        /// Yields `(data, count)`.
+        pub fn move_data_begin(
+            &self,
+            data: Numbers,
+        ) -> rt::Begun<'_, (Numbers, i32), rt::SystemException> {
+            self.0
+                .begin(
+                    rt::Operation::new("move_data", 5),
+                    |w| rt::Encode::encode(&data, w),
+                    |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
+                    Some(rt::rewrite::<Numbers>),
+                )
         }
     }
 

@@ -489,6 +489,19 @@ impl PlotterRef {
             )
     }
 
+    /// [`current`](Self::current), begun now and to be waited for by the same thread.
+    pub fn current_begin(
+        &self,
+    ) -> ::throughline::rt::Begun<'_, Level, ::throughline::rt::SystemException> {
+        self.0
+            .begin(
+                ::throughline::rt::Operation::new("_get_current", 0),
+                |_| Ok(()),
+                |r| ::throughline::rt::Decode::decode(r),
+                None,
+            )
+    }
+
     /// `IDL:Plotter/plot:1.0`
     pub fn plot(
         &self,
@@ -527,6 +540,27 @@ impl PlotterRef {
                 ::throughline::rt::rewrite::<Points>(r, w)?;
                 ::throughline::rt::rewrite::<plotter::Style>(r, w)
             })
+    }
+
+    /// [`plot`](Self::plot), begun now and to be waited for by the same thread.
+    pub fn plot_begin(
+        &self,
+        all: &[Point],
+        with: &plotter::Style,
+    ) -> ::throughline::rt::Begun<'_, i32, PlotterPlotError> {
+        self.0
+            .begin(
+                ::throughline::rt::Operation::new("plot", 1),
+                |w| {
+                    ::throughline::rt::Encode::encode(all, w)?;
+                    ::throughline::rt::Encode::encode(with, w)
+                },
+                |r| ::throughline::rt::Decode::decode(r),
+                Some(|r, w| {
+                    ::throughline::rt::rewrite::<Points>(r, w)?;
+                    ::throughline::rt::rewrite::<plotter::Style>(r, w)
+                }),
+            )
     }
 
     /// `IDL:Plotter/choose:1.0`
@@ -580,6 +614,36 @@ impl PlotterRef {
                 ::throughline::rt::rewrite::<Choice>(r, w)?;
                 ::throughline::rt::rewrite::<Option<PlotterRef>>(r, w)
             })
+    }
+
+    /// [`choose`](Self::choose), begun now and to be waited for by the same thread.
+    ///
+    /// Yields `(result, which)`.
+    pub fn choose_begin(
+        &self,
+        which: Choice,
+        next: Option<&PlotterRef>,
+    ) -> ::throughline::rt::Begun<
+        '_,
+        (Choice, Choice),
+        ::throughline::rt::SystemException,
+    > {
+        self.0
+            .begin(
+                ::throughline::rt::Operation::new("choose", 2),
+                |w| {
+                    ::throughline::rt::Encode::encode(&which, w)?;
+                    ::throughline::rt::Nilable::encode_nilable(next, w)
+                },
+                |r| Ok((
+                    ::throughline::rt::Decode::decode(r)?,
+                    ::throughline::rt::Decode::decode(r)?,
+                )),
+                Some(|r, w| {
+                    ::throughline::rt::rewrite::<Choice>(r, w)?;
+                    ::throughline::rt::rewrite::<Option<PlotterRef>>(r, w)
+                }),
+            )
     }
 }
 

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use throughline::rt::{Decode, Encode, Reader, Writer};
-use throughline::{
-    Address, AsyncCall, Orb, OrbConfig, SystemException, TrustedPeers, TypedReference, Wait, block_on,
-};
+use throughline::{Address, Begun, Orb, OrbConfig, SystemException, TrustedPeers, TypedReference, Wait};
 use throughline_cdr::{ByteOrder, Output};
 
 use super::{failure, outstanding};
@@ -182,19 +180,19 @@ fn begun(
     window: usize,
 ) -> Result<(Vec<u64>, Duration), SystemException> {
     let mut times = Vec::with_capacity(count);
-    let mut pending: VecDeque<(Instant, _)> = VecDeque::with_capacity(window);
+    let mut pending: VecDeque<(Instant, Begun<'_, (), _>)> = VecDeque::with_capacity(window);
     let start = Instant::now();
     let mut now = start;
     for n in 0..count + window {
         if n >= window
             && let Some((begun, call)) = pending.pop_front()
         {
-            block_on(call)?;
+            call.wait()?;
             now = Instant::now();
             times.push((now - begun).as_nanos() as u64);
         }
         if n < count {
-            pending.push_back((now, target.ping_async().begin()));
+            pending.push_back((now, target.ping_begin()));
         }
     }
     Ok((times, start.elapsed()))

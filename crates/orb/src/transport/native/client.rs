@@ -15,6 +15,7 @@ use throughline_wire::{Flow, Kind};
 use super::exchange::Attempt;
 use super::link::{Link, LinkError, LinkOptions};
 use super::pipe::Pipe;
+use super::window;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::native::Body;
 use crate::transport::reactor::lock;
@@ -127,8 +128,9 @@ pub(crate) fn drop_closed() {
     let _ = LINKS.try_with(|links| {
         let last = LAST.try_with(Cell::take).ok().flatten();
         links.borrow_mut().extend(last);
-        links.borrow_mut().retain(|own| !own.server.closed.load(Ordering::Acquire));
+        links.borrow_mut().retain(|own| !own.server.is_closed());
     });
+    window::drop_closed();
 }
 
 impl NativeServer {
@@ -163,6 +165,16 @@ impl NativeServer {
         self.closed.store(true, Ordering::Release);
         self.end_pipe(&LinkError::ShutDown);
         false
+    }
+
+    /// Whether nobody uses it any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Whether it shares memory with this process.
+    pub(super) fn is_near(&self) -> bool {
+        matches!(self.address, NativeAddress::Shm { .. })
     }
 
     /// Whether it is worth trying.
@@ -233,7 +245,7 @@ impl NativeServer {
 
     /// A connected link. Where the server has answered before, or there is no other way to it, the first call need not wait for
     /// the connection. Otherwise it must: a call that may have arrived can't take another way.
-    fn new_link(&self, alone: bool) -> Result<Link, LinkError> {
+    pub(super) fn new_link(&self, alone: bool) -> Result<Link, LinkError> {
         let early = alone || self.proven.load(Ordering::Relaxed);
         let link = Link::connect(&self.address, CONNECT_WITHIN, self.options, early)?;
         if !early {

@@ -120,23 +120,8 @@ impl Drop for Driving<'_> {
 /// Waits for a future, and receives for it meanwhile what comes by the native protocol: the fastest way to wait for calls
 /// whose servers share memory with this process. Any other executor does as well, only slower.
 ///
-/// Calls that were [begun](crate::AsyncCall::begin) before go on meanwhile. So a thread can have many under way:
-///
-/// ```no_run
-/// use std::collections::VecDeque;
-/// use throughline::rt::Operation;
-/// use throughline::{AsyncCall, ObjectRef, SystemException, block_on};
-///
-/// fn thousand_pings(object: &ObjectRef, ping: Operation) -> Result<(), SystemException> {
-///     let call = || object.call_async::<(), SystemException, _>(ping, |_| Ok(()), |_| Ok(())).begin();
-///     let mut pending: VecDeque<_> = (0..64).map(|_| call()).collect();
-///     for _ in 64..1000 {
-///         block_on(pending.pop_front().expect("64 of them"))?;
-///         pending.push_back(call());
-///     }
-///     pending.into_iter().try_for_each(block_on)
-/// }
-/// ```
+/// Calls that were [begun](crate::AsyncCall::begin) before go on meanwhile. For many calls of one thread there is
+/// [`Begun`](crate::Begun), which is faster.
 pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
     let mut future = pin!(future.into_future());
     ALARM.with(|(alarm, waker)| {

@@ -13,6 +13,7 @@ use throughline_vi::{
     Bell, Buffer, Completion, CompletionError, ConnectError, ConnectionRequest, Nic, Reliability,
     ResourceError, SMALL_MESSAGE, SendDescriptor, State, TrustedPeers, Vi, ViAttributes, WaitError,
 };
+use throughline_wire::Flags;
 
 use super::bulk::{Bulk, WHOLE};
 use super::nics;
@@ -143,6 +144,8 @@ pub(crate) struct Link {
     eager: u32,
     /// Messages checked out.
     away: usize,
+    /// The last answer to a message checked out was more than a [`Desk`] has room for.
+    answers_long: bool,
     /// Registered buffers in each direction.
     buffers: u32,
     /// How many of those to receive into are not posted at first.
@@ -154,6 +157,44 @@ pub(crate) struct Link {
     /// Of the client, if it is on this machine.
     process: Option<u32>,
     max_message: usize,
+}
+
+/// Small requests whose sender may send others before it has the answer are worked on in memory of the worker's; so are answers
+/// up to so many octets, header included.
+const SMALL_ANSWER: usize = 2048;
+
+/// A worker's memory for such requests, one at a time.
+#[derive(Debug)]
+pub(super) struct Desk {
+    request: [u8; SMALL_MESSAGE],
+    len: usize,
+    answer: Box<[u8; SMALL_ANSWER]>,
+    used: usize,
+}
+
+/// What was done with a small message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// There may be another one, or none.
+    Nothing,
+    /// It lies on the desk.
+    OnDesk,
+    /// It was [received](Link::received).
+    Received,
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        Self { request: [0; SMALL_MESSAGE], len: 0, answer: Box::new([0; SMALL_ANSWER]), used: 0 }
+    }
+
+    /// Has the request on it answered, with what `answer` writes, if it writes anything.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, overflow: &mut Vec<u8>, answer: impl FnOnce(&[u8], Output<'_>)) {
+        self.used = 0;
+        let request = self.request.get(..self.len).unwrap_or_default();
+        answer(request, Output::memory(&mut *self.answer, &mut self.used, overflow));
+    }
 }
 
 /// A message taken from its link, to be worked on while others use that, and the memory for its answer.
@@ -242,6 +283,7 @@ impl Link {
             looks: if options.spin.is_zero() { 0 } else { memory.looks },
             eager: memory.eager,
             away: 0,
+            answers_long: false,
             buffers: memory.buffers,
             spare: memory.buffers.saturating_sub(memory.posted) as usize,
             size,
@@ -416,6 +458,12 @@ impl Link {
         }
     }
 
+    /// Sends a message that needs neither buffer nor descriptor, if the fabric can do without; whether it was sent.
+    #[inline(always)]
+    pub(crate) fn send_small(&mut self, message: &[u8]) -> bool {
+        self.vi.send_small(message)
+    }
+
     #[inline(never)]
     fn send_buffer(&mut self, used: usize) -> Result<(), LinkError> {
         let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
@@ -476,6 +524,17 @@ impl Link {
         let Some(len) = self.vi.receive_small(&mut self.small) else { return false };
         self.arrived = Arrived::Small(len);
         true
+    }
+
+    /// Takes the next message, if it needs no buffer and is there: its length, and its octets from the beginning. It need not be
+    /// released.
+    #[inline(always)]
+    pub(crate) fn take_small(&mut self) -> Option<(usize, &[u8; SMALL_MESSAGE])> {
+        if !matches!(self.arrived, Arrived::Nothing) {
+            return None;
+        }
+        let len = self.vi.receive_small(&mut self.small)?;
+        Some((len, &self.small))
     }
 
     #[inline(never)]
@@ -566,13 +625,46 @@ impl Link {
         self.arrived.octets_at(&self.small, &self.vi)
     }
 
-    /// The message received last, if it needed no buffer: its length, and its octets from the beginning.
+    /// Takes the next message, if it is small, and puts it on the desk if its sender may send others before it has the answer.
     #[inline(always)]
-    pub(crate) fn received_small(&self) -> Option<(usize, &[u8; SMALL_MESSAGE])> {
-        match &self.arrived {
-            Arrived::Small(len) => Some((*len, &self.small)),
-            _ => None,
+    pub(super) fn take_to(&mut self, desk: &mut Desk) -> Taken {
+        if self.answers_long || !matches!(self.arrived, Arrived::Nothing) {
+            return Taken::Nothing;
         }
+        let Some(len) = self.vi.receive_small(&mut desk.request) else { return Taken::Nothing };
+        if !Flags::peek(&desk.request).has(Flags::CONCURRENT) {
+            self.small = desk.request;
+            self.arrived = Arrived::Small(len);
+            return Taken::Received;
+        }
+        desk.len = len;
+        self.away += 1;
+        Taken::OnDesk
+    }
+
+    /// Sends the answer to the request on the desk.
+    #[inline(always)]
+    pub(super) fn send_from(&mut self, desk: &Desk, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        self.away -= 1;
+        match desk.answer.get(..desk.used) {
+            Some(answer) if desk.used <= SMALL_MESSAGE && overflow.is_empty() => {
+                if desk.used == 0 || self.vi.send_small(answer) { Ok(()) } else { self.send_copy(answer) }
+            }
+            Some(answer) if overflow.is_empty() => self.send_copy(answer),
+            _ => {
+                // The next ones are written where they are sent from.
+                self.answers_long = true;
+                self.send_overflow(overflow)
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn send_copy(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let room = self.room()?;
+        let Some(place) = room.get_mut(..message.len()) else { return self.send_large(message) };
+        place.copy_from_slice(message);
+        self.send(message.len())
     }
 
     /// The message received last leaves the link for a while. At least one buffer must stay posted, or the peer's next message
@@ -600,6 +692,7 @@ impl Link {
     pub(crate) fn check_in(&mut self, errand: Errand, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
         let Errand { message, room, used, .. } = errand;
         self.away -= 1;
+        self.answers_long = used > SMALL_ANSWER;
         self.out = Some(room);
         let sent = self.send_answer(used, overflow);
         if let Arrived::Buffer(buffer) = message {

@@ -15,6 +15,7 @@ pub(crate) mod pipe;
 pub(crate) mod pipe_calls;
 mod roles;
 pub(crate) mod server;
+pub(crate) mod window;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -4,20 +4,19 @@
 //! called by the system when something comes, and stays for a while; unless the thread [drives](super::drive) its futures
 //! itself.
 
-use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use throughline_demux::Handle;
-use throughline_vi::Bell;
+use throughline_vi::{Bell, SMALL_MESSAGE};
 use throughline_wire::{Flags, Flow, Header, Message};
 
 use super::client::NativeServer;
 use super::drive;
 use super::link::{Link, LinkError};
 use super::park::Spin;
-use super::pipe_calls::{PipeCalls, PipeFailure, PipeReply, SMALL, SmallReply};
+use super::pipe_calls::{Found, PipeCalls, PipeFailure, PipeReply, SmallReply};
 use crate::native::Body;
 use crate::transport::keeper::Watched;
 use crate::transport::poller::{Event, Interest};
@@ -75,57 +74,26 @@ pub(crate) enum Begun {
     Full,
 }
 
-/// The locked state. Wakers are called when it is unlocked.
-struct Locked<'p> {
-    pipe: &'p Pipe,
-    guard: Option<MutexGuard<'p, State>>,
-}
-
-impl Deref for Locked<'_> {
-    type Target = State;
-
-    #[inline(always)]
-    fn deref(&self) -> &State {
-        self.guard.as_ref().expect("unlocked only at the end")
-    }
-}
-
-impl DerefMut for Locked<'_> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut State {
-        self.guard.as_mut().expect("unlocked only at the end")
-    }
-}
-
-impl Drop for Locked<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.guard.as_ref().is_some_and(|guard| !guard.wakes.is_empty()) {
-            self.unlock_and_wake();
-        }
-    }
-}
-
-impl Locked<'_> {
-    #[inline(never)]
-    fn unlock_and_wake(&mut self) {
-        let wakes = self.guard.as_mut().map(|guard| std::mem::take(&mut guard.wakes));
-        self.guard = None;
-        self.pipe.wake(wakes.unwrap_or_default());
-    }
-}
-
 impl Pipe {
     pub(crate) fn new(reactor: Weak<Reactor>, limit: usize) -> Self {
         Self { state: Mutex::default(), reactor, limit }
     }
 
+    /// Works on the state under its lock. Wakers are called when it is unlocked, since what they do is unknown.
     #[inline(always)]
-    fn lock(&self) -> Locked<'_> {
-        Locked { pipe: self, guard: Some(lock(&self.state)) }
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = lock(&self.state);
+        let done = work(&mut state);
+        if !state.wakes.is_empty() {
+            self.unlock_and_wake(state);
+        }
+        done
     }
 
-    fn wake(&self, mut wakes: Vec<Waker>) {
+    #[inline(never)]
+    fn unlock_and_wake(&self, mut state: MutexGuard<'_, State>) {
+        let mut wakes = std::mem::take(&mut state.wakes);
+        drop(state);
         wakes.drain(..).for_each(Waker::wake);
         // Its memory serves the next ones.
         let mut state = lock(&self.state);
@@ -136,24 +104,38 @@ impl Pipe {
 
     /// Connecting has ended; with a link if it succeeded.
     pub(crate) fn connected(&self, link: Option<Link>) {
-        let mut state = self.lock();
-        if let Some(link) = link
-            && let Some(bell) = link.bell()
-        {
-            state.joint = Some(Joint { link, bell, flow: super::flows().next(), handle: None });
-        }
-        let state = &mut *state;
-        (state.connecting, state.attended) = (false, false);
-        state.wakes.append(&mut state.stuck);
+        let joint = link.and_then(|link| {
+            let bell = link.bell()?;
+            Some(Joint { link, bell, flow: super::flows().next(), handle: None })
+        });
+        self.with(|state| {
+            if joint.is_some() {
+                state.joint = joint;
+            }
+            (state.connecting, state.attended) = (false, false);
+            state.wakes.append(&mut state.stuck);
+        });
     }
 
     /// Sends a request whose arguments are marshaled already.
     #[inline]
     pub(crate) fn send(&self, header: &Header, arguments: &[u8], deadline: Option<Instant>) -> Begun {
-        let mut state = self.lock();
-        let begun = state.send(header, arguments, deadline, self.limit);
-        let begun = begun.unwrap_or_else(|error| {
-            self.end(&mut state, &error);
+        self.with(|state| match state.send_small(header, arguments, deadline, self.limit) {
+            Some(id) => Begun::Sent(id),
+            None => self.send_any(state, header, arguments, deadline),
+        })
+    }
+
+    #[inline(never)]
+    fn send_any(
+        &self,
+        state: &mut State,
+        header: &Header,
+        arguments: &[u8],
+        deadline: Option<Instant>,
+    ) -> Begun {
+        let begun = state.send(header, arguments, deadline, self.limit).unwrap_or_else(|error| {
+            self.end(state, &error);
             Begun::NotConnected
         });
         match begun {
@@ -164,30 +146,15 @@ impl Pipe {
 
     /// Nobody wants the answer to this any more.
     pub(crate) fn forget(&self, id: u32) {
-        self.lock().calls.forget(id);
+        self.with(|state| state.calls.forget(id));
     }
 
     /// Reads what has come, and gives it to its calls; whether anything had.
+    #[inline(never)]
     fn read(&self, state: &mut State) -> bool {
         let Some(joint) = &mut state.joint else { return false };
-        let mut found = 0;
-        let result = loop {
-            if found == AT_ONCE {
-                break Ok(());
-            }
-            match joint.link.try_receive() {
-                Ok(true) => {}
-                Ok(false) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-            found += 1;
-            match deliver(&mut state.calls, &joint.link) {
-                Ok(waker) => state.wakes.extend(waker),
-                Err(error) => break Err(error),
-            }
-            joint.link.release();
-        };
-        if found > 0 {
+        let (found, result) = read(&mut joint.link, &mut state.calls, &mut state.wakes);
+        if found > 0 && !state.stuck.is_empty() {
             state.wakes.append(&mut state.stuck);
         }
         if let Err(error) = result {
@@ -201,13 +168,9 @@ impl Pipe {
     fn end(&self, state: &mut State, error: &LinkError) {
         let Some(joint) = state.joint.take() else { return };
         tracing::debug!(%error, "the futures' link is over");
-        // A server that says farewell has answered all that it has carried out, or is about to refuse the rest of it.
-        let farewell = error.is_refusal() || error.is_farewell() && !joint.link.has_part();
-        let failure =
-            if farewell { PipeFailure::NotCarriedOut } else { PipeFailure::Lost(error.to_string()) };
         self.remove(&joint);
         state.attended = false;
-        state.calls.end(&failure, |_| true, &mut state.wakes);
+        state.calls.end(&failure(error, &joint.link), |_| true, &mut state.wakes);
         state.wakes.append(&mut state.stuck);
     }
 
@@ -250,30 +213,56 @@ impl Pipe {
     /// Reads, until nothing more is expected or nothing has come for a while.
     fn attended(&self, reactor: &Arc<Reactor>, limit: Duration) {
         let mut spin = Spin::new(limit);
-        if let Some(joint) = &self.lock().joint {
+        if let Some(joint) = &lock(&self.state).joint {
             joint.bell.disarm();
             joint.bell.drain();
         }
-        loop {
-            let mut state = self.lock();
-            if self.read(&mut state) {
-                spin.found();
-            }
-            if state.joint.is_none() || state.calls.waiting() == 0 && state.stuck.is_empty() {
-                state.attended = false;
-                return;
-            }
-            if spin.is_over() {
-                return self.call_for_attendance(&mut state, reactor);
-            }
-            drop(state);
+        while self.with(|state| self.attend_once(state, reactor, &mut spin)) {
             std::hint::spin_loop();
         }
+    }
+
+    /// Whether to look again.
+    fn attend_once(&self, state: &mut State, reactor: &Arc<Reactor>, spin: &mut Spin) -> bool {
+        if self.read(state) {
+            spin.found();
+        }
+        if state.joint.is_none() || state.calls.waiting() == 0 && state.stuck.is_empty() {
+            state.attended = false;
+            return false;
+        }
+        if spin.is_over() {
+            self.call_for_attendance(state, reactor);
+            return false;
+        }
+        true
     }
 }
 
 impl State {
-    #[inline]
+    /// Sends a request that lies in one line of shared memory, which most do. None if that cannot be; then nothing has changed.
+    #[inline(always)]
+    fn send_small(
+        &mut self,
+        header: &Header,
+        arguments: &[u8],
+        deadline: Option<Instant>,
+        limit: usize,
+    ) -> Option<u32> {
+        let joint = self.joint.as_mut()?;
+        let mut message = [0; SMALL_MESSAGE];
+        let used = header.size() + arguments.len();
+        message.get_mut(header.size()..used)?.copy_from_slice(arguments);
+        let id = self.calls.add(deadline, limit)?;
+        let header = joint.header(header, id);
+        let written = header.write(&mut message).is_ok();
+        if written && joint.link.send_small(&message[..used]) {
+            return Some(id);
+        }
+        self.calls.forget(id);
+        None
+    }
+
     fn send(
         &mut self,
         header: &Header,
@@ -286,8 +275,7 @@ impl State {
             return Ok(Begun::NoRoom);
         }
         let Some(id) = self.calls.add(deadline, limit) else { return Ok(Begun::Full) };
-        let flags = header.flags.with(Flags::CONCURRENT);
-        let header = Header { flow: joint.flow, sequence: id, flags, ..*header };
+        let header = joint.header(header, id);
         let written = write(&mut joint.link, &header, arguments);
         if !matches!(written, Ok(true)) {
             self.calls.forget(id);
@@ -296,8 +284,15 @@ impl State {
     }
 }
 
+impl Joint {
+    /// The header as it is sent here.
+    #[inline(always)]
+    fn header(&self, header: &Header, id: u32) -> Header {
+        Header { flow: self.flow, sequence: id, flags: header.flags.with(Flags::CONCURRENT), ..*header }
+    }
+}
+
 /// Whether the arguments fitted.
-#[inline]
 fn write(link: &mut Link, header: &Header, arguments: &[u8]) -> Result<bool, LinkError> {
     let room = link.room()?;
     let used = header.size() + arguments.len();
@@ -309,66 +304,130 @@ fn write(link: &mut Link, header: &Header, arguments: &[u8]) -> Result<bool, Lin
     link.send(used).map(|()| true)
 }
 
-#[inline]
-fn deliver(calls: &mut PipeCalls, link: &Link) -> Result<Option<Waker>, LinkError> {
+/// Gives what has come to its calls, but not for ever: how much it was, and whether the link goes on.
+#[inline(always)]
+pub(super) fn read(
+    link: &mut Link,
+    calls: &mut PipeCalls,
+    wakes: &mut Vec<Waker>,
+) -> (usize, Result<(), LinkError>) {
+    let mut found = 0;
+    while found < AT_ONCE {
+        let come = match link.take_small() {
+            Some(small) => deliver_small(calls, small, wakes),
+            None => read_any(link, calls, wakes),
+        };
+        match come {
+            Ok(true) => found += 1,
+            Ok(false) => break,
+            Err(error) => return (found, Err(error)),
+        }
+    }
+    (found, Ok(()))
+}
+
+/// Why the calls on a link that is over have no answer.
+#[cold]
+pub(super) fn failure(error: &LinkError, link: &Link) -> PipeFailure {
+    // A server that says farewell has answered all that it has carried out, or is about to refuse the rest of it.
+    let farewell = error.is_refusal() || error.is_farewell() && !link.has_part();
+    if farewell { PipeFailure::NotCarriedOut } else { PipeFailure::Lost(error.to_string()) }
+}
+
+#[inline(always)]
+fn deliver_small(
+    calls: &mut PipeCalls,
+    (len, octets): (usize, &[u8; SMALL_MESSAGE]),
+    wakes: &mut Vec<Waker>,
+) -> Result<bool, LinkError> {
+    let bytes = octets.get(..len).unwrap_or_default();
+    let Ok(message) = Message::read(bytes) else { return Err(LinkError::Nonsense) };
+    let Header { kind, sequence, .. } = message.header;
+    if kind.is_reply() {
+        calls.deliver_small(sequence, (kind, Body::of(bytes, &message)), (len, octets), wakes);
+    }
+    Ok(true)
+}
+
+/// Takes a message of any length, if one is there.
+#[inline(never)]
+fn read_any(link: &mut Link, calls: &mut PipeCalls, wakes: &mut Vec<Waker>) -> Result<bool, LinkError> {
+    if !link.try_receive()? {
+        return Ok(false);
+    }
+    deliver_received(link, calls, wakes).map(|()| true)
+}
+
+/// Gives the message received last to its call.
+pub(super) fn deliver_received(
+    link: &mut Link,
+    calls: &mut PipeCalls,
+    wakes: &mut Vec<Waker>,
+) -> Result<(), LinkError> {
     let bytes = link.received();
     let Ok(message) = Message::read(bytes) else { return Err(LinkError::Nonsense) };
     let Header { kind, sequence, .. } = message.header;
-    if !kind.is_reply() {
-        return Ok(None);
+    if kind.is_reply() {
+        calls.deliver(sequence, (kind, Body::of(bytes, &message)), bytes, wakes);
     }
-    let body = Body::of(bytes, &message);
-    Ok(match link.received_small() {
-        Some(small) => calls.deliver(sequence, || Ok(PipeReply::small(kind, body, small))),
-        None => calls.deliver(sequence, || Ok(PipeReply::new(kind, body, bytes))),
-    })
+    link.release();
+    Ok(())
 }
 
 impl NativeServer {
-    /// The answer to a request, once it is there, if it is a small one that only has to be read; none if it is to be
+    /// Whether the answer to a request is a small one that only has to be read, once it is there; otherwise it is to be
     /// [taken](Self::take_reply). The task is woken when there is either.
+    #[inline]
     pub(crate) fn poll_small(
         self: &Arc<Self>,
         id: u32,
         cx: &mut Context<'_>,
-        into: &mut [u8; SMALL],
-    ) -> Poll<Option<SmallReply>> {
-        let pipe = &self.pipe;
-        let mut state = pipe.lock();
-        if state.calls.expects(id) {
-            pipe.read(&mut state);
-            if state.calls.expects(id) {
-                state.calls.register(id, cx.waker());
-                if !drive::adopt(self) {
-                    pipe.attend(&mut state, self);
-                }
+        into: &mut SmallReply,
+    ) -> Poll<bool> {
+        self.pipe.with(|state| {
+            let mut found = state.calls.take_small(id, into);
+            if found == Found::Waiting {
+                self.pipe.read(state);
+                found = state.calls.take_small(id, into);
+            }
+            if found == Found::Waiting {
+                self.wait_for(state, id, cx.waker());
                 return Poll::Pending;
             }
+            Poll::Ready(found == Found::Small)
+        })
+    }
+
+    #[inline(never)]
+    fn wait_for(self: &Arc<Self>, state: &mut State, id: u32, waker: &Waker) {
+        state.calls.register(id, waker);
+        if !drive::adopt(self) {
+            self.pipe.attend(state, self);
         }
-        Poll::Ready(state.calls.take_small(id, into))
     }
 
     /// The answer to a request that is expected no longer.
     pub(crate) fn take_reply(&self, id: u32) -> Option<Result<PipeReply, PipeFailure>> {
-        self.pipe.lock().calls.take(id)
+        self.pipe.with(|state| state.calls.take(id))
     }
 
     /// Ready when a request may be tried again. Who has a deadline is woken in every tick of the keeper, to look at the clock.
     pub(crate) fn poll_room(self: &Arc<Self>, cx: &mut Context<'_>, has_deadline: bool) -> Poll<()> {
         let pipe = &self.pipe;
-        let mut state = pipe.lock();
-        let came = pipe.read(&mut state);
-        let ready = match &mut state.joint {
-            Some(joint) => came || joint.link.has_room().unwrap_or(true),
-            None => !state.connecting,
-        };
-        if !ready {
-            state.stuck.push(cx.waker().clone());
-            if !drive::adopt(self) {
-                pipe.attend(&mut state, self);
+        let ready = pipe.with(|state| {
+            let came = pipe.read(state);
+            let ready = match &mut state.joint {
+                Some(joint) => came || joint.link.has_room().unwrap_or(true),
+                None => !state.connecting,
+            };
+            if !ready {
+                state.stuck.push(cx.waker().clone());
+                if !drive::adopt(self) {
+                    pipe.attend(state, self);
+                }
             }
-        }
-        drop(state);
+            ready
+        });
         // Not before it has its place: the keeper forgets who waits for nothing.
         if !ready && has_deadline {
             self.watch_deadlines();
@@ -378,28 +437,27 @@ impl NativeServer {
 
     /// Reads what has come; whether anything had.
     pub(crate) fn read_replies(&self) -> bool {
-        let mut state = self.pipe.lock();
-        self.pipe.read(&mut state)
+        self.pipe.with(|state| self.pipe.read(state))
     }
 
     /// From now on a worker reads.
     pub(crate) fn attend(self: &Arc<Self>) {
-        let mut state = self.pipe.lock();
-        self.pipe.attend(&mut state, self);
+        self.pipe.with(|state| self.pipe.attend(state, self));
     }
 
     /// As [`attend`](Self::attend), if somebody is to be woken.
     pub(crate) fn attend_to_sleepers(self: &Arc<Self>) {
-        let mut state = self.pipe.lock();
-        if state.calls.has_wakers() || !state.stuck.is_empty() {
-            self.pipe.attend(&mut state, self);
-        }
+        self.pipe.with(|state| {
+            if state.calls.has_wakers() || !state.stuck.is_empty() {
+                self.pipe.attend(state, self);
+            }
+        });
     }
 
     /// The keeper looks after the deadlines of calls under way.
     pub(crate) fn watch_deadlines(self: &Arc<Self>) {
         let Some(reactor) = self.pipe.reactor.upgrade() else { return };
-        if !std::mem::replace(&mut self.pipe.lock().watched, true) {
+        if !self.pipe.with(|state| std::mem::replace(&mut state.watched, true)) {
             let watched: Weak<Self> = Arc::downgrade(self);
             reactor.keeper.ensure_running(&reactor);
             reactor.keeper.watch(watched);
@@ -408,21 +466,20 @@ impl NativeServer {
 
     /// Ends the futures' link.
     pub(crate) fn end_pipe(&self, error: &LinkError) {
-        let mut state = self.pipe.lock();
-        self.pipe.end(&mut state, error);
+        self.pipe.with(|state| self.pipe.end(state, error));
     }
 }
 
 impl Watched for NativeServer {
     fn expire(&self, now: Instant) -> bool {
-        let mut state = self.pipe.lock();
         let due = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
-        let state = &mut *state;
-        let more = state.calls.end(&PipeFailure::TimedOut, due, &mut state.wakes);
-        let more = more || !state.stuck.is_empty();
-        state.wakes.append(&mut state.stuck);
-        state.watched = more;
-        more
+        self.pipe.with(|state| {
+            let more = state.calls.end(&PipeFailure::TimedOut, due, &mut state.wakes);
+            let more = more || !state.stuck.is_empty();
+            state.wakes.append(&mut state.stuck);
+            state.watched = more;
+            more
+        })
     }
 }
 

@@ -14,53 +14,53 @@ use crate::native::Body;
 
 /// Places that a sequence number can tell apart; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
-const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+pub(super) const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+
+/// No place.
+const NONE: u32 = INDEX_MASK;
 
 /// Answers up to so many octets, header included, are kept without an allocation.
 pub(crate) const SMALL: usize = 72;
 
-/// An answer, copied out of registered memory so that this serves the next one.
+/// An answer of more than [`SMALL`] octets, or one that says more than results do, copied out of registered memory so that
+/// this serves the next one.
 #[derive(Debug)]
 pub(crate) struct PipeReply {
     kind: Kind,
     body: Body,
-    message: Octets,
+    message: Box<[u8]>,
 }
 
 /// An answer of at most [`SMALL`] octets that only has to be read.
+#[derive(Debug)]
 pub(crate) struct SmallReply {
-    /// In octets.
-    pub(crate) len: usize,
-    pub(crate) body: Body,
     /// It is a user exception.
     pub(crate) user: bool,
+    len: u8,
+    body: Body,
+    octets: [u8; SMALL],
 }
 
-#[derive(Debug)]
-enum Octets {
-    Small { len: u8, octets: [u8; SMALL] },
-    Large(Box<[u8]>),
+impl SmallReply {
+    pub(crate) const EMPTY: Self = Self { user: false, len: 0, body: Body::NONE, octets: [0; SMALL] };
+
+    /// A reader of the body.
+    #[inline(always)]
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        self.body.reader(self.octets.get(..usize::from(self.len)).unwrap_or_default())
+    }
+
+    /// Octets behind the message are left as they were.
+    #[inline(always)]
+    fn put(&mut self, user: bool, body: Body, len: usize) {
+        (self.user, self.body, self.len) = (user, body, len as u8);
+    }
 }
 
 impl PipeReply {
     #[inline]
     pub(crate) fn new(kind: Kind, body: Body, message: &[u8]) -> Self {
-        let message = if message.len() <= SMALL {
-            let mut octets = [0; SMALL];
-            octets[..message.len()].copy_from_slice(message);
-            Octets::Small { len: message.len() as u8, octets }
-        } else {
-            Octets::Large(message.into())
-        };
-        Self { kind, body, message }
-    }
-
-    /// One that needed no buffer, of so many of these octets.
-    #[inline(always)]
-    pub(crate) fn small(kind: Kind, body: Body, (len, octets): (usize, &[u8; SMALL_MESSAGE])) -> Self {
-        let mut message = [0; SMALL];
-        message[..SMALL_MESSAGE].copy_from_slice(octets);
-        Self { kind, body, message: Octets::Small { len: len as u8, octets: message } }
+        Self { kind, body, message: message.into() }
     }
 
     /// One that `Kind::is_reply`.
@@ -72,11 +72,7 @@ impl PipeReply {
     /// A reader of the body.
     #[inline]
     pub(crate) fn reader(&self) -> Reader<'_> {
-        let octets = match &self.message {
-            Octets::Small { len, octets } => &octets[..usize::from(*len)],
-            Octets::Large(octets) => octets,
-        };
-        self.body.reader(octets)
+        self.body.reader(&self.message)
     }
 }
 
@@ -91,149 +87,211 @@ pub(crate) enum PipeFailure {
     TimedOut,
 }
 
-#[derive(Debug)]
-enum Slot {
-    Free { next: Option<u32> },
-    Waiting(Option<Waker>),
-    Done(Result<PipeReply, PipeFailure>),
+/// What became of a call that was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No answer is there yet.
+    Waiting,
+    /// A small answer was copied out, and the call is over.
+    Small,
+    /// Something else is there, to be [taken](PipeCalls::take), or the call is over.
+    Other,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Free,
+    Waiting,
+    Small,
+    Other,
 }
 
 #[derive(Debug)]
 struct Entry {
-    generation: u32,
+    /// The number of the call that is here, or that will be here next.
+    id: u32,
+    stage: Stage,
+    /// The next free place, of one that is free.
+    next: u32,
     deadline: Option<Instant>,
-    slot: Slot,
+    waker: Option<Waker>,
+    small: SmallReply,
+    other: Option<Result<PipeReply, PipeFailure>>,
 }
 
 /// The table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PipeCalls {
     entries: Vec<Entry>,
-    free: Option<u32>,
+    free: u32,
     waiting: usize,
     /// Calls that wait with somebody to be woken.
     wakers: usize,
+}
+
+impl Default for PipeCalls {
+    fn default() -> Self {
+        Self { entries: Vec::new(), free: NONE, waiting: 0, wakers: 0 }
+    }
 }
 
 impl PipeCalls {
     /// A number for a new call; none if `limit` are under way.
     #[inline]
     pub(crate) fn add(&mut self, deadline: Option<Instant>, limit: usize) -> Option<u32> {
-        let index = match self.free {
-            Some(index) => index,
-            None => self.grow(limit)?,
-        };
-        let entry = &mut self.entries[index as usize];
-        if let Slot::Free { next } = entry.slot {
-            self.free = next;
+        if self.free == NONE {
+            self.grow(limit)?;
         }
+        let entry = self.entries.get_mut(self.free as usize)?;
+        self.free = entry.next;
         entry.deadline = deadline;
-        entry.slot = Slot::Waiting(None);
+        entry.stage = Stage::Waiting;
         self.waiting += 1;
-        Some(entry.generation << INDEX_BITS | index)
+        Some(entry.id)
     }
 
     #[cold]
-    fn grow(&mut self, limit: usize) -> Option<u32> {
+    fn grow(&mut self, limit: usize) -> Option<()> {
         let index = self.entries.len();
         if index >= limit.min(INDEX_MASK as usize) {
             return None;
         }
-        self.entries.push(Entry { generation: 0, deadline: None, slot: Slot::Free { next: None } });
-        Some(index as u32)
+        self.free = index as u32;
+        self.entries.push(Entry {
+            id: self.free,
+            stage: Stage::Free,
+            next: NONE,
+            deadline: None,
+            waker: None,
+            small: SmallReply::EMPTY,
+            other: None,
+        });
+        Some(())
     }
 
-    #[inline]
-    fn entry(&mut self, id: u32) -> Option<&mut Entry> {
+    /// The place for the answer to a call, if it is waited for. Whoever waits is to be woken.
+    #[inline(always)]
+    fn answer(&mut self, id: u32, stage: Stage, wakes: &mut Vec<Waker>) -> Option<&mut Entry> {
         let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
-        (entry.generation == id >> INDEX_BITS).then_some(entry)
+        if entry.id != id || entry.stage != Stage::Waiting {
+            return None;
+        }
+        entry.stage = stage;
+        self.waiting -= 1;
+        if let Some(waker) = entry.waker.take() {
+            self.wakers -= 1;
+            wakes.push(waker);
+        }
+        Some(entry)
     }
 
-    /// Whether a reply to this is waited for.
-    #[inline]
-    pub(crate) fn expects(&mut self, id: u32) -> bool {
-        matches!(self.entry(id), Some(Entry { slot: Slot::Waiting(_), .. }))
-    }
-
-    /// Gives a call its outcome, made only if it is waited for, and its waker to whoever asks for that.
-    #[inline]
-    pub(crate) fn deliver(
+    /// Gives a call its answer: of so many of these octets.
+    #[inline(always)]
+    pub(crate) fn deliver_small(
         &mut self,
         id: u32,
-        outcome: impl FnOnce() -> Result<PipeReply, PipeFailure>,
-    ) -> Option<Waker> {
-        let entry = self.entry(id)?;
-        let Slot::Waiting(waker) = &mut entry.slot else { return None };
-        let waker = waker.take();
-        entry.slot = Slot::Done(outcome());
-        self.waiting -= 1;
-        self.wakers -= usize::from(waker.is_some());
-        waker
-    }
-
-    /// Copies the answer to a call out, if it is there, small, and only has to be read; the call is over then.
-    #[inline]
-    pub(crate) fn take_small(&mut self, id: u32, into: &mut [u8; SMALL]) -> Option<SmallReply> {
-        let next = self.free;
-        let entry = self.entry(id)?;
-        let Slot::Done(Ok(PipeReply { kind, body, message: Octets::Small { len, octets } })) = &entry.slot
-        else {
-            return None;
-        };
+        (kind, body): (Kind, Body),
+        (len, octets): (usize, &[u8; SMALL_MESSAGE]),
+        wakes: &mut Vec<Waker>,
+    ) {
         let user = match kind {
             Kind::Reply => false,
             Kind::UserException => true,
-            _ => return None,
+            _ => return self.deliver(id, (kind, body), octets.get(..len).unwrap_or_default(), wakes),
         };
-        let reply = SmallReply { len: usize::from(*len), body: *body, user };
-        *into = *octets;
-        // There is nothing to drop in what was there, which the compiler cannot see.
-        std::mem::forget(std::mem::replace(&mut entry.slot, Slot::Free { next }));
-        entry.generation = entry.generation.wrapping_add(1) & (u32::MAX >> INDEX_BITS);
-        self.free = Some(id & INDEX_MASK);
-        Some(reply)
+        if let Some(entry) = self.answer(id, Stage::Small, wakes) {
+            entry.small.octets[..SMALL_MESSAGE].copy_from_slice(octets);
+            entry.small.put(user, body, len);
+        }
+    }
+
+    /// As [`deliver_small`](Self::deliver_small), of any length.
+    #[inline(never)]
+    pub(crate) fn deliver(
+        &mut self,
+        id: u32,
+        (kind, body): (Kind, Body),
+        message: &[u8],
+        wakes: &mut Vec<Waker>,
+    ) {
+        let plain = matches!(kind, Kind::Reply | Kind::UserException);
+        if plain && message.len() <= SMALL {
+            if let Some(entry) = self.answer(id, Stage::Small, wakes) {
+                entry.small.octets[..message.len()].copy_from_slice(message);
+                entry.small.put(kind == Kind::UserException, body, message.len());
+            }
+        } else if let Some(entry) = self.answer(id, Stage::Other, wakes) {
+            entry.other = Some(Ok(PipeReply::new(kind, body, message)));
+        }
+    }
+
+    /// Copies the answer to a call out, if it is there, small, and only has to be read; the call is over then.
+    #[inline(always)]
+    pub(crate) fn take_small(&mut self, id: u32, into: &mut SmallReply) -> Found {
+        let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) else { return Found::Other };
+        if entry.id != id {
+            return Found::Other;
+        }
+        match entry.stage {
+            Stage::Waiting => Found::Waiting,
+            Stage::Other | Stage::Free => Found::Other,
+            Stage::Small => {
+                into.octets = entry.small.octets;
+                into.put(entry.small.user, entry.small.body, entry.small.len.into());
+                Self::release(&mut self.free, entry);
+                Found::Small
+            }
+        }
     }
 
     /// The outcome of a call, if it is there; the call is over then.
-    #[inline]
+    #[cold]
     pub(crate) fn take(&mut self, id: u32) -> Option<Result<PipeReply, PipeFailure>> {
-        if !matches!(self.entry(id)?.slot, Slot::Done(_)) {
+        let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
+        if entry.id != id {
             return None;
         }
-        match self.release(id) {
-            Some(Slot::Done(outcome)) => Some(outcome),
-            _ => None,
-        }
+        let outcome = entry.other.take()?;
+        Self::release(&mut self.free, entry);
+        Some(outcome)
     }
 
     /// Nobody wants the answer any more.
+    #[cold]
     pub(crate) fn forget(&mut self, id: u32) {
-        if let Some(Slot::Waiting(waker)) = self.release(id) {
-            self.waiting -= 1;
-            self.wakers -= usize::from(waker.is_some());
+        let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) else { return };
+        if entry.id != id || entry.stage == Stage::Free {
+            return;
         }
+        if entry.stage == Stage::Waiting {
+            self.waiting -= 1;
+            self.wakers -= usize::from(entry.waker.take().is_some());
+        }
+        entry.other = None;
+        Self::release(&mut self.free, entry);
     }
 
-    #[inline]
-    fn release(&mut self, id: u32) -> Option<Slot> {
-        let next = self.free;
-        let entry = self.entry(id)?;
-        entry.generation = entry.generation.wrapping_add(1) & (u32::MAX >> INDEX_BITS);
-        let slot = std::mem::replace(&mut entry.slot, Slot::Free { next });
-        self.free = Some(id & INDEX_MASK);
-        Some(slot)
+    /// The number of the next call here is another one.
+    #[inline(always)]
+    fn release(free: &mut u32, entry: &mut Entry) {
+        entry.next = std::mem::replace(free, entry.id & INDEX_MASK);
+        entry.id = entry.id.wrapping_add(1 << INDEX_BITS);
+        entry.stage = Stage::Free;
     }
 
     /// Leaves word whom to wake when the answer comes.
     #[inline]
     pub(crate) fn register(&mut self, id: u32, waker: &Waker) {
-        if let Some(Entry { slot: Slot::Waiting(place), .. }) = self.entry(id) {
-            match place {
-                Some(old) => old.clone_from(waker),
-                none => {
-                    *none = Some(waker.clone());
-                    self.wakers += 1;
-                }
+        let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) else { return };
+        if entry.id != id || entry.stage != Stage::Waiting {
+            return;
+        }
+        match &mut entry.waker {
+            Some(old) => old.clone_from(waker),
+            none => {
+                *none = Some(waker.clone());
+                self.wakers += 1;
             }
         }
     }
@@ -246,18 +304,24 @@ impl PipeCalls {
         wakes: &mut Vec<Waker>,
     ) -> bool {
         let mut more = false;
-        for entry in &mut self.entries {
-            let Slot::Waiting(waker) = &mut entry.slot else { continue };
-            if over(entry.deadline) {
-                self.wakers -= usize::from(waker.is_some());
-                wakes.extend(waker.take());
-                entry.slot = Slot::Done(Err(failure.clone()));
-                self.waiting -= 1;
-            } else {
-                more |= entry.deadline.is_some();
+        for at in 0..self.entries.len() {
+            let Entry { id, stage, deadline, .. } = self.entries[at];
+            if stage != Stage::Waiting {
+                continue;
+            }
+            if !over(deadline) {
+                more |= deadline.is_some();
+            } else if let Some(entry) = self.answer(id, Stage::Other, wakes) {
+                entry.other = Some(Err(failure.clone()));
             }
         }
         more
+    }
+
+    /// Whether any number is given out.
+    #[cold]
+    pub(crate) fn in_use(&self) -> bool {
+        self.entries.iter().any(|entry| entry.stage != Stage::Free)
     }
 
     /// How many calls have no answer yet.
@@ -277,6 +341,22 @@ impl PipeCalls {
 mod tests {
     use super::*;
 
+    fn fail(calls: &mut PipeCalls, failure: &PipeFailure) {
+        calls.end(failure, |_| true, &mut Vec::new());
+    }
+
+    fn answer(calls: &mut PipeCalls, id: u32, kind: Kind, octets: &[u8]) {
+        calls.deliver(id, (kind, Body::NONE), octets, &mut Vec::new());
+    }
+
+    fn expects(calls: &mut PipeCalls, id: u32) -> bool {
+        calls.take_small(id, &mut { SmallReply::EMPTY }) == Found::Waiting
+    }
+
+    fn octets(mut reader: Reader<'_>) -> Vec<u8> {
+        std::iter::from_fn(|| reader.read_u8().ok()).collect()
+    }
+
     #[test]
     fn a_late_answer_finds_nobody() {
         let mut calls = PipeCalls::default();
@@ -284,13 +364,46 @@ mod tests {
         calls.forget(first);
         let second = calls.add(None, 8).unwrap();
         assert_eq!(first & INDEX_MASK, second & INDEX_MASK);
-        assert!(!calls.expects(first) && calls.expects(second));
-        assert!(calls.deliver(first, || Err(PipeFailure::TimedOut)).is_none());
+        assert!(!expects(&mut calls, first) && expects(&mut calls, second));
+        answer(&mut calls, first, Kind::Reply, &[1]);
+        calls.forget(first);
+        let mut small = SmallReply::EMPTY;
+        assert_eq!(calls.take_small(first, &mut small), Found::Other);
+        assert_eq!(calls.take_small(second, &mut small), Found::Waiting);
         assert!(calls.take(second).is_none());
-        calls.deliver(second, || Err(PipeFailure::NotCarriedOut));
+        fail(&mut calls, &PipeFailure::NotCarriedOut);
+        assert_eq!(calls.take_small(second, &mut small), Found::Other);
         assert!(matches!(calls.take(second), Some(Err(PipeFailure::NotCarriedOut))));
         assert!(calls.take(second).is_none());
         assert_eq!(calls.waiting(), 0);
+    }
+
+    #[test]
+    fn answers_come_out_as_they_went_in() {
+        let mut calls = PipeCalls::default();
+        let mut small = SmallReply::EMPTY;
+        for len in [0, 1, 55, 56, 57, SMALL, SMALL + 1, 1000] {
+            let message: Vec<u8> = (0..len).map(|at| (at + len) as u8).collect();
+            for kind in [Kind::Reply, Kind::UserException, Kind::SystemException, Kind::Forward] {
+                let id = calls.add(None, 1).expect("the place before is free again");
+                match message.len() {
+                    len @ 0..=SMALL_MESSAGE => {
+                        let mut padded = [0xEE; SMALL_MESSAGE];
+                        padded[..len].copy_from_slice(&message);
+                        calls.deliver_small(id, (kind, Body::NONE), (len, &padded), &mut Vec::new());
+                    }
+                    _ => answer(&mut calls, id, kind, &message),
+                }
+                if calls.take_small(id, &mut small) == Found::Small {
+                    assert!(len <= SMALL && small.user == (kind == Kind::UserException));
+                    assert_eq!(octets(small.reader()), message);
+                } else {
+                    let reply = calls.take(id).expect("it is there").expect("an answer");
+                    assert!(len > SMALL || reply.kind() != Kind::Reply);
+                    assert_eq!((reply.kind(), octets(reply.reader())), (kind, message.clone()));
+                }
+            }
+        }
     }
 
     #[test]
@@ -300,6 +413,7 @@ mod tests {
         assert!(calls.add(None, 4).is_none());
         calls.forget(ids[2]);
         assert_eq!(calls.add(None, 4).unwrap() & INDEX_MASK, 2);
+        assert!(calls.add(None, 4).is_none());
         assert_eq!(calls.waiting(), 4);
     }
 
@@ -312,8 +426,21 @@ mod tests {
         let due = |deadline: Option<Instant>| deadline.is_some_and(|d| d <= now);
         assert!(calls.end(&PipeFailure::TimedOut, due, &mut Vec::new()));
         assert!(matches!(calls.take(over), Some(Err(PipeFailure::TimedOut))));
-        assert!(calls.expects(later) && calls.expects(never));
+        assert!(expects(&mut calls, later) && expects(&mut calls, never));
         assert!(!calls.end(&PipeFailure::NotCarriedOut, |_| true, &mut Vec::new()));
         assert_eq!(calls.waiting(), 0);
+    }
+
+    #[test]
+    fn whoever_waits_is_woken_once() {
+        let mut calls = PipeCalls::default();
+        let mut wakes = Vec::new();
+        let id = calls.add(None, 8).unwrap();
+        calls.register(id, Waker::noop());
+        calls.register(id, Waker::noop());
+        assert!(calls.has_wakers());
+        calls.deliver(id, (Kind::Reply, Body::NONE), &[], &mut wakes);
+        calls.deliver(id, (Kind::Reply, Body::NONE), &[], &mut wakes);
+        assert_eq!((wakes.len(), calls.has_wakers(), calls.waiting()), (1, false, 0));
     }
 }

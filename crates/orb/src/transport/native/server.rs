@@ -13,7 +13,7 @@ use throughline_giop::NativeAddress;
 use throughline_vi::Bell;
 use throughline_wire::Flags;
 
-use super::link::{Link, LinkError, LinkOptions};
+use super::link::{Desk, Link, LinkError, LinkOptions, Taken};
 use super::listener::LinkListener;
 use super::park::{Parking, Spin};
 use super::roles::{Part, Roles, Term};
@@ -55,6 +55,13 @@ impl Line {
             link.abort();
         }
     }
+}
+
+/// What a worker works with.
+struct Memory {
+    desk: Desk,
+    /// For answers that fit nowhere else.
+    overflow: Vec<u8>,
 }
 
 /// What the workers share.
@@ -266,7 +273,7 @@ impl Shared {
     fn lead(&self, term: Term) -> io::Result<()> {
         let mut spin = Spin::new(self.limits.link.spin);
         let (mut seen, mut looks) = (0, 0_u32);
-        let mut overflow = Vec::new();
+        let mut memory = Memory { desk: Desk::new(), overflow: Vec::new() };
         let mut parking = Parking::new(self.nudge.as_fd())?;
         let mut lines: Arc<[Arc<Line>]> = Arc::new([]);
         while self.roles.lasts(term) {
@@ -276,7 +283,7 @@ impl Shared {
                 lines = Arc::clone(&lock(&self.lines));
                 parking.watch(lines.iter().map(|line| &line.bell))?;
             }
-            if self.look(&lines, term, &mut overflow) {
+            if self.look(&lines, term, &mut memory) {
                 spin.found();
                 continue;
             }
@@ -308,11 +315,11 @@ impl Shared {
 
     /// Serves what is there; whether anything was.
     #[inline]
-    fn look(&self, lines: &[Arc<Line>], term: Term, overflow: &mut Vec<u8>) -> bool {
+    fn look(&self, lines: &[Arc<Line>], term: Term, memory: &mut Memory) -> bool {
         let mut found = false;
         for line in lines {
             if line.bell.ready() {
-                found |= self.serve(line, term, overflow);
+                found |= self.serve(line, term, memory);
                 if !self.roles.lasts(term) {
                     break;
                 }
@@ -321,7 +328,7 @@ impl Shared {
         found
     }
 
-    fn serve(&self, line: &Arc<Line>, term: Term, overflow: &mut Vec<u8>) -> bool {
+    fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory) -> bool {
         let mut link = match line.link.try_lock() {
             Ok(link) => link,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -330,10 +337,22 @@ impl Shared {
         };
         CALLER.set(line.process);
         for served in 0..TURN {
-            match link.try_receive() {
-                Ok(true) => {}
-                Ok(false) => return served > 0,
-                Err(error) => return self.end(line, &error),
+            let taken = link.take_to(&mut memory.desk);
+            if taken == Taken::OnDesk {
+                match self.run_from_desk(line, link, term, memory) {
+                    Ok(Some(guard)) => link = guard,
+                    Ok(None) => return true,
+                    Err(error) => return self.end(line, &error),
+                }
+                continue;
+            }
+            let overflow = &mut memory.overflow;
+            if taken == Taken::Nothing {
+                match link.try_receive() {
+                    Ok(true) => {}
+                    Ok(false) => return served > 0,
+                    Err(error) => return self.end(line, &error),
+                }
             }
             if Flags::peek(link.received()).has(Flags::CONCURRENT) && link.can_check_out() {
                 match self.run_errand(line, link, term, overflow) {
@@ -355,6 +374,25 @@ impl Shared {
             }
         }
         true
+    }
+
+    /// As [`run_errand`](Self::run_errand), with a small request that lies on the worker's desk.
+    #[inline]
+    fn run_from_desk<'l>(
+        &self,
+        line: &'l Line,
+        link: MutexGuard<'l, Link>,
+        term: Term,
+        memory: &mut Memory,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        drop(link);
+        let Memory { desk, overflow } = memory;
+        self.roles.beat(term);
+        desk.answer(overflow, |request, output| self.dispatcher.handle_native(request, output));
+        let leads = self.roles.beat(term);
+        let mut link = lock(&line.link);
+        link.send_from(desk, overflow)?;
+        Ok(leads.then_some(link))
     }
 
     /// Serves a request whose sender may send others before it has the answer: a worker that takes the lead serves them.

@@ -227,11 +227,18 @@ impl Connected {
 
     #[inline(always)]
     fn send_small(&mut self, message: &[u8]) -> bool {
-        let sent = message.len() <= self.small_limit && !self.reception && self.producer.push_small(message);
+        let small = message.len() <= self.small_limit && !self.reception;
+        let sent = small && (self.producer.push_small(message) || self.push_small_again(message));
         if sent {
             self.channel.wake_peer();
         }
         sent
+    }
+
+    /// There was no room, as far as this side knew.
+    #[cold]
+    fn push_small_again(&mut self, message: &[u8]) -> bool {
+        self.producer.grant(self.channel.peer_progress()).is_ok() && self.producer.push_small(message)
     }
 
     #[inline(always)]

@@ -1,0 +1,176 @@
+//! Calls that are begun now and waited for later, by one thread: the fastest way to have many under way.
+//!
+//! The request leaves when the call is begun. Where the object's server shares memory with this process and the request is small,
+//! no lock is taken and nothing is allocated; any other call is a [future](crate::CallFuture) beneath.
+
+use std::marker::PhantomData;
+use std::time::Instant;
+
+use throughline_cdr::{DecodeError, EncodeError, Output, Reader, Writer};
+use throughline_vi::SMALL_MESSAGE;
+use throughline_wire::{ADDRESSED_BYTES, Kind};
+
+use crate::arguments::Rewrite;
+use crate::call_future::CallFuture;
+use crate::exception::{Kind as Exception, OperationError, SystemException};
+use crate::interface::Operation;
+use crate::invoke::{Outcome, broken, failed, read_results};
+use crate::native::{body_writer, read_exception};
+use crate::reference::{ObjectRef, Present};
+use crate::transport::calls::CallFailure;
+use crate::transport::native::drive::block_on;
+use crate::transport::native::exchange::request;
+use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SmallReply};
+use crate::transport::native::window::{self, Plan, Ticket, Waited};
+
+/// Reads the results of an operation.
+pub type Decoder<T> = fn(&mut Reader<'_>) -> Result<T, DecodeError>;
+
+/// A call under way, to be [waited](Self::wait) for by the thread that has begun it. Generated stubs return it: for an
+/// operation `withdraw` that of `withdraw_begin`.
+///
+/// ```no_run
+/// use std::collections::VecDeque;
+/// use throughline::rt::Operation;
+/// use throughline::{Begun, ObjectRef, SystemException};
+///
+/// fn thousand_pings(object: &ObjectRef, ping: Operation) -> Result<(), SystemException> {
+///     let begin = || object.begin::<(), SystemException>(ping, |_| Ok(()), |_| Ok(()), None);
+///     let mut pending: VecDeque<_> = (0..64).map(|_| begin()).collect();
+///     for _ in 64..1000 {
+///         pending.pop_front().expect("64 of them").wait()?;
+///         pending.push_back(begin());
+///     }
+///     pending.into_iter().try_for_each(Begun::wait)
+/// }
+/// ```
+///
+/// Calls of one thread may overtake one another in the server. Nothing is received while the thread neither begins calls nor
+/// waits. The answer to a call that is dropped is dropped too; the servant runs all the same.
+#[must_use = "whether a call succeeded is known when it has been waited for"]
+pub struct Begun<'r, T, E> {
+    reference: &'r ObjectRef,
+    decode: Decoder<T>,
+    course: Course<T, E>,
+    /// Of the thread that has begun it.
+    thread: PhantomData<*const ()>,
+}
+
+enum Course<T, E> {
+    Near(Ticket),
+    Future(CallFuture<E, Decoder<T>>),
+    Over,
+}
+
+impl ObjectRef {
+    /// Begins a call of an operation: `encode` runs now, twice if need be, `decode` when the answer is waited for. Generated
+    /// stubs call this, and say how to `rewrite` the arguments should the call be forwarded to a server with other code sets.
+    pub fn begin<T, E: OperationError>(
+        &self,
+        operation: Operation,
+        encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
+        decode: Decoder<T>,
+        rewrite: Option<Rewrite>,
+    ) -> Begun<'_, T, E> {
+        let mut message = [0; SMALL_MESSAGE];
+        let (mut used, mut overflow) = (ADDRESSED_BYTES, Vec::new());
+        let encoded = encode(&mut body_writer(Output::memory(&mut message, &mut used, &mut overflow)));
+        let small = encoded.is_ok() && overflow.is_empty();
+        let ticket = if small { self.begin_near(operation, &mut message, used, rewrite) } else { None };
+        let course = match ticket {
+            Some(ticket) => Course::Near(ticket),
+            None => Course::Future(self.call_async(operation, encode, decode).begun(rewrite)),
+        };
+        Begun { reference: self, decode, course, thread: PhantomData }
+    }
+
+    /// Sends the request, if that can be done at once.
+    fn begin_near(
+        &self,
+        operation: Operation,
+        message: &mut [u8; SMALL_MESSAGE],
+        used: usize,
+        rewrite: Option<Rewrite>,
+    ) -> Option<Ticket> {
+        let Present::Own(binding) = self.present_binding() else { return None };
+        // Of an object of this process there are none.
+        let route = binding.native()?;
+        self.orb().check_up().ok()?;
+        let deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
+        let header = request(route, operation, deadline, Kind::Request);
+        let plan = Plan::new(operation, rewrite, deadline, message, used);
+        window::send(&route.server, &header, (message, used), plan)
+    }
+}
+
+impl<T, E: OperationError> Begun<'_, T, E> {
+    /// Waits for the answer, and reads it.
+    ///
+    /// # Errors
+    /// As the blocking call of the operation.
+    #[inline]
+    pub fn wait(mut self) -> Result<T, E> {
+        let mut small = SmallReply::EMPTY;
+        match std::mem::replace(&mut self.course, Course::Over) {
+            Course::Near(ticket) => match window::wait(ticket, &mut small) {
+                Waited::Small => {
+                    let reader = small.reader().with_context(self.reference.orb().weak());
+                    read_results(reader, small.user, self.decode)
+                }
+                Waited::Other(outcome) => self.conclude(outcome.0, outcome.1),
+            },
+            Course::Future(future) => block_on(future),
+            Course::Over => Err(SystemException::bad_param().detail("waited for twice").into()),
+        }
+    }
+
+    #[cold]
+    fn conclude(&self, plan: Plan, outcome: Result<PipeReply, PipeFailure>) -> Result<T, E> {
+        match self.outcome(outcome) {
+            Ok(Some(reply)) => Outcome::Native(reply).read(self.reference, self.decode),
+            Ok(None) => block_on(CallFuture::again(self.reference, &plan, self.decode)),
+            Err(exception) => Err(exception.into()),
+        }
+    }
+
+    /// None if the server has not carried the call out, and it is to be made again, perhaps by another way.
+    fn outcome(&self, outcome: Result<PipeReply, PipeFailure>) -> Result<Option<PipeReply>, SystemException> {
+        let suspend = |why: &str| {
+            let binding = self.reference.own_binding();
+            binding.native().into_iter().for_each(|route| route.server.suspend(&why));
+        };
+        match outcome {
+            Ok(reply) if reply.kind() == Kind::Forward => Ok(None),
+            Ok(reply) if reply.kind() == Kind::SystemException => {
+                let exception = read_exception(&mut reply.reader()).map_err(broken)?;
+                // Another way may know the object by another name.
+                if exception.kind == Exception::ObjectNotExist { Ok(None) } else { Err(exception) }
+            }
+            Ok(reply) => Ok(Some(reply)),
+            Err(PipeFailure::NotCarriedOut) => {
+                suspend("the server closed the link of a thread's begun calls");
+                Ok(None)
+            }
+            Err(PipeFailure::Lost(why)) => {
+                suspend(&why);
+                Err(failed(CallFailure::Lost(why)))
+            }
+            Err(PipeFailure::TimedOut) => Err(failed(CallFailure::TimedOut)),
+        }
+    }
+}
+
+impl<T, E> Drop for Begun<'_, T, E> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Course::Near(ticket) = &self.course {
+            window::forget(*ticket);
+        }
+    }
+}
+
+impl<T, E> std::fmt::Debug for Begun<'_, T, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Begun({:?})", self.reference)
+    }
+}

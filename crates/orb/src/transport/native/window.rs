@@ -1,0 +1,303 @@
+//! Many calls under way at a time on a link of one thread: what [`begun`](crate::begun) calls go by.
+//!
+//! As the thread's [own](super::client) links for one call at a time, these need no lock; as on a [pipe](super::pipe), a request's
+//! sequence number is the place of its call in a table, since servants that take long are overtaken. Only requests that lie in
+//! one line of shared memory go this way. Nobody reads while the thread is busy elsewhere; so a bounded number of answers is
+//! outstanding, which the ring has room for.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use throughline_vi::SMALL_MESSAGE;
+use throughline_wire::{ADDRESSED_BYTES, Flags, Flow, Header};
+
+use super::client::NativeServer;
+use super::link::{Link, LinkError};
+use super::pipe::{deliver_received, failure, read};
+use super::pipe_calls::{Found, INDEX_MASK, PipeCalls, PipeFailure, PipeReply, SmallReply};
+use crate::arguments::Rewrite;
+use crate::interface::Operation;
+
+/// So many requests may be unanswered, lest answers wait in the server for a thread that does not read.
+const MOST: usize = 128;
+
+/// Answers that nobody has taken, and those outstanding.
+const MOST_KEPT: usize = 1 << 16;
+
+/// Octets of arguments in a request of one line.
+pub(crate) const MOST_ARGUMENTS: usize = SMALL_MESSAGE - ADDRESSED_BYTES;
+
+/// What it takes to make a call anew by another way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) operation: Operation,
+    pub(crate) rewrite: Option<Rewrite>,
+    pub(crate) deadline: Option<Instant>,
+    arguments: [u8; MOST_ARGUMENTS],
+    used: usize,
+}
+
+impl Plan {
+    /// Of a call with these arguments.
+    #[inline(always)]
+    pub(crate) fn new(
+        operation: Operation,
+        rewrite: Option<Rewrite>,
+        deadline: Option<Instant>,
+        message: &[u8; SMALL_MESSAGE],
+        used: usize,
+    ) -> Self {
+        let mut arguments = [0; MOST_ARGUMENTS];
+        arguments.copy_from_slice(&message[ADDRESSED_BYTES..]);
+        Self { operation, rewrite, deadline, arguments, used: used.saturating_sub(ADDRESSED_BYTES) }
+    }
+
+    pub(crate) fn arguments(&self) -> &[u8] {
+        self.arguments.get(..self.used).unwrap_or_default()
+    }
+}
+
+/// A call of the calling thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    window: u64,
+    id: u32,
+}
+
+/// How waiting for a call ended.
+pub(crate) enum Waited {
+    /// The answer was copied out.
+    Small,
+    /// There is another answer, or none.
+    Other(Box<(Plan, Result<PipeReply, PipeFailure>)>),
+}
+
+/// A thread's link to a server, and the calls under way on it.
+struct Window {
+    number: u64,
+    server: Arc<NativeServer>,
+    link: Link,
+    flow: Flow,
+    calls: PipeCalls,
+    /// By the place of the call.
+    plans: Vec<Plan>,
+}
+
+thread_local! {
+    /// The one that this thread used last, unless it is in use.
+    static LAST: Cell<Option<Box<Window>>> = const { Cell::new(None) };
+    /// The others that are not in use.
+    #[expect(clippy::vec_box, reason = "what is taken out and put back at every call should be small")]
+    static OTHERS: RefCell<Vec<Box<Window>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Not in use any more. Fails only while the thread is ending.
+#[inline(always)]
+fn keep(window: Box<Window>) {
+    let other = LAST.try_with(|last| last.replace(Some(window)));
+    if let Ok(Some(other)) = other {
+        let _ = OTHERS.try_with(|others| others.borrow_mut().push(other));
+    }
+}
+
+/// Takes the window that is wanted out, if there is one.
+#[inline(always)]
+fn find(wanted: impl Fn(&Window) -> bool) -> Option<Box<Window>> {
+    match LAST.try_with(Cell::take).ok()? {
+        Some(window) if wanted(&window) => Some(window),
+        other => find_other(other, wanted),
+    }
+}
+
+#[inline(never)]
+fn find_other(last: Option<Box<Window>>, wanted: impl Fn(&Window) -> bool) -> Option<Box<Window>> {
+    let find = |others: &RefCell<Vec<Box<Window>>>| {
+        let mut others = others.borrow_mut();
+        others.extend(last);
+        let at = others.iter().position(|window| wanted(window))?;
+        Some(others.swap_remove(at))
+    };
+    OTHERS.try_with(find).ok().flatten()
+}
+
+/// Closes the calling thread's windows that are of no use any more.
+pub(super) fn drop_closed() {
+    let _ = OTHERS.try_with(|others| {
+        let last = LAST.try_with(Cell::take).ok().flatten();
+        others.borrow_mut().extend(last);
+        others.borrow_mut().retain(|window| window.is_alive() || window.calls.in_use());
+    });
+}
+
+/// Sends a request whose arguments are in the message, behind the place for its header. None if it must go another way.
+#[inline]
+pub(crate) fn send(
+    server: &Arc<NativeServer>,
+    header: &Header,
+    (message, used): (&mut [u8; SMALL_MESSAGE], usize),
+    plan: Plan,
+) -> Option<Ticket> {
+    let found = find(|window| Arc::ptr_eq(&window.server, server) && window.is_alive());
+    let mut window = found.or_else(|| connect(server))?;
+    let id = window.send(header, message, used, plan);
+    let ticket = id.map(|id| Ticket { window: window.number, id });
+    keep(window);
+    ticket
+}
+
+/// Waits for the answer to a call.
+#[inline]
+pub(crate) fn wait(ticket: Ticket, into: &mut SmallReply) -> Waited {
+    let Some(mut window) = find(|window| window.number == ticket.window) else { return gone() };
+    let mut found = window.calls.take_small(ticket.id, into);
+    if found != Found::Small {
+        found = window.wait(ticket.id, found, into);
+    }
+    if found == Found::Small {
+        keep(window);
+        return Waited::Small;
+    }
+    let outcome = window.take(ticket.id);
+    keep(window);
+    Waited::Other(Box::new(outcome))
+}
+
+/// Nobody wants the answer any more.
+#[cold]
+pub(crate) fn forget(ticket: Ticket) {
+    if let Some(mut window) = find(|window| window.number == ticket.window) {
+        window.calls.forget(ticket.id);
+        keep(window);
+    }
+}
+
+#[cold]
+fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
+    static NUMBERS: AtomicU64 = AtomicU64::new(0);
+    drop_closed();
+    if !server.is_near() {
+        return None;
+    }
+    let link = server.new_link(false).inspect_err(|error| server.suspend(error)).ok()?;
+    Some(Box::new(Window {
+        number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+        server: Arc::clone(server),
+        link,
+        flow: super::flows().next(),
+        calls: PipeCalls::default(),
+        plans: Vec::new(),
+    }))
+}
+
+/// Only a thread that is ending has closed windows with calls.
+#[cold]
+fn gone() -> Waited {
+    let plan = Plan::new(Operation::new("", 0), None, None, &[0; SMALL_MESSAGE], 0);
+    Waited::Other(Box::new((
+        plan,
+        Err(PipeFailure::Lost("the thread that began the call is ending".to_owned())),
+    )))
+}
+
+impl Window {
+    fn is_alive(&self) -> bool {
+        self.link.is_open() && !self.server.is_closed()
+    }
+
+    #[inline(always)]
+    fn send(
+        &mut self,
+        header: &Header,
+        message: &mut [u8; SMALL_MESSAGE],
+        used: usize,
+        plan: Plan,
+    ) -> Option<u32> {
+        if self.calls.waiting() >= MOST && !self.has_room() {
+            return None;
+        }
+        let id = self.calls.add(plan.deadline, MOST_KEPT)?;
+        let flags = header.flags.with(Flags::CONCURRENT);
+        let header = Header { flow: self.flow, sequence: id, flags, ..*header };
+        let written = header.write(message).is_ok();
+        if written && message.get(..used).is_some_and(|message| self.link.send_small(message)) {
+            self.plan(id, plan);
+            return Some(id);
+        }
+        self.calls.forget(id);
+        None
+    }
+
+    #[inline(always)]
+    fn plan(&mut self, id: u32, plan: Plan) {
+        match self.plans.get_mut((id & INDEX_MASK) as usize) {
+            Some(place) => *place = plan,
+            // Places are given out in turn.
+            None => self.plans.push(plan),
+        }
+    }
+
+    #[cold]
+    fn has_room(&mut self) -> bool {
+        self.read();
+        self.calls.waiting() < MOST
+    }
+
+    /// Reads what is there; whether anything was.
+    #[inline]
+    fn read(&mut self) -> bool {
+        // Calls of this table wake nobody.
+        let (found, result) = read(&mut self.link, &mut self.calls, &mut Vec::new());
+        if let Err(error) = result {
+            self.end(&error);
+        }
+        found > 0
+    }
+
+    /// The link is over, and with it all calls.
+    #[cold]
+    fn end(&mut self, error: &LinkError) {
+        tracing::debug!(%error, "a thread's link for begun calls is over");
+        let failure = failure(error, &self.link);
+        self.link.abort();
+        self.calls.end(&failure, |_| true, &mut Vec::new());
+    }
+
+    /// Until the call has ended.
+    #[inline(never)]
+    fn wait(&mut self, id: u32, mut found: Found, into: &mut SmallReply) -> Found {
+        while found == Found::Waiting {
+            if !self.read() {
+                self.receive(id);
+            }
+            found = self.calls.take_small(id, into);
+        }
+        found
+    }
+
+    /// Waits until something comes.
+    #[inline(never)]
+    fn receive(&mut self, id: u32) {
+        crate::transport::server::before_waiting();
+        let deadline = self.plans.get((id & INDEX_MASK) as usize).and_then(|plan| plan.deadline);
+        let received = self.link.receive(deadline);
+        match received.and_then(|()| deliver_received(&mut self.link, &mut self.calls, &mut Vec::new())) {
+            Ok(()) => {}
+            Err(error) if error.is_timeout() => {
+                let due = |other: Option<Instant>| other.is_some() && other <= deadline;
+                self.calls.end(&PipeFailure::TimedOut, due, &mut Vec::new());
+            }
+            Err(error) => self.end(&error),
+        }
+    }
+
+    /// What became of a call that is waited for no longer.
+    #[cold]
+    fn take(&mut self, id: u32) -> (Plan, Result<PipeReply, PipeFailure>) {
+        let outcome = self.calls.take(id);
+        let outcome = outcome
+            .unwrap_or_else(|| Err(PipeFailure::Lost("no call of this number is under way".to_owned())));
+        (self.plans[(id & INDEX_MASK) as usize], outcome)
+    }
+}
