@@ -4,12 +4,16 @@ use super::machine::{Block, Lanes, Machine};
 use super::{Stage, look};
 
 /// The Internet checksum (RFC 1071): the sum of all words of 16 bits, in ones' complement.
+///
+/// Words are added 64 bits at a time, the first byte the least significant: what is carried out of the top comes in at the
+/// bottom, so that the sum stays the same modulo 2^16 - 1 until it is folded to 16 bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checksum {
-    /// Of the blocks of this pass, by parts: halves of words of 64 bits, the first byte the least significant. A part cannot
-    /// overflow before 64 GiB.
-    parts: Lanes,
-    /// Of all before, in that order of bytes.
+    /// The sums of this pass's words modulo 2^64; and of their upper halves, which tells how often that was exceeded. The
+    /// latter reaches 2^64 after 128 GiB.
+    words: Lanes,
+    upper: Lanes,
+    /// Of all before.
     sum: u64,
     /// Whether an odd number of bytes came before.
     odd: bool,
@@ -29,10 +33,9 @@ impl Checksum {
 
     #[inline(always)]
     fn add(&mut self, sum: u64) {
-        let sum = fold(sum);
         // Behind an odd number of bytes, first and second bytes of words are the other way round.
-        let sum = if self.odd { sum.swap_bytes() } else { sum };
-        self.sum += u64::from(sum);
+        let sum = if self.odd { sum.rotate_left(8) } else { sum };
+        self.sum = plus(self.sum, sum);
     }
 }
 
@@ -44,6 +47,13 @@ pub fn checksum(data: &[u8]) -> u16 {
     sum.sum()
 }
 
+/// In ones' complement.
+#[inline(always)]
+fn plus(a: u64, b: u64) -> u64 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u64::from(carry)
+}
+
 /// To 16 bits, carries added again.
 #[inline(always)]
 fn fold(sum: u64) -> u16 {
@@ -53,35 +63,49 @@ fn fold(sum: u64) -> u16 {
     ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
+/// The last one to seven bytes of these as a word.
+#[inline(always)]
+fn last(bytes: &[u8], count: usize) -> u64 {
+    if let Some(word) = bytes.last_chunk() {
+        return u64::from_le_bytes(*word) >> (64 - 8 * count);
+    }
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
 impl Stage for Checksum {
+    #[inline(always)]
+    fn begin<M: Machine>(&mut self, _machine: M) {
+        (self.words, self.upper) = (Lanes::default(), Lanes::default());
+    }
+
     #[inline(always)]
     fn block<M: Machine>(&mut self, machine: M, block: &mut Block<M>) {
         let [a, b] = block.0;
-        let low = machine.add(machine.low(a), machine.low(b));
-        let high = machine.add(machine.high(a), machine.high(b));
-        let parts = machine.add(machine.vector(self.parts), machine.add(low, high));
-        self.parts = machine.lanes(parts);
+        let words = machine.add(machine.vector(self.words), machine.add(a, b));
+        let upper = machine.add(machine.high(a), machine.high(b));
+        self.words = machine.lanes(words);
+        self.upper = machine.lanes(machine.add(machine.vector(self.upper), upper));
     }
 
     #[inline(always)]
     fn end<M: Machine>(&mut self, _machine: M) {
-        let parts = self.parts.0.map(|part| u64::from(fold(part)));
-        self.add(parts.iter().sum());
-        self.parts = Lanes::default();
+        let (Lanes([a, b, c, d]), Lanes([e, f, g, h])) = (self.words, self.upper);
+        // The sum of the lower halves is less than 2^64, so what was lost comes back.
+        let both = |words: u64, upper: u64| plus(words.wrapping_sub(upper << 32), upper);
+        self.add(plus(plus(both(a, e), both(b, f)), plus(both(c, g), both(d, h))));
     }
 
     #[inline(always)]
     fn rest<M: Machine>(&mut self, _machine: M, bytes: &mut [u8]) {
-        let (words, last) = bytes.as_chunks::<8>();
-        let mut sum = 0;
+        let (words, after) = bytes.as_chunks::<8>();
+        let mut sum: u128 = 0;
         for word in words {
-            let word = u64::from_le_bytes(*word);
-            sum += (word & 0xffff_ffff) + (word >> 32);
+            sum += u128::from(u64::from_le_bytes(*word));
         }
-        let (pairs, single) = last.as_chunks::<2>();
-        sum += pairs.iter().map(|pair| u64::from(u16::from_le_bytes(*pair))).sum::<u64>();
-        sum += single.first().map_or(0, |byte| u64::from(*byte));
-        self.add(sum);
-        self.odd ^= !single.is_empty();
+        if !after.is_empty() {
+            sum += u128::from(last(bytes, after.len()));
+        }
+        self.add(plus(sum as u64, (sum >> 64) as u64));
+        self.odd ^= after.len() % 2 == 1;
     }
 }

@@ -51,12 +51,15 @@ fn plain(register: u32, bytes: &[u8]) -> u32 {
 impl Stage for Crc32c {
     #[inline(always)]
     fn begin<M: Machine>(&mut self, _machine: M) {
+        self.folded = [Lanes::default(); 2];
         self.pending = Lanes([u64::from(self.register), 0, 0, 0]);
     }
 
     #[inline(always)]
     fn block<M: Machine>(&mut self, machine: M, block: &mut Block<M>) {
-        let [a, b] = self.folded.map(|half| machine.fold(machine.vector(half), BY_64_BYTES));
+        let [a, b] = self.folded;
+        let a = machine.fold(machine.vector(a), BY_64_BYTES);
+        let b = machine.fold(machine.vector(b), BY_64_BYTES);
         if let (Some(a), Some(b)) = (a, b) {
             let first = machine.xor(block.0[0], machine.vector(self.pending));
             self.folded = [machine.lanes(machine.xor(a, first)), machine.lanes(machine.xor(b, block.0[1]))];
@@ -74,10 +77,10 @@ impl Stage for Crc32c {
             return;
         }
         self.register = 0;
-        for word in self.folded.into_iter().flat_map(|half| half.0) {
+        let [Lanes([a, b, c, d]), Lanes([e, f, g, h])] = self.folded;
+        for word in [a, b, c, d, e, f, g, h] {
             self.word(machine, word);
         }
-        self.folded = [Lanes::default(); 2];
     }
 
     #[inline(always)]

@@ -26,9 +26,7 @@ pub trait Machine: Copy + Sealed {
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// Four numbers of 64 bits, each modulo 2^64.
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// The lower halves of four numbers of 64 bits.
-    fn low(self, vector: Self::Vector) -> Self::Vector;
-    /// The upper halves.
+    /// The upper halves of four numbers of 64 bits.
     fn high(self, vector: Self::Vector) -> Self::Vector;
     /// The bytes of each word of 2, 4 or 8 in reverse.
     fn swap<const WIDTH: usize>(self, vector: Self::Vector) -> Self::Vector;
@@ -51,14 +49,14 @@ impl<M: Machine> Block<M> {
 
     #[inline(always)]
     pub(super) fn store(self, machine: M, to: &mut [u8; 64]) {
-        let (a, b) = to.split_at_mut(32);
         let [first, second] = self.0;
-        // Both are 32 bytes long.
-        a.first_chunk_mut().into_iter().for_each(|to| machine.store(first, to));
-        b.first_chunk_mut().into_iter().for_each(|to| machine.store(second, to));
+        let (places, _) = to.as_chunks_mut();
+        machine.store(first, &mut places[0]);
+        machine.store(second, &mut places[1]);
     }
 }
 
+#[inline(always)]
 fn halves(bytes: &[u8; 64]) -> [&[u8; 32]; 2] {
     let (halves, _) = bytes.as_chunks();
     [&halves[0], &halves[1]]
@@ -106,11 +104,6 @@ impl Machine for Plain {
     }
 
     #[inline(always)]
-    fn low(self, vector: Lanes) -> Lanes {
-        Lanes(vector.0.map(|lane| lane & 0xffff_ffff))
-    }
-
-    #[inline(always)]
     fn high(self, vector: Lanes) -> Lanes {
         Lanes(vector.0.map(|lane| lane >> 32))
     }
@@ -142,10 +135,9 @@ impl Machine for Plain {
 pub(super) mod x86 {
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_clmulepi64_si128, _mm_crc32_u64, _mm_set_epi64x, _mm_xor_si128,
-        _mm256_add_epi64, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi256_si128,
-        _mm256_clmulepi64_epi128, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_set_m128i,
-        _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_shuffle_epi8, _mm256_srli_epi64, _mm256_storeu_si256,
-        _mm256_xor_si256,
+        _mm256_add_epi64, _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_clmulepi64_epi128,
+        _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_set_m128i, _mm256_setr_epi8,
+        _mm256_shuffle_epi8, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_xor_si256,
     };
 
     use super::{Lanes, Machine, Sealed};
@@ -262,12 +254,6 @@ pub(super) mod x86 {
                 fn add(self, a: __m256i, b: __m256i) -> __m256i {
                     // SAFETY: there is AVX2.
                     unsafe { _mm256_add_epi64(a, b) }
-                }
-
-                #[inline(always)]
-                fn low(self, vector: __m256i) -> __m256i {
-                    // SAFETY: there is AVX2.
-                    unsafe { _mm256_and_si256(vector, _mm256_set1_epi64x(0xffff_ffff)) }
                 }
 
                 #[inline(always)]

@@ -11,7 +11,8 @@ impl<const WIDTH: usize> Stage for Swap<WIDTH> {
     #[inline(always)]
     fn block<M: Machine>(&mut self, machine: M, block: &mut Block<M>) {
         const { assert!(matches!(WIDTH, 2 | 4 | 8), "words have 2, 4 or 8 bytes") };
-        block.0 = block.0.map(|vector| machine.swap::<WIDTH>(vector));
+        let [a, b] = block.0;
+        block.0 = [machine.swap::<WIDTH>(a), machine.swap::<WIDTH>(b)];
     }
 
     #[inline(always)]

@@ -19,7 +19,8 @@ impl Stage for Xor {
     #[inline(always)]
     fn block<M: Machine>(&mut self, machine: M, block: &mut Block<M>) {
         let mask = machine.vector(Lanes([self.0; 4]));
-        block.0 = block.0.map(|vector| machine.xor(vector, mask));
+        let [a, b] = block.0;
+        block.0 = [machine.xor(a, mask), machine.xor(b, mask)];
     }
 
     #[inline(always)]
