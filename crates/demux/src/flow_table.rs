@@ -5,8 +5,10 @@ mod address;
 #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
 mod ahead;
 mod batch;
+mod bits;
 mod concurrent;
 mod elsewhere;
+mod hash;
 mod locator;
 mod place;
 mod resize;
@@ -79,9 +81,9 @@ pub enum FlowInsertError<R> {
 /// The table grows by one block at a time (linear hashing): the new block takes its share of one other and brings home
 /// records that found no room before, some hundred at most, so no insertion waits for a table to be rebuilt. A record
 /// that finds both blocks full makes room by moving others (cuckoo hashing, breadth first), which keeps 83 % of the places
-/// in use: 64-byte records take 80 bytes, but 130 in tables for less than 2,048, which are half full. The blocks are
-/// equally likely at the limit, and at its halves, quarters and so on; between them blocks yet to be split hold more, and
-/// up to a fourth of the records are not where they prefer to be. Removing clears a tag: there are no tombstones, and the
+/// in use: 64-byte records take 80 bytes, but 87 to 174 in tables for less than 2,048, whose number of blocks is a power of
+/// two, so that there is less to calculate. The blocks are equally likely at the limit, and at its halves, quarters and so
+/// on; between them blocks yet to be split hold more, and up to a fourth of the records are not where they prefer to be. Removing clears a tag: there are no tombstones, and the
 /// table shrinks as it grew.
 ///
 /// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
@@ -134,7 +136,7 @@ impl<R: FlowRecord> FlowTable<R> {
     /// The record of a key, to be changed; its key must stay.
     #[inline]
     pub fn get_mut(&mut self, key: &R::Key) -> Option<&mut R> {
-        let place = self.table.find(key, self.table.hash_of(key), || ())?;
+        let place = self.table.find(key, self.table.hash_of(key))?;
         // SAFETY: the place was found full, and `&mut self` is exclusive.
         Some(unsafe { self.table.store.record(place).as_mut() })
     }

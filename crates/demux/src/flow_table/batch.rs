@@ -1,32 +1,56 @@
 //! Many lookups at once: what one waits for in memory, all wait for together.
 
+use core::ptr::NonNull;
+
 use super::{
     FlowRecord,
     access::Access,
-    address::{Extent, Hash},
+    address::{Extent, Shape},
+    bits::{Bits, ones},
+    hash::Hash,
     place::{Group, Place},
     table::Table,
-    tags::Tag,
+    tags::{GROUP, Tag},
 };
 
 /// Keys looked up together; more would not be waited for at once.
 const TOGETHER: usize = 32;
 
-/// Where a key is sought: its group and its tag, in words.
-type Sought = (Group, u32);
+/// Bytes of a table that is near: there is nothing to wait for, so lookups one after the other take fewer instructions.
+const NEAR: usize = 300 << 10;
 
-/// Lookups whose keys are not in the groups they prefer, by number.
-struct Late {
-    numbers: [u8; TOGETHER],
-    count: usize,
-}
+/// Where a key is sought: its group and its tag.
+type Sought = (Group, Tag);
 
-impl Late {
+/// Some of the lookups, one bit each: the first one's is the highest.
+#[derive(Clone, Copy)]
+struct Some32(u32);
+
+const _: () = assert!(TOGETHER == u32::BITS as usize);
+
+impl Some32 {
+    const NONE: Self = Self(0);
+
+    /// Says of the next lookup whether it is one of them; without a branch, which nobody would foresee.
     #[inline(always)]
-    fn push(&mut self, n: usize) {
-        // There are never more than it holds; this way the compiler knows it too.
-        self.numbers[self.count % TOGETHER] = n as u8;
-        self.count += 1;
+    fn push(&mut self, is_one: bool) {
+        self.0 = self.0 << 1 | u32::from(is_one);
+    }
+
+    fn insert(&mut self, n: usize) {
+        self.0 |= 1 << (TOGETHER - 1 - n);
+    }
+
+    /// The others.
+    #[inline(always)]
+    fn others(self) -> Self {
+        Self(!self.0)
+    }
+
+    /// Their numbers, the last first.
+    #[inline(always)]
+    fn iter(self) -> impl Iterator<Item = usize> {
+        ones(self.0.into()).map(|bit| (TOGETHER - 1) - bit as usize % TOGETHER)
     }
 }
 
@@ -34,6 +58,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Calls `visit` with the number and the record of each key, in order.
     #[inline(always)]
     pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
+        if self.extent.shape == Shape::Even && self.bytes() <= NEAR {
+            return self.find_near(keys, visit);
+        }
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
         for (n, keys) in batches.iter().enumerate() {
             self.find_together(keys, |at, found| visit(n * TOGETHER + at, found));
@@ -43,21 +70,34 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
     }
 
+    /// One lookup after the other.
+    #[inline(always)]
+    fn find_near<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
+        for (n, key) in keys.iter().enumerate() {
+            let hash = self.hash_of(key);
+            visit(n, self.get_in(self.extent.first_of_even(hash), key, hash));
+        }
+    }
+
     /// The steps of each lookup, among those of the others, so that the memory is never idle. The last step is as short as
     /// can be: the processor waits for records there, and should see the next batch from where it waits.
     #[inline(always)]
     fn find_together<'a>(&'a self, keys: &[R::Key; TOGETHER], mut visit: impl FnMut(usize, Option<&'a R>)) {
-        let mut sought = [(Group::NONE, 0); TOGETHER];
-        let mut found = [None; TOGETHER];
-        let mut late = Late { numbers: [0; TOGETHER], count: 0 };
-        if self.extent.is_whole() {
-            self.seek_tags(keys, &mut sought, Extent::first_of_whole);
-        } else {
-            self.seek_tags(keys, &mut sought, Extent::first);
+        let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
+        match self.extent.shape {
+            Shape::Even => self.seek_tags(keys, &mut sought, Extent::first_of_even),
+            Shape::Whole => self.seek_tags(keys, &mut sought, Extent::first_of_whole),
+            Shape::Split => self.seek_tags(keys, &mut sought, Extent::first_of_split),
         }
-        in_fours(|n| found[n] = self.seek_record(sought[n], n, &mut late));
-        for n in late.numbers.iter().take(late.count).map(|&n| usize::from(n)) {
-            found[n % TOGETHER] = self.seek_elsewhere(&keys[n % TOGETHER], sought[n % TOGETHER]);
+        let mut found = [None; TOGETHER];
+        let mut one = Some32::NONE;
+        in_fours(|n| found[n] = Some(self.seek_record(sought[n], &mut one)));
+        let mut second = Some32::NONE;
+        for n in one.others().iter() {
+            found[n] = self.seek_late(&keys[n], sought[n], found[n], n, &mut second);
+        }
+        for n in second.iter() {
+            found[n] = self.seek_second(&keys[n]);
         }
         for (n, (key, &found)) in keys.iter().zip(&found).enumerate() {
             visit(n, self.settle(key, found));
@@ -76,47 +116,67 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             let hash = self.hash_of(&keys[n]);
             let group = first(self.extent, hash);
             self.store.prefetch_tags(group);
-            sought[n] = (group, hash.tag().to_word());
+            sought[n] = (group, hash.tag());
         });
     }
 
-    /// The first record whose tag matches, which it asks for; or else for what tells where to look next.
+    /// Asks for the first record whose tag matches, and says whether it is the only one. If there is none it is that of
+    /// another place, not to be looked at.
     #[inline(always)]
-    fn seek_record(&self, (group, tag): Sought, n: usize, late: &mut Late) -> Option<&R> {
-        let matching = self.matching(group, Tag::from_word(tag));
-        if matching == 0 {
-            self.store.prefetch_elsewhere(group);
-            late.push(n);
-            return None;
-        }
-        Some(self.prefetched(group.place(matching.trailing_zeros())))
+    fn seek_record(&self, (group, tag): Sought, one: &mut Some32) -> NonNull<R> {
+        let matching = self.matching(group, tag);
+        one.push(matching.is_power_of_two());
+        self.store.prefetch_record(group.place((u32::from(matching) | 1 << GROUP).trailing_zeros()))
     }
 
-    /// As [`seek_record`](Self::seek_record), for a key that is not in the group it prefers.
+    /// Asks for the second record whose tag matches; or for what tells where else the record may be.
     #[inline(always)]
-    fn seek_elsewhere(&self, key: &R::Key, (group, tag): Sought) -> Option<&R> {
-        let tag = Tag::from_word(tag);
+    fn seek_late(
+        &self,
+        key: &R::Key,
+        (group, tag): Sought,
+        found: Option<NonNull<R>>,
+        n: usize,
+        second: &mut Some32,
+    ) -> Option<NonNull<R>> {
+        let matching = self.matching(group, tag);
+        if let Some(next) = matching.others().lowest() {
+            self.store.prefetch_record(group.place(next));
+            return found;
+        }
         if !self.store.elsewhere(group).has(tag) {
             return None;
         }
-        let matching = self.matching_in_others(group, tag);
-        if matching == 0 {
-            return self.find_anew(key);
+        let others = self.matching_in_others(group, tag).lowest();
+        if others.is_none() {
+            second.insert(n);
+            self.seek_second_tags(key);
         }
-        Some(self.prefetched(Place::new(group.block(), matching.trailing_zeros())))
+        others.map(|at| self.store.prefetch_record(Place::new(group.block(), at)))
     }
 
-    /// The record of a place whose tag matches; it is on its way.
-    #[inline(always)]
-    fn prefetched(&self, place: Place) -> &R {
-        self.store.prefetch_record(place);
-        // SAFETY: its tag matches, so the place is full; only `&mut self` writes to records.
-        unsafe { self.record(place) }
+    /// Asks for the tags of the key's second block.
+    #[cold]
+    #[inline(never)]
+    fn seek_second_tags(&self, key: &R::Key) {
+        self.store.prefetch_tags(self.extent.second(self.hash_of(key)));
+    }
+
+    /// Asks for the first record of the second block whose tag matches.
+    #[cold]
+    #[inline(never)]
+    fn seek_second(&self, key: &R::Key) -> Option<NonNull<R>> {
+        let hash = self.hash_of(key);
+        let block = self.extent.second(hash).block();
+        let matching = self.matching_in_block(block, hash.tag()).lowest();
+        matching.map(|at| self.store.prefetch_record(Place::new(block, at)))
     }
 
     /// The record of a key, which is likely to be this one.
     #[inline(always)]
-    fn settle<'a>(&'a self, key: &R::Key, found: Option<&'a R>) -> Option<&'a R> {
+    fn settle<'a>(&'a self, key: &R::Key, found: Option<NonNull<R>>) -> Option<&'a R> {
+        // SAFETY: a place whose tag matched, which is full; only `&mut self` writes to records.
+        let found = found.map(|record| unsafe { record.as_ref() });
         if found.is_some_and(|record| record.key() != key) { self.find_anew(key) } else { found }
     }
 

@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::{
     FlowInsertError, FlowRecord,
-    address::Hash,
+    hash::Hash,
     store::Store,
     table::Table,
     watched::{Disturbed, Look, Watched},

@@ -43,6 +43,12 @@ pub(super) struct Group(u32);
 impl Group {
     pub(super) const NONE: Self = Self(0);
 
+    /// The group that begins with this place.
+    #[inline(always)]
+    pub(super) fn at(place: u32) -> Self {
+        Self(place)
+    }
+
     #[inline(always)]
     pub(super) fn numbered(number: u32) -> Self {
         Self(number * GROUP as u32)

@@ -3,10 +3,12 @@
 use super::{
     FlowRecord,
     access::Access,
-    address::{Extent, Hash},
+    address::Extent,
+    bits::ones,
+    hash::Hash,
     place::{Group, Place},
     room::in_block,
-    table::{Table, ones},
+    table::Table,
     tags::BLOCK,
 };
 
@@ -155,7 +157,7 @@ impl Guests {
 #[inline(never)]
 pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     let old = table.extent;
-    if old.count() == old.columns() {
+    if old.count() == old.columns().count() {
         return;
     }
     let (shrunk, taker) = old.shrunk();

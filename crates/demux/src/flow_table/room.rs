@@ -3,7 +3,7 @@
 use super::{
     FlowRecord,
     access::Access,
-    address::Hash,
+    hash::Hash,
     place::{Group, Place},
     resize,
     table::Table,

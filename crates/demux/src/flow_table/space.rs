@@ -48,7 +48,7 @@ impl<T> Space<T> {
     /// Where the element is.
     ///
     /// # Safety
-    /// `index` is less than the count.
+    /// `index` is less than the count; or equal to it, if the element is not looked at.
     #[inline(always)]
     pub(super) unsafe fn at(&self, index: usize) -> NonNull<T> {
         // SAFETY: within the block, says the caller.

@@ -4,8 +4,9 @@ use core::ptr::NonNull;
 
 use super::{
     FlowRecord,
-    address::{Extent, Hash, MOST_BLOCKS},
+    address::{Extent, MOST_BLOCKS},
     elsewhere::Elsewhere,
+    hash::Hash,
     place::{Group, Place},
     space::Space,
     tags::{BLOCK, GROUP, GROUPS, TagGroup},
@@ -108,16 +109,13 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.tags.prefetch_byte(tag_byte(group));
     }
 
-    /// Asks for the count of keys that are elsewhere.
+    /// Asks for the cache line of a record, and says where it is. The place may be the one after the last.
     #[inline(always)]
-    pub(super) fn prefetch_elsewhere(&self, group: Group) {
-        self.elsewhere.prefetch(group.index());
-    }
-
-    /// Asks for the cache line of a record.
-    #[inline(always)]
-    pub(super) fn prefetch_record(&self, place: Place) {
+    pub(super) fn prefetch_record(&self, place: Place) -> NonNull<R> {
+        debug_assert!(place.0 as usize <= self.most_blocks as usize * BLOCK);
         self.records.prefetch(place.0 as usize);
+        // SAFETY: in the row of records or at its end.
+        unsafe { self.records.at(place.0 as usize) }
     }
 }
 
@@ -127,10 +125,14 @@ fn grow_at(limit: usize, blocks: u32) -> u64 {
     if cfg!(loom) { 1 << 15 } else { ((limit as u64) << 16).div_ceil(blocks.into()) }
 }
 
-/// Blocks needed for so many records. Where they are few, they are half full: all of them are in the cache, so that the
-/// comparisons saved count.
+/// Blocks needed for so many records. Where they are few, three quarters of the places are in use at most and their number
+/// is a power of two: all of them are in the cache, so that the comparisons and instructions saved count.
 fn blocks_for(limit: usize) -> Option<u32> {
-    let blocks = if limit < 32 * BLOCK { limit.div_ceil(BLOCK / 2) } else { limit.checked_mul(16)? / FULL };
+    let blocks = if limit < 32 * BLOCK {
+        limit.div_ceil(BLOCK * 3 / 4).next_power_of_two()
+    } else {
+        limit.checked_mul(16)? / FULL
+    };
     u32::try_from(blocks).ok()
 }
 

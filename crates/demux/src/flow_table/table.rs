@@ -5,7 +5,9 @@ mod change;
 use super::{
     FlowRecord,
     access::Access,
-    address::{Extent, Hash},
+    address::{Extent, Shape},
+    bits::{Bits, ones},
+    hash::Hash,
     place::{Group, Place},
     space::Space,
     store::{BLOCK_BYTES, Store},
@@ -73,7 +75,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// The places of a group whose tag is this, one bit each.
     #[inline(always)]
-    pub(super) fn matching(&self, group: Group, tag: Tag) -> u32 {
+    pub(super) fn matching(&self, group: Group, tag: Tag) -> u16 {
         self.store.access.tags(self.store.tags(group)).matching(tag)
     }
 
@@ -85,7 +87,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// The places of a group that hold nothing, one bit each.
     #[inline(always)]
-    pub(super) fn empty(&self, group: Group) -> u32 {
+    pub(super) fn empty(&self, group: Group) -> u16 {
         self.store.access.tags(self.store.tags(group)).empty()
     }
 
@@ -115,76 +117,110 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// The record of `key`. `examined` sees each record compared.
     #[inline(always)]
     pub(super) fn get(&self, key: &R::Key, examined: impl FnMut()) -> Option<&R> {
-        // SAFETY: the place was found full; only `&mut self` writes to records.
-        self.find(key, self.hash_of(key), examined).map(|place| unsafe { self.record(place) })
+        self.find_as(key, self.hash_of(key), examined, |_, record| record)
     }
 
-    /// Where the record of `key` is. `examined` sees each record compared.
+    /// The record of a key that prefers this group.
     #[inline(always)]
-    pub(super) fn find(&self, key: &R::Key, hash: Hash, examined: impl FnMut()) -> Option<Place> {
-        // Twice, so that what decides which is a branch, which the processor foresees, and no step on the way to the tags.
-        let find = |group| self.find_from(group, self.matching(group, hash.tag()), key, hash, examined);
-        if self.extent.is_whole() {
-            find(self.extent.first_of_whole(hash))
-        } else {
-            find(self.extent.first(hash))
+    pub(super) fn get_in(&self, group: Group, key: &R::Key, hash: Hash) -> Option<&R> {
+        self.find_from(group, self.matching(group, hash.tag()), key, hash, || (), |_, record| record)
+    }
+
+    /// Where the record of `key` is.
+    #[inline(always)]
+    pub(super) fn find(&self, key: &R::Key, hash: Hash) -> Option<Place> {
+        self.find_as(key, hash, || (), |place, _| place)
+    }
+
+    /// What `found` makes of the record of `key` and its place. `examined` sees each record compared.
+    #[inline(always)]
+    fn find_as<'a, T>(
+        &'a self,
+        key: &R::Key,
+        hash: Hash,
+        examined: impl FnMut(),
+        found: impl Fn(Place, &'a R) -> T,
+    ) -> Option<T> {
+        let find =
+            |group| self.find_from(group, self.matching(group, hash.tag()), key, hash, examined, found);
+        // Each apart, so that what decides which is a branch, which the processor foresees, and no step on the way to the
+        // tags.
+        match self.extent.shape {
+            Shape::Even => find(self.extent.first_of_even(hash)),
+            Shape::Whole => find(self.extent.first_of_whole(hash)),
+            Shape::Split => find(self.extent.first_of_split(hash)),
         }
     }
 
-    /// As [`find`](Self::find), where the group that the key prefers and the matching places of it are known.
+    /// As [`find_as`](Self::find_as), where the group that the key prefers and the matching places of it are known.
     #[inline(always)]
-    fn find_from(
-        &self,
+    fn find_from<'a, T>(
+        &'a self,
         group: Group,
-        matching: u32,
+        matching: u16,
         key: &R::Key,
         hash: Hash,
         mut examined: impl FnMut(),
-    ) -> Option<Place> {
-        let found = self.compare(group.place(0), matching.into(), key, &mut examined);
-        if found.is_some() || !self.store.elsewhere(group).has(hash.tag()) {
-            return found;
+        found: impl Fn(Place, &'a R) -> T,
+    ) -> Option<T> {
+        if let Some(at) = matching.lowest() {
+            examined();
+            // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
+            let record = unsafe { self.store.record(group.place(0)).add(at as usize).as_ref() };
+            if record.key() == key {
+                return Some(found(group.place(at), record));
+            }
+        } else if !self.store.elsewhere(group).has(hash.tag()) {
+            return None;
         }
-        self.find_elsewhere(key, hash, &mut examined)
+        let place = self.find_late(group, matching.others(), key, hash, &mut examined)?;
+        // SAFETY: as above.
+        Some(found(place, unsafe { self.record(place) }))
     }
 
-    /// Which of these places holds the record of `key`: bits, beginning with the one of `start`.
+    /// Where the record of a key is that is not in the first matching place of the group it prefers.
+    #[cold]
+    #[inline(never)]
+    fn find_late(
+        &self,
+        group: Group,
+        matching: u16,
+        key: &R::Key,
+        hash: Hash,
+        examined: &mut impl FnMut(),
+    ) -> Option<Place> {
+        let here = self.compare(group.place(0), matching, key, examined);
+        if here.is_some() || !self.store.elsewhere(group).has(hash.tag()) {
+            return here;
+        }
+        let second = self.extent.second(hash);
+        self.store.prefetch_tags(second);
+        let others = self.matching_in_others(group, hash.tag());
+        self.compare(Place::new(group.block(), 0), others, key, examined).or_else(|| {
+            let matching = self.matching_in_block(second.block(), hash.tag());
+            self.compare(Place::new(second.block(), 0), matching, key, examined)
+        })
+    }
+
+    /// The one of these places that holds the record of `key`; they are counted from `start`.
     #[inline(always)]
     fn compare(
         &self,
         start: Place,
-        mut matching: u64,
+        mut matching: impl Bits,
         key: &R::Key,
         examined: &mut impl FnMut(),
     ) -> Option<Place> {
-        while matching != 0 {
-            let place = Place(start.0 | matching.trailing_zeros());
+        while let Some(at) = matching.lowest() {
+            let place = Place(start.0 | at);
             examined();
             // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
             if unsafe { self.record(place) }.key() == key {
                 return Some(place);
             }
-            matching &= matching - 1;
+            matching = matching.others();
         }
         None
-    }
-
-    /// Where the record of a key is that is not in the group it prefers.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn find_elsewhere(
-        &self,
-        key: &R::Key,
-        hash: Hash,
-        examined: &mut impl FnMut(),
-    ) -> Option<Place> {
-        let (first, second) = (self.extent.first(hash), self.extent.second(hash));
-        self.store.prefetch_tags(second);
-        let others = self.matching_in_others(first, hash.tag());
-        self.compare(Place::new(first.block(), 0), others, key, examined).or_else(|| {
-            let matching = self.matching_in_block(second.block(), hash.tag());
-            self.compare(Place::new(second.block(), 0), matching, key, examined)
-        })
     }
 
     /// Counts a record that was moved.
@@ -206,8 +242,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     }
 
     /// Those in a group.
-    pub(super) fn strangers_in(&self, group: Group) -> u32 {
-        (self.strangers(group.block()) >> group.shift()) as u32 & (u32::MAX >> (32 - GROUP))
+    pub(super) fn strangers_in(&self, group: Group) -> u16 {
+        (self.strangers(group.block()) >> group.shift()) as u16 & (u16::MAX >> (16 - GROUP))
     }
 
     pub(super) fn set_strangers(&mut self, block: u32, strangers: u64) {
@@ -223,22 +259,13 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Asks for these records of a block, all at once.
     pub(super) fn prefetch_records(&self, block: u32, places: u64) {
-        ones(places).for_each(|at| self.store.prefetch_record(Place::new(block, at)));
+        ones(places).for_each(|at| _ = self.store.prefetch_record(Place::new(block, at)));
     }
 
     /// All places that hold records.
     pub(super) fn full_places(&self) -> impl Iterator<Item = Place> + '_ {
         (0..self.extent.count()).flat_map(|block| ones(self.full(block)).map(move |at| Place::new(block, at)))
     }
-}
-
-/// The numbers of the bits that are set.
-pub(super) fn ones(mut bits: u64) -> impl Iterator<Item = u32> {
-    core::iter::from_fn(move || {
-        let at = (bits != 0).then(|| bits.trailing_zeros());
-        bits &= bits.wrapping_sub(1);
-        at
-    })
 }
 
 impl<R: FlowRecord, A: Access<R>> Drop for Table<R, A> {

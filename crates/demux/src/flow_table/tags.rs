@@ -11,37 +11,27 @@ pub(super) const GROUP: usize = if cfg!(loom) { 8 } else { 16 };
 /// Groups per block.
 pub(super) const GROUPS: u32 = (BLOCK / GROUP) as u32;
 
-/// What tells keys of a group apart: 8 bits of a hash. 0 counts as 1, since 0 marks empty places.
+/// What tells keys of a group apart: 8 bits of a hash, the highest of a word. 0 counts as 1, since 0 marks empty places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tag(u8);
+pub(super) struct Tag(u32);
 
 impl Tag {
+    /// Of a word whose lower bits don't matter.
     #[inline(always)]
-    pub(super) fn of(bits: u8) -> Self {
-        Self(bits)
+    pub(super) fn of(word: u32) -> Self {
+        Self(word)
     }
 
     /// As it is kept beside a record.
     #[inline(always)]
     fn kept(self) -> u8 {
-        self.0.max(1)
+        (self.0 >> 24).max(1) as u8
     }
 
-    /// Which of so many kinds it is.
+    /// Which of so many kinds it is, a power of two.
     #[inline(always)]
     pub(super) fn kind(self, kinds: u32) -> u32 {
-        (u32::from(self.0) * kinds) >> 8
-    }
-
-    /// In a word: loaded as it was stored, it need not wait for a store of another size.
-    #[inline(always)]
-    pub(super) fn to_word(self) -> u32 {
-        self.0.into()
-    }
-
-    #[inline(always)]
-    pub(super) fn from_word(word: u32) -> Self {
-        Self(word as u8)
+        self.0 >> (u32::BITS - kinds.ilog2())
     }
 }
 
@@ -118,13 +108,13 @@ pub(super) struct Tags([u64; WORDS]);
 impl Tags {
     /// The places whose tag is `tag`, one bit each.
     #[inline(always)]
-    pub(super) fn matching(self, tag: Tag) -> u32 {
+    pub(super) fn matching(self, tag: Tag) -> u16 {
         matching(self.0, tag)
     }
 
     /// The places that hold nothing, one bit each.
     #[inline(always)]
-    pub(super) fn empty(self) -> u32 {
+    pub(super) fn empty(self) -> u16 {
         equal(self.0, EMPTY)
     }
 }
@@ -136,28 +126,39 @@ use sse2::{equal, matching};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))]
 mod sse2 {
     use core::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_max_epu8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8,
+        __m128i, _mm_cmpeq_epi8, _mm_cvtsi32_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_set_epi64x,
+        _mm_set1_epi8, _mm_shuffle_epi32, _mm_shufflelo_epi16, _mm_unpacklo_epi8,
     };
 
     use super::{Tag, WORDS};
 
     #[inline(always)]
-    pub(super) fn matching(tags: [u64; WORDS], tag: Tag) -> u32 {
+    pub(super) fn matching(tags: [u64; WORDS], tag: Tag) -> u16 {
         // SAFETY: this code is compiled only where the target has SSE2.
-        unsafe { equal_bytes(tags, _mm_max_epu8(_mm_set1_epi8(tag.0.cast_signed()), _mm_set1_epi8(1))) }
+        unsafe { equal_bytes(tags, kept_everywhere(tag)) }
+    }
+
+    /// The tag in each of 16 bytes.
+    #[target_feature(enable = "sse2")]
+    #[inline]
+    fn kept_everywhere(tag: Tag) -> __m128i {
+        let word = _mm_cvtsi32_si128(tag.0.cast_signed());
+        // The highest of its four bytes, twice; then that pair four times, and those eight bytes twice.
+        let pairs = _mm_shufflelo_epi16::<0xff>(_mm_unpacklo_epi8(word, word));
+        _mm_max_epu8(_mm_shuffle_epi32::<0>(pairs), _mm_set1_epi8(1))
     }
 
     #[inline(always)]
-    pub(super) fn equal(tags: [u64; WORDS], tag: u8) -> u32 {
+    pub(super) fn equal(tags: [u64; WORDS], tag: u8) -> u16 {
         // SAFETY: as above.
         unsafe { equal_bytes(tags, _mm_set1_epi8(tag.cast_signed())) }
     }
 
     #[target_feature(enable = "sse2")]
     #[inline]
-    fn equal_bytes(tags: [u64; WORDS], wanted: __m128i) -> u32 {
+    fn equal_bytes(tags: [u64; WORDS], wanted: __m128i) -> u16 {
         let tags = _mm_set_epi64x(tags[1].cast_signed(), tags[0].cast_signed());
-        _mm_movemask_epi8(_mm_cmpeq_epi8(tags, wanted)).cast_unsigned()
+        _mm_movemask_epi8(_mm_cmpeq_epi8(tags, wanted)) as u16
     }
 }
 
@@ -170,22 +171,22 @@ mod swar {
     const LOW7: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 
     #[inline(always)]
-    pub(super) fn matching(tags: [u64; super::WORDS], tag: super::Tag) -> u32 {
+    pub(super) fn matching(tags: [u64; super::WORDS], tag: super::Tag) -> u16 {
         equal(tags, tag.kept())
     }
 
     #[inline(always)]
-    pub(super) fn equal(tags: [u64; super::WORDS], tag: u8) -> u32 {
+    pub(super) fn equal(tags: [u64; super::WORDS], tag: u8) -> u16 {
         tags.iter().rev().fold(0, |matching, &word| matching << 8 | eight(word, tag))
     }
 
     #[inline(always)]
-    fn eight(tags: u64, tag: u8) -> u32 {
+    fn eight(tags: u64, tag: u8) -> u16 {
         let differing = tags ^ (u64::from(tag) * 0x0101_0101_0101_0101);
         // The top bit of each lane that is zero; no carry leaves a lane, so it is exact.
         let zero = !(((differing & LOW7) + LOW7) | differing | LOW7);
         // Gathers bit 0 of lane n into bit 56 + n.
-        ((zero >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+        ((zero >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u16
     }
 }
 
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn matches_are_exact_and_in_place() {
-        const TAGS: [u8; 8] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
+        const TAGS: [u32; 8] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
         let mut random = 1u64;
         for _ in 0..if cfg!(miri) { 10 } else { 1_000 } {
             let groups = [(); 2].map(|()| TagGroup::new());
@@ -203,7 +204,7 @@ mod tests {
             for (at, kept) in expected.iter_mut().enumerate() {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let tag = Tag::of(TAGS[(random >> 60) as usize % 8]);
+                let tag = Tag::of(TAGS[(random >> 60) as usize % 8] << 24 | 5);
                 let tag = (random >> 58 & 3 != 0).then_some(tag);
                 groups[0].set(at, tag);
                 // SAFETY: there is no other thread.
@@ -212,9 +213,9 @@ mod tests {
             }
             // SAFETY: as above.
             for tags in groups.iter().flat_map(|group| [group.load(), unsafe { group.load_still() }]) {
-                let bits = |tag| (0..GROUP).filter(|&at| expected[at] == tag).map(|at| 1 << at).sum::<u32>();
+                let bits = |tag| (0..GROUP).filter(|&at| expected[at] == tag).map(|at| 1 << at).sum::<u16>();
                 assert_eq!((tags.empty(), swar::equal(tags.0, EMPTY)), (bits(EMPTY), bits(EMPTY)));
-                for tag in TAGS.map(Tag::of) {
+                for tag in TAGS.map(|tag| Tag::of(tag << 24)) {
                     assert_eq!(tags.matching(tag), bits(tag.kept()));
                     assert_eq!(swar::matching(tags.0, tag), bits(tag.kept()));
                 }

@@ -4,9 +4,10 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     access::Alone,
+    bits::ones,
     elsewhere::KINDS,
     place::{Group, Place},
-    table::{Table, ones},
+    table::Table,
     tags::GROUPS,
 };
 

@@ -6,7 +6,8 @@ use core::{mem::MaybeUninit, ptr::NonNull, sync::atomic::AtomicU64 as Word};
 use super::{
     PlainRecord,
     access::Access,
-    address::{Extent, Hash},
+    address::Extent,
+    hash::{Columns, Hash},
     place::Group,
     store::Store,
     tags::{Tag, TagGroup, Tags},
@@ -34,19 +35,17 @@ struct Version(AtomicU64);
 ///   reader that calculates with the old number finds all records in their old places, or another version.
 pub(super) struct Watched {
     versions: Box<[Version]>,
+    columns: Columns,
     extent: AtomicU64,
 }
 
 impl Watched {
     pub(super) fn new(extent: Extent) -> Self {
         Self {
-            versions: (0..extent.columns()).map(|_| Version(AtomicU64::new(0))).collect(),
+            versions: (0..extent.columns().count()).map(|_| Version(AtomicU64::new(0))).collect(),
+            columns: extent.columns(),
             extent: AtomicU64::new(extent.to_word()),
         }
-    }
-
-    fn columns(&self) -> u32 {
-        self.versions.len() as u32
     }
 
     #[inline(always)]
@@ -56,7 +55,7 @@ impl Watched {
     }
 
     fn calculated(&self, word: u64) -> Known {
-        Known { word, extent: Extent::from_word(word, self.columns()) }
+        Known { word, extent: Extent::from_word(word, self.columns) }
     }
 
     /// The number of blocks as it is now, calculated only if it is another.
@@ -96,7 +95,7 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     fn touch(&self, block: u32) {
-        let version = &self.versions[(block % self.columns()) as usize].0;
+        let version = &self.versions[(block % self.columns.count()) as usize].0;
         // SYNC POINT "touch"
         version.store(version.load(Ordering::Relaxed) + 1, Ordering::Release);
         fence(Ordering::Release);
@@ -181,7 +180,7 @@ pub(super) struct Look {
     hash: Hash,
     version: u64,
     group: Group,
-    matching: u32,
+    matching: u16,
 }
 
 impl Look {
@@ -216,7 +215,7 @@ impl<R: PlainRecord> Store<R, Watched> {
     /// The places where a key's record is most likely.
     #[inline(always)]
     pub(super) fn look(&self, hash: Hash, known: &Known) -> Look {
-        let version = self.access.version(hash.column(self.access.columns()));
+        let version = self.access.version(self.access.columns.first(hash));
         // Only now, so that it is no older than the version.
         let group = self.access.extent_now(known).first(hash);
         Look { hash, version, group, matching: self.matching(group, hash) }
@@ -229,14 +228,14 @@ impl<R: PlainRecord> Store<R, Watched> {
     }
 
     #[inline(always)]
-    fn matching(&self, group: Group, hash: Hash) -> u32 {
+    fn matching(&self, group: Group, hash: Hash) -> u16 {
         self.tags(group).load().matching(hash.tag())
     }
 
     /// Reads the places found. Also disturbed if the record may be in none of them.
     #[inline(always)]
     pub(super) fn settle(&self, key: &R::Key, look: &Look) -> Result<Option<R>, Disturbed> {
-        let column = look.hash.column(self.access.columns());
+        let column = self.access.columns.first(look.hash);
         let unchanged = || self.access.unchanged(column, look.version);
         let found = self.compare(look.group, look.matching, key, unchanged)?;
         if found.is_none() && (self.elsewhere(look.group).has(look.hash.tag()) || !unchanged()) {
@@ -250,7 +249,7 @@ impl<R: PlainRecord> Store<R, Watched> {
     fn compare(
         &self,
         group: Group,
-        mut matching: u32,
+        mut matching: u16,
         key: &R::Key,
         unchanged: impl Fn() -> bool,
     ) -> Result<Option<R>, Disturbed> {
@@ -284,8 +283,8 @@ impl<R: PlainRecord> Store<R, Watched> {
     }
 
     fn look_anywhere(&self, key: &R::Key, hash: Hash) -> Result<Option<R>, Disturbed> {
-        let columns = self.access.columns();
-        let columns = [hash.column(columns), hash.second_column(columns)];
+        let columns = self.access.columns;
+        let columns = [columns.first(hash), columns.second(hash)];
         let versions = columns.map(|column| self.access.version(column));
         let unchanged =
             || columns.iter().zip(versions).all(|(&column, version)| self.access.unchanged(column, version));

@@ -6,7 +6,7 @@ use super::Table;
 use crate::flow_table::{
     FlowInsertError, FlowRecord,
     access::Access,
-    address::Hash,
+    hash::Hash,
     place::{Group, Place},
     resize, room,
     tags::Tag,
@@ -25,7 +25,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         let home = self.extent.first(hash);
         let tags = self.store.access.tags(self.store.tags(home));
-        if self.find_from(home, tags.matching(hash.tag()), record.key(), hash, || ()).is_some() {
+        if self.find_from(home, tags.matching(hash.tag()), record.key(), hash, || (), |_, _| ()).is_some() {
             return Err(FlowInsertError::Duplicate(record));
         }
         let empty = tags.empty();
@@ -108,10 +108,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// moment, if there is room for both.
     pub(in crate::flow_table) fn replace(&mut self, record: R) -> Option<R> {
         let hash = self.hash_of(record.key());
-        self.find(record.key(), hash, || ())?;
+        self.find(record.key(), hash)?;
         let room = room::find(self, hash);
         // Making room may have moved it.
-        let from = self.find(record.key(), hash, || ())?;
+        let from = self.find(record.key(), hash)?;
         // SAFETY: the place is full; its tag is cleared below, so the record has one owner.
         let old = unsafe { self.store.record(from).read() };
         match room {
@@ -133,7 +133,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
         let hash = self.hash_of(key);
         let home = self.extent.first(hash);
-        let place = self.find_from(home, self.matching(home, hash.tag()), key, hash, || ())?;
+        let matching = self.matching(home, hash.tag());
+        let place = self.find_from(home, matching, key, hash, || (), |place, _| place)?;
         self.clear(place, home, hash);
         self.len -= 1;
         // SAFETY: the place held a record and is empty now, so the record is ours alone.

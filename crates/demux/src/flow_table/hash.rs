@@ -1,0 +1,99 @@
+//! The hash of a key, cut into what the table needs of it.
+
+use super::tags::{GROUP, GROUPS, Tag};
+use crate::mix::FACTOR;
+
+/// The keyed hash of a key, spread once more: where it prefers to be, from the bit [`LOWEST`] on 16 bits at most for the
+/// group of a row and 26 for the row; and, in the highest bits, 8 for the tag and 6 for the way to the second block.
+#[derive(Clone, Copy)]
+pub(super) struct Hash {
+    pub(super) place: u64,
+    tag: u64,
+}
+
+/// The lowest bit of a hash that chooses a group: those below would choose a place in it, so that a group's first place
+/// needs no calculation where the number of groups is a power of two.
+pub(super) const LOWEST: u32 = GROUP.ilog2();
+
+impl Hash {
+    pub(super) const NONE: Self = Self { place: 0, tag: 0 };
+
+    /// Of a keyed hash, whose bits are not independent of one another where keys differ in few: in the middle of another
+    /// product they are.
+    #[inline(always)]
+    pub(super) fn of(hash: u64) -> Self {
+        let product = u128::from(hash) * u128::from(FACTOR);
+        Self { place: (product >> 64) as u64, tag: product as u64 }
+    }
+
+    /// What tells keys of one group apart.
+    #[inline(always)]
+    pub(super) fn tag(self) -> Tag {
+        Tag::of((self.tag >> 32) as u32)
+    }
+
+    /// Which of the [`WAYS`] leads from the first block to the second.
+    #[inline(always)]
+    pub(super) fn way(self) -> usize {
+        (((self.tag >> 48 & 0x3f) * WAYS.len() as u64) >> 6) as usize
+    }
+}
+
+/// How many blocks a row has, which never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    count: u32,
+    /// How many bits of a hash choose a group of the row: as few as will do if the number of groups is a power of two.
+    bits: u32,
+}
+
+/// How many bits of a hash choose a group of a row if their number is no power of two.
+pub(super) const MOST_BITS: u32 = 16;
+
+impl Columns {
+    #[inline(always)]
+    pub(super) fn new(count: u32) -> Self {
+        let groups = GROUPS * count;
+        Self { count, bits: if groups.is_power_of_two() { groups.ilog2() } else { MOST_BITS } }
+    }
+
+    #[inline(always)]
+    pub(super) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The lowest bit of a hash that chooses the row.
+    #[inline(always)]
+    pub(super) fn row_bit(self) -> u32 {
+        LOWEST + self.bits
+    }
+
+    /// The bits of a hash that choose a group of the row.
+    #[inline(always)]
+    pub(super) fn mask(self) -> u64 {
+        ((1 << self.bits) - 1) << LOWEST
+    }
+
+    /// The column of a key's first block.
+    #[inline(always)]
+    pub(super) fn first(self, hash: Hash) -> u32 {
+        (((hash.place & self.mask()) * u64::from(self.count)) >> self.row_bit()) as u32
+    }
+
+    /// The column of the second block, never that of the first.
+    #[inline(always)]
+    pub(super) fn second(self, hash: Hash) -> u32 {
+        aside(self.first(hash), hash.way(), self.count)
+    }
+}
+
+/// What a key's second row differs in from its first. They are few, so that it is known where records can be. Whatever
+/// three bits of a row are the highest, these lead, one after the other, to all eight values of them: rows are split
+/// from one end, and those yet to be split, which have more than their share, can always pass some of it on.
+pub(super) const WAYS: [u32; 3] = [0xffff_ffff, 0xaaaa_aaaa, 0xcccc_cccc];
+
+/// The column of the second block: far apart, so that what one column has too much is soon spread over all.
+pub(super) fn aside(column: u32, way: usize, columns: u32) -> u32 {
+    let away = [1, columns / 3, columns * 5 / 8][way];
+    if column + away < columns { column + away } else { column + away - columns }
+}
