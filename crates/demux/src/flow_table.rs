@@ -118,7 +118,7 @@ impl<R: FlowRecord> FlowTable<R> {
     /// If the limit is more than the address space, or the table's own 3.4 billion, allows.
     #[must_use]
     pub fn new(limit: usize, seed: u64) -> Self {
-        Self { table: Table::new(limit, seed, |_| Alone) }
+        Self { table: Table::new(limit, seed, |_, _| Alone) }
     }
 
     /// The record of a key.

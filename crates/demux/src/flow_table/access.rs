@@ -5,6 +5,7 @@ use core::{ops::Deref, ptr::NonNull};
 use super::{
     FlowRecord,
     address::Extent,
+    place::{Group, Place},
     store::Store,
     tags::{Tag, TagGroup, Tags},
 };
@@ -16,9 +17,18 @@ pub(super) trait Access<R: FlowRecord>: Sized {
 
     fn hold(store: Store<R, Self>) -> Self::Held;
 
+    /// Bytes per block for what this side has to know.
+    const BLOCK_BYTES: usize;
+
     /// A place of this block, in which no record is found, is about to be written; or a record that is found here as well
     /// as in another place is about to be found here only.
     fn touch(&self, block: u32);
+
+    /// One of these empty places of a group, of which there is one at least: it is about to be written.
+    fn take(&self, group: Group, empty: u16) -> Place;
+
+    /// The tag of this place has been cleared.
+    fn cleared(&self, place: Place);
 
     /// How many blocks there are from now on.
     fn publish(&self, extent: Extent);
@@ -61,8 +71,18 @@ impl<R: FlowRecord> Access<R> for Alone {
         Own(store)
     }
 
+    const BLOCK_BYTES: usize = 0;
+
     #[inline(always)]
     fn touch(&self, _: u32) {}
+
+    #[inline(always)]
+    fn take(&self, group: Group, empty: u16) -> Place {
+        group.place(empty.trailing_zeros())
+    }
+
+    #[inline(always)]
+    fn cleared(&self, _: Place) {}
 
     #[inline(always)]
     fn publish(&self, _: Extent) {}

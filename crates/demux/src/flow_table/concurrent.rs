@@ -5,10 +5,9 @@ use core::fmt;
 
 use super::{
     FlowInsertError, FlowRecord,
-    hash::Hash,
     store::Store,
     table::Table,
-    watched::{Disturbed, Look, Watched},
+    watched::{Aim, Disturbed, Look, Watched},
 };
 
 /// A record that can be copied while it is being overwritten, and the copy thrown away.
@@ -62,20 +61,20 @@ impl<R: PlainRecord> FlowReader<R> {
 
     #[inline(always)]
     fn get_together(&self, keys: &[R::Key], records: &mut [Option<R>]) {
+        let mut aims = [Aim::NONE; TOGETHER];
         let mut looks = [Look::NONE; TOGETHER];
-        let mut hashes = [Hash::NONE; TOGETHER];
         let known = self.store.known();
-        for (key, hash) in keys.iter().zip(&mut hashes) {
-            *hash = self.store.prefetch_key(key, &known);
+        for (key, aim) in keys.iter().zip(&mut aims) {
+            *aim = self.store.prefetch_key(key, &known);
         }
-        for (hash, look) in hashes[..keys.len()].iter().zip(&mut looks) {
-            *look = self.store.look(*hash, &known);
+        for (aim, look) in aims[..keys.len()].iter().zip(&mut looks) {
+            *look = self.store.look(aim, &known);
             self.store.prefetch_look(look);
         }
-        for (((key, hash), look), record) in keys.iter().zip(&hashes).zip(&looks).zip(records) {
-            *record = match self.store.settle(key, look) {
+        for (((key, aim), look), record) in keys.iter().zip(&aims).zip(&looks).zip(records) {
+            *record = match self.store.settle(key, aim, look) {
                 Ok(found) => found,
-                Err(Disturbed) => self.store.read_anywhere(key, *hash),
+                Err(Disturbed) => self.store.read_anywhere(key, aim),
             };
         }
     }

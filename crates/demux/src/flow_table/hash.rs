@@ -43,8 +43,11 @@ impl Hash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     count: u32,
-    /// How many bits of a hash choose a group of the row: as few as will do if the number of groups is a power of two.
-    bits: u32,
+    /// The lowest bit of a hash that chooses the row. The bits below choose a group of it: as few as will do if the number
+    /// of groups is a power of two.
+    row_bit: u32,
+    /// The bits of a hash that choose a group of the row.
+    mask: u64,
 }
 
 /// How many bits of a hash choose a group of a row if their number is no power of two.
@@ -54,7 +57,8 @@ impl Columns {
     #[inline(always)]
     pub(super) fn new(count: u32) -> Self {
         let groups = GROUPS * count;
-        Self { count, bits: if groups.is_power_of_two() { groups.ilog2() } else { MOST_BITS } }
+        let bits = if groups.is_power_of_two() { groups.ilog2() } else { MOST_BITS };
+        Self { count, row_bit: LOWEST + bits, mask: ((1 << bits) - 1) << LOWEST }
     }
 
     #[inline(always)]
@@ -65,19 +69,19 @@ impl Columns {
     /// The lowest bit of a hash that chooses the row.
     #[inline(always)]
     pub(super) fn row_bit(self) -> u32 {
-        LOWEST + self.bits
+        self.row_bit
     }
 
     /// The bits of a hash that choose a group of the row.
     #[inline(always)]
     pub(super) fn mask(self) -> u64 {
-        ((1 << self.bits) - 1) << LOWEST
+        self.mask
     }
 
     /// The column of a key's first block.
     #[inline(always)]
     pub(super) fn first(self, hash: Hash) -> u32 {
-        (((hash.place & self.mask()) * u64::from(self.count)) >> self.row_bit()) as u32
+        (((hash.place & self.mask) * u64::from(self.count)) >> self.row_bit) as u32
     }
 
     /// The column of the second block, never that of the first.

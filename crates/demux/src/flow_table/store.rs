@@ -33,8 +33,9 @@ pub(super) struct Store<R, A> {
 }
 
 impl<R: FlowRecord, A> Store<R, A> {
-    /// A store for a table that grows from the extent returned. `access` is made for the number of columns.
-    pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent) -> A) -> (Self, Extent) {
+    /// A store for a table that grows from the extent returned. `access` is made for the number of columns
+    /// and the most blocks.
+    pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent, u32) -> A) -> (Self, Extent) {
         let full = blocks_for(limit).filter(|&blocks| blocks <= MOST_BLOCKS - MOST_BLOCKS / 16);
         let full = full.expect("the limit exceeds what the table can address");
         let (extent, complete) = Extent::least(full);
@@ -45,7 +46,7 @@ impl<R: FlowRecord, A> Store<R, A> {
             elsewhere: Space::new(GROUPS as usize * blocks),
             records: Space::new(blocks * BLOCK),
             hash: Keyed::new(seed),
-            access: access(extent),
+            access: access(extent, most_blocks),
             most_blocks,
             grow_at: grow_at(limit, complete),
         };

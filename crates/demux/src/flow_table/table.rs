@@ -33,7 +33,7 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
-    pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent) -> A) -> Self {
+    pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent, u32) -> A) -> Self {
         let (store, extent) = Store::new(limit, seed, access);
         let strangers = Space::new(store.most_blocks() as usize);
         let (store, most) = (A::hold(store), 0);
@@ -65,7 +65,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
-        self.extent.count() as usize * (BLOCK_BYTES + BLOCK * size_of::<R>())
+        self.extent.count() as usize * (BLOCK_BYTES + A::BLOCK_BYTES + BLOCK * size_of::<R>())
     }
 
     #[inline(always)]

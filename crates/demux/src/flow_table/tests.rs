@@ -14,7 +14,7 @@ use super::{
 type Flows = Table<(u64, u64), Alone>;
 
 fn table(limit: usize) -> Flows {
-    Table::new(limit, 0x5eed, |_| Alone)
+    Table::new(limit, 0x5eed, |_, _| Alone)
 }
 
 /// The share of records that are not in the group they prefer, after checking that everything is where it is said to be.

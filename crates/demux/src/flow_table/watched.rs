@@ -8,7 +8,8 @@ use super::{
     access::Access,
     address::Extent,
     hash::{Columns, Hash},
-    place::Group,
+    place::{Group, Place},
+    space::Space,
     store::Store,
     tags::{Tag, TagGroup, Tags},
 };
@@ -23,7 +24,7 @@ struct Version(AtomicU64);
 /// what is found stays until the version has changed. The pairings, all with the writer on the left:
 ///
 /// - SYNC POINT "touch": `touch` comes between the tag that lets a record be found in a new place and the one that ends
-///   its being found in the old; and before a place is written again whose tag was cleared. A reader that saw what
+///   its being found in the old; and between the clearing of a tag and the next writing to its place. A reader that saw what
 ///   comes after sees, after its acquire fence, another version than before; a reader that begins with the new
 ///   version sees what came before. A record's new block is touched, its old one need not be: readers look at places
 ///   in one order, in the first block before the second. What moves on in this order is met in its new place. What moves
@@ -37,14 +38,19 @@ pub(super) struct Watched {
     versions: Box<[Version]>,
     columns: Columns,
     extent: AtomicU64,
+    /// Which places of a block were cleared since it was last touched, a bit each. Only the writer knows them.
+    cleared: Space<Word>,
+    most_blocks: u32,
 }
 
 impl Watched {
-    pub(super) fn new(extent: Extent) -> Self {
+    pub(super) fn new(extent: Extent, most_blocks: u32) -> Self {
         Self {
             versions: (0..extent.columns().count()).map(|_| Version(AtomicU64::new(0))).collect(),
             columns: extent.columns(),
             extent: AtomicU64::new(extent.to_word()),
+            cleared: Space::new(most_blocks as usize),
+            most_blocks,
         }
     }
 
@@ -54,16 +60,23 @@ impl Watched {
         self.calculated(self.extent.load(Ordering::Acquire))
     }
 
+    /// The places of a block that were cleared since it was touched.
+    fn cleared_in(&self, block: u32) -> &Word {
+        debug_assert!(block < self.most_blocks);
+        // SAFETY: there is a word for each block, made of zeroes.
+        unsafe { self.cleared.at(block as usize).as_ref() }
+    }
+
     fn calculated(&self, word: u64) -> Known {
         Known { word, extent: Extent::from_word(word, self.columns) }
     }
 
-    /// The number of blocks as it is now, calculated only if it is another.
+    /// The number of blocks if it is another by now.
     #[inline(always)]
-    fn extent_now(&self, known: &Known) -> Extent {
+    fn other_extent(&self, known: &Known) -> Option<Extent> {
         // SYNC POINT "extent"
         let word = self.extent.load(Ordering::Acquire);
-        if word == known.word { known.extent } else { self.extent_anew(word) }
+        (word != known.word).then(|| self.extent_anew(word))
     }
 
     #[cold]
@@ -94,11 +107,31 @@ impl<R: PlainRecord> Access<R> for Watched {
         Arc::new(store)
     }
 
+    const BLOCK_BYTES: usize = size_of::<Word>();
+
     fn touch(&self, block: u32) {
         let version = &self.versions[(block % self.columns.count()) as usize].0;
         // SYNC POINT "touch"
         version.store(version.load(Ordering::Relaxed) + 1, Ordering::Release);
         fence(Ordering::Release);
+        self.cleared_in(block).store(0, Ordering::Relaxed);
+    }
+
+    /// Places that were cleared need no touch if there was one since; so these are taken first.
+    #[inline(always)]
+    fn take(&self, group: Group, empty: u16) -> Place {
+        let cleared = self.cleared_in(group.block()).load(Ordering::Relaxed);
+        let others = empty & !((cleared >> group.shift()) as u16);
+        if others == 0 {
+            Access::<R>::touch(self, group.block());
+        }
+        group.place(if others == 0 { empty } else { others }.trailing_zeros())
+    }
+
+    #[inline(always)]
+    fn cleared(&self, place: Place) {
+        let cleared = self.cleared_in(place.block());
+        cleared.store(cleared.load(Ordering::Relaxed) | place.bit(), Ordering::Relaxed);
     }
 
     fn publish(&self, extent: Extent) {
@@ -174,27 +207,40 @@ pub(super) struct Known {
 /// A lookup during which something changed in its blocks: it must be begun again.
 pub(super) struct Disturbed;
 
+/// Where a key is sought.
+#[derive(Clone, Copy)]
+pub(super) struct Aim {
+    hash: Hash,
+    column: u32,
+    /// If the number of blocks is the one that is known.
+    group: Group,
+}
+
+impl Aim {
+    pub(super) const NONE: Self = Self { hash: Hash::NONE, column: 0, group: Group::NONE };
+}
+
 /// A lookup whose candidates are known.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
-    hash: Hash,
     version: u64,
     group: Group,
     matching: u16,
 }
 
 impl Look {
-    pub(super) const NONE: Self = Self { hash: Hash::NONE, version: 0, group: Group::NONE, matching: 0 };
+    pub(super) const NONE: Self = Self { version: 0, group: Group::NONE, matching: 0 };
 }
 
 impl<R: PlainRecord> Store<R, Watched> {
     /// A copy of the record of a key.
     #[inline]
     pub(super) fn read(&self, key: &R::Key) -> Option<R> {
-        let hash = self.hash_of(key);
-        match self.settle(key, &self.look(hash, &self.known())) {
+        let known = self.known();
+        let aim = self.aim(key, &known);
+        match self.settle(key, &aim, &self.look(&aim, &known)) {
             Ok(found) => found,
-            Err(Disturbed) => self.read_anywhere(key, hash),
+            Err(Disturbed) => self.read_anywhere(key, &aim),
         }
     }
 
@@ -204,21 +250,27 @@ impl<R: PlainRecord> Store<R, Watched> {
         self.access.known()
     }
 
-    /// Asks for the tags of a key.
     #[inline(always)]
-    pub(super) fn prefetch_key(&self, key: &R::Key, known: &Known) -> Hash {
+    fn aim(&self, key: &R::Key, known: &Known) -> Aim {
         let hash = self.hash_of(key);
-        self.prefetch_tags(known.extent.first(hash));
-        hash
+        Aim { hash, column: self.access.columns.first(hash), group: known.extent.first(hash) }
+    }
+
+    /// As [`aim`](Self::aim); asks for the tags of the key.
+    #[inline(always)]
+    pub(super) fn prefetch_key(&self, key: &R::Key, known: &Known) -> Aim {
+        let aim = self.aim(key, known);
+        self.prefetch_tags(aim.group);
+        aim
     }
 
     /// The places where a key's record is most likely.
     #[inline(always)]
-    pub(super) fn look(&self, hash: Hash, known: &Known) -> Look {
-        let version = self.access.version(self.access.columns.first(hash));
+    pub(super) fn look(&self, aim: &Aim, known: &Known) -> Look {
+        let version = self.access.version(aim.column);
         // Only now, so that it is no older than the version.
-        let group = self.access.extent_now(known).first(hash);
-        Look { hash, version, group, matching: self.matching(group, hash) }
+        let group = self.access.other_extent(known).map_or(aim.group, |extent| extent.first(aim.hash));
+        Look { version, group, matching: self.matching(group, aim.hash) }
     }
 
     /// Asks for the record that is most likely the one.
@@ -234,11 +286,10 @@ impl<R: PlainRecord> Store<R, Watched> {
 
     /// Reads the places found. Also disturbed if the record may be in none of them.
     #[inline(always)]
-    pub(super) fn settle(&self, key: &R::Key, look: &Look) -> Result<Option<R>, Disturbed> {
-        let column = self.access.columns.first(look.hash);
-        let unchanged = || self.access.unchanged(column, look.version);
+    pub(super) fn settle(&self, key: &R::Key, aim: &Aim, look: &Look) -> Result<Option<R>, Disturbed> {
+        let unchanged = || self.access.unchanged(aim.column, look.version);
         let found = self.compare(look.group, look.matching, key, unchanged)?;
-        if found.is_none() && (self.elsewhere(look.group).has(look.hash.tag()) || !unchanged()) {
+        if found.is_none() && (self.elsewhere(look.group).has(aim.hash.tag()) || !unchanged()) {
             return Err(Disturbed);
         }
         Ok(found)
@@ -273,9 +324,9 @@ impl<R: PlainRecord> Store<R, Watched> {
     /// A copy of the record of a key, whatever group of whatever block it is in.
     #[cold]
     #[inline(never)]
-    pub(super) fn read_anywhere(&self, key: &R::Key, hash: Hash) -> Option<R> {
+    pub(super) fn read_anywhere(&self, key: &R::Key, aim: &Aim) -> Option<R> {
         loop {
-            if let Ok(found) = self.look_anywhere(key, hash) {
+            if let Ok(found) = self.look_anywhere(key, aim.hash) {
                 return found;
             }
             spin_loop();

@@ -32,8 +32,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if empty == 0 {
             return self.insert_elsewhere(record, hash);
         }
-        let place = home.place(empty.trailing_zeros());
-        self.store.access.touch(place.block());
+        let place = self.store.access.take(home, empty);
         self.store.access.write(self.store.record(place), record);
         self.set_tag(place, Some(hash.tag()));
         self.len += 1;
@@ -91,6 +90,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     pub(in crate::flow_table) fn set_tag(&self, place: Place, tag: Option<Tag>) {
         self.store.access.set_tag(self.store.tags(place.group()), place.at(), tag);
+        if tag.is_none() {
+            self.store.access.cleared(place);
+        }
     }
 
     /// Moves a record from a full place to an empty one of its two blocks. It can be found at every moment: first it is
