@@ -7,6 +7,7 @@ pub(crate) mod dispatch;
 pub(crate) mod hash_cost;
 mod hot_object;
 mod iiop;
+mod ilp;
 mod mixes;
 mod move_data;
 pub(crate) mod paths;
@@ -27,4 +28,5 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &connect::Connect,
     &collisions::Collisions,
     &mixes::Mixes,
+    &ilp::Ilp,
 ];
