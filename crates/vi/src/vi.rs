@@ -260,6 +260,12 @@ impl Vi {
         self.blocked == 0 && self.state == State::Connected && self.link.send_small(message)
     }
 
+    /// Whether the peer has, or can get without this process, all that was sent [without a descriptor](Self::send_small); or
+    /// the connection is over. Looks what has happened.
+    pub fn has_settled(&mut self) -> bool {
+        self.state != State::Connected || self.link.has_settled()
+    }
+
     /// Takes the next message without a descriptor, if it is of at most [`SMALL_MESSAGE`] bytes and lies where the fabric can
     /// give it at once: its length. Bytes behind it may be overwritten. `None` says nothing about other messages, which
     /// [`receive_done`](Self::receive_done) gives.

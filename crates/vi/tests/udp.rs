@@ -46,6 +46,30 @@ fn a_vi_left_alone_acknowledges() -> Result {
     Ok(())
 }
 
+/// A small message has no descriptor that comes back; still its sender can wait until the peer has it.
+#[test]
+fn small_messages_settle() -> Result {
+    let [mut a, mut b] = pair(Reliability::ReliableDelivery)?;
+    send(&mut a, b"first")?;
+    assert_eq!(receive(&mut b)?, b"first");
+    send(&mut b, b"second")?;
+    assert_eq!(receive(&mut a)?, b"second");
+    assert!(a.send_small(b"third"));
+    let before = Instant::now();
+    while !a.has_settled() {
+        assert!(before.elapsed() < Duration::from_secs(20), "nobody acknowledges");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(receive(&mut b)?, b"third");
+    // With nobody at the other end there is nothing to wait for.
+    drop(b);
+    while a.state() == State::Connected {
+        a.receive_done();
+    }
+    assert!(a.has_settled());
+    Ok(())
+}
+
 #[test]
 fn what_was_sent_before_the_end_arrives() -> Result {
     for level in LEVELS {

@@ -85,6 +85,11 @@ pub(crate) trait Link: Send {
         None
     }
 
+    /// Whether the peer has what was sent without descriptors.
+    fn has_settled(&mut self) -> bool {
+        true
+    }
+
     /// Takes the descriptor that [`Sent::HandOver`] was said of, and names the ticket that it is complete with.
     fn take(&mut self, _descriptor: SendDescriptor) -> u64 {
         unreachable!("asked only of links that say so")

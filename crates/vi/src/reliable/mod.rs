@@ -57,7 +57,7 @@ pub use self::{
 pub const MAX_SHORT: usize = 56;
 
 /// There is room at once for as many messages, and packets; where more are under way, queues grow.
-const ROOM: usize = 64;
+const ROOM: usize = 16;
 
 /// What the network said about congestion, in the IP header of a packet (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

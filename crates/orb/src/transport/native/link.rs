@@ -142,6 +142,8 @@ pub(crate) struct Link {
     /// See [`LinkMemory`]; none for who does not want to look at all.
     looks: u32,
     eager: u32,
+    /// How long a buffer is looked for before sleeping in between.
+    patience: Duration,
     /// Messages checked out.
     away: usize,
     /// The last answer to a message checked out was more than a [`Desk`] has room for.
@@ -282,6 +284,7 @@ impl Link {
             small: [0; SMALL_MESSAGE],
             looks: if options.spin.is_zero() { 0 } else { memory.looks },
             eager: memory.eager,
+            patience: options.spin.max(Duration::from_micros(100)),
             away: 0,
             answers_long: false,
             buffers: memory.buffers,
@@ -440,7 +443,7 @@ impl Link {
             if !self.is_open() {
                 return Err(LinkError::Broken(CompletionError::ConnectionLost));
             }
-            if started.elapsed() < Duration::from_micros(100) {
+            if started.elapsed() < self.patience {
                 std::thread::yield_now();
             } else {
                 std::thread::sleep(Duration::from_micros(50));
@@ -822,17 +825,23 @@ impl Drop for Link {
 }
 
 impl Link {
-    /// Waits until all buffers are back, which is when the peer has everything that was sent; for a moment only.
+    /// Waits until all buffers are back and small messages are acknowledged, which is when the peer has everything that was sent; for
+    /// a moment only.
     #[cold]
     fn settle(&mut self) {
         let started = Instant::now();
         let mut back: Vec<Buffer> = self.out.take().into_iter().collect();
-        while back.len() < self.buffers as usize && started.elapsed() < SETTLE {
-            match self.vi.send_buffer() {
-                Some(buffer) => back.push(buffer),
-                None if self.is_open() => std::thread::sleep(Duration::from_micros(50)),
-                None => return,
+        while started.elapsed() < SETTLE && self.is_open() {
+            if back.len() < self.buffers as usize
+                && let Some(buffer) = self.vi.send_buffer()
+            {
+                back.push(buffer);
+                continue;
             }
+            if back.len() == self.buffers as usize && self.vi.has_settled() {
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(50));
         }
     }
 }

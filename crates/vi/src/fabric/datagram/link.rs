@@ -115,6 +115,7 @@ impl<D: Door> DatagramLink<D> {
         let now = state.look_at_clock();
         let incoming = &request.incoming;
         [self.config.max_frame, self.config.unreliable_frame] = self.door.frames(incoming.from);
+        self.config.congestion = self.door.congestion(incoming.from);
         request.queue.forget(incoming);
         let slot = state.endpoint.accept(&self.config, incoming, now).map_err(io::Error::other)?;
         let member = Member::new(watch.clone(), self.tag, incoming.from);
@@ -132,6 +133,7 @@ impl<D: Door> DatagramLink<D> {
     fn open(&mut self, to: &Destination<'_>, posted: &mut Posted) -> Result<(), ConnectError> {
         let address = self.door.parse(to.address).ok_or(ConnectError::BadAddress)?;
         [self.config.max_frame, self.config.unreliable_frame] = self.door.frames(address);
+        self.config.congestion = self.door.congestion(address);
         let port = Port::new(self.door.wire_to(address)?, self.door.windows().clone())?;
         let watch = Arc::new(Watch::new()?);
         let mut state = port.lock();
@@ -374,6 +376,17 @@ impl<D: Door> Link for DatagramLink<D> {
         let mut state = up.port.lock();
         state.touch();
         state.send_small(up.slot, message, &up.port.sleepers)
+    }
+
+    fn has_settled(&mut self) -> bool {
+        let Some(up) = &self.up else { return true };
+        let mut state = up.port.lock();
+        state.looked_at(&up.watch);
+        self.news.look(&mut state, up, |_| true);
+        // Acknowledgements that came with messages are taken in now.
+        state.flush(&up.port.sleepers, Some(up.slot));
+        let connection = state.endpoint.peek(up.slot);
+        connection.is_none_or(|connection| connection.broken().is_some() || connection.all_sent())
     }
 
     fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {

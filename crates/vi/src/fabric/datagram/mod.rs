@@ -20,7 +20,11 @@ mod short;
 mod state;
 mod watch;
 
-use crate::reliable::{Ecn, batch::Run};
+use crate::reliable::{
+    Ecn,
+    batch::Run,
+    congestion::{Dctcp, MakeCongestion},
+};
 use std::{fmt, hash::Hash, io, os::fd::BorrowedFd, sync::Arc};
 
 pub(crate) use self::{connect::Listener, link::DatagramLink, port::Port, remote::Windows};
@@ -71,6 +75,11 @@ pub(crate) trait Door: Send + Sync + 'static {
 
     /// The longest frames on the way there: tried, and taken for granted.
     fn frames(&self, address: <Self::Wire as Wire>::Address) -> [u16; 2];
+
+    /// What decides how much may be under way there.
+    fn congestion(&self, _address: <Self::Wire as Wire>::Address) -> MakeCongestion {
+        Dctcp::boxed
+    }
 
     /// What peers may reach.
     fn windows(&self) -> &Arc<Windows>;

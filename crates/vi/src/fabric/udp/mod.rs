@@ -10,6 +10,7 @@ use crate::{
         datagram::{DatagramLink, Door, Listener, Port, Windows},
     },
     memory::{Memory, WindowMemory},
+    reliable::congestion::{Dctcp, MakeCongestion},
 };
 use std::{
     io,
@@ -67,6 +68,10 @@ impl Door for UdpDoor {
 
     fn frames(&self, address: SocketAddr) -> [u16; 2] {
         if is_loopback(address) { [LONGEST_FRAME; 2] } else { [8_972, 1_200] }
+    }
+
+    fn congestion(&self, address: SocketAddr) -> MakeCongestion {
+        if is_loopback(address) { Dctcp::boxed_near } else { Dctcp::boxed }
     }
 
     fn windows(&self) -> &Arc<Windows> {

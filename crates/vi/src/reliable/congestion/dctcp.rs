@@ -13,6 +13,8 @@ const QUEUEING: Duration = Duration::from_micros(100);
 /// the path carries none.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
+    /// Whether delay tells of queues.
+    delay_tells: bool,
     packet: u64,
     window: u64,
     threshold: u64,
@@ -32,6 +34,7 @@ impl Dctcp {
     pub fn new(packet: u16) -> Self {
         let packet = packet.into();
         Self {
+            delay_tells: true,
             packet,
             window: initial_window(packet),
             threshold: u64::MAX,
@@ -49,12 +52,18 @@ impl Dctcp {
         Box::new(Self::new(packet))
     }
 
+    /// For peers on the same machine, for [`Config`](crate::reliable::Config). Delay there says that a process does not run, or
+    /// is at work with what it got; losses alone tell that too much is under way.
+    pub fn boxed_near(packet: u16) -> Box<dyn Congestion> {
+        Box::new(Self { delay_tells: false, ..Self::new(packet) })
+    }
+
     /// Marks, or delay in their place.
-    fn marks(acked: &Acked) -> u64 {
+    fn marks(&self, acked: &Acked) -> u64 {
         if acked.ecn {
             return acked.marked;
         }
-        let queued = acked.latest > acked.least + QUEUEING.max(acked.least / 4);
+        let queued = self.delay_tells && acked.latest > acked.least + QUEUEING.max(acked.least / 4);
         if queued { acked.packets } else { 0 }
     }
 
@@ -101,7 +110,7 @@ impl Congestion for Dctcp {
     }
 
     fn acknowledged(&mut self, now: Duration, acked: &Acked) {
-        let marks = Self::marks(acked);
+        let marks = self.marks(acked);
         self.acked += acked.packets;
         self.marked += marks;
         let recovering = self.recovering_until.is_some_and(|until| acked.sent <= until);
@@ -190,6 +199,9 @@ mod tests {
         dctcp.acknowledged(now, &acked(now, 0, false, 4 * RTT));
         assert!(!dctcp.is_starting());
         assert!(dctcp.window() < 10_000);
+        let mut near = Dctcp { delay_tells: false, ..Dctcp::new(1_000) };
+        near.acknowledged(now, &acked(now, 0, false, 4 * RTT));
+        assert!(near.is_starting() && near.window() > 10_000);
         let mut marked = Dctcp::new(1_000);
         marked.acknowledged(now, &acked(now, 0, true, 4 * RTT));
         assert!(marked.window() > 10_000);
