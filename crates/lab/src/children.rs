@@ -17,6 +17,8 @@ const PARTS: &[(&str, Part)] = &[
     ("dispatch-bytes", experiments::dispatch::bytes::play),
     ("hash-cost-probe", experiments::hash_cost::play),
     ("paths-probe", experiments::paths::probe::play),
+    ("tcp-scale-memory", experiments::tcp_scale::weigh),
+    ("tcp-scale-probe", experiments::tcp_scale::play),
     ("bench-server", peers::bench::serve),
     ("bench-client", peers::bench::call),
     ("echo-server", peers::echo::serve),

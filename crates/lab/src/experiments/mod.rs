@@ -12,6 +12,7 @@ mod mixes;
 mod move_data;
 pub(crate) mod paths;
 mod pcb;
+pub(crate) mod tcp_scale;
 
 use crate::Experiment;
 
@@ -24,6 +25,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &move_data::MoveData,
     &calls::Calls,
     &paths::Paths,
+    &tcp_scale::TcpScale,
     &pcb::Pcb,
     &connect::Connect,
     &collisions::Collisions,

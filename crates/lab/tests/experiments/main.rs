@@ -6,6 +6,7 @@
 mod dispatch;
 mod ilp;
 mod lookups;
+mod stack;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -126,7 +126,10 @@ impl Tcp {
             let before = self.made.len();
             let mut link = Link::new(None, &mut self.made, &mut lower.cx.pool);
             self.interface.poll_egress(now, &mut link, sockets);
-            if self.made.len() == before {
+            // After a segment that is not full there is nothing more to send.
+            if self.made.len() == before
+                || self.made.last().is_none_or(|segment| segment.len() < self.room / 2)
+            {
                 break;
             }
         }
@@ -376,9 +379,11 @@ impl Protocol for Tcp {
 
     fn read(&mut self, slot: Slot, into: &mut [u8], lower: &mut Lower<'_>) -> Result<usize, StreamError> {
         let session = self.sessions.get(slot).ok_or(StreamError::Closed)?;
-        let read = session.read(into)?;
-        // There may be room to tell the other end of.
-        self.work(slot, lower);
+        let (read, was_short) = session.read(into)?;
+        // The other end may wait to hear of room.
+        if was_short {
+            self.work(slot, lower);
+        }
         Ok(read)
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use throughline_stack::Architecture;
 
+pub(crate) use self::talk::failed;
 use self::talk::{Stack, Talk, Way};
 use crate::callgrind;
 use crate::table::{figure, targets};

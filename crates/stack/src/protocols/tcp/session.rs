@@ -162,14 +162,17 @@ impl Session {
         Ok(written)
     }
 
-    pub fn read(&mut self, into: &mut [u8]) -> Result<usize, StreamError> {
+    /// Bytes read, and whether there was little room for more before.
+    pub fn read(&mut self, into: &mut [u8]) -> Result<(usize, bool), StreamError> {
         let socket = self.socket().ok_or(StreamError::Closed)?;
         if matches!(socket.state(), State::SynSent | State::SynReceived) {
-            return Ok(0);
+            return Ok((0, false));
         }
-        socket.recv_slice(into).map_err(|error| match error {
-            RecvError::Finished => StreamError::Finished,
-            RecvError::InvalidState => StreamError::Closed,
-        })
+        let was_short = socket.recv_queue() * 4 >= socket.recv_capacity();
+        match socket.recv_slice(into) {
+            Ok(read) => Ok((read, was_short)),
+            Err(RecvError::Finished) => Err(StreamError::Finished),
+            Err(RecvError::InvalidState) => Err(StreamError::Closed),
+        }
     }
 }
