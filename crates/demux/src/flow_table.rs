@@ -92,9 +92,9 @@ pub enum FlowInsertError<R> {
 ///
 /// # When to take another
 ///
-/// Batches gain most, and tables that outgrow the caches. Up to some ten thousand records hashbrown's table is faster, and
-/// in larger ones where records come and go as often as they are looked up; one at a time the two differ little from
-/// there on, unless this one has huge pages and the other has not. See the
+/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is as fast, or a
+/// tenth faster in batches, and in larger ones where records come and go as often as they are looked up; one at a time the
+/// two differ little, unless this one has huge pages and the other has not. See the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-22/README.md) beside other tables.
 ///
 /// # Memory and threads
