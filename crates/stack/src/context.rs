@@ -14,6 +14,7 @@ use crate::{
     neighbors::Neighbors,
     path::{Listener, Path},
     run_queue::{RunQueue, Urgency},
+    sessions::LOOKED_AT,
 };
 
 /// Paths that a listener's user has not taken yet.
@@ -124,7 +125,7 @@ impl Context {
     /// An accepted path that nothing came for lately and that nobody has messages of.
     pub fn unused_path(&mut self) -> Option<PathId> {
         let most = self.limits.paths.min(self.paths.capacity() as u32);
-        for _ in 0..2 * most {
+        for _ in 0..LOOKED_AT {
             self.hand = (self.hand + 1) % most;
             let slot = Slot(self.hand);
             let Some(path) = self.path(slot) else { continue };
@@ -154,6 +155,10 @@ impl Context {
             return;
         }
         if let Some(listener) = path.listener.and_then(|slot| self.listeners.exclusive().into_slot(slot)) {
+            // Who does not ask for them still learns of them by what they bring.
+            if listener.accepted.len() >= BACKLOG {
+                listener.accepted.pop_front();
+            }
             listener.accepted.extend(id);
         }
     }

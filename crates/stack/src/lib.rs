@@ -8,6 +8,7 @@ mod context;
 mod description;
 mod device;
 mod driver;
+mod error;
 mod fragments;
 mod graph;
 mod host;
@@ -35,14 +36,12 @@ pub use device::{
     pair,
 };
 pub use driver::Driver;
+pub use error::{Discard, OpenError, SendError, StreamError};
 pub use graph::{Architecture, Config, Graph};
 pub use host::{ETHERNET_MTU, Host, solicited_node};
 pub use message::{Marks, Message, NoRoom, Pool};
 pub use participants::Participants;
 pub use path::{ListenerId, MAX_LAYERS, PathId};
-pub use protocol::{
-    Answer, Control, Demux, Discard, Enabled, Layer, OpenError, Pop, Protocol, ProtocolId, SendError,
-    StreamError, Upper,
-};
+pub use protocol::{Answer, Control, Demux, Enabled, Layer, Pop, Protocol, ProtocolId, Upper};
 pub use run_queue::{RunQueue, Urgency};
 pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};

@@ -38,6 +38,9 @@ pub enum LookupError {
     Config(#[from] ConfigError),
 }
 
+/// Sessions looked at to find one that may go: so a flood of strangers costs a bounded amount of work each.
+pub(crate) const LOOKED_AT: usize = 64;
+
 /// As many sessions as there may be, all in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AllInUse;
@@ -137,8 +140,7 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
     }
 
     fn evict(&mut self) -> Result<S, AllInUse> {
-        // Twice around: the first time every session may have been found lately.
-        for _ in 0..2 * self.most {
+        for _ in 0..LOOKED_AT {
             self.hand = (self.hand + 1) % self.most as u32;
             let slot = Slot(self.hand);
             let Some(entry) = self.entry(slot).filter(|entry| entry.uses == 0) else { continue };

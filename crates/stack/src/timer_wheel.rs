@@ -11,6 +11,8 @@ const PLACES: u64 = 4096;
 #[derive(Debug)]
 pub(crate) struct TimerWheel {
     places: Vec<Vec<(u64, u32)>>,
+    /// A bit for each place that has somebody.
+    used: [u64; (PLACES / 64) as usize],
     /// The next millisecond to be looked at.
     next: u64,
     len: usize,
@@ -18,7 +20,12 @@ pub(crate) struct TimerWheel {
 
 impl Default for TimerWheel {
     fn default() -> Self {
-        Self { places: (0..PLACES).map(|_| Vec::new()).collect(), next: 0, len: 0 }
+        Self {
+            places: (0..PLACES).map(|_| Vec::new()).collect(),
+            used: [0; (PLACES / 64) as usize],
+            next: 0,
+            len: 0,
+        }
     }
 }
 
@@ -30,7 +37,9 @@ impl TimerWheel {
     /// Wakes `who` at `due`, or up to a millisecond later.
     pub fn add(&mut self, due: Instant, who: u32) {
         let due = (milliseconds(due) + 1).max(self.next);
-        self.places[(due % PLACES) as usize].push((due, who));
+        let place = due % PLACES;
+        self.places[place as usize].push((due, who));
+        self.used[(place / 64) as usize] |= 1 << (place % 64);
         self.len += 1;
     }
 
@@ -43,8 +52,11 @@ impl TimerWheel {
         if self.len == 0 {
             return;
         }
-        for time in first..=now {
-            let place = &mut self.places[(time % PLACES) as usize];
+        let mut time = first;
+        while let Some(next) = self.used_from(time, (now + 1).saturating_sub(time)) {
+            time = next + 1;
+            let number = next % PLACES;
+            let place = &mut self.places[number as usize];
             let before = place.len();
             place.retain(|(due, who)| {
                 if *due <= now {
@@ -53,6 +65,9 @@ impl TimerWheel {
                 *due > now
             });
             self.len -= before - place.len();
+            if place.is_empty() {
+                self.used[(number / 64) as usize] &= !(1 << (number % 64));
+            }
         }
     }
 
@@ -61,9 +76,24 @@ impl TimerWheel {
         if self.len == 0 {
             return None;
         }
-        let used = |time: &u64| !self.places[(time % PLACES) as usize].is_empty();
-        let time = (self.next..self.next + PLACES).find(used)?;
+        let time = self.used_from(self.next, PLACES)?;
         Some(Instant::ZERO + Duration::from_millis(time))
+    }
+
+    /// The first of `count` milliseconds from `time` on whose place has somebody, whatever his round.
+    fn used_from(&self, time: u64, count: u64) -> Option<u64> {
+        let end = time + count;
+        let mut time = time;
+        while time < end {
+            let place = time % PLACES;
+            let rest = self.used[(place / 64) as usize] >> (place % 64);
+            if rest != 0 {
+                let found = time + u64::from(rest.trailing_zeros());
+                return (found < end).then_some(found);
+            }
+            time += 64 - place % 64;
+        }
+        None
     }
 }
 

@@ -3,8 +3,8 @@
 mod hosts;
 
 use hosts::{Pair, SERVER, data};
-use smoltcp::wire::Ipv4Address;
-use throughline_stack::{Architecture, Discard, Message, Participants};
+use smoltcp::wire::{Ipv4Address, Ipv4Packet};
+use throughline_stack::{Architecture, Config, Discard, Limits, Message, Participants};
 
 /// Sends `data` to the listener and back.
 fn echo(
@@ -151,4 +151,46 @@ fn nobody_there() {
         pair.client.open("udp", Participants::to(Ipv4Address::new(11, 0, 0, 1), 7)).unwrap_err().to_string(),
         "no route to the remote host"
     );
+}
+
+/// Datagrams of as many strangers as there are ports, again and again.
+#[test]
+fn a_flood_of_strangers_lets_others_in() {
+    let description = "udp(limit=300) > ipv4(limit=300) > eth(limit=300); arp > eth";
+    let limits = Limits { paths: 256, received: 4, ..Limits::default() };
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let mut pair = Pair::with(description, Config { architecture, limits, ..Config::default() });
+        let listener = pair.server.enable("udp", Participants::at(7)).unwrap();
+        let path = pair.client.open("udp", Participants::to(SERVER, 7)).unwrap();
+        pair.client.send(path, Message::copied(128, b"once")).unwrap();
+        pair.exchange();
+        let sample = pair.frames.last().unwrap().clone();
+        for n in 0..50_000_u32 {
+            let mut frame = sample.clone();
+            // The neighbour's address, the host's, and the port; check sums are done anew.
+            frame[6..12].copy_from_slice(&[2, 1, 0, (n >> 8) as u8, n as u8, 1]);
+            frame[26..30].copy_from_slice(&[10, 0, 0, 3 + (n % 200) as u8]);
+            frame[34..36].copy_from_slice(&(n as u16).to_be_bytes());
+            Ipv4Packet::new_unchecked(&mut frame[14..34]).fill_checksum();
+            frame[40..42].copy_from_slice(&[0, 0]);
+            pair.server.arrive(Message::copied(0, &frame), pair.now);
+        }
+        assert!(std::iter::from_fn(|| pair.server.accepted(listener)).count() <= 4096);
+        while let Some(path) = pair.server.ready() {
+            while let Some(message) = pair.server.receive(path) {
+                pair.server.release(message);
+            }
+        }
+        // A new one gets in, and the one who was there before.
+        for from in [500, 501] {
+            let new = pair.client.open("udp", Participants::to(SERVER, 7).from_port(from)).unwrap();
+            let mut answered = false;
+            for _ in 0..8 {
+                pair.client.send(new, Message::copied(128, b"new")).unwrap();
+                pair.exchange();
+                answered |= pair.server.ready().is_some();
+            }
+            assert!(answered, "{architecture:?}: {:?}", pair.server.discarded().collect::<Vec<_>>());
+        }
+    }
 }

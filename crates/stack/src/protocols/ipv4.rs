@@ -1,12 +1,19 @@
 //! IPv4 (RFC 791): a session for each pair of addresses and protocol above.
 
-use std::hash::{Hash, Hasher};
+mod next_hop;
+mod pieces;
+mod session;
 
 use smoltcp::{
     time::Instant,
-    wire::{EthernetAddress, IpAddress, IpVersion, Ipv4Address, Ipv4Packet},
+    wire::{IpAddress, IpVersion, Ipv4Packet},
 };
-use throughline_demux::{Key, Slot};
+use throughline_demux::Slot;
+
+use self::{
+    next_hop::open_link,
+    session::{Pair, Session},
+};
 
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
@@ -31,54 +38,6 @@ pub(crate) struct Ipv4 {
     enabled: Vec<(u8, Enabled)>,
     fragments: Fragments<(Pair, u16)>,
     next_ident: u16,
-}
-
-/// What a session is found by: the addresses and the protocol above, and, where sessions below are of one path each, the
-/// session below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pair {
-    remote: u32,
-    local: u32,
-    below: u32,
-    protocol: u8,
-}
-
-impl Hash for Pair {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(u64::from(self.remote) << 32 | u64::from(self.local));
-        state.write_u64(u64::from(self.below) << 8 | u64::from(self.protocol));
-    }
-}
-
-impl Key for Pair {}
-
-struct Session {
-    remote: Ipv4Address,
-    local: Ipv4Address,
-    /// What packets of this session are addressed to: `local`, or a broadcast.
-    group: Ipv4Address,
-    protocol: u8,
-    next_hop: IpAddress,
-    upper: Upper,
-    link: Option<Layer>,
-    /// The neighbours' generation at which `link` was right; `None` if it stays right.
-    generation: Option<u32>,
-}
-
-impl Default for Session {
-    fn default() -> Self {
-        let nobody = Ipv4Address::UNSPECIFIED;
-        Self {
-            remote: nobody,
-            local: nobody,
-            group: nobody,
-            protocol: 0,
-            next_hop: nobody.into(),
-            upper: Upper::Itself,
-            link: None,
-            generation: None,
-        }
-    }
 }
 
 /// What the header at the front of a message says.
@@ -155,157 +114,6 @@ impl Ipv4 {
         }
         Some(slot)
     }
-
-    /// Sends a packet with its header: by the session below that leads to the next hop.
-    fn send(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
-        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
-        let current =
-            session.generation.is_none_or(|generation| generation == lower.cx.neighbors.generation());
-        match session.link {
-            Some(link) if current => lower.push(link, packet),
-            _ => self.find_link(slot, packet, lower),
-        }
-    }
-
-    #[cold]
-    fn find_link(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
-        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
-        let IpAddress::Ipv4(next) = session.next_hop else { return Err(SendError::NoRoute) };
-        let found = if self.host.is_broadcast(next) {
-            Some(EthernetAddress::BROADCAST)
-        } else {
-            lower.cx.neighbors.find(session.next_hop, lower.cx.now)
-        };
-        let Some(hardware) = found else {
-            return lower.cx.wait_for_neighbor(
-                session.next_hop,
-                Layer { protocol: self.own, session: slot },
-                packet,
-            );
-        };
-        let link = match session.link {
-            Some(link) if self.private => {
-                lower.control(link, Control::Remote(hardware));
-                link
-            }
-            old => {
-                let link =
-                    open_link(self.own, self.below, hardware, lower).map_err(|_| SendError::NoRoute)?;
-                if let Some(old) = old {
-                    lower.close(old);
-                }
-                link
-            }
-        };
-        session.link = Some(link);
-        session.generation = Some(lower.cx.neighbors.generation());
-        lower.push(link, packet)
-    }
-
-    /// Puts a header in front of `message`, which is `at` bytes behind the start of a datagram with this number, or all of
-    /// it (`None`).
-    fn write_header(
-        session: &Session,
-        message: &mut Message,
-        fragment: Option<(u16, usize, bool)>,
-    ) -> Result<(), SendError> {
-        let len = u16::try_from(message.len() + HEADER).map_err(|_| SendError::TooLong)?;
-        let header = message.push(HEADER).map_err(|_| SendError::TooLong)?;
-        let mut packet = Ipv4Packet::new_unchecked(header);
-        packet.set_version(4);
-        packet.set_header_len(HEADER as u8);
-        packet.set_dscp(0);
-        packet.set_ecn(0);
-        packet.set_total_len(len);
-        packet.clear_flags();
-        let (ident, at, more) = fragment.unwrap_or_default();
-        packet.set_ident(ident);
-        packet.set_dont_frag(fragment.is_none());
-        packet.set_more_frags(more);
-        packet.set_frag_offset(at as u16);
-        packet.set_hop_limit(HOP_LIMIT);
-        packet.set_next_header(session.protocol.into());
-        packet.set_src_addr(session.local);
-        packet.set_dst_addr(session.remote);
-        packet.fill_checksum();
-        Ok(())
-    }
-
-    /// Sends a message that is longer than a frame in pieces.
-    #[cold]
-    fn push_fragments(
-        &mut self,
-        slot: Slot,
-        message: Message,
-        lower: &mut Lower<'_>,
-    ) -> Result<(), SendError> {
-        self.next_ident = self.next_ident.wrapping_add(1);
-        let (ident, step) = (self.next_ident, self.room() / 8 * 8);
-        let mut sent = Ok(());
-        for (number, data) in message.bytes().chunks(step).enumerate() {
-            let at = number * step;
-            let mut piece = lower.message();
-            piece.priority = message.priority;
-            sent = sent.and(piece.append(data).map_err(|_| SendError::TooLong));
-            let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
-            let more = at + data.len() < message.len();
-            sent = sent.and_then(|()| Self::write_header(session, &mut piece, Some((ident, at, more))));
-            sent = sent.and_then(|()| self.send(slot, piece, lower));
-        }
-        lower.give(message);
-        sent
-    }
-
-    /// Adds a piece to its datagram, and exchanges it for that if it is complete.
-    #[cold]
-    fn reassemble(
-        &mut self,
-        slot: Slot,
-        header: usize,
-        message: &mut Message,
-        lower: &mut Lower<'_>,
-    ) -> Result<Pop, Discard> {
-        let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
-        let packet = Ipv4Packet::new_unchecked(message.since(header));
-        let (ident, at, more) = (packet.ident(), usize::from(packet.frag_offset()), packet.more_frags());
-        let pair = Pair {
-            remote: session.remote.to_bits(),
-            local: packet.dst_addr().to_bits(),
-            below: session.link.filter(|_| self.private).map_or(0, |link| link.session.0),
-            protocol: session.protocol,
-        };
-        let Some(data) = self.fragments.add((pair, ident), at, message.bytes(), !more, lower.cx.now)? else {
-            return Ok(Pop::Consumed);
-        };
-        let upper = session.upper;
-        let mut whole = Message::copied(HEADER, &data);
-        whole.priority = message.priority;
-        let sender = Session {
-            remote: packet.dst_addr(),
-            local: session.remote,
-            protocol: session.protocol,
-            ..Session::default()
-        };
-        Self::write_header(&sender, &mut whole, None).map_err(|_| Discard::Fragment)?;
-        whole.mark_network();
-        whole.pop(HEADER);
-        lower.give(std::mem::replace(message, whole));
-        Ok(Pop::Exchanged(upper))
-    }
-}
-
-fn open_link(
-    own: ProtocolId,
-    below: ProtocolId,
-    hardware: EthernetAddress,
-    lower: &mut Lower<'_>,
-) -> Result<Layer, OpenError> {
-    let mut participants = Participants {
-        remote_hardware: Some(hardware),
-        ethertype: Some(ETHERTYPE),
-        ..Participants::default()
-    };
-    lower.open(below, Upper::Protocol(own), &mut participants)
 }
 
 impl Protocol for Ipv4 {

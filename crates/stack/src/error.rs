@@ -1,0 +1,137 @@
+//! Why a message went no further, and what users are refused.
+
+/// Why a message went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[repr(u8)]
+pub enum Discard {
+    /// Shorter than the header, or than the header says.
+    #[error("truncated")]
+    Truncated,
+    /// A header that makes no sense.
+    #[error("malformed header")]
+    Malformed,
+    /// A check sum does not agree.
+    #[error("wrong checksum")]
+    Checksum,
+    /// Addressed to someone else.
+    #[error("not for this host")]
+    NotForUs,
+    /// From an address that nobody may send from: our own, a group's, or none.
+    #[error("impossible source address")]
+    Source,
+    /// No protocol of the graph has this number.
+    #[error("unknown protocol")]
+    UnknownProtocol,
+    /// Nobody opened or enabled this port.
+    #[error("no such port")]
+    NoPort,
+    /// Nobody has this application id.
+    #[error("unknown application id")]
+    UnknownApplication,
+    /// The headers above do not belong to the path that the lowest named.
+    #[error("headers of another path")]
+    WrongPath,
+    /// A fragment that overlaps others, or makes the datagram longer than can be.
+    #[error("impossible fragment")]
+    Fragment,
+    /// The time to complete a datagram has passed, or others needed its place.
+    #[error("datagram not completed")]
+    Incomplete,
+    /// There are as many sessions as may be, all in use.
+    #[error("too many sessions")]
+    Sessions,
+    /// The receiver has no room.
+    #[error("receive queue full")]
+    QueueFull,
+    /// More than the receiver is due.
+    #[error("above the rate")]
+    Rate,
+    /// The send queue has no room.
+    #[error("send queue full")]
+    SendQueueFull,
+    /// Nobody answers for the next hop's address.
+    #[error("next hop does not answer")]
+    Unresolved,
+}
+
+impl Discard {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [Self; 16] = [
+        Self::Truncated,
+        Self::Malformed,
+        Self::Checksum,
+        Self::NotForUs,
+        Self::Source,
+        Self::UnknownProtocol,
+        Self::NoPort,
+        Self::UnknownApplication,
+        Self::WrongPath,
+        Self::Fragment,
+        Self::Incomplete,
+        Self::Sessions,
+        Self::QueueFull,
+        Self::Rate,
+        Self::SendQueueFull,
+        Self::Unresolved,
+    ];
+}
+
+/// Why a session was not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Someone has this port, application id or protocol number already.
+    #[error("taken by another user")]
+    Taken,
+    /// There are as many sessions as may be.
+    #[error("too many sessions")]
+    TooMany,
+    /// The participants lack something that the protocol needs.
+    #[error("the participants lack {0}")]
+    Missing(&'static str),
+    /// No address of ours, or no route, leads there.
+    #[error("no route to the remote host")]
+    NoRoute,
+    /// The protocol has no users of this kind.
+    #[error("this protocol is not for users")]
+    NotForUsers,
+    /// There is no such protocol in the graph.
+    #[error("no such protocol in the graph")]
+    NoProtocol,
+}
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The path is closed.
+    #[error("no such path")]
+    NoPath,
+    /// The message lacks headroom, or is longer than the protocol can carry.
+    #[error("message too long")]
+    TooLong,
+    /// There is no room in a queue: the device's, or that of messages that wait for the next hop's address.
+    #[error("send queue full")]
+    QueueFull,
+    /// No route leads there any more.
+    #[error("no route")]
+    NoRoute,
+    /// A session of this kind does not send.
+    #[error("this session sends nothing")]
+    NotForUsers,
+}
+
+/// Why a stream gave or took nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// The path is not a stream: it carries messages.
+    #[error("this path carries messages, not a stream")]
+    NoStream,
+    /// There is no such path.
+    #[error("no such path")]
+    NoPath,
+    /// The other end has sent everything that it will send, and all of it was read.
+    #[error("the other end has finished")]
+    Finished,
+    /// The connection is broken, refused, or closed on our side.
+    #[error("the connection is closed")]
+    Closed,
+}

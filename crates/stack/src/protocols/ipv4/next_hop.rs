@@ -1,0 +1,75 @@
+//! The way to the next hop.
+
+use smoltcp::wire::{EthernetAddress, IpAddress};
+use throughline_demux::Slot;
+
+use super::{ETHERTYPE, Ipv4};
+use crate::{Control, Layer, Lower, Message, OpenError, Participants, ProtocolId, SendError, Upper};
+
+impl Ipv4 {
+    /// Sends a packet with its header: by the session below that leads to the next hop.
+    pub(super) fn send(
+        &mut self,
+        slot: Slot,
+        packet: Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<(), SendError> {
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        let current =
+            session.generation.is_none_or(|generation| generation == lower.cx.neighbors.generation());
+        match session.link {
+            Some(link) if current => lower.push(link, packet),
+            _ => self.find_link(slot, packet, lower),
+        }
+    }
+
+    #[cold]
+    fn find_link(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        let IpAddress::Ipv4(next) = session.next_hop else { return Err(SendError::NoRoute) };
+        let found = if self.host.is_broadcast(next) {
+            Some(EthernetAddress::BROADCAST)
+        } else {
+            lower.cx.neighbors.find(session.next_hop, lower.cx.now)
+        };
+        let Some(hardware) = found else {
+            return lower.cx.wait_for_neighbor(
+                session.next_hop,
+                Layer { protocol: self.own, session: slot },
+                packet,
+            );
+        };
+        let link = match session.link {
+            Some(link) if self.private => {
+                lower.control(link, Control::Remote(hardware));
+                link
+            }
+            old => {
+                let link =
+                    open_link(self.own, self.below, hardware, lower).map_err(|_| SendError::NoRoute)?;
+                if let Some(old) = old {
+                    lower.close(old);
+                }
+                link
+            }
+        };
+        session.link = Some(link);
+        session.generation = Some(lower.cx.neighbors.generation());
+        lower.push(link, packet)
+    }
+}
+
+/// The session below that leads to a neighbour.
+pub(super) fn open_link(
+    own: ProtocolId,
+    below: ProtocolId,
+    hardware: EthernetAddress,
+    lower: &mut Lower<'_>,
+) -> Result<Layer, OpenError> {
+    let mut participants = Participants {
+        remote_hardware: Some(hardware),
+        ethertype: Some(ETHERTYPE),
+        ..Participants::default()
+    };
+    lower.open(below, Upper::Protocol(own), &mut participants)
+}

@@ -1,0 +1,103 @@
+//! Headers, and datagrams in pieces.
+
+use smoltcp::wire::Ipv4Packet;
+use throughline_demux::Slot;
+
+use super::{
+    HEADER, HOP_LIMIT, Ipv4,
+    session::{Pair, Session},
+};
+use crate::{Discard, Lower, Message, Pop, Protocol, SendError};
+
+impl Ipv4 {
+    /// Puts a header in front of `message`, which is `at` bytes behind the start of a datagram with this number, or all of
+    /// it (`None`).
+    pub(super) fn write_header(
+        session: &Session,
+        message: &mut Message,
+        fragment: Option<(u16, usize, bool)>,
+    ) -> Result<(), SendError> {
+        let len = u16::try_from(message.len() + HEADER).map_err(|_| SendError::TooLong)?;
+        let header = message.push(HEADER).map_err(|_| SendError::TooLong)?;
+        let mut packet = Ipv4Packet::new_unchecked(header);
+        packet.set_version(4);
+        packet.set_header_len(HEADER as u8);
+        packet.set_dscp(0);
+        packet.set_ecn(0);
+        packet.set_total_len(len);
+        packet.clear_flags();
+        let (ident, at, more) = fragment.unwrap_or_default();
+        packet.set_ident(ident);
+        packet.set_dont_frag(fragment.is_none());
+        packet.set_more_frags(more);
+        packet.set_frag_offset(at as u16);
+        packet.set_hop_limit(HOP_LIMIT);
+        packet.set_next_header(session.protocol.into());
+        packet.set_src_addr(session.local);
+        packet.set_dst_addr(session.remote);
+        packet.fill_checksum();
+        Ok(())
+    }
+
+    /// Sends a message that is longer than a frame in pieces.
+    #[cold]
+    pub(super) fn push_fragments(
+        &mut self,
+        slot: Slot,
+        message: Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<(), SendError> {
+        self.next_ident = self.next_ident.wrapping_add(1);
+        let (ident, step) = (self.next_ident, self.room() / 8 * 8);
+        let mut sent = Ok(());
+        for (number, data) in message.bytes().chunks(step).enumerate() {
+            let at = number * step;
+            let mut piece = lower.message();
+            piece.priority = message.priority;
+            sent = sent.and(piece.append(data).map_err(|_| SendError::TooLong));
+            let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+            let more = at + data.len() < message.len();
+            sent = sent.and_then(|()| Self::write_header(session, &mut piece, Some((ident, at, more))));
+            sent = sent.and_then(|()| self.send(slot, piece, lower));
+        }
+        lower.give(message);
+        sent
+    }
+
+    /// Adds a piece to its datagram, and exchanges it for that if it is complete.
+    #[cold]
+    pub(super) fn reassemble(
+        &mut self,
+        slot: Slot,
+        header: usize,
+        message: &mut Message,
+        lower: &mut Lower<'_>,
+    ) -> Result<Pop, Discard> {
+        let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
+        let packet = Ipv4Packet::new_unchecked(message.since(header));
+        let (ident, at, more) = (packet.ident(), usize::from(packet.frag_offset()), packet.more_frags());
+        let pair = Pair {
+            remote: session.remote.to_bits(),
+            local: packet.dst_addr().to_bits(),
+            below: session.link.filter(|_| self.private).map_or(0, |link| link.session.0),
+            protocol: session.protocol,
+        };
+        let Some(data) = self.fragments.add((pair, ident), at, message.bytes(), !more, lower.cx.now)? else {
+            return Ok(Pop::Consumed);
+        };
+        let upper = session.upper;
+        let mut whole = Message::copied(HEADER, &data);
+        whole.priority = message.priority;
+        let sender = Session {
+            remote: packet.dst_addr(),
+            local: session.remote,
+            protocol: session.protocol,
+            ..Session::default()
+        };
+        Self::write_header(&sender, &mut whole, None).map_err(|_| Discard::Fragment)?;
+        whole.mark_network();
+        whole.pop(HEADER);
+        lower.give(std::mem::replace(message, whole));
+        Ok(Pop::Exchanged(upper))
+    }
+}

@@ -1,0 +1,57 @@
+//! What a session is found by, and what it remembers.
+
+use std::hash::{Hash, Hasher};
+
+use smoltcp::wire::{IpAddress, Ipv4Address};
+use throughline_demux::Key;
+
+use crate::{Layer, Upper};
+
+/// What a session is found by: the addresses and the protocol above, and, where sessions below are of one path each, the
+/// session below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub remote: u32,
+    pub local: u32,
+    pub below: u32,
+    pub protocol: u8,
+}
+
+impl Hash for Pair {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.remote) << 32 | u64::from(self.local));
+        state.write_u64(u64::from(self.below) << 8 | u64::from(self.protocol));
+    }
+}
+
+impl Key for Pair {}
+
+/// The other end of packets of one protocol, and the way there.
+pub(super) struct Session {
+    pub remote: Ipv4Address,
+    pub local: Ipv4Address,
+    /// What packets of this session are addressed to: `local`, or a broadcast.
+    pub group: Ipv4Address,
+    pub protocol: u8,
+    pub next_hop: IpAddress,
+    pub upper: Upper,
+    pub link: Option<Layer>,
+    /// The neighbours' generation at which `link` was right; `None` if it stays right.
+    pub generation: Option<u32>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        let nobody = Ipv4Address::UNSPECIFIED;
+        Self {
+            remote: nobody,
+            local: nobody,
+            group: nobody,
+            protocol: 0,
+            next_hop: nobody.into(),
+            upper: Upper::Itself,
+            link: None,
+            generation: None,
+        }
+    }
+}
