@@ -137,6 +137,16 @@ fn mapping(address: u64) -> String {
     format!("{} {}", words.get(1).unwrap_or(&""), words.get(5).unwrap_or(&""))
 }
 
+/// Whether the servant finds its arguments in memory like this. It is the servant's own, and when it is looked at he has done
+/// with it: other tests of this process may have mapped something else there. So once in five times is enough.
+fn is_elsewhere(echo: &EchoRef, data: &[u32], expected: impl Fn(&str) -> bool) -> bool {
+    (0..5).any(|_| {
+        let (found, place) = echo.sum(0, data).unwrap();
+        assert_eq!(found, sum(data));
+        expected(&mapping(place))
+    })
+}
+
 #[test]
 fn a_trusting_server_reads_long_arguments_in_the_memory_of_its_client() {
     let (server, client, echo) = trusting();
@@ -150,17 +160,12 @@ fn a_trusting_server_reads_long_arguments_in_the_memory_of_its_client() {
             assert_eq!(found, sum(&data));
             let name = mapping(place);
             assert!(name.starts_with("r--s /memfd:throughline-vi"), "{count} numbers in {name}");
-            let (found, place) = copied.sum(0, &data).unwrap();
-            assert_eq!(found, sum(&data));
-            let name = mapping(place);
-            assert!(name.starts_with("rw"), "{count} numbers in {name}");
+            assert!(is_elsewhere(&copied, &data, |name| name.starts_with("rw")), "{count} numbers");
         }
     }
     // Where it lies shows that a message was in a part of a longer one, or too short to be left where it was.
     for count in [100, 300_000] {
-        let (found, place) = echo.sum(0, &numbers(count, 4)).unwrap();
-        assert_eq!(found, sum(&numbers(count, 4)));
-        assert!(!mapping(place).starts_with("r--s"), "{count} numbers");
+        assert!(is_elsewhere(&echo, &numbers(count, 4), |name| !name.starts_with("r--s")), "{count} numbers");
     }
     for orb in [client, server, wary] {
         orb.shutdown(GRACE);
