@@ -89,8 +89,9 @@ fn many_under_way() {
     begun();
     futures();
     let during = (begun(), futures());
-    // As below: the lead may change, and the keeper's ticks are counted.
-    assert!(during.0 < 20 && during.1 < 20, "{during:?} allocations in {CALLS} begun calls and futures");
+    // As below: the lead may change, and the keeper's ticks are counted. One for each 64 calls would be more.
+    let most = CALLS / 100;
+    assert!(during.0 < most && during.1 < most, "{during:?} allocations in {CALLS} begun calls and futures");
     server.shutdown(Duration::from_secs(2));
 }
 
