@@ -76,6 +76,7 @@ mod bell;
 mod completion_queue;
 #[cfg(not(loom))]
 mod deadlines;
+#[cfg(not(loom))]
 mod descriptor;
 #[cfg(not(loom))]
 mod error;
