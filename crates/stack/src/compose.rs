@@ -18,6 +18,9 @@ use crate::{
 /// Bytes of each buffer of a TCP connection, unless told otherwise.
 const DEFAULT_BUFFER: usize = 64 * 1024;
 
+/// What frames may carry: what every host of IPv4 must be able to forward (RFC 791), and the longest packet.
+const MTU: std::ops::RangeInclusive<usize> = 68..=65_535;
+
 /// Why there is no such graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComposeError {
@@ -69,6 +72,9 @@ pub enum ComposeError {
     /// The architecture needs a lowest protocol whose header names the path.
     #[error("direct demultiplexing needs a lowest protocol that names paths: `ethdaa`")]
     NotDirect,
+    /// Frames are too short for the headers, or longer than lengths can say.
+    #[error("frames carry {0} bytes; they must carry from {least} to {most}", least = MTU.start(), most = MTU.end())]
+    Mtu(usize),
     /// Frames of more than one protocol can't be told apart.
     #[error("at most one `eth` and one `ethdaa` stand at the bottom")]
     Bottom,
@@ -79,6 +85,9 @@ pub(crate) fn protocols(
     description: &Description,
     host: &Host,
 ) -> Result<Vec<Box<dyn Protocol>>, ComposeError> {
+    if !MTU.contains(&host.mtu) {
+        return Err(ComposeError::Mtu(host.mtu));
+    }
     let mut made: Vec<Box<dyn Protocol>> = Vec::new();
     let mut heights: Vec<usize> = Vec::new();
     for node in &description.nodes {

@@ -334,8 +334,9 @@ impl Lower<'_> {
         self.cx.list(path);
     }
 
-    /// Takes back a path that nobody knows yet.
-    pub fn forget_path(&mut self, path: Slot) {
+    /// Takes back the path, if there is one, of a session that could not be made or ended before its user knew of it.
+    pub fn forget_path(&mut self, upper: Upper) {
+        let Upper::User(path) = upper else { return };
         if let Some(handle) = self.cx.paths.handle_at(path) {
             self.cx.paths.remove(handle);
         }

@@ -118,15 +118,6 @@ impl Message {
         self.end = self.end.min(self.start + len);
     }
 
-    /// The last `len` bytes before the first: the header popped last, if it had that length.
-    ///
-    /// # Panics
-    /// If there are not so many. Only lengths that were popped before are asked for.
-    #[inline]
-    pub fn behind(&self, len: usize) -> &[u8] {
-        &self.buffer[self.start - len..self.start]
-    }
-
     /// What was popped since the first mark was at `position`.
     ///
     /// # Panics
@@ -275,7 +266,7 @@ mod tests {
         message.pop(4);
         let upper = message.position();
         message.pop(2);
-        assert_eq!((message.behind(2), message.bytes()), (&b"up"[..], &b"data"[..]));
+        assert_eq!((message.since(upper), message.bytes()), (&b"up"[..], &b"data"[..]));
         message.seek(upper);
         message.truncate(4);
         assert_eq!(message.bytes(), b"upda");

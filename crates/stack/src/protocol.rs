@@ -75,10 +75,6 @@ pub enum Pop {
 pub enum Control {
     /// The addresses of both ends.
     Addresses,
-    /// The remote end's hardware address, if it is known.
-    RemoteHardware,
-    /// Bytes that a message of this session may have.
-    MaxMessage,
     /// The remote end's hardware address is known now.
     Remote(EthernetAddress),
     /// The path that the session belongs to; none any more.
@@ -97,10 +93,6 @@ pub enum Answer {
         /// What the other sends to: ours, or an address of many hosts.
         group: IpAddress,
     },
-    /// To [`Control::RemoteHardware`].
-    Hardware(EthernetAddress),
-    /// To [`Control::MaxMessage`].
-    Bytes(usize),
     /// Nothing to say.
     Done,
     /// The protocol does not know what was asked.
@@ -110,7 +102,7 @@ pub enum Answer {
 /// A protocol: finds and makes sessions, and carries messages through them.
 ///
 /// All methods that take a session are called with slots that the protocol gave out and that are not closed, but must
-/// survive others.
+/// survive others. What a protocol without users, such as ARP, does not do it need not write.
 pub trait Protocol: Send {
     /// The protocol's name in descriptions of graphs.
     fn name(&self) -> &'static str;
@@ -169,7 +161,14 @@ pub trait Protocol: Send {
     ///
     /// # Errors
     /// When nobody accepts it, or the message does not hold what its check sum says.
-    fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard>;
+    fn accept(
+        &mut self,
+        _below: Layer,
+        _message: &mut Message,
+        _lower: &mut Lower<'_>,
+    ) -> Result<(), Discard> {
+        Err(Discard::UnknownProtocol)
+    }
 
     /// Makes a session for messages to and from the participants, which go up to `upper`; opens what it needs below.
     ///
@@ -177,10 +176,12 @@ pub trait Protocol: Send {
     /// See [`OpenError`].
     fn open(
         &mut self,
-        upper: Upper,
-        participants: &mut Participants,
-        lower: &mut Lower<'_>,
-    ) -> Result<Slot, OpenError>;
+        _upper: Upper,
+        _participants: &mut Participants,
+        _lower: &mut Lower<'_>,
+    ) -> Result<Slot, OpenError> {
+        Err(OpenError::NotForUsers)
+    }
 
     /// From now on sessions are made for those who send first: for `user`, or for the protocol above.
     ///
@@ -188,16 +189,18 @@ pub trait Protocol: Send {
     /// See [`OpenError`].
     fn enable(
         &mut self,
-        user: Enabled,
-        participants: &Participants,
-        lower: &mut Lower<'_>,
-    ) -> Result<(), OpenError>;
+        _user: Enabled,
+        _participants: &Participants,
+        _lower: &mut Lower<'_>,
+    ) -> Result<(), OpenError> {
+        Err(OpenError::NotForUsers)
+    }
 
     /// Ends what [`enable`](Self::enable) began, for this user. Sessions that were made stay.
-    fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>);
+    fn disable(&mut self, _user: Enabled, _participants: &Participants, _lower: &mut Lower<'_>) {}
 
     /// Gives back a session that was opened, or accepted for a path. It ends when its last user did so.
-    fn close(&mut self, session: Slot, lower: &mut Lower<'_>);
+    fn close(&mut self, _session: Slot, _lower: &mut Lower<'_>) {}
 
     /// Sends what there is room for of a stream's data, and says how much that was. Whoever could not send all is told when
     /// there is room.
@@ -225,19 +228,25 @@ pub trait Protocol: Send {
     fn shutdown(&mut self, _session: Slot, _lower: &mut Lower<'_>) {}
 
     /// One more user of a session, who will [`close`](Self::close) it.
-    fn hold(&mut self, session: Slot);
+    fn hold(&mut self, _session: Slot) {}
 
     /// Sends a message: puts a header in front and hands it down.
     ///
     /// # Errors
     /// See [`SendError`]. The message is lost then.
-    fn push(&mut self, session: Slot, message: Message, lower: &mut Lower<'_>) -> Result<(), SendError>;
+    fn push(&mut self, _session: Slot, _message: Message, _lower: &mut Lower<'_>) -> Result<(), SendError> {
+        Err(SendError::NotForUsers)
+    }
 
     /// Bytes that a frame or packet of this protocol carries at most, if it is not to be sent in pieces.
-    fn room(&self) -> usize;
+    fn room(&self) -> usize {
+        0
+    }
 
     /// The session below, if it is always the same one.
-    fn below(&mut self, session: Slot) -> Option<Layer>;
+    fn below(&mut self, _session: Slot) -> Option<Layer> {
+        None
+    }
 
     /// Sends again what had to wait for the next hop's address; its header is in front already.
     fn resume(&mut self, _session: Slot, _message: Message, _lower: &mut Lower<'_>) {}

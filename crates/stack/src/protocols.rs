@@ -6,4 +6,5 @@ pub(crate) mod ethdaa;
 pub(crate) mod icmp;
 pub(crate) mod ipv4;
 pub(crate) mod tcp;
+mod transport;
 pub(crate) mod udp;

@@ -4,7 +4,9 @@ mod hosts;
 
 use hosts::{Pair, SERVER, data};
 use smoltcp::wire::{Ipv4Address, Ipv4Packet};
-use throughline_stack::{Architecture, Config, Discard, Limits, Message, Participants};
+use throughline_stack::{
+    Architecture, ComposeError, Config, Discard, Graph, Host, Limits, Message, Participants,
+};
 
 /// Sends `data` to the listener and back.
 fn echo(
@@ -192,5 +194,20 @@ fn a_flood_of_strangers_lets_others_in() {
             }
             assert!(answered, "{architecture:?}: {:?}", pair.server.discarded().collect::<Vec<_>>());
         }
+    }
+}
+
+#[test]
+fn frames_are_as_short_as_they_may_be() {
+    let description = "udp > ipv4 > eth; icmp > ipv4; arp > eth";
+    let mut pair = Pair::narrow(description, Config::default(), 68);
+    let sent = data(1000);
+    let came = echo(&mut pair, "udp", Participants::at(7), Participants::to(SERVER, 7), &sent);
+    assert!(came.as_ref() == Some(&sent));
+    assert!(pair.frames.iter().all(|frame| frame.len() <= 68 + 14));
+    for mtu in [0, 27, 67, 65_536] {
+        let host = Host { mtu, ..hosts::host(SERVER) };
+        let refused = Graph::compose(description, host, Config::default()).err();
+        assert_eq!(refused, Some(ComposeError::Mtu(mtu)));
     }
 }

@@ -4,7 +4,9 @@ mod hosts;
 
 use hosts::{CLIENT, Pair, SERVER, data};
 use smoltcp::wire::{Ipv4Address, Ipv4Packet, TcpPacket};
-use throughline_stack::{Architecture, Discard, ListenerId, Message, Participants, PathId, StreamError};
+use throughline_stack::{
+    Architecture, Config, Discard, Limits, ListenerId, Message, Participants, PathId, StreamError,
+};
 
 const ETH: &str = "tcp(receive=4096, send=4096) > ipv4 > eth; arp > eth";
 const ETHDAA: &str = "tcp(receive=4096, send=4096) > ipv4 > ethdaa; arp > eth";
@@ -142,6 +144,15 @@ fn who_dies_is_given_up() {
 
 /// A SYN of a host that does not answer.
 fn syn(n: u32) -> Vec<u8> {
+    segment(n, 0, |tcp| tcp.set_syn(true))
+}
+
+/// The same host takes it back.
+fn reset(n: u32) -> Vec<u8> {
+    segment(n, 1, |tcp| tcp.set_rst(true))
+}
+
+fn segment(n: u32, sequence: i32, kind: impl FnOnce(&mut TcpPacket<&mut [u8]>)) -> Vec<u8> {
     let mut frame = vec![0; 54];
     frame[..6].copy_from_slice(&hosts::host(SERVER).hardware.0);
     frame[6..14].copy_from_slice(&[2, 0, 0, 0, 1, 1, 8, 0]);
@@ -159,7 +170,8 @@ fn syn(n: u32) -> Vec<u8> {
     tcp.set_src_port(1000 + (n / 200) as u16);
     tcp.set_dst_port(80);
     tcp.set_header_len(20);
-    tcp.set_syn(true);
+    tcp.set_seq_number(smoltcp::wire::TcpSeqNumber(sequence));
+    kind(&mut tcp);
     tcp.set_window_len(1000);
     tcp.fill_checksum(&from.into(), &SERVER.into());
     frame
@@ -194,4 +206,62 @@ fn a_flood_of_openers_lets_others_in() {
         }
         assert!(pair.server.accepted(listener).is_none());
     }
+}
+
+/// Strangers who take their SYNs back, or never answer, leave nothing behind: far more of them than there are paths.
+#[test]
+fn openers_who_give_up_leave_no_paths() {
+    let limits = Limits { paths: 1200, ..Limits::default() };
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let mut pair = Pair::with(graph(architecture), Config { architecture, limits, ..Config::default() });
+        let listener = pair.server.enable("tcp", Participants::at(80)).unwrap();
+        let send = |pair: &mut Pair, frame: Vec<u8>| {
+            pair.server.arrive(Message::copied(0, &frame), pair.now);
+            while let Some(frame) = pair.server.transmit() {
+                pair.server.release(frame);
+            }
+        };
+        for n in 0..3000 {
+            send(&mut pair, syn(n));
+            send(&mut pair, reset(n));
+        }
+        for round in 0..3 {
+            for n in 0..1000 {
+                send(&mut pair, syn(round * 1000 + n));
+            }
+            for _ in 0..40 {
+                pair.now += smoltcp::time::Duration::from_secs(1);
+                pair.server.tick(pair.now);
+                while let Some(frame) = pair.server.transmit() {
+                    pair.server.release(frame);
+                }
+            }
+        }
+        assert_eq!(pair.server.discarded().filter(|(name, _, _)| *name == "tcp").count(), 0);
+        for _ in 0..1000 {
+            let (client, server) = connected(&mut pair, listener);
+            assert_eq!(pair.client.write(client, b"let in"), Ok(6));
+            pair.server.close(server);
+            pair.client.close(client);
+            pair.exchange();
+            while pair.client.ready().is_some() {}
+            while pair.server.ready().is_some() {}
+        }
+    }
+}
+
+#[test]
+fn segments_are_as_short_as_they_may_be() {
+    let mut pair = Pair::narrow(ETH, Config::default(), 68);
+    let listener = pair.server.enable("tcp", Participants::at(80)).unwrap();
+    let (client, server) = connected(&mut pair, listener);
+    let (sent, mut came, mut written) = (data(5000), Vec::new(), 0);
+    for _ in 0..1000 {
+        written += pair.client.write(client, &sent[written..]).unwrap();
+        pair.exchange();
+        drain(&mut pair.server, server, &mut came);
+        pair.pass(20);
+    }
+    assert!(came == sent);
+    assert!(pair.frames.iter().all(|frame| frame.len() <= 68 + 14));
 }

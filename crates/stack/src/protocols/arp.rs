@@ -63,10 +63,6 @@ impl Protocol for Arp {
         "arp"
     }
 
-    fn room(&self) -> usize {
-        0
-    }
-
     fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
         let participants = Participants { ethertype: Some(ETHERTYPE), ..Participants::default() };
         lower.enable(self.below, Enabled::Protocol(self.own), &participants)
@@ -117,32 +113,6 @@ impl Protocol for Arp {
             self.answer(hardware, address, target, lower);
         }
         Ok(Pop::Consumed)
-    }
-
-    fn accept(&mut self, _: Layer, _: &mut Message, _: &mut Lower<'_>) -> Result<(), Discard> {
-        Err(Discard::UnknownProtocol)
-    }
-
-    fn open(&mut self, _: Upper, _: &mut Participants, _: &mut Lower<'_>) -> Result<Slot, OpenError> {
-        Err(OpenError::NotForUsers)
-    }
-
-    fn enable(&mut self, _: Enabled, _: &Participants, _: &mut Lower<'_>) -> Result<(), OpenError> {
-        Err(OpenError::NotForUsers)
-    }
-
-    fn disable(&mut self, _: Enabled, _: &Participants, _: &mut Lower<'_>) {}
-
-    fn hold(&mut self, _session: Slot) {}
-
-    fn close(&mut self, _session: Slot, _lower: &mut Lower<'_>) {}
-
-    fn push(&mut self, _: Slot, _: Message, _: &mut Lower<'_>) -> Result<(), SendError> {
-        Err(SendError::NotForUsers)
-    }
-
-    fn below(&mut self, _session: Slot) -> Option<Layer> {
-        None
     }
 
     fn ask(&mut self, neighbor: IpAddress, lower: &mut Lower<'_>) {

@@ -4,8 +4,8 @@ use smoltcp::wire::{EthernetAddress, EthernetFrame, EthernetProtocol};
 use throughline_demux::Slot;
 
 use crate::{
-    Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, SendError, Upper, sessions::Sessions,
+    Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError, Participants, Pop,
+    Protocol, SendError, Upper, sessions::Sessions,
 };
 
 pub(crate) const HEADER: usize = 14;
@@ -111,7 +111,10 @@ impl Protocol for Eth {
         let uses = matches!(upper, Upper::User(_)).into();
         let remote = EthernetAddress::from_bytes(&message.bytes()[6..12]);
         let session = Session { remote, ethertype, upper };
-        self.sessions.insert(key, session, uses).map_err(|_| Discard::Sessions)?;
+        if self.sessions.insert(key, session, uses).is_err() {
+            lower.forget_path(upper);
+            return Err(Discard::Sessions);
+        }
         Ok(())
     }
 
@@ -181,17 +184,6 @@ impl Protocol for Eth {
         let header = message.push(HEADER).map_err(|_| SendError::TooLong)?;
         write_header(header, session.remote, self.own, session.ethertype);
         lower.cx.transmit(message)
-    }
-
-    fn below(&mut self, _session: Slot) -> Option<Layer> {
-        None
-    }
-
-    fn control(&mut self, session: Slot, control: Control) -> Answer {
-        match (control, self.sessions.get(session)) {
-            (Control::RemoteHardware, Some(session)) => Answer::Hardware(session.remote),
-            _ => Answer::Unknown,
-        }
     }
 }
 

@@ -177,7 +177,10 @@ impl Protocol for EthDaa {
         let uses = matches!(upper, Upper::User(_)).into();
         let remote = Some(EthernetAddress::from_bytes(&message.bytes()[6..12]));
         let session = Session { remote, local_id: id, remote_id: id, opened: false, upper, above: upper };
-        self.sessions.insert(key, session, uses).map_err(|_| Discard::Sessions)?;
+        if self.sessions.insert(key, session, uses).is_err() {
+            lower.forget_path(upper);
+            return Err(Discard::Sessions);
+        }
         Ok(())
     }
 
@@ -248,10 +251,6 @@ impl Protocol for EthDaa {
         lower.cx.transmit(message)
     }
 
-    fn below(&mut self, _session: Slot) -> Option<Layer> {
-        None
-    }
-
     fn control(&mut self, session: Slot, control: Control) -> Answer {
         match control {
             Control::Remote(address) => self.set_remote(session, address),
@@ -259,13 +258,6 @@ impl Protocol for EthDaa {
                 if let Some(session) = self.sessions.get(session) {
                     session.upper = path.map_or(session.above, Upper::Path);
                 }
-            }
-            Control::RemoteHardware => {
-                return self
-                    .sessions
-                    .get(session)
-                    .and_then(|session| session.remote)
-                    .map_or(Answer::Done, Answer::Hardware);
             }
             _ => return Answer::Unknown,
         }

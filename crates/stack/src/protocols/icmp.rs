@@ -4,8 +4,7 @@ use smoltcp::wire::{Icmpv4Message, Icmpv4Packet};
 use throughline_demux::Slot;
 
 use crate::{
-    Demux, Discard, Enabled, Layer, Lower, Message, OpenError, Participants, Pop, Protocol, ProtocolId,
-    SendError, Upper,
+    Demux, Discard, Enabled, Layer, Lower, Message, OpenError, Participants, Pop, Protocol, ProtocolId, Upper,
 };
 
 const PROTOCOL: u8 = 1;
@@ -32,10 +31,6 @@ impl Icmp {
 impl Protocol for Icmp {
     fn name(&self) -> &'static str {
         "icmp"
-    }
-
-    fn room(&self) -> usize {
-        0
     }
 
     fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
@@ -84,31 +79,5 @@ impl Protocol for Icmp {
             lower.cx.count(self.own, Discard::SendQueueFull);
         }
         Ok(Pop::Consumed)
-    }
-
-    fn accept(&mut self, _: Layer, _: &mut Message, _: &mut Lower<'_>) -> Result<(), Discard> {
-        Err(Discard::UnknownProtocol)
-    }
-
-    fn open(&mut self, _: Upper, _: &mut Participants, _: &mut Lower<'_>) -> Result<Slot, OpenError> {
-        Err(OpenError::NotForUsers)
-    }
-
-    fn enable(&mut self, _: Enabled, _: &Participants, _: &mut Lower<'_>) -> Result<(), OpenError> {
-        Err(OpenError::NotForUsers)
-    }
-
-    fn disable(&mut self, _: Enabled, _: &Participants, _: &mut Lower<'_>) {}
-
-    fn hold(&mut self, _session: Slot) {}
-
-    fn close(&mut self, _session: Slot, _lower: &mut Lower<'_>) {}
-
-    fn push(&mut self, _: Slot, _: Message, _: &mut Lower<'_>) -> Result<(), SendError> {
-        Err(SendError::NotForUsers)
-    }
-
-    fn below(&mut self, _session: Slot) -> Option<Layer> {
-        None
     }
 }

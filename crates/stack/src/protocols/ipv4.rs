@@ -201,10 +201,14 @@ impl Protocol for Ipv4 {
             link: self.private.then_some(below),
             generation: None,
         };
+        if self.insert(read.pair, session, uses, lower).is_none() {
+            lower.forget_path(upper);
+            return Err(Discard::Sessions);
+        }
         if self.private {
             lower.hold(below);
         }
-        self.insert(read.pair, session, uses, lower).map(|_| ()).ok_or(Discard::Sessions)
+        Ok(())
     }
 
     fn open(
@@ -345,7 +349,6 @@ impl Protocol for Ipv4 {
                 remote: session.remote.into(),
                 group: session.group.into(),
             },
-            (Control::MaxMessage, _) => Answer::Bytes(65_535 - HEADER),
             _ => Answer::Unknown,
         }
     }

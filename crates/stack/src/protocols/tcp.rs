@@ -6,21 +6,21 @@
 mod link;
 mod session;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use smoltcp::{
     iface::{Config, Interface, SocketSet},
     socket::tcp::{self, State},
     time::{Duration, Instant},
-    wire::{HardwareAddress, IpAddress, IpEndpoint, IpVersion, TcpPacket},
+    wire::{HardwareAddress, IpEndpoint, TcpPacket},
 };
 use throughline_demux::Slot;
 
 use self::{link::Link, session::Session};
-use super::udp::key;
+use super::transport::{Opened, Transport, key};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, SendError, StreamError, Upper, ports::Ports, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, SendError, StreamError, Upper, sessions::Sessions,
     timer_wheel::TimerWheel,
 };
 
@@ -50,13 +50,11 @@ pub(crate) struct Buffers {
 /// Transmission Control Protocol.
 pub(crate) struct Tcp {
     own: ProtocolId,
-    below: Vec<(ProtocolId, Option<IpVersion>)>,
+    transport: Transport,
     room: usize,
     buffers: Buffers,
     interface: Interface,
     sessions: Sessions<u64, Session>,
-    listeners: HashMap<u16, Slot>,
-    ports: Ports,
     wheel: TimerWheel,
     /// Connections of strangers that had not answered when they were put here, oldest first.
     half_open: VecDeque<(Slot, u64)>,
@@ -83,13 +81,11 @@ impl Tcp {
         interface.update_ip_addrs(|own| own.extend(addresses.iter().copied().take(own.capacity())));
         Ok(Self {
             own,
-            below: below.iter().map(|(id, below)| (*id, below.version())).collect(),
+            transport: Transport::new(own, PROTOCOL, below, lookup.config.seed),
             room,
             buffers,
             interface,
-            ports: Ports::new(lookup.config.seed),
             sessions: Sessions::new(lookup)?,
-            listeners: HashMap::new(),
             wheel: TimerWheel::default(),
             half_open: VecDeque::new(),
             made: Vec::new(),
@@ -148,12 +144,9 @@ impl Tcp {
 
     fn remove(&mut self, slot: Slot, lower: &mut Lower<'_>) {
         let Some(session) = self.sessions.remove(slot) else { return };
-        if session.opened {
-            self.ports.give(session.local.1);
-        }
-        if let Some(below) = session.below {
-            lower.close(below);
-        }
+        // Whoever has heard of the connection has closed it.
+        lower.forget_path(session.upper);
+        self.transport.close(session.below, session.opened.then_some(session.local.1), lower);
     }
 
     fn socket(&self) -> tcp::Socket<'static> {
@@ -171,18 +164,10 @@ impl Tcp {
             let Some((slot, serial)) = self.half_open.pop_front() else { return };
             let Some(session) = self.sessions.get(slot) else { continue };
             if session.serial == serial && session.state() == State::SynReceived {
-                if let Upper::User(path) = session.upper {
-                    lower.forget_path(path);
-                }
                 lower.cx.count(self.own, Discard::Sessions);
                 self.remove(slot, lower);
             }
         }
-    }
-
-    fn below_for(&self, address: IpAddress) -> Result<ProtocolId, OpenError> {
-        let fits = |version: Option<IpVersion>| version.is_none_or(|version| version == address.version());
-        self.below.iter().find(|(_, version)| fits(*version)).map(|(id, _)| *id).ok_or(OpenError::NoRoute)
     }
 
     /// Answers a segment of no connection with a reset, or not, as smoltcp thinks right.
@@ -211,10 +196,7 @@ impl Protocol for Tcp {
     }
 
     fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
-        let participants = Participants { protocol: Some(PROTOCOL), ..Participants::default() };
-        self.below
-            .iter()
-            .try_for_each(|(id, _)| lower.enable(*id, Enabled::Protocol(self.own), &participants))
+        self.transport.start(lower)
     }
 
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
@@ -255,8 +237,8 @@ impl Protocol for Tcp {
             return Err(Discard::Checksum);
         }
         let opens = packet.syn() && !packet.ack() && !packet.rst() && !packet.fin() && local == group;
-        let listener = match self.listeners.get(&to) {
-            Some(listener) if opens => *listener,
+        let listener = match self.transport.listener(to) {
+            Some(listener) if opens => listener,
             _ => {
                 if local == group {
                     self.refuse(below, message, lower);
@@ -283,7 +265,7 @@ impl Protocol for Tcp {
                 Ok(())
             }
             Err(_) => {
-                lower.forget_path(path);
+                lower.forget_path(Upper::User(path));
                 Err(Discard::Sessions)
             }
         }
@@ -295,29 +277,21 @@ impl Protocol for Tcp {
         participants: &mut Participants,
         lower: &mut Lower<'_>,
     ) -> Result<Slot, OpenError> {
-        let remote = participants.remote_address.ok_or(OpenError::Missing("the remote address"))?;
-        let remote_port = participants.remote_port.ok_or(OpenError::Missing("the remote port"))?;
-        let local_port = self.ports.take(participants.local_port)?;
-        participants.protocol = Some(PROTOCOL);
-        let opened = lower.open(self.below_for(remote)?, Upper::Protocol(self.own), participants);
-        let below = opened.inspect_err(|_| self.ports.give(local_port))?;
-        let local = participants.local_address.unwrap_or(remote);
+        let Opened { below, local, remote } = self.transport.open(participants, lower)?;
         let mut socket = self.socket();
         socket.set_timeout(Some(PATIENCE));
-        let ends = (IpEndpoint::new(remote, remote_port), IpEndpoint::new(local, local_port));
-        let connected = socket.connect(self.interface.context(), ends.0, ends.1);
-        let mut session = Session::new(socket, upper, (local, local_port), (remote, remote_port), below);
+        let connected =
+            socket.connect(self.interface.context(), IpEndpoint::from(remote), IpEndpoint::from(local));
+        let mut session = Session::new(socket, upper, local, remote, below);
         session.opened = true;
         let inserted = match connected {
-            Ok(()) => self.sessions.insert(key(below, remote_port, local_port), session, 1).ok(),
+            Ok(()) => self.sessions.insert(key(below, remote.1, local.1), session, 1).ok(),
             Err(_) => None,
         };
         let Some((slot, _)) = inserted else {
-            self.ports.give(local_port);
-            lower.close(below);
+            self.transport.close(Some(below), Some(local.1), lower);
             return Err(OpenError::Taken);
         };
-        participants.local_port = Some(local_port);
         self.work(slot, lower);
         Ok(slot)
     }
@@ -328,24 +302,11 @@ impl Protocol for Tcp {
         participants: &Participants,
         lower: &mut Lower<'_>,
     ) -> Result<(), OpenError> {
-        let port = participants.local_port.ok_or(OpenError::Missing("a local port"))?;
-        let Enabled::Listener(listener) = user else { return Err(OpenError::NotForUsers) };
-        if port == 0 || self.listeners.contains_key(&port) {
-            return Err(OpenError::Taken);
-        }
-        let below = Participants { protocol: Some(PROTOCOL), ..*participants };
-        self.below.iter().try_for_each(|(id, _)| lower.enable(*id, Enabled::Protocol(self.own), &below))?;
-        self.listeners.insert(port, listener);
-        Ok(())
+        self.transport.enable(user, participants, lower)
     }
 
     fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>) {
-        if let Some(port) = participants.local_port {
-            self.listeners.retain(|other, listener| *other != port || Enabled::Listener(*listener) != user);
-        }
-        for (id, _) in &self.below {
-            lower.disable(*id, Enabled::Protocol(self.own), participants);
-        }
+        self.transport.disable(user, participants, lower);
     }
 
     fn hold(&mut self, session: Slot) {

@@ -1,13 +1,12 @@
 //! UDP (RFC 768): a session for each pair of addresses and ports.
 
-use std::collections::HashMap;
-
-use smoltcp::wire::{IpAddress, IpVersion, UdpPacket};
+use smoltcp::wire::{IpAddress, UdpPacket};
 use throughline_demux::Slot;
 
+use super::transport::{Opened, Transport, key};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, SendError, Upper, ports::Ports, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, SendError, Upper, sessions::Sessions,
 };
 
 pub(crate) const HEADER: usize = 8;
@@ -15,14 +14,11 @@ const PROTOCOL: u8 = 17;
 
 /// User Datagram Protocol, over either version of IP or both.
 pub(crate) struct Udp {
-    own: ProtocolId,
-    below: Vec<(ProtocolId, Option<IpVersion>)>,
+    transport: Transport,
     room: usize,
     /// Whether datagrams bear check sums.
     checksums: bool,
     sessions: Sessions<u64, Session>,
-    listeners: HashMap<u16, Slot>,
-    ports: Ports,
 }
 
 #[derive(Clone, Copy)]
@@ -54,14 +50,6 @@ impl Default for Session {
     }
 }
 
-/// The session below and both ports in one word. Protocols have fewer than 2^24 sessions.
-pub(super) fn key(below: Layer, remote_port: u16, local_port: u16) -> u64 {
-    u64::from(below.protocol.0) << 56
-        | u64::from(below.session.0) << 32
-        | u64::from(remote_port) << 16
-        | u64::from(local_port)
-}
-
 impl Udp {
     pub fn new(
         own: ProtocolId,
@@ -71,13 +59,10 @@ impl Udp {
     ) -> Result<Self, LookupError> {
         let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0) - HEADER;
         Ok(Self {
-            own,
-            below: below.iter().map(|(id, below)| (*id, below.version())).collect(),
+            transport: Transport::new(own, PROTOCOL, below, lookup.config.seed),
             room,
             checksums,
-            ports: Ports::new(lookup.config.seed),
             sessions: Sessions::new(lookup)?,
-            listeners: HashMap::new(),
         })
     }
 
@@ -98,11 +83,6 @@ impl Udp {
         }
         UdpPacket::new_unchecked(message.from(header)).verify_checksum(&addresses.0, &addresses.1)
     }
-
-    fn below_for(&self, address: IpAddress) -> Result<ProtocolId, OpenError> {
-        let fits = |version: Option<IpVersion>| version.is_none_or(|version| version == address.version());
-        self.below.iter().find(|(_, version)| fits(*version)).map(|(id, _)| *id).ok_or(OpenError::NoRoute)
-    }
 }
 
 impl Protocol for Udp {
@@ -119,10 +99,7 @@ impl Protocol for Udp {
     }
 
     fn start(&mut self, lower: &mut Lower<'_>) -> Result<(), OpenError> {
-        let participants = Participants { protocol: Some(PROTOCOL), ..Participants::default() };
-        self.below
-            .iter()
-            .try_for_each(|(id, _)| lower.enable(*id, Enabled::Protocol(self.own), &participants))
+        self.transport.start(lower)
     }
 
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
@@ -131,7 +108,7 @@ impl Protocol for Udp {
             message.pop(HEADER);
             return Ok(Demux::Found(slot, session.upper));
         }
-        if self.listeners.contains_key(&to) { Ok(Demux::Passive) } else { Err(Discard::NoPort) }
+        self.transport.listener(to).map(|_| Demux::Passive).ok_or(Discard::NoPort)
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
@@ -158,7 +135,7 @@ impl Protocol for Udp {
 
     fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
         let (from, to) = Self::header(message)?;
-        let listener = *self.listeners.get(&to).ok_or(Discard::NoPort)?;
+        let listener = self.transport.listener(to).ok_or(Discard::NoPort)?;
         let Answer::Addresses { local, remote, group } = lower.control(below, Control::Addresses) else {
             return Err(Discard::UnknownProtocol);
         };
@@ -176,7 +153,10 @@ impl Protocol for Udp {
             upper,
             below: Some(below),
         };
-        self.sessions.insert(key(below, from, to), session, 1).map_err(|_| Discard::Sessions)?;
+        if self.sessions.insert(key(below, from, to), session, 1).is_err() {
+            lower.forget_path(upper);
+            return Err(Discard::Sessions);
+        }
         lower.hold(below);
         Ok(())
     }
@@ -187,31 +167,21 @@ impl Protocol for Udp {
         participants: &mut Participants,
         lower: &mut Lower<'_>,
     ) -> Result<Slot, OpenError> {
-        let remote = participants.remote_address.ok_or(OpenError::Missing("the remote address"))?;
-        let remote_port = participants.remote_port.ok_or(OpenError::Missing("the remote port"))?;
-        let local_port = self.ports.take(participants.local_port)?;
-        participants.protocol = Some(PROTOCOL);
-        let opened = lower.open(self.below_for(remote)?, Upper::Protocol(self.own), participants);
-        let below = opened.inspect_err(|_| self.ports.give(local_port))?;
-        let local = participants.local_address.unwrap_or(remote);
+        let Opened { below, local, remote } = self.transport.open(participants, lower)?;
         let session = Session {
-            local,
-            remote,
-            group: local,
-            local_port,
-            remote_port,
+            local: local.0,
+            remote: remote.0,
+            group: local.0,
+            local_port: local.1,
+            remote_port: remote.1,
             opened: true,
             upper,
             below: Some(below),
         };
-        match self.sessions.insert(key(below, remote_port, local_port), session, 1) {
-            Ok((slot, _)) => {
-                participants.local_port = Some(local_port);
-                Ok(slot)
-            }
+        match self.sessions.insert(key(below, remote.1, local.1), session, 1) {
+            Ok((slot, _)) => Ok(slot),
             Err(_) => {
-                self.ports.give(local_port);
-                lower.close(below);
+                self.transport.close(Some(below), Some(local.1), lower);
                 Err(OpenError::Taken)
             }
         }
@@ -223,24 +193,11 @@ impl Protocol for Udp {
         participants: &Participants,
         lower: &mut Lower<'_>,
     ) -> Result<(), OpenError> {
-        let port = participants.local_port.ok_or(OpenError::Missing("a local port"))?;
-        let Enabled::Listener(listener) = user else { return Err(OpenError::NotForUsers) };
-        if self.listeners.contains_key(&port) {
-            return Err(OpenError::Taken);
-        }
-        let below = Participants { protocol: Some(PROTOCOL), ..*participants };
-        self.below.iter().try_for_each(|(id, _)| lower.enable(*id, Enabled::Protocol(self.own), &below))?;
-        self.listeners.insert(port, listener);
-        Ok(())
+        self.transport.enable(user, participants, lower)
     }
 
     fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>) {
-        if let Some(port) = participants.local_port {
-            self.listeners.retain(|other, listener| *other != port || Enabled::Listener(*listener) != user);
-        }
-        for (id, _) in &self.below {
-            lower.disable(*id, Enabled::Protocol(self.own), participants);
-        }
+        self.transport.disable(user, participants, lower);
     }
 
     fn hold(&mut self, session: Slot) {
@@ -252,12 +209,7 @@ impl Protocol for Udp {
             return;
         }
         let Some(session) = self.sessions.remove(slot) else { return };
-        if session.opened {
-            self.ports.give(session.local_port);
-        }
-        if let Some(below) = session.below {
-            lower.close(below);
-        }
+        self.transport.close(session.below, session.opened.then_some(session.local_port), lower);
     }
 
     fn push(&mut self, slot: Slot, mut message: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
@@ -286,7 +238,6 @@ impl Protocol for Udp {
             (Control::Addresses, Some(session)) => {
                 Answer::Addresses { local: session.local, remote: session.remote, group: session.group }
             }
-            (Control::MaxMessage, _) => Answer::Bytes(65_535 - 20 - HEADER),
             _ => Answer::Unknown,
         }
     }

@@ -5,7 +5,7 @@ use smoltcp::{
     time::{Duration, Instant},
     wire::{EthernetAddress, IpCidr, Ipv4Address, Ipv4Cidr},
 };
-use throughline_stack::{Architecture, Config, Graph, Host, Urgency};
+use throughline_stack::{Architecture, Config, ETHERNET_MTU, Graph, Host, Urgency};
 
 pub const CLIENT: Ipv4Address = Ipv4Address::new(10, 0, 0, 1);
 pub const SERVER: Ipv4Address = Ipv4Address::new(10, 0, 0, 2);
@@ -37,7 +37,15 @@ impl Pair {
     }
 
     pub fn with(description: &str, config: Config) -> Self {
-        let graph = |address| Graph::compose(description, host(address), config).unwrap();
+        Self::narrow(description, config, ETHERNET_MTU)
+    }
+
+    /// With frames that carry `mtu` bytes.
+    pub fn narrow(description: &str, config: Config, mtu: usize) -> Self {
+        let graph = |address| {
+            let host = Host { mtu, ..host(address) };
+            Graph::compose(description, host, config).unwrap()
+        };
         Self { client: graph(CLIENT), server: graph(SERVER), now: Instant::ZERO, frames: Vec::new() }
     }
 

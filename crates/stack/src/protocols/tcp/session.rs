@@ -136,9 +136,13 @@ impl Session {
 
     /// Nobody has any use for it any more.
     pub fn has_ended(&mut self) -> bool {
-        // One that was never announced has no user.
+        // One that was never announced has no user. If the other end took its SYN back, it listens again, for anybody.
         let unknown = !self.opened && !self.announced;
-        (self.released || unknown) && self.state() == State::Closed
+        match self.state() {
+            State::Closed => self.released || unknown,
+            State::Listen => unknown,
+            _ => false,
+        }
     }
 
     /// The user is gone; at `abort_at` the connection ends, whatever the other end does.
