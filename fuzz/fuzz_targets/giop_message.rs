@@ -2,10 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throughline_cdr::Decode;
+use throughline_cdr::{ByteOrder, Decode};
 use throughline_giop::codeset::CodeSetContext;
 use throughline_giop::control::read_cancel_request;
 use throughline_giop::locate::{LocateReplyHeader, LocateRequestHeader};
+use throughline_giop::priority::{priority_octets, read_priority};
 use throughline_giop::reply::{NewReply, ReplyHeader, ReplyStatus, begin_reply};
 use throughline_giop::request::{NewRequest, RequestHeader, begin_request};
 use throughline_giop::target::AddressingDisposition;
@@ -17,6 +18,10 @@ fn request(header: &MessageHeader, message: &[u8]) {
     assert_eq!(contexts.len(), read.service_contexts.len());
     for context in &contexts {
         let _ = CodeSetContext::from_octets(context.data).map(|chosen| chosen.code_sets(header.version));
+        if let Ok(priority) = read_priority(context.data) {
+            let octets = priority_octets(priority, ByteOrder::from_flag(context.data[0] == 1));
+            assert_eq!((octets[0], &octets[2..]), (context.data[0], &context.data[2..4]));
+        }
     }
     let (Ok(key), Ok(operation)) = (read.target.object_key(), str::from_utf8(read.operation)) else { return };
     // No operation has such a name; it can be received, but not sent.

@@ -5,7 +5,7 @@
 //!   size in at the end.
 //! - The stream: [`connection`] cuts received octets into messages in place, [`fragment`] splits and reassembles.
 //! - References: [`ior`], [`profile`], [`component`], and their readable forms [`corbaloc`] and [`corbaname`].
-//! - What goes along: [`service_context`], [`codeset`], [`exception`].
+//! - What goes along: [`service_context`], [`codeset`], [`priority`], [`exception`].
 //!
 //! ```
 //! use throughline_cdr::ByteOrder;
@@ -49,6 +49,7 @@ pub mod ior;
 pub mod locate;
 pub mod native;
 mod open;
+pub mod priority;
 pub mod profile;
 pub mod reply;
 pub mod request;

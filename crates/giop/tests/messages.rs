@@ -398,3 +398,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn priorities_by_hand() {
+    use throughline_giop::priority::{priority_octets, read_priority};
+    assert_eq!(priority_octets(0x1234, Big), [0, 0, 0x12, 0x34]);
+    assert_eq!(priority_octets(0x1234, Little), [1, 0, 0x34, 0x12]);
+    for priority in [0, 1, 32767, -1, i16::MIN] {
+        for order in [Big, Little] {
+            assert_eq!(read_priority(&priority_octets(priority, order)), Ok(priority));
+        }
+    }
+    // No byte order, one that is none, and too few octets.
+    for wrong in [&[][..], &[2, 0, 0, 1], &[0], &[1, 0], &[0, 0, 1]] {
+        assert!(read_priority(wrong).is_err(), "{wrong:?}");
+    }
+    assert_eq!(read_priority(&[0, 9, 0, 1, 7, 7]), Ok(1));
+}

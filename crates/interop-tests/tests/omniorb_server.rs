@@ -132,6 +132,16 @@ fn several_connections_and_spinning() {
     mode(&[], &client, &[LATIN], Printed);
 }
 
+/// Requests with a service context for real-time CORBA's priority, which omniORB does not know.
+#[test]
+fn priorities() {
+    for version in ["1.2", "1.0"] {
+        let client = [&LATIN_PEER[..], &["--priority", "20000", "--max-version", version]].concat();
+        let skipped: &[&[&str]] = if version == "1.2" { &[LATIN] } else { &[UNTOLD, &WIDE] };
+        mode(&[], &client, skipped, Printed);
+    }
+}
+
 #[test]
 fn oneways_in_order() {
     let peers = peers_or_skip!();

@@ -97,8 +97,9 @@ impl ObjectRef {
         let route = binding.native()?;
         self.orb().check_up().ok()?;
         let deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
-        let header = request(route, operation, deadline, Kind::Request);
-        let plan = Plan::new(operation, rewrite, deadline, message, used);
+        let priority = self.priority();
+        let header = request(route, operation, (deadline, priority), Kind::Request);
+        let plan = Plan::new((operation, rewrite), (deadline, priority), message, used);
         window::send(&route.server, &header, (message, used), plan)
     }
 }

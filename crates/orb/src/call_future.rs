@@ -27,6 +27,7 @@ use crate::invoke::{
     read_results, remaining,
 };
 use crate::local;
+use crate::priority::{Priority, Scope};
 use crate::reference::{ObjectRef, Present};
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
@@ -100,6 +101,7 @@ impl<E, D> CallFuture<E, D> {
     pub(crate) fn again(reference: &ObjectRef, plan: &Plan, decode: D) -> Self {
         let mut call = Call::of(reference, plan.operation);
         (call.deadline, call.rewrite) = (plan.deadline, plan.rewrite);
+        call.priority = plan.priority;
         // As it is in requests by the native protocol.
         call.code_sets = CodeSets::UNICODE;
         call.writer().write_bytes(plan.arguments());
@@ -128,6 +130,7 @@ pub(crate) struct Call {
     elsewhere: Option<Arc<Binding>>,
     pub(crate) operation: Operation,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) priority: Option<Priority>,
     code_sets: CodeSets,
     rewrite: Option<Rewrite>,
     state: State,
@@ -143,6 +146,7 @@ impl Default for Call {
             elsewhere: None,
             operation: Operation::new("", 0),
             deadline: None,
+            priority: None,
             code_sets: CodeSets::UNICODE,
             rewrite: None,
             state: State::Finished,
@@ -233,6 +237,7 @@ impl Call {
         let mut call = Pooled::take();
         let this = &mut *call;
         this.deadline = reference.timeout().and_then(|t| Instant::now().checked_add(t));
+        this.priority = reference.priority();
         let present = reference.present_binding();
         this.code_sets = present.code_sets();
         if let Present::Forwarded(elsewhere) = present {
@@ -586,11 +591,13 @@ impl Call {
         let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(self.binding()));
         let (orb, operation, arguments) =
             (self.reference().orb().clone(), self.operation, self.arguments.octets().to_vec());
+        let priority = self.priority;
         handover.until(self.deadline, self.reference().orb());
         self.reference().orb().reactor().spawn(Box::new(move |_| {
             if !result.begin() {
                 return;
             }
+            let _scope = priority.map(Scope::enter);
             let outcome = local::call(&orb, &binding, operation, &arguments, Response::Target);
             result.bring(Brought::Local(outcome));
         }));
@@ -606,7 +613,14 @@ impl Call {
         })?;
         let id = connection.reserve_task(route.version, self.deadline).map_err(Refused::Call)?;
         let announce = connection.must_announce();
-        let start = RequestStart { binding: self.binding(), route, operation: self.operation, id, announce };
+        let start = RequestStart {
+            binding: self.binding(),
+            route,
+            operation: self.operation,
+            priority: self.priority,
+            id,
+            announce,
+        };
         let mut message = crate::invoke::Buffer::take();
         let written = start.write(&mut message.bytes, Response::Target).and_then(|open| {
             message.bytes.extend_from_slice(self.arguments.octets());

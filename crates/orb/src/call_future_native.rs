@@ -44,7 +44,7 @@ impl Call {
     pub(crate) fn send_native(&mut self, way: usize) -> Option<Begun> {
         self.write_in(CodeSets::UNICODE).ok()?;
         let route = self.binding().native_at(way)?;
-        let header = request(route, self.operation, self.deadline, Kind::Request);
+        let header = request(route, self.operation, (self.deadline, self.priority), Kind::Request);
         let begun = route.server.pipe.send(&header, self.arguments.octets(), self.deadline);
         if self.deadline.is_some() && matches!(begun, Begun::Sent(_)) {
             route.server.watch_deadlines();
@@ -97,10 +97,11 @@ impl Call {
     #[cold]
     fn exchange_at_worker(&self, way: usize) -> State {
         let (binding, operation, deadline) = (Arc::clone(self.binding()), self.operation, self.deadline);
+        let terms = (deadline, self.priority);
         let arguments = self.arguments.octets().to_vec();
         self.at_worker(move || {
             let Some(route) = binding.native_at(way) else { return Ok(None) };
-            let Some(own) = begin(route, operation, deadline, true) else { return Ok(None) };
+            let Some(own) = begin(route, operation, terms, true) else { return Ok(None) };
             let written = marshal(own, |w| {
                 w.write_bytes(&arguments);
                 Ok(())

@@ -15,10 +15,11 @@ use throughline_giop::{Open, finish, service_context};
 use crate::exception::{Completion, Kind, SystemException, minor};
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::orb::WeakOrb;
+use crate::priority::{Judge, Priority, Scope};
 use crate::servant::{Outcome, Replier, ServerCall};
 
 /// What requests on one connection have in common.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Session {
     /// The index of the operation called last: the prediction for the next call.
     predicted: AtomicU32,
@@ -26,9 +27,21 @@ pub(crate) struct Session {
     code_sets: AtomicU32,
     /// A oneway runs, or what runs is not known yet: the next request waits for its end, so that oneways are executed in order.
     ordered: AtomicBool,
+    /// The most urgent that the client may be.
+    limit: Priority,
 }
 
 impl Session {
+    /// Of a client that may be this urgent.
+    pub(crate) fn new(limit: Priority) -> Self {
+        Self {
+            predicted: AtomicU32::new(0),
+            code_sets: AtomicU32::new(0),
+            ordered: AtomicBool::new(false),
+            limit,
+        }
+    }
+
     /// Whether the running servant must finish before the next request starts.
     pub(crate) fn is_ordered(&self) -> bool {
         self.ordered.load(Ordering::Relaxed)
@@ -93,11 +106,12 @@ pub(crate) struct Dispatcher {
     table: Arc<ObjectTable>,
     /// For object references among the arguments.
     orb: WeakOrb,
+    pub(crate) judge: Judge,
 }
 
 impl Dispatcher {
     pub(crate) fn new(table: Arc<ObjectTable>, orb: WeakOrb) -> Self {
-        Self { table, orb }
+        Self { table, orb, judge: Judge::default() }
     }
 
     pub(crate) fn table(&self) -> &ObjectTable {
@@ -205,6 +219,7 @@ impl Dispatcher {
         arguments.set_codesets(session.code_sets(request, header.version)?);
         let mut call = ServerCall::new(arguments.with_context(&self.orb), out, open.start, expected)
             .with_replier(replier, open);
+        let _scope = self.priority(request, session).map(Scope::enter);
         let result = upcall(&object, operation, &mut call);
         if call.is_sent() {
             // Whatever happened afterwards comes too late.
@@ -214,6 +229,16 @@ impl Dispatcher {
         result?;
         let outcome = call.outcome();
         complete(out, open, header.version, outcome)
+    }
+
+    /// The priority that the client gave its request, as far as it may.
+    #[inline]
+    fn priority(&self, request: &RequestHeader<'_>, session: &Session) -> Option<Priority> {
+        if request.service_contexts.is_empty() {
+            return None;
+        }
+        let octets = request.service_contexts.find(service_context::RT_CORBA_PRIORITY)?;
+        self.judge.said(octets, session.limit)
     }
 
     fn locate(&self, header: &MessageHeader, message: &[u8], out: &mut Vec<u8>) -> Reaction {

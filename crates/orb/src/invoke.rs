@@ -8,9 +8,10 @@ use throughline_cdr::{ByteOrder, CodeSets, Decode, DecodeError, EncodeError, Rea
 use throughline_giop::connection::Frame;
 use throughline_giop::exception::SystemException as OnTheWire;
 use throughline_giop::header::{MessageType, Version};
+use throughline_giop::priority::PRIORITY_LEN;
 use throughline_giop::reply::{ReplyHeader, ReplyStatus};
 use throughline_giop::request::{NewRequest, Response, begin_request};
-use throughline_giop::service_context::{CODE_SETS, ServiceContext};
+use throughline_giop::service_context::{CODE_SETS, RT_CORBA_PRIORITY, ServiceContext};
 use throughline_giop::target::{AddressingDisposition, NewTarget, ProfileRef};
 use throughline_giop::{Ior, Open, finish_with};
 
@@ -20,6 +21,7 @@ use crate::interface::Operation;
 use crate::invoke_native::read_native;
 use crate::large::{Count, LargeMessage};
 use crate::local;
+use crate::priority::{Priority, Scope};
 use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
@@ -162,7 +164,14 @@ impl<'r> OutgoingCall<'r> {
                 },
             };
             let announce = connection.must_announce();
-            let request = RequestStart { binding: &binding, route, operation: self.operation, id, announce };
+            let request = RequestStart {
+                binding: &binding,
+                route,
+                operation: self.operation,
+                priority: self.reference.priority(),
+                id,
+                announce,
+            };
             let version = route.version;
             let opened = request.write(&mut self.buffer.bytes, self.response);
             let open = opened.inspect_err(|_| connection.forget(id))?;
@@ -241,6 +250,7 @@ impl<'r> OutgoingCall<'r> {
         if let Way::Local = self.way {
             let orb = self.reference.orb();
             let marshaled = &self.buffer.bytes;
+            let _scope = self.reference.priority().map(Scope::enter);
             return Ok(local::call(orb, &self.binding, self.operation, marshaled, self.response)?);
         }
         match (self.exchange(arguments).map_err(Failure::Call)?, &self.way) {
@@ -325,6 +335,7 @@ pub(crate) struct RequestStart<'a> {
     pub(crate) binding: &'a Binding,
     pub(crate) route: &'a Route,
     pub(crate) operation: Operation,
+    pub(crate) priority: Option<Priority>,
     pub(crate) id: u32,
     pub(crate) announce: bool,
 }
@@ -340,14 +351,19 @@ impl RequestStart<'_> {
                 NewTarget::Reference { ior: self.binding.ior(), selected: self.route.profile }
             }
         };
-        let announcement = [ServiceContext { id: CODE_SETS, data: &self.route.announcement }];
+        let octets = self.priority.map_or([0; PRIORITY_LEN], Priority::octets);
+        let contexts = [
+            ServiceContext { id: CODE_SETS, data: &self.route.announcement },
+            ServiceContext { id: RT_CORBA_PRIORITY, data: &octets },
+        ];
         let announce = self.announce && !self.route.announcement.is_empty();
+        let (from, to) = (usize::from(!announce), 1 + usize::from(self.priority.is_some()));
         let request = NewRequest {
             request_id: self.id,
             response,
             target,
             operation: self.operation.name,
-            service_contexts: if announce { &announcement } else { &[] },
+            service_contexts: &contexts[from..to],
         };
         Ok(begin_request(buffer, self.route.version, ByteOrder::NATIVE, &request)?)
     }

@@ -11,6 +11,7 @@ use throughline_wire::{Flags, Header, Kind, Message, PLAIN_BYTES};
 use crate::dispatch::{Dispatcher, upcall};
 use crate::exception::SystemException;
 use crate::object_table::ActiveObject;
+use crate::priority::{Priority, Scope};
 use crate::servant::{Outcome, ServerCall};
 
 /// Where in a message its body is, and how its numbers are written.
@@ -59,8 +60,9 @@ pub(crate) fn read_exception(body: &mut Reader<'_>) -> Result<SystemException, D
 }
 
 impl Dispatcher {
-    /// Handles one message. An answer, if there is one, is in `output`, which was empty.
-    pub(crate) fn handle_native(&self, bytes: &[u8], mut output: Output<'_>) {
+    /// Handles one message of a client that may be as urgent as `limit`. An answer, if there is one, is in `output`, which
+    /// was empty.
+    pub(crate) fn handle_native(&self, bytes: &[u8], mut output: Output<'_>, limit: Priority) {
         let message = match Message::read(bytes) {
             Ok(message) => message,
             Err(error) => {
@@ -69,7 +71,7 @@ impl Dispatcher {
             }
         };
         match message.header.kind {
-            Kind::Request | Kind::Oneway => self.call_native(bytes, &message, output),
+            Kind::Request | Kind::Oneway => self.call_native(bytes, &message, output, limit),
             Kind::Ping => {
                 finish(&mut output, &message.header, Kind::Pong);
             }
@@ -78,14 +80,14 @@ impl Dispatcher {
         }
     }
 
-    fn call_native(&self, bytes: &[u8], message: &Message<'_>, mut output: Output<'_>) {
+    fn call_native(&self, bytes: &[u8], message: &Message<'_>, mut output: Output<'_>, limit: Priority) {
         let header = &message.header;
         let wants_reply = header.wants_reply();
         if wants_reply {
             // Its place; what it says is known at the end.
             finish(&mut output, header, Kind::Reply);
         }
-        let result = self.run_native(bytes, message, output.reborrow());
+        let result = self.run_native(bytes, message, output.reborrow(), limit);
         if !wants_reply {
             return output.truncate(0);
         }
@@ -108,6 +110,7 @@ impl Dispatcher {
         bytes: &[u8],
         message: &Message<'_>,
         output: Output<'_>,
+        limit: Priority,
     ) -> Result<Outcome, SystemException> {
         let header = &message.header;
         let handle = Handle { slot: Slot(header.slot), nonce: header.nonce };
@@ -119,6 +122,8 @@ impl Dispatcher {
         let operation = found.ok_or_else(SystemException::bad_operation)?;
         let arguments = body_reader(bytes, message).with_context(self.context());
         let mut call = ServerCall::replying_to(arguments, output, 0, header.wants_reply());
+        let urgent = header.priority != 0;
+        let _scope = urgent.then(|| Scope::enter(self.judge.coded(header.priority, limit)));
         upcall(&object, operation, &mut call)?;
         Ok(call.outcome())
     }

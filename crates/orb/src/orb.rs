@@ -20,6 +20,7 @@ use crate::dispatch::{Dispatcher, Session};
 use crate::exception::SystemException;
 use crate::initial::InitialReferences;
 use crate::object_table::{ActiveObject, ObjectTable};
+use crate::priority::{Priority, PriorityCounts, PriorityLimits};
 use crate::reference::ObjectRef;
 use crate::transport::address::Address;
 use crate::transport::client::ClientLimits;
@@ -94,6 +95,8 @@ pub struct OrbConfig {
     pub cancel_requests: bool,
     /// Well-known references: a name, and a reference in any textual form.
     pub initial_references: Vec<(String, String)>,
+    /// The most urgent that clients may be. By default as urgent as they say.
+    pub priority_limits: PriorityLimits,
 }
 
 impl Default for OrbConfig {
@@ -124,6 +127,7 @@ impl Default for OrbConfig {
             max_outstanding: 65_536,
             cancel_requests: false,
             initial_references: Vec::new(),
+            priority_limits: PriorityLimits::default(),
         }
     }
 }
@@ -274,6 +278,7 @@ impl Orb {
             max_links: orb.0.config.max_connections,
             max_threads: orb.0.config.max_threads.max(2),
             link: orb.link_options(),
+            priorities: orb.0.config.priority_limits,
         };
         for mut listener in natives {
             listener.start(&dispatcher, limits)?;
@@ -299,7 +304,9 @@ impl Orb {
         for (fd, address) in bound {
             let (dispatcher, limits) = (Arc::clone(dispatcher), Arc::clone(&limits));
             let connections = Arc::clone(&self.0.connections);
-            let listener = Listener::start(fd, &self.0.reactor, dispatcher, limits, connections)?;
+            let PriorityLimits { network, machine } = config.priority_limits;
+            let limit = if matches!(address, Address::Unix(_)) { machine } else { network };
+            let listener = Listener::start((fd, limit), &self.0.reactor, dispatcher, limits, connections)?;
             lock(&self.0.listeners).push(listener);
             tracing::info!(%address, "listening");
         }
@@ -336,6 +343,11 @@ impl Orb {
         self.0.connections.load(Ordering::Relaxed)
     }
 
+    /// What clients have said of priorities that was not taken as it was said.
+    pub fn priority_counts(&self) -> PriorityCounts {
+        self.dispatcher().judge.counts()
+    }
+
     /// Finds an active object by its object key: the first half of every dispatch.
     #[inline(always)]
     pub fn find_object(&self, object_key: &[u8]) -> Option<ActiveObject<'_>> {
@@ -353,7 +365,7 @@ impl Orb {
         out: &mut Vec<u8>,
     ) -> Result<(), throughline_giop::HeaderError> {
         thread_local! {
-            static SESSION: Session = Session::default();
+            static SESSION: Session = Session::new(Priority::HIGHEST);
         }
         let header = throughline_giop::MessageHeader::of(message, self.0.config.max_message)?;
         let dispatcher = self.dispatcher();

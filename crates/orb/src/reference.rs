@@ -14,6 +14,7 @@ use crate::binding::Binding;
 use crate::exception::{Kind, SystemException, minor};
 use crate::interface::{Interface, Operation};
 use crate::orb::{Orb, WeakOrb};
+use crate::priority::{self, Priority};
 
 /// The repository id that every object answers to.
 pub const OBJECT_ID: &str = "IDL:omg.org/CORBA/Object:1.0";
@@ -34,12 +35,14 @@ struct Inner {
     is_forwarded: AtomicBool,
     /// As long as a call may take; none for the ORB's default.
     timeout: Option<Duration>,
+    /// How urgent calls are; none for the calling thread's.
+    priority: Option<Priority>,
 }
 
 impl Inner {
     fn new(orb: Orb, ior: Arc<Ior>, own: Arc<Binding>) -> Self {
         let (forwarded, is_forwarded) = (ArcSwapOption::empty(), AtomicBool::new(false));
-        Self { orb, ior, own, forwarded, is_forwarded, timeout: None }
+        Self { orb, ior, own, forwarded, is_forwarded, timeout: None, priority: None }
     }
 }
 
@@ -94,11 +97,31 @@ impl ObjectRef {
     /// process runs on the caller's thread and has no limit: it returns when the servant does. Its future has one.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
-        let inner = &self.0;
-        let same = Inner::new(inner.orb.clone(), Arc::clone(&inner.ior), Arc::clone(&inner.own));
-        let same = Self(Arc::new(Inner { timeout: Some(timeout), ..same }));
-        same.lead_to(inner.forwarded.load_full());
+        self.changed(|same| same.timeout = Some(timeout))
+    }
+
+    /// The same reference, whose calls have this priority, whatever that of the calling thread is.
+    ///
+    /// A typed reference gets one by `AccountRef::from_object(account.as_object().with_priority(urgent))`.
+    #[must_use]
+    pub fn with_priority(&self, priority: Priority) -> Self {
+        self.changed(|same| same.priority = Some(priority))
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut Inner)) -> Self {
+        let Inner { orb, ior, own, timeout, priority, .. } = &*self.0;
+        let mut same = Inner::new(orb.clone(), Arc::clone(ior), Arc::clone(own));
+        (same.timeout, same.priority) = (*timeout, *priority);
+        change(&mut same);
+        let same = Self(Arc::new(same));
+        same.lead_to(self.0.forwarded.load_full());
         same
+    }
+
+    /// The priority of a call that is made now: the reference's own, or that of the calling thread.
+    #[inline]
+    pub fn priority(&self) -> Option<Priority> {
+        self.0.priority.or_else(priority::current)
     }
 
     /// How long a call may take; none for ever.

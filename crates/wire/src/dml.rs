@@ -27,7 +27,7 @@ pub struct Header {
     pub kind: Kind,
     /// Byte order of the body, and hints.
     pub flags: Flags,
-    /// 0 is the lowest; higher ones are served first.
+    /// 0 is the lowest; higher ones are served first. [`priority_code`](crate::priority_code) says which level has which.
     pub priority: u8,
     /// Whose message it is. A reply has that of its request.
     pub flow: Flow,

@@ -97,6 +97,7 @@ mod dml;
 mod flow;
 mod kind;
 mod message;
+mod priority;
 mod region;
 mod time_left;
 
@@ -106,6 +107,7 @@ pub use {
     flow::{Flow, FlowIds, precomputed_hash},
     kind::{Flags, Kind},
     message::{Message, ReadError},
+    priority::{MAX_PRIORITY_LEVEL, priority_code, priority_level},
     region::{MAX_REGIONS, REGION_BYTES, Region, RegionError, RegionKind, RegionList, Regions},
     time_left::TimeLeft,
 };

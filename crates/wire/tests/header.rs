@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use throughline_wire::{
-    ADDRESSED_BYTES, Flags, Flow, Header, Kind, Message, NoRoom, PLAIN_BYTES, ReadError, RegionKind,
-    RegionList, TimeLeft,
+    ADDRESSED_BYTES, Flags, Flow, Header, Kind, MAX_PRIORITY_LEVEL, Message, NoRoom, PLAIN_BYTES, ReadError,
+    RegionKind, RegionList, TimeLeft, priority_code, priority_level,
 };
 
 fn header() -> impl Strategy<Value = Header> {
@@ -223,4 +223,22 @@ fn small_calls_fit_into_a_line() {
     let announcement = size_of::<u64>();
     assert!(announcement + Header::new(Kind::Request).size() + 16 <= 64);
     assert!(announcement + Header::new(Kind::Reply).size() + 32 <= 64);
+}
+
+#[test]
+fn priorities_keep_their_order() {
+    let codes: Vec<_> = (0..=MAX_PRIORITY_LEVEL).map(priority_code).collect();
+    assert!(codes.is_sorted());
+    for (level, code) in (0..).zip(codes) {
+        let told = priority_level(code);
+        assert!(told <= level && level - told <= level / 17, "{level} is told as {told}");
+        assert_eq!(priority_code(told), code);
+        assert!(level > 31 || told == level);
+    }
+    let highest = priority_code(MAX_PRIORITY_LEVEL);
+    assert_eq!((highest, priority_code(u16::MAX)), (191, 191));
+    assert!((highest..=u8::MAX).all(|code| priority_level(code) == 31_744));
+    for (code, level) in [(31, 31), (32, 32), (33, 34), (47, 62), (48, 64), (100, 640), (190, 30_720)] {
+        assert_eq!((priority_code(level), priority_level(code)), (code, level));
+    }
 }

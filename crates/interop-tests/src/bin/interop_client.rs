@@ -1,7 +1,8 @@
 //! Checks an `Interop::Suite`, as omniORB's program of the same name does, with the checks of the same names.
 //!
 //!     interop_client [--only PREFIX]... [--except PREFIX]... [--listen ADDRESS] [--max-version 1.N]
-//!                    [--connections N] [--spin MICROSECONDS] [--latin-peer] [--wide-in-12-only] REFERENCE
+//!                    [--connections N] [--spin MICROSECONDS] [--priority N] [--latin-peer] [--wide-in-12-only]
+//!                    REFERENCE
 //!     interop_client --list
 //!
 //! One line per check: `ok NAME`, `FAIL NAME: why` or `skip NAME: why`; then a line with the three counts. Ends with 0
@@ -12,7 +13,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use throughline::{Orb, OrbConfig, Version, Wait};
+use throughline::{Orb, OrbConfig, Priority, Version, Wait, priority};
 use throughline_interop_tests::checks::{self, Check, Context, Verdict};
 use throughline_interop_tests::interop::SuiteRef;
 use throughline_interop_tests::version;
@@ -28,11 +29,12 @@ struct Wanted {
     reference: String,
     latin_peer: bool,
     wide_in_12_only: bool,
+    priority: Option<Priority>,
     config: OrbConfig,
 }
 
 fn main() -> ExitCode {
-    match wanted(std::env::args().skip(1)).and_then(run) {
+    match wanted(std::env::args().skip(1)).and_then(run_urgently) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
@@ -53,6 +55,7 @@ fn wanted(mut words: impl Iterator<Item = String>) -> Result<Wanted, Box<dyn Err
             "--max-version" => wanted.config.max_version = version(&value()?)?,
             "--connections" => wanted.config.connections_per_server = value()?.parse()?,
             "--spin" => wanted.config.wait = Wait::Spin(Duration::from_micros(value()?.parse()?)),
+            "--priority" => wanted.priority = Some(Priority::new(value()?.parse()?).ok_or("no priority")?),
             "--latin-peer" => wanted.latin_peer = true,
             "--wide-in-12-only" => wanted.wide_in_12_only = true,
             "--list" => wanted.list = true,
@@ -65,6 +68,14 @@ fn wanted(mut words: impl Iterator<Item = String>) -> Result<Wanted, Box<dyn Err
     }
     wanted.config.call_timeout = Some(Duration::from_secs(20));
     Ok(wanted)
+}
+
+/// With the priority that is wanted, as [`run`].
+fn run_urgently(wanted: Wanted) -> Result<bool, Box<dyn Error>> {
+    match wanted.priority {
+        Some(priority) => priority::during(priority, || run(wanted)),
+        None => run(wanted),
+    }
 }
 
 /// Whether no check failed.

@@ -13,6 +13,7 @@ use throughline_giop::fragment::FragmentLimits;
 
 use crate::dispatch::{Dispatcher, Reaction, Session};
 use crate::large::LargeMessage;
+use crate::priority::Priority;
 use crate::servant::Replier;
 use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
@@ -52,13 +53,15 @@ pub(crate) struct Listener {
     dispatcher: Arc<Dispatcher>,
     limits: Arc<ServerLimits>,
     connections: Arc<AtomicUsize>,
+    /// The most urgent that clients may be.
+    most_urgent: Priority,
     /// Accepting failed for want of descriptors: try again at the next tick.
     paused: AtomicBool,
 }
 
 impl Listener {
     pub(crate) fn start(
-        fd: OwnedFd,
+        (fd, most_urgent): (OwnedFd, Priority),
         reactor: &Arc<Reactor>,
         dispatcher: Arc<Dispatcher>,
         limits: Arc<ServerLimits>,
@@ -71,6 +74,7 @@ impl Listener {
             dispatcher,
             limits,
             connections,
+            most_urgent,
             paused: AtomicBool::new(false),
         });
         let handle = reactor.register(&listener.fd, Arc::clone(&listener) as Arc<dyn Source>)?;
@@ -110,7 +114,14 @@ impl Listener {
         let _ = rustix::net::sockopt::set_tcp_nodelay(&fd, true);
         let started = Socket::new(fd).and_then(|socket| {
             let (dispatcher, limits) = (Arc::clone(&self.dispatcher), Arc::clone(&self.limits));
-            ServerConnection::start(socket, reactor, dispatcher, limits, Arc::clone(&self.connections))
+            let session = Session::new(self.most_urgent);
+            ServerConnection::start(
+                (socket, session),
+                reactor,
+                dispatcher,
+                limits,
+                Arc::clone(&self.connections),
+            )
         });
         if let Err(e) = started {
             tracing::warn!(error = %e, "connection refused");
@@ -173,7 +184,7 @@ type Reading<'c> = MutexGuard<'c, Incoming>;
 
 impl ServerConnection {
     fn start(
-        socket: Socket,
+        (socket, session): (Socket, Session),
         reactor: &Arc<Reactor>,
         dispatcher: Arc<Dispatcher>,
         limits: Arc<ServerLimits>,
@@ -190,7 +201,7 @@ impl ServerConnection {
             dispatcher,
             limits,
             connections,
-            session: Session::default(),
+            session,
             read: Mutex::new(read),
             owner: AtomicU64::new(0),
             detached: AtomicUsize::new(0),

@@ -13,6 +13,7 @@ use super::pipe_calls::PipeReply;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
 use crate::native::{Body, body_writer};
+use crate::priority::Priority;
 
 /// An answer, in the memory where it was received.
 pub(crate) struct NativeReply(Option<Box<Own>>);
@@ -72,14 +73,17 @@ pub(crate) enum Attempt {
 pub(crate) fn begin(
     route: &NativeRoute,
     operation: Operation,
-    deadline: Option<Instant>,
+    (deadline, priority): (Option<Instant>, Option<Priority>),
     wants_reply: bool,
 ) -> Option<Box<Own>> {
     let mut own = route.server.link(route.alone)?;
     own.sequence = own.sequence.wrapping_add(1);
     let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
-    let header =
-        Header { flow: own.flow, sequence: own.sequence, ..request(route, operation, deadline, kind) };
+    let header = Header {
+        flow: own.flow,
+        sequence: own.sequence,
+        ..request(route, operation, (deadline, priority), kind)
+    };
     match own.link.room() {
         Ok(room) => {
             let written = header.write(room);
@@ -99,7 +103,7 @@ pub(crate) fn begin(
 pub(crate) fn request(
     route: &NativeRoute,
     operation: Operation,
-    deadline: Option<Instant>,
+    (deadline, priority): (Option<Instant>, Option<Priority>),
     kind: Kind,
 ) -> Header {
     Header {
@@ -110,6 +114,7 @@ pub(crate) fn request(
         time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
             TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
         }),
+        priority: priority.map_or(0, Priority::code),
         ..Header::new(kind)
     }
 }

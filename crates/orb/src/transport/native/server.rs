@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use throughline_cdr::Output;
 use throughline_giop::NativeAddress;
 use throughline_vi::Bell;
 use throughline_wire::Flags;
@@ -18,6 +19,7 @@ use super::listener::LinkListener;
 use super::park::{Parking, Spin};
 use super::roles::{Part, Roles, Term};
 use crate::dispatch::Dispatcher;
+use crate::priority::{Priority, PriorityLimits};
 use crate::transport::address::Address;
 use crate::transport::reactor::lock;
 
@@ -36,6 +38,7 @@ pub(crate) struct NativeLimits {
     pub(crate) max_links: usize,
     pub(crate) max_threads: usize,
     pub(crate) link: LinkOptions,
+    pub(crate) priorities: PriorityLimits,
 }
 
 /// One client's link.
@@ -67,6 +70,8 @@ struct Memory {
 /// What the workers share.
 struct Shared {
     dispatcher: Arc<Dispatcher>,
+    /// The most urgent that clients may be.
+    limit: Priority,
     limits: NativeLimits,
     roles: Roles,
     lines: Mutex<Arc<[Arc<Line>]>>,
@@ -113,6 +118,10 @@ impl NativeListener {
         let event = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let shared = Arc::new(Shared {
             dispatcher: Arc::clone(dispatcher),
+            limit: match self.address {
+                NativeAddress::Shm { .. } => limits.priorities.machine,
+                NativeAddress::Udp { .. } => limits.priorities.network,
+            },
             limits,
             roles: Roles::new(),
             lines: Mutex::new(Arc::new([])),
@@ -363,8 +372,7 @@ impl Shared {
                 continue;
             }
             self.roles.beat(term);
-            let answered =
-                link.answer(overflow, |request, output| self.dispatcher.handle_native(request, output));
+            let answered = link.answer(overflow, |request, output| self.handle(request, output));
             let leads = self.roles.beat(term);
             if let Err(error) = answered {
                 return self.end(line, &error);
@@ -388,7 +396,7 @@ impl Shared {
         drop(link);
         let Memory { desk, overflow } = memory;
         self.roles.beat(term);
-        desk.answer(overflow, |request, output| self.dispatcher.handle_native(request, output));
+        desk.answer(overflow, |request, output| self.handle(request, output));
         let leads = self.roles.beat(term);
         let mut link = lock(&line.link);
         link.send_from(desk, overflow)?;
@@ -408,11 +416,16 @@ impl Shared {
         let mut errand = link.check_out()?;
         drop(link);
         self.roles.beat(term);
-        errand.answer(overflow, |request, output| self.dispatcher.handle_native(request, output));
+        errand.answer(overflow, |request, output| self.handle(request, output));
         let leads = self.roles.beat(term);
         let mut link = lock(&line.link);
         link.check_in(errand, overflow)?;
         Ok(leads.then_some(link))
+    }
+
+    #[inline]
+    fn handle(&self, request: &[u8], output: Output<'_>) {
+        self.dispatcher.handle_native(request, output, self.limit);
     }
 
     #[cold]

@@ -19,6 +19,7 @@ use super::pipe::{deliver_received, failure, read};
 use super::pipe_calls::{Found, INDEX_MASK, PipeCalls, PipeFailure, PipeReply, SmallReply};
 use crate::arguments::Rewrite;
 use crate::interface::Operation;
+use crate::priority::Priority;
 
 /// So many requests may be unanswered, lest answers wait in the server for a thread that does not read.
 const MOST: usize = 128;
@@ -35,6 +36,7 @@ pub(crate) struct Plan {
     pub(crate) operation: Operation,
     pub(crate) rewrite: Option<Rewrite>,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) priority: Option<Priority>,
     arguments: [u8; MOST_ARGUMENTS],
     used: usize,
 }
@@ -43,15 +45,14 @@ impl Plan {
     /// Of a call with these arguments.
     #[inline(always)]
     pub(crate) fn new(
-        operation: Operation,
-        rewrite: Option<Rewrite>,
-        deadline: Option<Instant>,
+        (operation, rewrite): (Operation, Option<Rewrite>),
+        (deadline, priority): (Option<Instant>, Option<Priority>),
         message: &[u8; SMALL_MESSAGE],
         used: usize,
     ) -> Self {
         let mut arguments = [0; MOST_ARGUMENTS];
         arguments.copy_from_slice(&message[ADDRESSED_BYTES..]);
-        Self { operation, rewrite, deadline, arguments, used: used.saturating_sub(ADDRESSED_BYTES) }
+        Self { operation, rewrite, deadline, priority, arguments, used: used.saturating_sub(ADDRESSED_BYTES) }
     }
 
     pub(crate) fn arguments(&self) -> &[u8] {
@@ -194,7 +195,7 @@ fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
 /// Only a thread that is ending has closed windows with calls.
 #[cold]
 fn gone() -> Waited {
-    let plan = Plan::new(Operation::new("", 0), None, None, &[0; SMALL_MESSAGE], 0);
+    let plan = Plan::new((Operation::new("", 0), None), (None, None), &[0; SMALL_MESSAGE], 0);
     Waited::Other(Box::new((
         plan,
         Err(PipeFailure::Lost("the thread that began the call is ending".to_owned())),
