@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// A message is one piece of memory and two marks in it. [`pop`](Self::pop) moves the first mark behind a header that has
 /// been read, [`push`](Self::push) moves it before one that is to be written; the data never moves. What was popped stays
-/// where it is, so that a layer can look back at the headers of those below ([`behind`](Self::behind)).
+/// where it is, so that a layer can look back at the headers of those below ([`since`](Self::since)).
 ///
 /// After the x-kernel's message object (Hutchinson and Peterson, 1991).
 pub struct Message {
