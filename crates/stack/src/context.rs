@@ -58,6 +58,8 @@ pub(crate) struct Context {
     /// Messages whose next hop has become known, and the sessions that are to send them.
     pub released: VecDeque<(Layer, Message)>,
     counts: Vec<[u64; Discard::ALL.len()]>,
+    /// Whether users' data is checked while it moves to where it belongs.
+    pub integrates: bool,
     limits: Limits,
     hand: u32,
 }
@@ -76,6 +78,7 @@ impl Context {
             asking: Vec::new(),
             released: VecDeque::new(),
             counts: vec![[0; Discard::ALL.len()]; protocols],
+            integrates: false,
             limits,
             hand: 0,
         }
@@ -169,8 +172,8 @@ impl Context {
         let Some(path) = self.paths.exclusive().into_slot(slot) else {
             return Err((Discard::NoPort, message));
         };
-        if path.received.len() + path.pending >= path.room {
-            return Err((Discard::QueueFull, message));
+        if !path.has_room() {
+            return self.deliver_weeded(slot, message);
         }
         path.received.push_back(message);
         path.touched = true;
@@ -179,6 +182,56 @@ impl Context {
             self.ready.push_back(slot);
         }
         Ok(())
+    }
+
+    /// Hands a message to a user who may have room if what waits for him is not intact.
+    #[cold]
+    fn deliver_weeded(&mut self, slot: Slot, message: Message) -> Result<(), (Discard, Message)> {
+        if self.weed(slot) { self.deliver(slot, message) } else { Err((Discard::QueueFull, message)) }
+    }
+
+    /// Checks what waits unchecked for a user who has no room for more. Whether there is room now.
+    #[cold]
+    pub fn weed(&mut self, slot: Slot) -> bool {
+        let Some(path) = self.paths.exclusive().into_slot(slot) else { return false };
+        let before = path.received.len();
+        for message in std::mem::take(&mut path.received) {
+            self.keep_intact(slot, message);
+        }
+        self.path(slot).is_some_and(|path| path.received.len() < before && path.has_room())
+    }
+
+    fn keep_intact(&mut self, slot: Slot, mut message: Message) {
+        let intact = message.is_intact();
+        match self.path(slot) {
+            Some(path) if intact => path.received.push_back(message),
+            Some(path) => {
+                let top = path.top.map_or(ProtocolId(0), |top| top.protocol);
+                self.discard(top, Discard::Checksum, message);
+            }
+            None => self.pool.give(message),
+        }
+    }
+
+    /// The next message for a path's user; what turns out not to be what was sent goes no further.
+    #[inline]
+    pub fn received(&mut self, id: PathId) -> Option<Message> {
+        loop {
+            let path = self.path_of(id)?;
+            let intact = path.received.front_mut()?.is_intact();
+            let message = path.received.pop_front()?;
+            if intact {
+                return Some(message);
+            }
+            self.damaged(id, message);
+        }
+    }
+
+    /// Discards a message whose data turned out to be damaged.
+    #[cold]
+    pub fn damaged(&mut self, id: PathId, message: Message) {
+        let top = self.path_of(id).and_then(|path| path.top);
+        self.discard(top.map_or(ProtocolId(0), |top| top.protocol), Discard::Checksum, message);
     }
 
     /// Puts a whole frame into the queue of the device.

@@ -119,6 +119,11 @@ pub enum SendError {
     NotForUsers,
 }
 
+/// A message is longer than the place that was made for it: so many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the message has {0} bytes, more than there is a place for")]
+pub struct TooLong(pub usize);
+
 /// Why a stream gave or took nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {

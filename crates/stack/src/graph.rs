@@ -5,10 +5,11 @@ use throughline_demux::Slot;
 
 use crate::{
     Answer, ComposeError, Control, Discard, Enabled, Host, Layer, Limits, ListenerId, Lower, Message,
-    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, StreamError, Upper, Urgency,
+    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, StreamError, TooLong, Upper, Urgency,
     compose::{bottoms, protocols},
     context::Context,
     description::Description,
+    manipulate::Stage,
     path::{Listener, MAX_LAYERS, Path},
     run_queue::RunQueue,
     shepherd::{self, Pending},
@@ -41,7 +42,7 @@ impl Architecture {
 }
 
 /// How a graph runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// How messages are taken through the layers.
     pub architecture: Architecture,
@@ -50,8 +51,24 @@ pub struct Config {
     pub scheduling: Option<Urgency>,
     /// Which frame leaves first for the device.
     pub sending: Urgency,
+    /// Whether the check sum of a user's data is verified in the pass that moves the data to where it belongs
+    /// ([`Graph::receive_into`]) instead of a pass of its own. Only where the boundary between headers and data is known
+    /// beforehand: not in the layered architecture.
+    pub integrates: bool,
     /// Limits.
     pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            architecture: Architecture::default(),
+            scheduling: None,
+            sending: Urgency::default(),
+            integrates: true,
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// A graph of protocols with a device below and users above. It does no input or output, and does not know the time: frames
@@ -91,7 +108,8 @@ impl Graph {
             .filter(|(_, protocol)| protocol.stateless())
             .map(|(bit, _)| 1 << bit)
             .sum();
-        let cx = Context::new(host, protocols.len(), HEADROOM, config.limits, config.sending);
+        let mut cx = Context::new(host, protocols.len(), HEADROOM, config.limits, config.sending);
+        cx.integrates = config.integrates && config.architecture != Architecture::Layered;
         let names = description.nodes.into_iter().map(|node| node.name).collect();
         let queue = config.scheduling.map(|urgency| RunQueue::new(urgency, config.limits.run_queue));
         let mut graph =
@@ -250,9 +268,40 @@ impl Graph {
         }
     }
 
-    /// The next message of a path.
+    /// The next message of a path. A path that was [ready](Self::ready) may have none after all.
+    #[inline]
     pub fn receive(&mut self, id: PathId) -> Option<Message> {
-        self.cx.path_of(id)?.received.pop_front()
+        self.cx.received(id)
+    }
+
+    /// Moves the data of the next message of a path to where it belongs, through `stages`, and says how long it is and what
+    /// the stages have become. If nobody has verified its check sum yet, that is done in the same pass (integrated layer
+    /// processing): of what turns out to be damaged `into` has been overwritten, but the next message's data is there then.
+    ///
+    /// # Errors
+    /// When the message is longer than `into`, with its length; it stays.
+    #[inline]
+    pub fn receive_into<S: Stage>(
+        &mut self,
+        id: PathId,
+        stages: &S,
+        into: &mut [u8],
+    ) -> Result<Option<(usize, S)>, TooLong> {
+        loop {
+            let Some(path) = self.cx.path_of(id) else { return Ok(None) };
+            let Some(message) = path.received.pop_front() else { return Ok(None) };
+            let len = message.len();
+            let Some(into) = into.get_mut(..len) else {
+                path.received.push_front(message);
+                return Err(TooLong(len));
+            };
+            let mut stages = stages.clone();
+            if message.copy_to(&mut stages, into) {
+                self.cx.pool.give(message);
+                return Ok(Some((len, stages)));
+            }
+            self.cx.damaged(id, message);
+        }
     }
 
     /// Sends what there is room for of a stream's data, and says how much that was. After less than all, the path becomes

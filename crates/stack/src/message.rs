@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use crate::manipulate::{Checksum, Stage, copy};
+
+/// The sum of what includes its own check sum.
+const INTACT: u16 = 0xffff;
+
 /// The bytes of a frame on their way through the layers.
 ///
 /// A message is one piece of memory and two marks in it. [`pop`](Self::pop) moves the first mark behind a header that has
@@ -11,23 +16,26 @@ use std::fmt;
 /// After the x-kernel's message object (Hutchinson and Peterson, 1991).
 pub struct Message {
     buffer: Box<[u8]>,
-    start: usize,
-    end: usize,
+    // No message is longer than 2^32 bytes; all of it is moved about often.
+    start: u32,
+    end: u32,
     /// Where the header of IP begins.
-    network: usize,
+    network: u32,
     /// How urgent the message is, as the sender says: a priority or the microseconds left to its deadline, whatever the
     /// graph's [`Urgency`](crate::Urgency) is. 0 unless a header or the user says otherwise.
     pub priority: u32,
     /// Whether the device vouches for the check sums of the transport: they were verified, or the frame has never been
     /// on a wire.
     pub verified: bool,
+    /// The sum of all that a check sum is over, but for the data, if the data is still to be checked.
+    unchecked: Option<u16>,
 }
 
 /// Where the data of a message began and ended at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marks {
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
 }
 
 /// There is no room for a header before the data, or for the data itself.
@@ -50,33 +58,49 @@ impl Message {
     /// If the headroom is more than all there is.
     pub fn in_buffer(buffer: Box<[u8]>, headroom: usize) -> Self {
         assert!(headroom <= buffer.len(), "headroom beyond the buffer");
-        Self { buffer, start: headroom, end: headroom, network: headroom, priority: 0, verified: false }
+        assert!(u32::try_from(buffer.len()).is_ok(), "a buffer of more than 4 GiB");
+        let headroom = headroom as u32;
+        Self {
+            buffer,
+            start: headroom,
+            end: headroom,
+            network: headroom,
+            priority: 0,
+            verified: false,
+            unchecked: None,
+        }
     }
 
     /// A message with a copy of `data`, and room for `headroom` bytes of headers.
     pub fn copied(headroom: usize, data: &[u8]) -> Self {
         let mut message = Self::with_capacity(headroom, headroom + data.len());
         message.buffer[headroom..].copy_from_slice(data);
-        message.end += data.len();
+        message.end += data.len() as u32;
         message
     }
 
     /// What no layer has popped yet, or all that was pushed.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+        &self.buffer[self.range()]
     }
 
     /// As [`bytes`](Self::bytes), to be written.
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.start..self.end]
+        let range = self.range();
+        &mut self.buffer[range]
+    }
+
+    #[inline]
+    fn range(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
     }
 
     /// How many bytes there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.end - self.start
+        (self.end - self.start) as usize
     }
 
     /// Whether there are none.
@@ -88,7 +112,7 @@ impl Message {
     /// Takes the first `len` bytes off, or as many as there are.
     #[inline]
     pub fn pop(&mut self, len: usize) {
-        self.start = (self.start + len).min(self.end);
+        self.start = (self.position() + len).min(self.end as usize) as u32;
     }
 
     /// Adds a header of `len` bytes in front, to be written by the caller; what is in it is left over from earlier use.
@@ -97,8 +121,9 @@ impl Message {
     /// When the headroom is used up; the message is unchanged.
     #[inline]
     pub fn push(&mut self, len: usize) -> Result<&mut [u8], NoRoom> {
-        self.start = self.start.checked_sub(len).ok_or(NoRoom(len))?;
-        Ok(&mut self.buffer[self.start..self.start + len])
+        let start = self.position().checked_sub(len).ok_or(NoRoom(len))?;
+        self.start = start as u32;
+        Ok(&mut self.buffer[start..start + len])
     }
 
     /// Adds a copy of `data` at the end.
@@ -106,16 +131,16 @@ impl Message {
     /// # Errors
     /// When the buffer has no room for it; the message is unchanged.
     pub fn append(&mut self, data: &[u8]) -> Result<(), NoRoom> {
-        let end = self.end + data.len();
-        self.buffer.get_mut(self.end..end).ok_or(NoRoom(data.len()))?.copy_from_slice(data);
-        self.end = end;
+        let end = self.end as usize + data.len();
+        self.buffer.get_mut(self.end as usize..end).ok_or(NoRoom(data.len()))?.copy_from_slice(data);
+        self.end = end as u32;
         Ok(())
     }
 
     /// Drops what lies beyond `len` bytes, such as what a link adds to short frames.
     #[inline]
     pub fn truncate(&mut self, len: usize) {
-        self.end = self.end.min(self.start + len);
+        self.end = (self.end as usize).min(self.position() + len) as u32;
     }
 
     /// What was popped since the first mark was at `position`.
@@ -124,7 +149,7 @@ impl Message {
     /// If the mark has never been there.
     #[inline]
     pub fn since(&self, position: usize) -> &[u8] {
-        &self.buffer[position..self.start]
+        &self.buffer[position..self.position()]
     }
 
     /// All bytes since the first mark was at `position`, those included that were popped.
@@ -133,19 +158,19 @@ impl Message {
     /// If the mark has never been there.
     #[inline]
     pub fn from(&self, position: usize) -> &[u8] {
-        &self.buffer[position..self.end]
+        &self.buffer[position..self.end as usize]
     }
 
     /// Where the first byte lies in the buffer, to [come back](Self::seek) to.
     #[inline]
     pub fn position(&self) -> usize {
-        self.start
+        self.start as usize
     }
 
     /// Where the header of IP begins, if one was read.
     #[inline]
     pub fn network(&self) -> usize {
-        self.network
+        self.network as usize
     }
 
     /// Says that the header of IP begins at the front.
@@ -166,7 +191,7 @@ impl Message {
     /// If the marks are those of another, larger message.
     #[inline]
     pub fn restore(&mut self, marks: Marks) {
-        assert!(marks.end <= self.buffer.len(), "marks of another message");
+        assert!(marks.end as usize <= self.buffer.len(), "marks of another message");
         (self.start, self.end) = (marks.start, marks.end);
     }
 
@@ -176,14 +201,14 @@ impl Message {
     /// If that is behind the end of the data.
     #[inline]
     pub fn seek(&mut self, position: usize) {
-        assert!(position <= self.end, "position beyond the end of a message");
-        self.start = position;
+        assert!(position <= self.end as usize, "position beyond the end of a message");
+        self.start = position as u32;
     }
 
     /// The free part of the buffer behind the data, to be filled by a device; then say how much with
     /// [`filled`](Self::filled).
     pub fn room_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.end..]
+        &mut self.buffer[self.end as usize..]
     }
 
     /// Takes `len` bytes of [`room_mut`](Self::room_mut) for data.
@@ -191,8 +216,41 @@ impl Message {
     /// # Panics
     /// If the room is smaller.
     pub fn filled(&mut self, len: usize) {
-        assert!(len <= self.buffer.len() - self.end, "more was filled than there is room for");
-        self.end += len;
+        assert!(len <= self.buffer.len() - self.end as usize, "more was filled than there is room for");
+        self.end += len as u32;
+    }
+
+    /// Leaves the check of the data to whoever moves it: `sum` is that of everything else.
+    #[inline]
+    pub(crate) fn leave_unchecked(&mut self, sum: u16) {
+        self.unchecked = Some(sum);
+    }
+
+    /// Whether the data is what was sent, as far as anyone knows: it is checked now, if nobody has done so.
+    #[inline]
+    pub(crate) fn is_intact(&mut self) -> bool {
+        self.unchecked.take().is_none_or(|sum| {
+            let mut sum = Checksum::beginning_with(sum);
+            sum.look(self.bytes());
+            sum.sum() == INTACT
+        })
+    }
+
+    /// Runs the stages over the data on its way to another place, and checks it in the same pass if nobody has done so.
+    /// Whether it is what was sent.
+    ///
+    /// # Panics
+    /// If the place has another length.
+    #[inline]
+    pub(crate) fn copy_to<S: Stage>(&self, stages: &mut S, to: &mut [u8]) -> bool {
+        let Some(sum) = self.unchecked else {
+            copy(stages, self.bytes(), to);
+            return true;
+        };
+        let mut both = (Checksum::beginning_with(sum), stages.clone());
+        copy(&mut both, self.bytes(), to);
+        *stages = both.1;
+        both.0.sum() == INTACT
     }
 
     /// The memory, for other use.

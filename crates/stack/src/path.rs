@@ -61,6 +61,12 @@ impl Path {
         self.layers[..usize::from(self.len)].iter().flatten().copied()
     }
 
+    /// Whether its user has room for one more message.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.received.len() + self.pending < self.room
+    }
+
     /// Whether the sessions are known.
     #[inline]
     pub fn is_complete(&self) -> bool {

@@ -5,6 +5,7 @@ pub(crate) mod eth;
 pub(crate) mod ethdaa;
 pub(crate) mod icmp;
 pub(crate) mod ipv4;
+mod sums;
 pub(crate) mod tcp;
 mod transport;
 pub(crate) mod udp;

@@ -43,9 +43,10 @@ fn wait(graph: &mut Graph, at: ProtocolId, slot: Slot, message: Message, trail: 
     let (Some(id), Some(path)) = (graph.cx.paths.handle_at(slot).map(PathId), graph.cx.path(slot)) else {
         return graph.cx.discard(at, Discard::NoPort, message);
     };
-    if path.received.len() + path.pending >= path.room {
+    if !path.has_room() && !graph.cx.weed(slot) {
         return graph.cx.discard(at, Discard::QueueFull, message);
     }
+    let Some(path) = graph.cx.path(slot) else { return };
     path.pending += 1;
     let (priority, now) = (message.priority, graph.cx.now.total_micros() as u64);
     let Some(queue) = &mut graph.queue else { return };

@@ -5,7 +5,7 @@ mod hosts;
 use hosts::{Pair, SERVER, data};
 use proptest::prelude::*;
 use smoltcp::time::{Duration, Instant};
-use throughline_stack::{Architecture, Config, Graph, ListenerId, Message, Participants, Urgency};
+use throughline_stack::{Architecture, Config, Graph, ListenerId, Message, Participants, PathId, Urgency};
 
 const IDS: u32 = 3;
 const PORTS: u16 = 3;
@@ -115,7 +115,20 @@ struct Outcome {
     discarded: u64,
 }
 
-fn outcome(description: &str, config: Config, frames: &[Vec<u8>]) -> Outcome {
+/// The next message's data, taken as it is or moved to a place of the user's.
+fn next(graph: &mut Graph, path: PathId, moved: bool) -> Option<Vec<u8>> {
+    if moved {
+        let mut place = [0; 65_536];
+        let (len, ()) = graph.receive_into(path, &(), &mut place).unwrap()?;
+        return Some(place[..len].to_vec());
+    }
+    let message = graph.receive(path)?;
+    let data = message.bytes().to_vec();
+    graph.release(message);
+    Some(data)
+}
+
+fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>]) -> Outcome {
     let (mut graph, listeners) = server(description, config);
     let mut outcome = Outcome::default();
     let mut now = Instant::ZERO;
@@ -125,10 +138,10 @@ fn outcome(description: &str, config: Config, frames: &[Vec<u8>]) -> Outcome {
         graph.arrive(Message::copied(0, frame), now);
         while graph.run(now) {}
         while let Some(path) = graph.ready() {
-            while let Some(message) = graph.receive(path) {
-                outcome.delivered.push(message.bytes().to_vec());
+            while let Some(data) = next(&mut graph, path, moved) {
                 // The answer shows whose message it was thought to be.
-                let _ = graph.send(path, Message::copied(128, &message.bytes()[..message.len().min(9)]));
+                let _ = graph.send(path, Message::copied(128, &data[..data.len().min(9)]));
+                outcome.delivered.push(data);
             }
         }
         while let Some(frame) = graph.transmit() {
@@ -141,19 +154,21 @@ fn outcome(description: &str, config: Config, frames: &[Vec<u8>]) -> Outcome {
     outcome
 }
 
-/// One graph for each architecture that can serve, with messages processed at once and in a queue.
-fn configurations(description: &str) -> Vec<Config> {
+/// One graph for each architecture that can serve, with messages processed at once and in a queue, data checked at once and
+/// while it is moved; and whether the user has it moved.
+fn configurations(description: &str) -> Vec<(Config, bool)> {
     let serves =
         |architecture: &Architecture| *architecture != Architecture::Direct || description.contains("ethdaa");
     Architecture::ALL
         .into_iter()
         .filter(serves)
         .flat_map(|architecture| {
-            [None, Some(Urgency::Arrival)].map(|scheduling| Config {
-                architecture,
-                scheduling,
-                ..Config::default()
-            })
+            let arrival = Some(Urgency::Arrival);
+            [(None, true, false), (None, true, true), (arrival, true, true), (arrival, false, true)].map(
+                |(scheduling, integrates, moved)| {
+                    (Config { architecture, scheduling, integrates, ..Config::default() }, moved)
+                },
+            )
         })
         .collect()
 }

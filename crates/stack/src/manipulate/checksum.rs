@@ -1,7 +1,7 @@
 //! The Internet checksum.
 
 use super::machine::{Block, Lanes, Machine};
-use super::{Stage, look};
+use super::{BLOCK, Stage, look};
 
 /// The Internet checksum (RFC 1071): the sum of all words of 16 bits, in ones' complement.
 ///
@@ -31,6 +31,27 @@ impl Checksum {
         fold(self.sum).swap_bytes()
     }
 
+    /// Adds data that stays where it is.
+    #[inline]
+    pub fn look(&mut self, data: &[u8]) {
+        // What is short is not worth the choice of instructions.
+        if data.len() < BLOCK { self.add_words(data) } else { look(self, data) }
+    }
+
+    #[inline(always)]
+    fn add_words(&mut self, bytes: &[u8]) {
+        let (words, after) = bytes.as_chunks::<8>();
+        let mut sum: u128 = 0;
+        for word in words {
+            sum += u128::from(u64::from_le_bytes(*word));
+        }
+        if !after.is_empty() {
+            sum += u128::from(last(bytes, after.len()));
+        }
+        self.add(plus(sum as u64, (sum >> 64) as u64));
+        self.odd ^= after.len() % 2 == 1;
+    }
+
     #[inline(always)]
     fn add(&mut self, sum: u64) {
         // Behind an odd number of bytes, first and second bytes of words are the other way round.
@@ -43,7 +64,7 @@ impl Checksum {
 #[inline]
 pub fn checksum(data: &[u8]) -> u16 {
     let mut sum = Checksum::default();
-    look(&mut sum, data);
+    sum.look(data);
     sum.sum()
 }
 
@@ -97,15 +118,6 @@ impl Stage for Checksum {
 
     #[inline(always)]
     fn rest<M: Machine>(&mut self, _machine: M, bytes: &mut [u8]) {
-        let (words, after) = bytes.as_chunks::<8>();
-        let mut sum: u128 = 0;
-        for word in words {
-            sum += u128::from(u64::from_le_bytes(*word));
-        }
-        if !after.is_empty() {
-            sum += u128::from(last(bytes, after.len()));
-        }
-        self.add(plus(sum as u64, (sum >> 64) as u64));
-        self.odd ^= after.len() % 2 == 1;
+        self.add_words(bytes);
     }
 }

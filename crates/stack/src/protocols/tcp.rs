@@ -17,7 +17,10 @@ use smoltcp::{
 use throughline_demux::Slot;
 
 use self::{link::Link, session::Session};
-use super::transport::{Opened, Transport, key};
+use super::{
+    sums::{is_intact, pseudo},
+    transport::{Opened, Transport, key},
+};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
     Participants, Pop, Protocol, ProtocolId, SendError, StreamError, Upper, sessions::Sessions,
@@ -219,9 +222,14 @@ impl Protocol for Tcp {
         message: &mut Message,
         lower: &mut Lower<'_>,
     ) -> Result<Pop, Discard> {
-        let Some(sockets) = self.sessions.get(slot).and_then(|session| session.sockets.as_mut()) else {
-            return Err(Discard::NoPort);
-        };
+        let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
+        if !message.verified {
+            let pseudo = pseudo(session.remote.0, session.local.0, PROTOCOL, message.len());
+            if !is_intact(pseudo, message.bytes()) {
+                return Err(Discard::Checksum);
+            }
+        }
+        let Some(sockets) = session.sockets.as_mut() else { return Err(Discard::NoPort) };
         Self::process(&mut self.interface, sockets, &mut self.made, message, lower);
         self.work(slot, lower);
         Ok(Pop::Consumed)

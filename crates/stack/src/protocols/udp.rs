@@ -3,7 +3,10 @@
 use smoltcp::wire::{IpAddress, UdpPacket};
 use throughline_demux::Slot;
 
-use super::transport::{Opened, Transport, key};
+use super::{
+    sums::{check, is_intact, pseudo, with_header},
+    transport::{Opened, Transport, key},
+};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
     Participants, Pop, Protocol, ProtocolId, SendError, Upper, sessions::Sessions,
@@ -77,11 +80,29 @@ impl Udp {
         Ok((from, to))
     }
 
-    fn is_intact(&self, message: &Message, header: usize, addresses: (IpAddress, IpAddress)) -> bool {
+    /// Checks a datagram whose header begins at `header`, or leaves that to whoever moves its data to where it belongs.
+    fn verify(
+        &self,
+        message: &mut Message,
+        header: usize,
+        (from, to): (IpAddress, IpAddress),
+        later: bool,
+    ) -> Result<(), Discard> {
         if !self.checksums || message.verified {
-            return true;
+            return Ok(());
         }
-        UdpPacket::new_unchecked(message.from(header)).verify_checksum(&addresses.0, &addresses.1)
+        let datagram = message.from(header);
+        let bytes: &[u8; HEADER] = datagram.first_chunk().ok_or(Discard::Truncated)?;
+        if bytes[6..] == [0, 0] {
+            return Ok(());
+        }
+        let pseudo = pseudo(from, to, PROTOCOL, datagram.len());
+        if later {
+            let sum = with_header(pseudo, bytes);
+            message.leave_unchecked(sum);
+            return Ok(());
+        }
+        if is_intact(pseudo, datagram) { Ok(()) } else { Err(Discard::Checksum) }
     }
 }
 
@@ -126,11 +147,14 @@ impl Protocol for Udp {
         slot: Slot,
         header: usize,
         message: &mut Message,
-        _lower: &mut Lower<'_>,
+        lower: &mut Lower<'_>,
     ) -> Result<Pop, Discard> {
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
         let addresses = (session.remote, session.group);
-        if self.is_intact(message, header, addresses) { Ok(Pop::Up) } else { Err(Discard::Checksum) }
+        // What is a user's now, nobody else will look at.
+        let later = lower.cx.integrates && matches!(session.upper, Upper::User(_));
+        self.verify(message, header, addresses, later)?;
+        Ok(Pop::Up)
     }
 
     fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
@@ -139,9 +163,7 @@ impl Protocol for Udp {
         let Answer::Addresses { local, remote, group } = lower.control(below, Control::Addresses) else {
             return Err(Discard::UnknownProtocol);
         };
-        if !self.is_intact(message, message.position(), (remote, group)) {
-            return Err(Discard::Checksum);
-        }
+        self.verify(message, message.position(), (remote, group), false)?;
         let upper = Upper::User(lower.passive_path(listener)?);
         let session = Session {
             local,
@@ -221,10 +243,15 @@ impl Protocol for Udp {
         packet.set_src_port(session.local_port);
         packet.set_dst_port(session.remote_port);
         packet.set_len(len);
+        packet.set_checksum(0);
         if self.checksums {
-            packet.fill_checksum(&session.local, &session.remote);
-        } else {
-            packet.set_checksum(0);
+            let pseudo = pseudo(session.local, session.remote, PROTOCOL, usize::from(len));
+            // None at all is what 0 means.
+            let check = match check(pseudo, packet.as_ref()) {
+                0 => 0xffff,
+                check => check,
+            };
+            packet.set_checksum(check);
         }
         lower.push(below, message)
     }

@@ -3,9 +3,13 @@
 use smoltcp::{
     phy::{Checksum, ChecksumCapabilities, Device, DeviceCapabilities, Medium, RxToken, TxToken},
     time::Instant,
-    wire::{IpVersion, Ipv4Packet},
+    wire::{IpAddress, IpVersion, Ipv4Packet, Ipv6Packet, TcpPacket},
 };
 
+use super::{
+    super::sums::{check, pseudo},
+    PROTOCOL,
+};
 use crate::{Message, Pool};
 
 /// Hands smoltcp a packet at most, and collects what it makes, without the headers of IP.
@@ -52,9 +56,10 @@ impl Device for Link<'_> {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ip;
         capabilities.max_transmission_unit = self.mtu;
-        // The header of IP is checked, and written, by the protocol below.
+        // The header of IP is checked, and written, by the protocol below; segments are checked before, and marked here.
         capabilities.checksum = ChecksumCapabilities::default();
         capabilities.checksum.ipv4 = Checksum::None;
+        capabilities.checksum.tcp = Checksum::None;
         capabilities
     }
 }
@@ -80,16 +85,26 @@ impl TxToken for Room<'_> {
         // No packet is larger than the interface's MTU, which is that of the device; the pool's messages have room for it.
         let result = f(&mut message.room_mut()[..len]);
         message.filled(len);
-        message.pop(network_header(message.bytes()));
+        finish(&mut message);
         self.made.push(message);
         result
     }
 }
 
-/// The length of the header that smoltcp wrote.
-fn network_header(packet: &[u8]) -> usize {
-    match IpVersion::of_packet(packet) {
-        Ok(IpVersion::Ipv4) => Ipv4Packet::new_unchecked(packet).header_len().into(),
-        _ => smoltcp::wire::IPV6_HEADER_LEN,
-    }
+/// Takes the header of IP off that smoltcp wrote, and writes the check sum.
+fn finish(message: &mut Message) {
+    let packet = message.bytes();
+    let (from, to, header): (IpAddress, IpAddress, usize) = match IpVersion::of_packet(packet) {
+        Ok(IpVersion::Ipv4) => {
+            let packet = Ipv4Packet::new_unchecked(packet);
+            (packet.src_addr().into(), packet.dst_addr().into(), packet.header_len().into())
+        }
+        _ => {
+            let packet = Ipv6Packet::new_unchecked(packet);
+            (packet.src_addr().into(), packet.dst_addr().into(), packet.header_len())
+        }
+    };
+    message.pop(header);
+    let check = check(pseudo(from, to, PROTOCOL, message.len()), message.bytes());
+    TcpPacket::new_unchecked(message.bytes_mut()).set_checksum(check);
 }
