@@ -1,5 +1,7 @@
 //! Protocols made as a description says.
 
+use smoltcp::wire::IpVersion;
+
 use crate::{
     Host, Lookup, LookupError, OpenError, Protocol, ProtocolId,
     description::{Description, DescriptionError, Node},
@@ -9,7 +11,9 @@ use crate::{
         eth::Eth,
         ethdaa::EthDaa,
         icmp::Icmp,
+        icmp6::Icmp6,
         ipv4::Ipv4,
+        ipv6::{self, Ipv6},
         tcp::{Buffers, Tcp},
         udp::Udp,
     },
@@ -28,7 +32,7 @@ pub enum ComposeError {
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// There is no such protocol.
-    #[error("unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, ipv4, tcp and udp")]
+    #[error("unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, icmp6, ipv4, ipv6, tcp and udp")]
     Unknown(String),
     /// A protocol stands on others than it can.
     #[error("`{protocol}` stands on {expected}")]
@@ -75,6 +79,9 @@ pub enum ComposeError {
     /// Frames are too short for the headers, or longer than lengths can say.
     #[error("frames carry {0} bytes; they must carry from {least} to {most}", least = MTU.start(), most = MTU.end())]
     Mtu(usize),
+    /// Frames are too short for IPv6.
+    #[error("frames carry {0} bytes, fewer than IPv6 demands: {least}", least = ipv6::LEAST_MTU)]
+    NarrowV6(usize),
     /// Frames of more than one protocol can't be told apart.
     #[error("at most one `eth` and one `ethdaa` stand at the bottom")]
     Bottom,
@@ -108,38 +115,53 @@ fn make(
     made: &[Box<dyn Protocol>],
     host: &Host,
 ) -> Result<Box<dyn Protocol>, ComposeError> {
-    let below = |allowed: &[&str], expected: &'static str| below(node, made, allowed, expected);
+    let below = |allowed: &[&str], most, expected: &'static str| below(node, made, allowed, most, expected);
     let lookup_error = |source| ComposeError::Lookup { protocol: node.name.clone(), source };
     Ok(match node.name.as_str() {
         "eth" => {
-            below(&[], "nothing")?;
+            below(&[], 0, "nothing")?;
             Box::new(Eth::new(host, lookup(node, &[])?).map_err(lookup_error)?)
         }
         "ethdaa" => {
-            below(&[], "nothing")?;
+            below(&[], 0, "nothing")?;
             Box::new(EthDaa::new(host, lookup(node, &[])?).map_err(lookup_error)?)
         }
         "arp" => {
-            let below = below(&["eth"], "eth")?;
+            let below = below(&["eth"], 1, "eth")?;
             options(node, &[])?;
             Box::new(Arp::new(own, below[0].0, host.clone()))
         }
         "ipv4" => {
-            let below = below(&["eth", "ethdaa"], "one of eth and ethdaa")?;
+            let below = below(&["eth", "ethdaa"], 1, "one of eth and ethdaa")?;
             Box::new(Ipv4::new(own, below[0], host.clone(), lookup(node, &[])?).map_err(lookup_error)?)
         }
+        "ipv6" => {
+            let below = below(&["eth", "ethdaa"], 2, "one or both of eth and ethdaa")?;
+            if below.iter().any(|(_, below)| below.room() < ipv6::LEAST_MTU) {
+                return Err(ComposeError::NarrowV6(host.mtu));
+            }
+            Box::new(Ipv6::new(own, &below, host.clone(), lookup(node, &[])?).map_err(lookup_error)?)
+        }
+        "icmp6" => {
+            let below = below(&["ipv6"], 1, "ipv6")?;
+            options(node, &[])?;
+            Box::new(Icmp6::new(own, below[0].0, host.clone()))
+        }
         "icmp" => {
-            let below = below(&["ipv4"], "ipv4")?;
+            let below = below(&["ipv4"], 1, "ipv4")?;
             options(node, &[])?;
             Box::new(Icmp::new(own, below[0].0))
         }
         "udp" => {
-            let below = below(&["ipv4"], "ipv4")?;
+            let below = below(&["ipv4", "ipv6"], 2, "one or both of ipv4 and ipv6")?;
             let checksums = switch(node, "checksum")?;
+            if !checksums && below.iter().any(|(_, below)| below.version() == Some(IpVersion::Ipv6)) {
+                return Err(wrong(node, "checksum", "IPv6 demands check sums"));
+            }
             Box::new(Udp::new(own, &below, checksums, lookup(node, &["checksum"])?).map_err(lookup_error)?)
         }
         "tcp" => {
-            let below = below(&["ipv4"], "ipv4")?;
+            let below = below(&["ipv4", "ipv6"], 2, "one or both of ipv4 and ipv6")?;
             let lookup = lookup(node, &["receive", "send"])?;
             let buffers = Buffers {
                 receive: number(node, "receive", DEFAULT_BUFFER)?,
@@ -158,10 +180,11 @@ fn below<'a>(
     node: &Node,
     made: &'a [Box<dyn Protocol>],
     allowed: &[&str],
+    most: usize,
     expected: &'static str,
 ) -> Result<Below<'a>, ComposeError> {
     let fits = node.below.iter().all(|below| allowed.contains(&made[*below].name()));
-    let enough = allowed.is_empty() == node.below.is_empty() && node.below.len() <= 1;
+    let enough = allowed.is_empty() == node.below.is_empty() && node.below.len() <= most;
     if !fits || !enough {
         return Err(ComposeError::Below { protocol: node.name.clone(), expected });
     }

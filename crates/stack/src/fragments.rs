@@ -14,14 +14,13 @@ const BYTES: usize = 1 << 20;
 const GAPS: usize = 64;
 /// How long after its first piece a datagram is given up (RFC 1122 says 60 to 120 s; shorter costs a liar less).
 const LIFETIME: Duration = Duration::from_secs(30);
-/// The most bytes of a datagram behind its header.
-const MOST: usize = 65_535 - 20;
-
 /// Datagrams that are being put together, by what their pieces have in common.
 #[derive(Debug)]
 pub(crate) struct Fragments<K> {
     datagrams: HashMap<K, Datagram>,
     bytes: usize,
+    /// The most bytes of a datagram behind its header.
+    most: usize,
 }
 
 #[derive(Debug)]
@@ -34,13 +33,12 @@ struct Datagram {
     begun: Instant,
 }
 
-impl<K> Default for Fragments<K> {
-    fn default() -> Self {
-        Self { datagrams: HashMap::new(), bytes: 0 }
-    }
-}
-
 impl<K: Eq + Hash + Copy> Fragments<K> {
+    /// For datagrams of at most `most` bytes behind their headers.
+    pub fn new(most: usize) -> Self {
+        Self { datagrams: HashMap::new(), bytes: 0, most }
+    }
+
     /// Adds a piece that begins at `at`; `last` says that nothing comes behind it. Returns the datagram if it is complete.
     ///
     /// A piece that was there before is let be. One that overlaps others, or lies beyond the end, spoils the datagram, since
@@ -57,7 +55,7 @@ impl<K: Eq + Hash + Copy> Fragments<K> {
         now: Instant,
     ) -> Result<Option<Vec<u8>>, Discard> {
         let piece = at..at + data.len();
-        let sane = piece.end <= MOST && !data.is_empty() && (last || data.len().is_multiple_of(8));
+        let sane = piece.end <= self.most && !data.is_empty() && (last || data.len().is_multiple_of(8));
         if !sane {
             self.remove(&key);
             return Err(Discard::Fragment);
@@ -179,7 +177,7 @@ mod tests {
 
     #[test]
     fn in_any_order() {
-        let mut fragments = Fragments::default();
+        let mut fragments = Fragments::new(65_515);
         let all = [(0..16, false), (16..24, false), (24..40, false), (40..43, true)];
         let expected: Vec<u8> = (0..43).collect();
         for first in 0..4 {
@@ -200,7 +198,7 @@ mod tests {
 
     #[test]
     fn duplicates_are_harmless_overlaps_are_not() {
-        let mut fragments = Fragments::default();
+        let mut fragments = Fragments::new(65_515);
         for _ in 0..2 {
             assert_eq!(add(&mut fragments, 1, 8..24, false), Ok(None));
         }
@@ -218,7 +216,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut fragments = Fragments::default();
+        let mut fragments = Fragments::new(65_515);
         for key in 0..1000 {
             assert_eq!(add(&mut fragments, key, 65_000..65_008, false), Ok(None));
             assert!(fragments.bytes <= BYTES && fragments.datagrams.len() <= DATAGRAMS);

@@ -97,6 +97,8 @@ impl Graph {
     /// See [`ComposeError`].
     pub fn compose(description: &str, host: Host, config: Config) -> Result<Self, ComposeError> {
         let description = Description::parse(description)?;
+        let has_v6 = description.nodes.iter().any(|node| node.name == "ipv6");
+        let host = if has_v6 { host.with_link_local() } else { host };
         let protocols = protocols(&description, &host)?;
         let (naming, plain) = bottoms(&protocols, &description)?;
         if config.architecture == Architecture::Direct && naming.is_none() {

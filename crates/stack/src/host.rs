@@ -58,10 +58,34 @@ impl Host {
     /// Whether a packet to this IPv6 group is for us: that of all nodes, or that which asks for one of our addresses.
     pub fn is_group(&self, address: Ipv6Address) -> bool {
         address == smoltcp::wire::IPV6_LINK_LOCAL_ALL_NODES
-            || self.addresses.iter().any(|cidr| match cidr.address() {
-                IpAddress::Ipv6(own) => solicited_node(own) == address,
-                IpAddress::Ipv4(_) => false,
-            })
+            || (address.is_multicast() && self.v6().any(|own| solicited_node(own) == address))
+    }
+
+    /// Our address to talk to an IPv6 group with: the link-local one, unless the group reaches further and we have another.
+    pub fn for_group(&self, group: Ipv6Address) -> Option<Ipv6Address> {
+        let beyond_the_link = group.octets()[1] & 0xf > 2;
+        let suits = |own: &Ipv6Address| own.is_unicast_link_local() != beyond_the_link;
+        self.v6().find(suits).or_else(|| self.v6().next())
+    }
+
+    /// With the link-local address that every host of IPv6 has, made of the device's (RFC 4291, appendix A), unless there is
+    /// one.
+    pub fn with_link_local(mut self) -> Self {
+        if !self.v6().any(|own| own.is_unicast_link_local()) {
+            let [a, b, c, d, e, f] = self.hardware.0;
+            let word = |high, low| u16::from_be_bytes([high, low]);
+            let address =
+                Ipv6Address::new(0xfe80, 0, 0, 0, word(a ^ 2, b), word(c, 0xff), word(0xfe, d), word(e, f));
+            self.addresses.push(IpCidr::new(address.into(), 64));
+        }
+        self
+    }
+
+    fn v6(&self) -> impl Iterator<Item = Ipv6Address> {
+        self.addresses.iter().filter_map(|cidr| match cidr.address() {
+            IpAddress::Ipv6(own) => Some(own),
+            IpAddress::Ipv4(_) => None,
+        })
     }
 
     fn v4(&self) -> impl Iterator<Item = &smoltcp::wire::Ipv4Cidr> {

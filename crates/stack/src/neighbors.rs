@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use smoltcp::{
     time::{Duration, Instant},
-    wire::{EthernetAddress, IpAddress},
+    wire::{EthernetAddress, IpAddress, IpVersion},
 };
 
 use crate::{Layer, Message};
@@ -114,11 +114,11 @@ impl Neighbors {
         Ok(true)
     }
 
-    /// Addresses to be asked for again, and how many messages were given up since nobody answered.
-    pub fn due(&mut self, now: Instant) -> (Vec<IpAddress>, usize) {
+    /// Addresses of this version to be asked for again, and how many messages were given up since nobody answered.
+    pub fn due(&mut self, now: Instant, version: IpVersion) -> (Vec<IpAddress>, usize) {
         let (mut again, mut given_up) = (Vec::new(), 0);
         self.asked.retain(|address, asked| {
-            if now < asked.again {
+            if now < asked.again || address.version() != version {
                 return true;
             }
             asked.tries += 1;

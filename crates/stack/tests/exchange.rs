@@ -2,54 +2,11 @@
 
 mod hosts;
 
-use hosts::{Pair, SERVER, data};
+use hosts::{Pair, SERVER, data, echo};
 use smoltcp::wire::{Ipv4Address, Ipv4Packet};
 use throughline_stack::{
     Architecture, ComposeError, Config, Discard, Graph, Host, Limits, Message, Participants,
 };
-
-/// Sends `data` to the listener and back.
-fn echo(
-    pair: &mut Pair,
-    top: &str,
-    server: Participants,
-    client: Participants,
-    data: &[u8],
-) -> Option<Vec<u8>> {
-    let listener = pair.server.enable(top, server).unwrap();
-    let path = pair.client.open(top, client).unwrap();
-    for _ in 0..3 {
-        let mut message = pair.client.message();
-        if message.append(data).is_err() {
-            message = Message::copied(128, data);
-        }
-        pair.client.send(path, message).unwrap();
-        pair.exchange();
-        let accepted = pair.server.accepted(listener);
-        while let Some(ready) = pair.server.ready() {
-            assert!(accepted.is_none_or(|accepted| accepted == ready));
-            while let Some(message) = pair.server.receive(ready) {
-                let answer = Message::copied(128, message.bytes());
-                pair.server.send(ready, answer).unwrap();
-                pair.server.release(message);
-            }
-        }
-        pair.exchange();
-    }
-    let mut answers = Vec::new();
-    while let Some(message) = pair.client.receive(path) {
-        answers.push(message.bytes().to_vec());
-    }
-    assert!(answers.windows(2).all(|two| two[0] == two[1]));
-    assert_eq!(
-        answers.len(),
-        3,
-        "client {:?}, server {:?}",
-        pair.client.discarded().collect::<Vec<_>>(),
-        pair.server.discarded().collect::<Vec<_>>()
-    );
-    answers.pop()
-}
 
 #[test]
 fn udp_over_ethernet() {

@@ -4,43 +4,57 @@ mod kernel;
 
 use std::{
     io::{Read, Write},
-    net::{TcpStream, UdpSocket},
+    net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
     process::{Command, Stdio},
 };
 
-use kernel::{KERNEL, OURS, in_namespace, ip, skipped, until, without_ipv6};
+use kernel::{KERNEL, KERNEL6, OURS, OURS6, addresses, in_namespace, ip, skipped, until, without_ipv6};
 use smoltcp::wire::{EthernetAddress, IpCidr};
 use throughline_stack::{
-    Architecture, Config, Device, Driver, Graph, Host, Message, Packet, PacketConfig, Participants,
+    Architecture, Config, Device, Discard, Driver, Graph, Host, Message, Packet, PacketConfig, Participants,
     StreamError, Tap,
 };
 
-const GRAPH: &str = "udp > ipv4 > eth; tcp > ipv4; icmp > ipv4; arp > eth";
+const GRAPH: &str = "
+    udp > ipv4 > eth; tcp > ipv4; icmp > ipv4; arp > eth
+    udp > ipv6 > eth; tcp > ipv6; icmp6 > ipv6";
 /// Frames of these carry no path.
 const ARCHITECTURES: [Architecture; 2] = [Architecture::Layered, Architecture::Integrated];
 
 fn driver<D: Device>(device: D, architecture: Architecture) -> Driver<D> {
-    let host = Host::at(&device, IpCidr::new(OURS.into(), 24));
+    let mut host = Host::at(&device, IpCidr::new(OURS.into(), 24));
+    host.addresses.push(IpCidr::new(OURS6.into(), 64));
     let config = Config { architecture, ..Config::default() };
     Driver::new(Graph::compose(GRAPH, host, config).unwrap(), device)
 }
 
-fn veth() -> Packet {
+/// The addresses of the two ends, the kernel's first.
+type Ends = (IpAddr, IpAddr);
+
+/// The device, and the ends that there are: IPv6 may be missing.
+fn veth() -> (Packet, Vec<Ends>) {
     ip("link add tl0 type veth peer name tl1");
     for name in ["tl0", "tl1"] {
         without_ipv6(name);
         ip(&format!("link set {name} up"));
     }
-    ip("addr add 10.77.0.1/24 dev tl0");
-    Packet::open("tl1", &PacketConfig::default()).unwrap()
+    let ends = ends();
+    (Packet::open("tl1", &PacketConfig::default()).unwrap(), ends)
 }
 
-fn tap() -> Tap {
+fn tap() -> (Tap, Vec<Ends>) {
     let tap = Tap::open("tl0", EthernetAddress([2, 0, 0, 0, 0, 2])).unwrap();
     without_ipv6("tl0");
-    ip("addr add 10.77.0.1/24 dev tl0");
     ip("link set tl0 up");
-    tap
+    (tap, ends())
+}
+
+fn ends() -> Vec<Ends> {
+    let mut ends = vec![(KERNEL.into(), OURS.into())];
+    if addresses("tl0") {
+        ends.push((KERNEL6.into(), OURS6.into()));
+    }
+    ends
 }
 
 /// Sends everything back that comes.
@@ -57,10 +71,10 @@ fn serve<D: Device>(driver: &mut Driver<D>) {
 }
 
 /// Datagrams of the kernel's in one piece and in many, and back.
-fn datagrams<D: Device>(driver: &mut Driver<D>) {
-    driver.graph.enable("udp", Participants::at(7)).unwrap();
-    let socket = UdpSocket::bind((KERNEL, 0)).unwrap();
-    socket.connect((OURS, 7)).unwrap();
+fn datagrams<D: Device>(driver: &mut Driver<D>, (kernel, ours): Ends) {
+    let listener = driver.graph.enable("udp", Participants::at(7)).unwrap();
+    let socket = UdpSocket::bind((kernel, 0)).unwrap();
+    socket.connect((ours, 7)).unwrap();
     socket.set_nonblocking(true).unwrap();
     let data: Vec<u8> = (0..=250).cycle().take(65_507).collect();
     let mut echo = vec![0; 65_536];
@@ -75,15 +89,19 @@ fn datagrams<D: Device>(driver: &mut Driver<D>) {
         );
         assert_eq!(echo[..len], data[..len]);
     }
-    assert_eq!(driver.graph.discarded().next(), None);
+    // The kernel tells routers which groups it is in; we are none.
+    let reports = ("ipv6", Discard::NotForUs);
+    let others = |(name, why, _): &(&str, Discard, u64)| (*name, *why) != reports;
+    assert_eq!(driver.graph.discarded().find(others), None);
+    driver.graph.disable(listener);
 }
 
 /// We ask first.
-fn we_begin<D: Device>(driver: &mut Driver<D>) {
-    let socket = UdpSocket::bind((KERNEL, 0)).unwrap();
+fn we_begin<D: Device>(driver: &mut Driver<D>, (kernel, ours): Ends) {
+    let socket = UdpSocket::bind((kernel, 0)).unwrap();
     socket.set_nonblocking(true).unwrap();
     let path =
-        driver.graph.open("udp", Participants::to(KERNEL, socket.local_addr().unwrap().port())).unwrap();
+        driver.graph.open("udp", Participants::to(kernel, socket.local_addr().unwrap().port())).unwrap();
     driver.graph.send(path, Message::copied(128, b"who is there?")).unwrap();
     let mut question = [0; 100];
     let mut asker = None;
@@ -93,7 +111,7 @@ fn we_begin<D: Device>(driver: &mut Driver<D>) {
         asker.is_some()
     });
     let (len, asker) = asker.unwrap();
-    assert_eq!((&question[..len], asker.ip()), (&b"who is there?"[..], OURS.into()));
+    assert_eq!((&question[..len], asker.ip()), (&b"who is there?"[..], ours));
     socket.send_to(b"the kernel", asker).unwrap();
     until("no answer", || {
         driver.poll().unwrap();
@@ -102,18 +120,18 @@ fn we_begin<D: Device>(driver: &mut Driver<D>) {
 }
 
 /// The system's own `ping`, with data in one piece and in several.
-fn pinged<D: Device>(mut driver: Driver<D>) {
+fn pinged<D: Device>(driver: &mut Driver<D>, ours: &str) {
     if Command::new("ping").arg("-V").output().is_err() {
         return skipped("no command `ping` (Debian package `iputils-ping`)");
     }
     for size in ["56", "1472", "4000"] {
         let mut ping = Command::new("ping")
-            .args(["-c", "3", "-i", "0.05", "-W", "5", "-s", size, &OURS.to_string()])
+            .args(["-c", "3", "-i", "0.05", "-W", "5", "-s", size, ours])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         until("ping does not end", || {
-            serve(&mut driver);
+            serve(driver);
             driver.wait(std::time::Duration::from_millis(1)).unwrap();
             ping.try_wait().unwrap().is_some()
         });
@@ -127,10 +145,13 @@ fn pinged<D: Device>(mut driver: Driver<D>) {
 fn over_af_packet() {
     for architecture in ARCHITECTURES {
         in_namespace(move || {
-            let mut driver = driver(veth(), architecture);
-            we_begin(&mut driver);
-            datagrams(&mut driver);
-            pinged(driver);
+            let (device, ends) = veth();
+            let mut driver = driver(device, architecture);
+            for ends in ends {
+                we_begin(&mut driver, ends);
+                datagrams(&mut driver, ends);
+                pinged(&mut driver, &ends.1.to_string());
+            }
         });
     }
 }
@@ -139,19 +160,22 @@ fn over_af_packet() {
 fn over_tap() {
     for architecture in ARCHITECTURES {
         in_namespace(move || {
-            let mut driver = driver(tap(), architecture);
-            datagrams(&mut driver);
-            we_begin(&mut driver);
-            pinged(driver);
+            let (device, ends) = tap();
+            let mut driver = driver(device, architecture);
+            for ends in ends {
+                datagrams(&mut driver, ends);
+                we_begin(&mut driver, ends);
+                pinged(&mut driver, &ends.1.to_string());
+            }
         });
     }
 }
 
 /// A connection of the kernel's, a server of ours that sends everything back: 3 MB each way, and an end.
-fn stream<D: Device>(mut driver: Driver<D>) {
+fn stream<D: Device>(driver: &mut Driver<D>, ours: IpAddr) {
     let listener = driver.graph.enable("tcp", Participants::at(80)).unwrap();
-    let kernel = std::thread::spawn(|| {
-        let mut stream = TcpStream::connect((OURS, 80)).unwrap();
+    let kernel = std::thread::spawn(move || {
+        let mut stream = TcpStream::connect((ours, 80)).unwrap();
         let mut writer = stream.try_clone().unwrap();
         let sent: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
         let expected = sent.clone();
@@ -173,25 +197,28 @@ fn stream<D: Device>(mut driver: Driver<D>) {
         let Some(id) = path else { return false };
         let written = driver.graph.write(id, &owed).unwrap_or(0);
         owed.drain(..written);
-        match driver.graph.read(id, &mut buffer) {
-            Ok(len) if owed.len() < 1_000_000 => owed.extend_from_slice(&buffer[..len]),
-            Err(StreamError::Finished) if owed.is_empty() => driver.graph.shutdown(id).unwrap(),
-            _ => {}
+        if owed.len() < 1_000_000 {
+            match driver.graph.read(id, &mut buffer) {
+                Ok(len) => owed.extend_from_slice(&buffer[..len]),
+                Err(StreamError::Finished) if owed.is_empty() => driver.graph.shutdown(id).unwrap(),
+                Err(_) => {}
+            }
         }
         driver.flush().unwrap();
         kernel.is_finished()
     });
     kernel.join().unwrap();
+    driver.graph.disable(listener);
 }
 
 /// `curl` asks a server of ours for a file.
-fn curl<D: Device>(mut driver: Driver<D>) {
+fn curl<D: Device>(driver: &mut Driver<D>, ours: IpAddr) {
     if Command::new("curl").arg("-V").output().is_err() {
         return skipped("no command `curl` (Debian package `curl`)");
     }
     let listener = driver.graph.enable("tcp", Participants::at(80)).unwrap();
     let mut curl = Command::new("curl")
-        .args(["--silent", "--max-time", "10", &format!("http://{OURS}/file")])
+        .args(["--silent", "--max-time", "10", &format!("http://{}/file", SocketAddr::new(ours, 80))])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -218,20 +245,48 @@ fn curl<D: Device>(mut driver: Driver<D>) {
     let output = curl.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(output.stdout == body.as_bytes(), "{} bytes", output.stdout.len());
+    driver.graph.disable(listener);
+}
+
+/// The kernel and we find one another by link-local addresses alone.
+#[test]
+fn by_link_local_addresses() {
+    in_namespace(|| {
+        let (device, ends) = veth();
+        if ends.len() < 2 {
+            return;
+        }
+        ip("-6 addr add fe80::1/64 dev tl0 nodad");
+        let ours = Host::at(&device, IpCidr::new(OURS.into(), 24)).with_link_local().addresses[1].address();
+        let mut driver = driver(device, Architecture::Integrated);
+        pinged(&mut driver, &format!("{ours}%tl0"));
+    });
 }
 
 #[test]
 fn streams_over_af_packet() {
     for architecture in ARCHITECTURES {
-        in_namespace(move || stream(driver(veth(), architecture)));
-        in_namespace(move || curl(driver(veth(), architecture)));
+        in_namespace(move || {
+            let (device, ends) = veth();
+            let mut driver = driver(device, architecture);
+            for (_, ours) in ends {
+                stream(&mut driver, ours);
+                curl(&mut driver, ours);
+            }
+        });
     }
 }
 
 #[test]
 fn streams_over_tap() {
     for architecture in ARCHITECTURES {
-        in_namespace(move || stream(driver(tap(), architecture)));
-        in_namespace(move || curl(driver(tap(), architecture)));
+        in_namespace(move || {
+            let (device, ends) = tap();
+            let mut driver = driver(device, architecture);
+            for (_, ours) in ends {
+                stream(&mut driver, ours);
+                curl(&mut driver, ours);
+            }
+        });
     }
 }

@@ -2,17 +2,24 @@
 
 mod hosts;
 
-use hosts::{Pair, SERVER, data};
+use hosts::{Pair, SERVER, SERVER6, data};
 use proptest::prelude::*;
-use smoltcp::time::{Duration, Instant};
+use smoltcp::{
+    time::{Duration, Instant},
+    wire::IpAddress,
+};
 use throughline_stack::{Architecture, Config, Graph, ListenerId, Message, Participants, PathId, Urgency};
 
 const IDS: u32 = 3;
 const PORTS: u16 = 3;
-/// The description of a graph whose frames name paths, and of one whose frames don't.
-const GRAPHS: [&str; 2] = [
+/// For each version of IP, the description of a graph whose frames name paths, and of one whose frames don't; and of one with
+/// both versions.
+const GRAPHS: [&str; 5] = [
     "udp(limit=12) > ipv4(limit=12) > ethdaa(limit=12); icmp > ipv4; arp > eth(limit=12)",
     "udp(limit=12) > ipv4(limit=12) > eth(limit=12); icmp > ipv4; arp > eth",
+    "udp(limit=12) > ipv6(limit=12) > ethdaa(limit=12); icmp6 > ipv6 > eth(limit=12)",
+    "udp(limit=12) > ipv6(limit=12) > eth(limit=12); icmp6 > ipv6",
+    "udp(limit=12) > ipv4(limit=12) > eth(limit=12); udp > ipv6(limit=12) > eth; icmp > ipv4; icmp6 > ipv6; arp > eth",
 ];
 
 /// What is done to one of the frames that a client would send.
@@ -21,7 +28,7 @@ enum Change {
     Nothing,
     /// A byte is another.
     Byte(prop::sample::Index, u8),
-    /// One of the 60 first bytes, which are headers, is another.
+    /// One of the 80 first bytes, which are headers mostly, is another.
     Header(usize, u8),
     /// It ends early.
     Cut(prop::sample::Index),
@@ -29,17 +36,52 @@ enum Change {
     Longer(usize),
     /// Some of the bytes are another frame's, headers mostly.
     Splice(prop::sample::Index, prop::sample::Index),
+    /// Behind the header of IPv6 there is another, perhaps more than once.
+    Between(u8, [u8; 7], usize),
 }
 
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         4 => Just(Change::Nothing),
         1 => (any::<prop::sample::Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Byte(at, byte)),
-        4 => (0..60_usize, any::<u8>()).prop_map(|(at, byte)| Change::Header(at, byte)),
+        4 => (0..80_usize, any::<u8>()).prop_map(|(at, byte)| Change::Header(at, byte)),
         1 => any::<prop::sample::Index>().prop_map(Change::Cut),
         1 => (1..40_usize).prop_map(Change::Longer),
         2 => (any::<prop::sample::Index>(), any::<prop::sample::Index>()).prop_map(|(frame, at)| Change::Splice(frame, at)),
+        2 => (prop::sample::select(&[0, 43, 44, 60][..]), header(), 1..12_usize)
+            .prop_map(|(kind, rest, times)| Change::Between(kind, rest, times)),
     ]
+}
+
+/// What may follow the number of the next header: often something that may be skipped, or a piece.
+fn header() -> impl Strategy<Value = [u8; 7]> {
+    prop_oneof![
+        Just([0, 1, 4, 0, 0, 0, 0]),
+        (0..4_u8, 0..3_u8).prop_map(|(at, more)| [0, 0, (8 * at) | more, 0, 0, 0, 9]),
+        any::<[u8; 7]>(),
+    ]
+}
+
+/// A frame with these headers behind that of IPv6, if it has one.
+fn lengthened(frame: &[u8], kind: u8, rest: [u8; 7], times: usize) -> Vec<u8> {
+    let ip = match frame.get(12..14) {
+        Some([0x86, 0xdd]) => 14,
+        Some([0x88, 0xb5]) => 22,
+        _ => return frame.to_vec(),
+    };
+    if frame.len() < ip + 40 || frame[ip] >> 4 != 6 {
+        return frame.to_vec();
+    }
+    let mut longer = frame[..ip + 40].to_vec();
+    let next = std::mem::replace(&mut longer[ip + 6], kind);
+    for number in 0..times {
+        longer.push(if number + 1 == times { next } else { kind });
+        longer.extend(rest);
+    }
+    let len = u16::from_be_bytes([longer[ip + 4], longer[ip + 5]]).wrapping_add(8 * times as u16);
+    longer[ip + 4..ip + 6].copy_from_slice(&len.to_be_bytes());
+    longer.extend(&frame[ip + 40..]);
+    longer
 }
 
 fn changed(frames: &[Vec<u8>], index: usize, change: &Change) -> Vec<u8> {
@@ -63,6 +105,7 @@ fn changed(frames: &[Vec<u8>], index: usize, change: &Change) -> Vec<u8> {
             let end = frame.len().min(other.len());
             frame[at..end].copy_from_slice(&other[at..end]);
         }
+        Change::Between(kind, rest, times) => frame = lengthened(&frame, *kind, *rest, *times),
     }
     frame
 }
@@ -74,14 +117,14 @@ fn frames(description: &str) -> Vec<Vec<u8>> {
     let names_paths = description.contains("ethdaa");
     let ids = if names_paths { IDS } else { 1 };
     let mut paths = Vec::new();
-    for id in 0..ids {
-        for port in 0..if names_paths { 1 } else { PORTS } {
-            let to = Participants::to(SERVER, 7 + port).application(id + 1).from_port(1000 + port);
+    for (server, port) in servers(description).flat_map(|server| (0..PORTS).map(move |port| (server, port))) {
+        for id in (0..ids).filter(|_| !names_paths || port == 0) {
+            let to = Participants::to(server, 7 + port).application(id + 1).from_port(1000 + port);
             paths.push(pair.client.open("udp", to).unwrap());
-            if !names_paths {
-                let to = Participants::to(SERVER, 7 + port).from_port(2000 + port);
-                paths.push(pair.client.open("udp", to).unwrap());
-            }
+        }
+        if !names_paths {
+            let to = Participants::to(server, 7 + port).from_port(2000 + port);
+            paths.push(pair.client.open("udp", to).unwrap());
         }
     }
     for (number, path) in paths.into_iter().enumerate() {
@@ -93,6 +136,13 @@ fn frames(description: &str) -> Vec<Vec<u8>> {
     let client = hosts::host(hosts::CLIENT).hardware;
     pair.frames.retain(|frame| frame[6..12] == client.0);
     pair.frames
+}
+
+/// The server's address of each version of IP that there is.
+fn servers(description: &str) -> impl Iterator<Item = IpAddress> {
+    let has = |name| description.contains(name);
+    let [v4, v6] = [has("ipv4").then_some(SERVER.into()), has("ipv6").then_some(SERVER6.into())];
+    v4.into_iter().chain(v6)
 }
 
 fn server(description: &str, config: Config) -> (Graph, Vec<ListenerId>) {
@@ -188,7 +238,7 @@ fn honest_frames_are_all_delivered() {
     for description in GRAPHS {
         let frames = frames(description);
         let outcome = all_agree(description, &frames).unwrap();
-        let paths = if description.contains("ethdaa") { 3 } else { 6 };
+        let paths = servers(description).count() * if description.contains("ethdaa") { 3 } else { 6 };
         assert_eq!((outcome.accepted, outcome.delivered.len()), (paths, 5 * paths), "{outcome:?}");
         assert_eq!(outcome.discarded, 0);
     }
@@ -200,7 +250,7 @@ proptest! {
     #[test]
     fn changed_frames_have_the_same_fate(
         picked in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..120),
-        graph in 0..2_usize,
+        graph in 0..GRAPHS.len(),
     ) {
         let honest = frames(GRAPHS[graph]);
         let frames: Vec<_> = picked.iter().map(|(frame, change)| changed(&honest, frame.index(honest.len()), change)).collect();
@@ -208,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_are_no_harm(frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..50), graph in 0..2_usize) {
+    fn bytes_are_no_harm(frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..50), graph in 0..GRAPHS.len()) {
         all_agree(GRAPHS[graph], &frames)?;
     }
 }

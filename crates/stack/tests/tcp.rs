@@ -2,14 +2,18 @@
 
 mod hosts;
 
-use hosts::{CLIENT, Pair, SERVER, data};
-use smoltcp::wire::{Ipv4Address, Ipv4Packet, TcpPacket};
+use hosts::{CLIENT, CLIENT6, Pair, SERVER, SERVER6, data};
+use smoltcp::wire::{IpAddress, Ipv4Address, Ipv4Packet, TcpPacket};
 use throughline_stack::{
     Architecture, Config, Discard, Limits, ListenerId, Message, Participants, PathId, StreamError,
 };
 
 const ETH: &str = "tcp(receive=4096, send=4096) > ipv4 > eth; arp > eth";
 const ETHDAA: &str = "tcp(receive=4096, send=4096) > ipv4 > ethdaa; arp > eth";
+const ETH6: &str = "tcp(receive=4096, send=4096) > ipv6 > eth; icmp6 > ipv6";
+const ETHDAA6: &str = "tcp(receive=4096, send=4096) > ipv6 > ethdaa; icmp6 > ipv6 > eth";
+const BOTH: &str =
+    "tcp(receive=4096, send=4096) > ipv4 > eth; tcp > ipv6 > eth; icmp > ipv4; icmp6 > ipv6; arp > eth";
 
 fn graph(architecture: Architecture) -> &'static str {
     if architecture == Architecture::Direct { ETHDAA } else { ETH }
@@ -17,7 +21,11 @@ fn graph(architecture: Architecture) -> &'static str {
 
 /// A connection; the client's path and the server's.
 fn connected(pair: &mut Pair, listener: ListenerId) -> (PathId, PathId) {
-    let client = pair.client.open("tcp", Participants::to(SERVER, 80).application(9)).unwrap();
+    connected_to(SERVER.into(), pair, listener)
+}
+
+fn connected_to(address: IpAddress, pair: &mut Pair, listener: ListenerId) -> (PathId, PathId) {
+    let client = pair.client.open("tcp", Participants::to(address, 80).application(9)).unwrap();
     pair.exchange();
     assert_eq!(pair.client.ready(), Some(client));
     let server = pair.server.accepted(listener).expect("a connection");
@@ -25,7 +33,11 @@ fn connected(pair: &mut Pair, listener: ListenerId) -> (PathId, PathId) {
 }
 
 fn listening(architecture: Architecture) -> (Pair, ListenerId) {
-    let mut pair = Pair::new(graph(architecture), architecture);
+    listening_in(graph(architecture), architecture)
+}
+
+fn listening_in(description: &str, architecture: Architecture) -> (Pair, ListenerId) {
+    let mut pair = Pair::new(description, architecture);
     let listener = pair.server.enable("tcp", Participants::at(80).application(9)).unwrap();
     (pair, listener)
 }
@@ -47,46 +59,73 @@ fn drain(graph: &mut throughline_stack::Graph, path: PathId, into: &mut Vec<u8>)
 fn both_ways_and_an_end() {
     for architecture in Architecture::ALL {
         let (mut pair, listener) = listening(architecture);
-        let (client, server) = connected(&mut pair, listener);
-        assert_eq!(pair.server.addresses(server), Some((SERVER.into(), CLIENT.into())));
-        let sent = data(100_000);
-        let (mut written, mut echoed, mut owed) = (0, Vec::new(), Vec::new());
-        let mut rounds = 0;
-        while echoed.len() < sent.len() {
-            written += pair.client.write(client, &sent[written..]).unwrap();
-            pair.exchange();
-            drain(&mut pair.server, server, &mut owed);
-            let back = pair.server.write(server, &owed).unwrap();
-            owed.drain(..back);
-            pair.exchange();
-            drain(&mut pair.client, client, &mut echoed);
-            pair.pass(20);
-            rounds += 1;
-            assert!(rounds < 1000, "{} of {} bytes", echoed.len(), sent.len());
-        }
-        assert!(echoed == sent);
-        // Half closed: the server may still speak.
-        pair.client.shutdown(client).unwrap();
-        pair.exchange();
-        assert!(drain(&mut pair.server, server, &mut owed));
-        pair.server.write(server, b"farewell").unwrap();
-        pair.server.close(server);
-        pair.exchange();
-        echoed.clear();
-        assert!(drain(&mut pair.client, client, &mut echoed));
-        assert_eq!(echoed, b"farewell");
-        pair.client.close(client);
-        // The last acknowledgement waits a little.
-        pair.pass(6);
-        for _ in 0..20 {
-            pair.pass(1000);
-        }
-        // Everything is given back: the client's port and id, the server's place.
-        let (client, _) = connected(&mut pair, listener);
-        assert_eq!(pair.client.write(client, b"again"), Ok(5));
-        assert_eq!(pair.client.discarded().next(), None);
-        assert_eq!(pair.server.discarded().next(), None);
+        both_ways(&mut pair, listener, SERVER.into(), CLIENT.into());
     }
+}
+
+#[test]
+fn by_ipv6() {
+    for architecture in Architecture::ALL {
+        let direct = architecture == Architecture::Direct;
+        let (mut pair, listener) = listening_in(if direct { ETHDAA6 } else { ETH6 }, architecture);
+        both_ways(&mut pair, listener, SERVER6.into(), CLIENT6.into());
+        // No packet is longer than the frames' 1,500 bytes, and full ones are no shorter.
+        let header = if direct { 22 } else { 14 };
+        let longest = pair.frames.iter().map(Vec::len).max().unwrap();
+        assert!((1514 - 22 + header - 8..=1514).contains(&longest), "{longest}");
+    }
+}
+
+#[test]
+fn by_both_versions_of_ip() {
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let (mut pair, listener) = listening_in(BOTH, architecture);
+        both_ways(&mut pair, listener, SERVER.into(), CLIENT.into());
+        while pair.client.ready().is_some() {}
+        both_ways(&mut pair, listener, SERVER6.into(), CLIENT6.into());
+    }
+}
+
+fn both_ways(pair: &mut Pair, listener: ListenerId, ours: IpAddress, theirs: IpAddress) {
+    let (client, server) = connected_to(ours, pair, listener);
+    assert_eq!(pair.server.addresses(server), Some((ours, theirs)));
+    let sent = data(100_000);
+    let (mut written, mut echoed, mut owed) = (0, Vec::new(), Vec::new());
+    let mut rounds = 0;
+    while echoed.len() < sent.len() {
+        written += pair.client.write(client, &sent[written..]).unwrap();
+        pair.exchange();
+        drain(&mut pair.server, server, &mut owed);
+        let back = pair.server.write(server, &owed).unwrap();
+        owed.drain(..back);
+        pair.exchange();
+        drain(&mut pair.client, client, &mut echoed);
+        pair.pass(20);
+        rounds += 1;
+        assert!(rounds < 1000, "{} of {} bytes", echoed.len(), sent.len());
+    }
+    assert!(echoed == sent);
+    // Half closed: the server may still speak.
+    pair.client.shutdown(client).unwrap();
+    pair.exchange();
+    assert!(drain(&mut pair.server, server, &mut owed));
+    pair.server.write(server, b"farewell").unwrap();
+    pair.server.close(server);
+    pair.exchange();
+    echoed.clear();
+    assert!(drain(&mut pair.client, client, &mut echoed));
+    assert_eq!(echoed, b"farewell");
+    pair.client.close(client);
+    // The last acknowledgement waits a little.
+    pair.pass(6);
+    for _ in 0..20 {
+        pair.pass(1000);
+    }
+    // Everything is given back: the client's port and id, the server's place.
+    let (client, _) = connected_to(ours, pair, listener);
+    assert_eq!(pair.client.write(client, b"again"), Ok(5));
+    assert_eq!(pair.client.discarded().next(), None);
+    assert_eq!(pair.server.discarded().next(), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use smoltcp::{
     time::Instant,
-    wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, IpAddress, Ipv4Address},
+    wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, IpAddress, IpVersion, Ipv4Address},
 };
 use throughline_demux::Slot;
 
@@ -131,7 +131,7 @@ impl Protocol for Arp {
     }
 
     fn tick(&mut self, now: Instant, lower: &mut Lower<'_>) -> Option<Instant> {
-        let (again, given_up) = lower.cx.neighbors.due(now);
+        let (again, given_up) = lower.cx.neighbors.due(now, IpVersion::Ipv4);
         for _ in 0..given_up {
             lower.cx.count(self.own, Discard::Unresolved);
         }

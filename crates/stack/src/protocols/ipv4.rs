@@ -63,7 +63,7 @@ impl Ipv4 {
             host,
             sessions: Sessions::new(lookup)?,
             enabled: Vec::new(),
-            fragments: Fragments::default(),
+            fragments: Fragments::new(65_535 - HEADER),
             next_ident,
         })
     }

@@ -80,7 +80,9 @@ impl Tcp {
         let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0);
         let mut config = Config::new(HardwareAddress::Ip);
         config.random_seed = lookup.config.seed;
-        let mut interface = Interface::new(config, &mut link::capabilities(room + 20), Instant::ZERO);
+        let whole = |below: &dyn Protocol| below.room() + link::network_header(below.version());
+        let mtu = below.iter().map(|(_, below)| whole(*below)).min().unwrap_or(0);
+        let mut interface = Interface::new(config, &mut link::capabilities(mtu), Instant::ZERO);
         interface.update_ip_addrs(|own| own.extend(addresses.iter().copied().take(own.capacity())));
         Ok(Self {
             own,

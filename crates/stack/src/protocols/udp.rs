@@ -1,6 +1,6 @@
 //! UDP (RFC 768): a session for each pair of addresses and ports.
 
-use smoltcp::wire::{IpAddress, UdpPacket};
+use smoltcp::wire::{IpAddress, IpVersion, UdpPacket};
 use throughline_demux::Slot;
 
 use super::{
@@ -94,7 +94,9 @@ impl Udp {
         let datagram = message.from(header);
         let bytes: &[u8; HEADER] = datagram.first_chunk().ok_or(Discard::Truncated)?;
         if bytes[6..] == [0, 0] {
-            return Ok(());
+            // IPv6 has no check sum of its own: there must be one here (RFC 8200, 8.1).
+            let may_be_missing = from.version() == IpVersion::Ipv4;
+            return if may_be_missing { Ok(()) } else { Err(Discard::Checksum) };
         }
         let pseudo = pseudo(from, to, PROTOCOL, datagram.len());
         if later {

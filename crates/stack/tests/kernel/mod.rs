@@ -5,7 +5,7 @@ pub mod host;
 pub mod tcp;
 
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +20,10 @@ use self::host::Host;
 pub const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 /// Ours.
 pub const OURS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// The kernel's address, on a network of 64 bits.
+pub const KERNEL6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
+/// Ours.
+pub const OURS6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs a test on a thread with a network namespace of its own, which ends with the thread and takes all its interfaces with
@@ -54,6 +58,17 @@ pub fn ip(arguments: &str) {
 /// Has the kernel say nothing by IPv6 on its own; it may be unable to anyway.
 pub fn without_ipv6(name: &str) {
     let _ = Command::new("ip").args(["link", "set", name, "addrgenmode", "none"]).output().unwrap();
+}
+
+/// Gives the kernel an address of each version of IP. Whether it has IPv6; if not, this is said aloud.
+pub fn addresses(name: &str) -> bool {
+    ip(&format!("addr add {KERNEL}/24 dev {name}"));
+    let arguments = format!("-6 addr add {KERNEL6}/64 dev {name} nodad");
+    let has = Command::new("ip").args(arguments.split(' ')).output().unwrap().status.success();
+    if !has {
+        skipped("no IPv6 in this kernel");
+    }
+    has
 }
 
 /// Works until `done`, and panics when that takes too long.

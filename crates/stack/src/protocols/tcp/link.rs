@@ -108,3 +108,11 @@ fn finish(message: &mut Message) {
     let check = check(pseudo(from, to, PROTOCOL, message.len()), message.bytes());
     TcpPacket::new_unchecked(message.bytes_mut()).set_checksum(check);
 }
+
+/// The length of the header that smoltcp writes, which is without options.
+pub(super) fn network_header(version: Option<IpVersion>) -> usize {
+    match version {
+        Some(IpVersion::Ipv4) => smoltcp::wire::IPV4_HEADER_LEN,
+        _ => smoltcp::wire::IPV6_HEADER_LEN,
+    }
+}
