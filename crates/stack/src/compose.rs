@@ -14,6 +14,7 @@ use crate::{
         icmp6::Icmp6,
         ipv4::Ipv4,
         ipv6::{self, Ipv6},
+        rpc::Rpc,
         tcp::{Buffers, Tcp},
         udp::Udp,
     },
@@ -32,7 +33,7 @@ pub enum ComposeError {
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// There is no such protocol.
-    #[error("unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, icmp6, ipv4, ipv6, tcp and udp")]
+    #[error("unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, icmp6, ipv4, ipv6, rpc, tcp and udp")]
     Unknown(String),
     /// A protocol stands on others than it can.
     #[error("`{protocol}` stands on {expected}")]
@@ -168,6 +169,10 @@ fn make(
                 send: number(node, "send", DEFAULT_BUFFER)?,
             };
             Box::new(Tcp::new(own, &below, &host.addresses, buffers, lookup).map_err(lookup_error)?)
+        }
+        "rpc" => {
+            let below = below(&["ipv4", "ipv6"], 2, "one or both of ipv4 and ipv6")?;
+            Box::new(Rpc::new(own, &below, lookup(node, &[])?).map_err(lookup_error)?)
         }
         other => return Err(ComposeError::Unknown(other.into())),
     })

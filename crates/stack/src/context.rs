@@ -10,7 +10,7 @@ use throughline_demux::{Arena, Slot};
 
 use crate::{
     Answer, Control, Discard, Enabled, Host, Layer, Message, OpenError, Participants, PathId, Pool, Protocol,
-    ProtocolId, SendError, Upper,
+    ProtocolId, SendError, Trouble, Upper,
     neighbors::Neighbors,
     path::{Listener, Path},
     run_queue::{RunQueue, Urgency},
@@ -384,6 +384,20 @@ impl Lower<'_> {
 
     /// Tells the user of a path that there is something.
     pub fn list_path(&mut self, path: Slot) {
+        self.cx.list(path);
+    }
+
+    /// Whether the user above has room for one more message.
+    pub fn has_room(&mut self, upper: Upper) -> bool {
+        let Upper::User(slot) = upper else { return true };
+        self.cx.path(slot).is_some_and(|path| path.has_room()) || self.cx.weed(slot)
+    }
+
+    /// Tells the user of a path what went wrong.
+    pub fn trouble(&mut self, path: Slot, trouble: Trouble) {
+        if let Some(path) = self.cx.path(path) {
+            path.trouble = Some(trouble);
+        }
         self.cx.list(path);
     }
 

@@ -52,11 +52,14 @@ pub enum Discard {
     /// Nobody answers for the next hop's address.
     #[error("next hop does not answer")]
     Unresolved,
+    /// It has come before, or something later has.
+    #[error("came before")]
+    Duplicate,
 }
 
 impl Discard {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Truncated,
         Self::Malformed,
         Self::Checksum,
@@ -73,6 +76,7 @@ impl Discard {
         Self::Rate,
         Self::SendQueueFull,
         Self::Unresolved,
+        Self::Duplicate,
     ];
 }
 
@@ -114,9 +118,24 @@ pub enum SendError {
     /// No route leads there any more.
     #[error("no route")]
     NoRoute,
+    /// The call before has not been answered.
+    #[error("the call before has not been answered")]
+    Busy,
+    /// No call is waiting for this reply.
+    #[error("no call waits for a reply")]
+    NoCall,
     /// A session of this kind does not send.
     #[error("this session sends nothing")]
     NotForUsers,
+}
+
+/// What went wrong on a path, other than with a message of its user's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// The other end said nothing for long, though it was asked again and again: whether it has executed the call is not
+    /// known.
+    #[error("the call was not answered")]
+    Unanswered,
 }
 
 /// A message is longer than the place that was made for it: so many bytes.

@@ -5,7 +5,8 @@ use throughline_demux::Slot;
 
 use crate::{
     Answer, ComposeError, Control, Discard, Enabled, Host, Layer, Limits, ListenerId, Lower, Message,
-    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, StreamError, TooLong, Upper, Urgency,
+    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, StreamError, TooLong, Trouble, Upper,
+    Urgency,
     compose::{bottoms, protocols},
     context::Context,
     description::Description,
@@ -274,6 +275,11 @@ impl Graph {
     #[inline]
     pub fn receive(&mut self, id: PathId) -> Option<Message> {
         self.cx.received(id)
+    }
+
+    /// What went wrong on a path since this was asked last; it was [ready](Self::ready) for that too.
+    pub fn trouble(&mut self, id: PathId) -> Option<Trouble> {
+        self.cx.path_of(id)?.trouble.take()
     }
 
     /// Moves the data of the next message of a path to where it belongs, through `stages`, and says how long it is and what

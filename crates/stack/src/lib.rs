@@ -36,7 +36,7 @@ pub use device::{
     pair,
 };
 pub use driver::Driver;
-pub use error::{Discard, OpenError, SendError, StreamError, TooLong};
+pub use error::{Discard, OpenError, SendError, StreamError, TooLong, Trouble};
 pub use graph::{Architecture, Config, Graph};
 pub use host::{ETHERNET_MTU, Host, solicited_node};
 pub use message::{Marks, Message, NoRoom, Pool};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use throughline_demux::{Handle, Slot};
 
-use crate::{Layer, Message};
+use crate::{Layer, Message, Trouble};
 
 /// The most layers of a graph.
 pub const MAX_LAYERS: usize = 6;
@@ -39,6 +39,8 @@ pub(crate) struct Path {
     pub room: usize,
     /// Whether the path is in the list of those that have something.
     pub listed: bool,
+    /// What went wrong, and the user has not heard of.
+    pub trouble: Option<Trouble>,
     /// Who wants paths like this one; `None` if it was opened.
     pub listener: Option<Slot>,
     /// Whether its listener knows of it.
