@@ -186,6 +186,16 @@ impl<R: Send + Sync> Arena<R> {
         self.with_cell(slot, |cell| self.hold(cell, |_, _| true))
     }
 
+    /// Starts to fetch the record at a slot, if there is a place for one: see [`prefetch`](crate::prefetch()).
+    #[inline]
+    pub fn prefetch(&self, slot: Slot) {
+        if slot.0 < self.limit
+            && let Some(place) = self.cells.place(slot)
+        {
+            crate::prefetch::lines(place.cast(), size_of::<Cell<R>>());
+        }
+    }
+
     /// The records, for the one who has the arena to himself: lookups that count no references.
     ///
     /// A loop that looks many handles up takes this once, outside.

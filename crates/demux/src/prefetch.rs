@@ -4,14 +4,41 @@
 /// intermediate results to stay in registers and the nearest cache.
 pub(crate) const AT_ONCE: usize = 16;
 
+/// Bytes that are fetched at once.
+const LINE: usize = 64;
+
 /// Tables of fewer entries than this are in the nearest caches, where asking ahead costs more than it saves.
 pub(crate) const WORTHWHILE: usize = 4_096;
 
 /// Starts to fetch the cache line in which a value begins. Does nothing where the processor has no instruction for it.
 #[inline(always)]
 pub(crate) fn read<T>(value: Option<&T>) {
-    let Some(value) = value else { return };
-    let address = core::ptr::from_ref(value).cast::<i8>();
+    if let Some(value) = value {
+        line(core::ptr::from_ref(value).cast());
+    }
+}
+
+/// Starts to fetch all cache lines of a value, and waits for none.
+///
+/// Worth it for values that are nowhere near, some time before they are used, such as those of a whole batch of messages
+/// before the first of them is processed.
+#[inline]
+pub fn prefetch<T: ?Sized>(value: &T) {
+    lines(core::ptr::from_ref(value).cast(), size_of_val(value));
+}
+
+/// As [`prefetch`], of bytes that need not be there.
+#[inline]
+pub(crate) fn lines(first: *const i8, len: usize) {
+    let last = first.wrapping_add(len.saturating_sub(1));
+    for at in (0..len.saturating_sub(1)).step_by(LINE) {
+        line(first.wrapping_add(at));
+    }
+    line(last);
+}
+
+#[inline(always)]
+fn line(address: *const i8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a prefetch reads nothing as far as the program can tell, whatever the address; SSE is part of x86-64.
     unsafe {

@@ -80,18 +80,25 @@ impl<D: Device> Driver<D> {
     pub fn poll(&mut self) -> io::Result<bool> {
         let now = self.now();
         self.device.clock(now);
-        let mut busy = false;
-        for _ in 0..BATCH {
-            let Some(frame) = self.device.receive(&mut self.graph.cx.pool)? else { break };
-            self.graph.arrive(frame, now);
-            busy = true;
-        }
+        self.graph.gather();
+        let taken = self.take_in(now);
+        self.graph.gathered();
+        let mut busy = taken?;
         busy |= self.graph.run(now);
         if self.next.is_some_and(|next| next <= now) || busy {
             self.next = self.graph.tick(now);
         }
         busy |= self.flush()?;
         Ok(busy)
+    }
+
+    /// Takes in frames that have arrived. Whether there were any.
+    fn take_in(&mut self, now: Instant) -> io::Result<bool> {
+        for taken in 0..BATCH {
+            let Some(frame) = self.device.receive(&mut self.graph.cx.pool)? else { return Ok(taken > 0) };
+            self.graph.arrive(frame, now);
+        }
+        Ok(true)
     }
 
     /// Sends what users have handed to the graph. Whether there was anything.

@@ -13,7 +13,7 @@ use crate::{
     manipulate::Stage,
     path::{Listener, MAX_LAYERS, Path},
     run_queue::RunQueue,
-    shepherd::{self, Pending},
+    shepherd::{self, Parked, Pending},
 };
 
 /// How a message that arrives is taken through the layers.
@@ -79,6 +79,7 @@ pub struct Graph {
     pub(crate) protocols: Vec<Box<dyn Protocol>>,
     pub(crate) cx: Context,
     pub(crate) queue: Option<RunQueue<Pending>>,
+    pub(crate) parked: Parked,
     names: Vec<String>,
     architecture: Architecture,
     /// The lowest protocol of frames that name paths, and that of all others.
@@ -115,8 +116,17 @@ impl Graph {
         cx.integrates = config.integrates && config.architecture != Architecture::Layered;
         let names = description.nodes.into_iter().map(|node| node.name).collect();
         let queue = config.scheduling.map(|urgency| RunQueue::new(urgency, config.limits.run_queue));
-        let mut graph =
-            Self { protocols, cx, queue, names, architecture: config.architecture, naming, plain, stateless };
+        let mut graph = Self {
+            protocols,
+            cx,
+            queue,
+            parked: Parked::default(),
+            names,
+            architecture: config.architecture,
+            naming,
+            plain,
+            stateless,
+        };
         graph.start()?;
         Ok(graph)
     }
@@ -379,6 +389,30 @@ impl Graph {
                 self.cx.discard(naming.unwrap_or(ProtocolId(0)), Discard::UnknownProtocol, frame)
             }
         }
+        self.settle();
+    }
+
+    /// Takes frames that arrived together, in order, and leaves none. Where protocols have very many sessions, what the later
+    /// ones need is fetched into the caches while the earlier ones are processed.
+    pub fn arrive_all(&mut self, frames: &mut Vec<Message>, now: Instant) {
+        self.gather();
+        for frame in frames.drain(..) {
+            self.arrive(frame, now);
+        }
+        self.gathered();
+    }
+
+    /// More than one frame arrives, until [`gathered`](Self::gathered) is called.
+    pub(crate) fn gather(&mut self) {
+        let bits = self.protocols.iter().enumerate();
+        let bits = bits.map(|(index, protocol)| u64::from(protocol.foresees()) << index).sum();
+        self.parked.begin(bits);
+    }
+
+    /// No more frames have arrived.
+    pub(crate) fn gathered(&mut self) {
+        shepherd::resume(self);
+        self.parked.begin(0);
         self.settle();
     }
 

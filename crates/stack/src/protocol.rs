@@ -137,6 +137,15 @@ pub trait Protocol: Send {
     /// Whatever is wrong with the header itself.
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard>;
 
+    /// Whether it has so many sessions that [`foresee`](Self::foresee) gains something.
+    fn foresees(&self) -> bool {
+        false
+    }
+
+    /// Starts to fetch into the caches what [`demux`](Self::demux) and [`pop`](Self::pop) will need for these messages and the
+    /// sessions that they came from. Changes nothing.
+    fn foresee(&mut self, _messages: &mut dyn Iterator<Item = (Layer, &Message)>, _lower: &mut Lower<'_>) {}
+
     /// Reads the header at the front of a message that is said to be for `session`, takes it off, and says whether
     /// [`demux`](Self::demux) would have found that session.
     ///

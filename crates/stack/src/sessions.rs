@@ -86,6 +86,17 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
         Some(&mut self.entry(slot)?.session)
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Starts to fetch what is known of these keys, in the two steps that it takes, and says where it is.
+    pub fn foresee(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
+        self.locator.find_batch(keys, slots);
+        slots.iter().flatten().for_each(|slot| self.entries.prefetch(*slot));
+    }
+
     /// The session, if its key is this one.
     #[inline]
     pub fn confirm(&mut self, slot: Slot, key: &K) -> Option<&mut S> {

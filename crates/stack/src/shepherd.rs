@@ -6,12 +6,14 @@
 mod direct;
 mod integrated;
 mod layered;
+mod parked;
 
 use throughline_demux::Slot;
 
 pub(crate) use direct::direct;
 pub(crate) use integrated::{Trail, integrated};
 pub(crate) use layered::layered;
+pub(crate) use parked::{AT_ONCE, Parked, resume};
 
 use crate::{Discard, Graph, Layer, Message, PathId, ProtocolId, Upper};
 

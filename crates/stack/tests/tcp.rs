@@ -304,3 +304,48 @@ fn segments_are_as_short_as_they_may_be() {
     assert!(came == sent);
     assert!(pair.frames.iter().all(|frame| frame.len() <= 68 + 14));
 }
+
+/// So many connections that what frames that arrive together need is fetched ahead: they have the same fate as one after another.
+#[test]
+fn frames_that_arrive_together() {
+    let description = ETH.replace("tcp(", "tcp(lookup=flow-table, ");
+    let fate = |together: bool| {
+        let mut pair = Pair::new(&description, Architecture::Layered);
+        let listener = pair.server.enable("tcp", Participants::at(80)).unwrap();
+        let paths: Vec<_> = (0..600).map(|_| connected(&mut pair, listener)).collect();
+        while pair.server.ready().is_some() {}
+        let mut frames = Vec::new();
+        for (n, (client, _)) in paths.iter().enumerate() {
+            pair.client.write(*client, &data(n)).unwrap();
+            while let Some(mut frame) = pair.client.transmit() {
+                if n % 7 == 3 {
+                    let last = frame.len() - 1;
+                    frame.bytes_mut()[last] ^= 1;
+                }
+                frames.push(frame);
+            }
+        }
+        // Twice the same, a connection that is new, and one that nobody has.
+        frames.push(Message::copied(0, frames[50].bytes()));
+        frames.push(Message::copied(0, &syn(1)));
+        frames.push(Message::copied(0, &reset(2)));
+        if together {
+            pair.server.arrive_all(&mut frames, pair.now);
+        } else {
+            frames.drain(..).for_each(|frame| pair.server.arrive(frame, pair.now));
+        }
+        assert!(frames.is_empty());
+        let sent = std::iter::from_fn(|| pair.server.transmit().map(|frame| frame.len())).count();
+        let mut came = Vec::new();
+        for (n, (_, server)) in paths.iter().enumerate() {
+            let mut bytes = Vec::new();
+            drain(&mut pair.server, *server, &mut bytes);
+            assert_eq!(bytes, if n % 7 == 3 { Vec::new() } else { data(n) }, "{n}");
+            came.push(bytes);
+        }
+        let counts: Vec<_> =
+            pair.server.discarded().map(|(name, why, count)| (name.to_owned(), why, count)).collect();
+        (sent, came, counts)
+    };
+    assert_eq!(fate(true), fate(false));
+}

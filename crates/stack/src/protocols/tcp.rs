@@ -3,8 +3,11 @@
 //! smoltcp's interface asks every socket of the set it is given. Here demultiplexing has found the connection before: the
 //! set that is polled has one socket.
 
+mod ahead;
+mod alarm;
 mod link;
 mod session;
+mod work;
 
 use std::collections::VecDeque;
 
@@ -16,7 +19,12 @@ use smoltcp::{
 };
 use throughline_demux::Slot;
 
-use self::{link::Link, session::Session};
+use self::{
+    ahead::FORESEEN,
+    link::Link,
+    session::Session,
+    work::{Sends, push_all},
+};
 use super::{
     sums::{is_intact, pseudo},
     transport::{Opened, Transport, key},
@@ -40,8 +48,6 @@ const LINGER: Duration = Duration::from_secs(60);
 /// How long an acknowledgement waits for data to go with it: less than the shortest time after which smoltcp's senders
 /// repeat, 10 ms.
 const ACK_DELAY: Duration = Duration::from_millis(5);
-/// Segments that one event sends at most before others have their turn.
-const BURST: usize = 64;
 
 /// Sizes of a connection's buffers.
 #[derive(Clone, Copy, Debug)]
@@ -118,35 +124,6 @@ impl Tcp {
         interface.poll_ingress_single(now, &mut link, sockets);
     }
 
-    /// Sends what a connection has to send, arms its timer, and tells its user what has changed.
-    fn work(&mut self, slot: Slot, lower: &mut Lower<'_>) {
-        let Some(session) = self.sessions.get(slot) else { return };
-        let Some(sockets) = session.sockets.as_mut() else { return };
-        let now = lower.now();
-        for _ in 0..BURST {
-            let before = self.made.len();
-            let mut link = Link::new(None, &mut self.made, &mut lower.cx.pool);
-            self.interface.poll_egress(now, &mut link, sockets);
-            // After a segment that is not full there is nothing more to send.
-            if self.made.len() == before
-                || self.made.last().is_none_or(|segment| segment.len() < self.room / 2)
-            {
-                break;
-            }
-        }
-        let due = self.interface.poll_at(now, sockets);
-        let below = session.below;
-        if session.arm(due, now) {
-            self.wheel.add(session.woken, slot.0);
-        }
-        session.tell(lower);
-        let ended = session.has_ended();
-        push_all(&mut self.made, below, lower);
-        if ended {
-            self.remove(slot, lower);
-        }
-    }
-
     fn remove(&mut self, slot: Slot, lower: &mut Lower<'_>) {
         let Some(session) = self.sessions.remove(slot) else { return };
         // Whoever has heard of the connection has closed it.
@@ -182,15 +159,6 @@ impl Tcp {
     }
 }
 
-/// Sends the packets that smoltcp made by the session below, which has a header of its own for them.
-fn push_all(made: &mut Vec<Message>, below: Option<Layer>, lower: &mut Lower<'_>) {
-    for packet in made.drain(..) {
-        let Some(below) = below else { continue };
-        // What does not leave is lost, as on the wire: TCP sends it again.
-        let _ = lower.push(below, packet);
-    }
-}
-
 impl Protocol for Tcp {
     fn name(&self) -> &'static str {
         "tcp"
@@ -209,6 +177,14 @@ impl Protocol for Tcp {
         // Segments of no connection are answered too.
         let found = self.sessions.find(&key(below, from, to));
         Ok(found.map_or(Demux::Passive, |(slot, session)| Demux::Found(slot, session.upper)))
+    }
+
+    fn foresees(&self) -> bool {
+        self.sessions.len() >= FORESEEN
+    }
+
+    fn foresee(&mut self, segments: &mut dyn Iterator<Item = (Layer, &Message)>, lower: &mut Lower<'_>) {
+        self.foresee_all(segments, lower);
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
@@ -231,9 +207,8 @@ impl Protocol for Tcp {
                 return Err(Discard::Checksum);
             }
         }
-        let Some(sockets) = session.sockets.as_mut() else { return Err(Discard::NoPort) };
-        Self::process(&mut self.interface, sockets, &mut self.made, message, lower);
-        self.work(slot, lower);
+        Self::process(&mut self.interface, &mut session.sockets, &mut self.made, message, lower);
+        self.work(slot, Sends::IfDue, lower);
         Ok(Pop::Consumed)
     }
 
@@ -302,7 +277,7 @@ impl Protocol for Tcp {
             self.transport.close(Some(below), Some(local.1), lower);
             return Err(OpenError::Taken);
         };
-        self.work(slot, lower);
+        self.work(slot, Sends::First, lower);
         Ok(slot)
     }
 
@@ -329,7 +304,7 @@ impl Protocol for Tcp {
         if let Some(session) = self.sessions.get(slot) {
             session.release(now + LINGER);
         }
-        self.work(slot, lower);
+        self.work(slot, Sends::First, lower);
     }
 
     fn push(&mut self, slot: Slot, message: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
@@ -343,7 +318,7 @@ impl Protocol for Tcp {
         let session = self.sessions.get(slot).ok_or(StreamError::Closed)?;
         let written = session.write(data)?;
         if written > 0 {
-            self.work(slot, lower);
+            self.work(slot, Sends::First, lower);
         }
         Ok(written)
     }
@@ -353,7 +328,7 @@ impl Protocol for Tcp {
         let (read, was_short) = session.read(into)?;
         // The other end may wait to hear of room.
         if was_short {
-            self.work(slot, lower);
+            self.work(slot, Sends::First, lower);
         }
         Ok(read)
     }
@@ -362,7 +337,7 @@ impl Protocol for Tcp {
         if let Some(socket) = self.sessions.get(slot).and_then(Session::socket) {
             socket.close();
         }
-        self.work(slot, lower);
+        self.work(slot, Sends::First, lower);
     }
 
     fn below(&mut self, session: Slot) -> Option<Layer> {
@@ -383,10 +358,9 @@ impl Protocol for Tcp {
         self.wheel.advance(now, |slot| due.push(slot));
         let mut due = std::mem::take(&mut self.due);
         for slot in due.drain(..).map(Slot) {
-            if let Some(session) = self.sessions.get(slot) {
-                session.wake(now);
+            if self.sessions.get(slot).is_some_and(|session| session.wake(now)) {
+                self.work(slot, Sends::IfDue, lower);
             }
-            self.work(slot, lower);
         }
         self.due = due;
         self.wheel.next()

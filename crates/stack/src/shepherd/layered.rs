@@ -4,42 +4,58 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, deliver, next};
+use super::{DEVICE, deliver, next, parked::park};
 use crate::{Demux, Discard, Graph, Layer, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions that a message has gone through, bottom to top.
 type Passed = heapless::Vec<Layer, MAX_LAYERS>;
 
+/// How far a message has come.
+pub(super) struct Climb {
+    /// Whose header is at its front.
+    pub at: ProtocolId,
+    /// The session it came from.
+    pub below: Layer,
+    passed: Passed,
+    /// The path that the lowest layer named.
+    claimed: Option<Slot>,
+}
+
 /// Takes a frame through the layers above `bottom`.
-pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
-    let mut at = bottom;
-    let mut passed = Passed::new();
-    let (mut below, mut claimed) = (DEVICE, None);
+pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, message: Message) {
+    climb(graph, Climb { at: bottom, below: DEVICE, passed: Passed::new(), claimed: None }, message);
+}
+
+/// Takes a message through the layers that are left.
+pub(super) fn climb(graph: &mut Graph, mut climb: Climb, mut message: Message) {
     loop {
-        let header = message.position();
-        let (session, upper) = match find(graph, at, below, &mut message, claimed) {
+        let (at, header) = (climb.at, message.position());
+        let (session, upper) = match find(graph, at, climb.below, &mut message, climb.claimed) {
             Ok(Demux::Found(session, upper)) => (session, upper),
             Ok(Demux::Passive) => return graph.cx.discard(at, Discard::Sessions, message),
             Err(why) => return graph.cx.discard(at, why, message),
         };
-        let upper = match next(graph, upper, passed.len(), &mut claimed) {
+        let upper = match next(graph, upper, climb.passed.len(), &mut climb.claimed) {
             Ok(upper) => upper,
             Err(why) => return graph.cx.discard(at, why, message),
         };
-        below = Layer { protocol: at, session };
+        climb.below = Layer { protocol: at, session };
         // No graph is higher.
-        let _ = passed.push(below);
+        let _ = climb.passed.push(climb.below);
         if let Upper::User(path) = upper {
-            complete(graph, path, &passed);
+            complete(graph, path, &climb.passed);
         }
         match pop(graph, at, session, header, &mut message, upper) {
-            Ok(Some(Upper::Protocol(next))) => at = next,
+            Ok(Some(Upper::Protocol(next))) => climb.at = next,
             Ok(Some(Upper::User(path))) => {
                 graph.cx.announce(path);
                 return deliver(graph, at, path, message);
             }
             Ok(_) => return graph.cx.pool.give(message),
             Err(why) => return graph.cx.discard(at, why, message),
+        }
+        if graph.parked.stops_at(climb.at) {
+            return park(graph, climb, message);
         }
     }
 }

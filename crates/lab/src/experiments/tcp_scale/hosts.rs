@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use throughline_stack::smoltcp::{
-    iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet},
+    iface::{Config as InterfaceConfig, Interface, PollIngressSingleResult, SocketHandle, SocketSet},
     phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken},
     socket::tcp,
     time::{Duration, Instant},
@@ -47,6 +47,9 @@ pub(super) trait Server {
     /// Takes a frame.
     fn arrive(&mut self, frame: Message);
 
+    /// Takes frames that have arrived together.
+    fn arrive_all(&mut self, frames: &mut Vec<Message>);
+
     /// Reads what has come of the connections that have something, and writes it back. How many had something.
     fn echo(&mut self) -> usize;
 
@@ -80,13 +83,22 @@ impl Server for Ours {
     }
 
     #[inline(never)]
+    fn arrive_all(&mut self, frames: &mut Vec<Message>) {
+        self.graph.arrive_all(frames, self.now);
+    }
+
+    #[inline(never)]
     fn echo(&mut self) -> usize {
         let mut buffer = [0; 2 * DATA.len()];
         let mut count = 0;
         while let Some(path) = self.graph.ready() {
-            if let Ok(len @ 1..) = self.graph.read(path, &mut buffer) {
-                let _ = self.graph.write(path, &buffer[..len]);
-                count += 1;
+            match self.graph.read(path, &mut buffer) {
+                Ok(len @ 1..) => {
+                    let _ = self.graph.write(path, &buffer[..len]);
+                    count += 1;
+                }
+                Ok(_) => {}
+                Err(_) => self.graph.close(path),
             }
         }
         count
@@ -148,6 +160,13 @@ impl Server for Plain {
     fn arrive(&mut self, frame: Message) {
         self.wire.received.push_back(frame);
         self.interface.poll_ingress_single(self.now, &mut self.wire, &mut self.sockets);
+    }
+
+    #[inline(never)]
+    fn arrive_all(&mut self, frames: &mut Vec<Message>) {
+        self.wire.received.extend(frames.drain(..));
+        let (now, wire, sockets) = (self.now, &mut self.wire, &mut self.sockets);
+        while self.interface.poll_ingress_single(now, wire, sockets) != PollIngressSingleResult::None {}
     }
 
     #[inline(never)]
@@ -222,43 +241,68 @@ pub(super) struct Crowd<S> {
     pub(super) server: S,
     client: Graph,
     paths: Vec<PathId>,
+    connections: usize,
     now: Instant,
 }
 
 impl<S: Server> Crowd<S> {
     /// Connects them all.
     pub(super) fn new(server: S, connections: usize) -> Result<Self, LabError> {
-        let mut crowd = Self {
-            server,
-            client: graph(CLIENT, connections)?,
-            paths: Vec::with_capacity(connections),
-            now: Instant::ZERO,
-        };
-        for n in 0..connections {
+        let client = graph(CLIENT, connections)?;
+        let mut crowd = Self { server, client, paths: Vec::new(), connections, now: Instant::ZERO };
+        crowd.connect()?;
+        Ok(crowd)
+    }
+
+    /// How many connections there are.
+    pub(super) fn len(&self) -> usize {
+        self.connections
+    }
+
+    /// Opens them all, and uses each once.
+    pub(super) fn connect(&mut self) -> Result<(), LabError> {
+        for n in 0..self.connections {
             let to = Participants::to(SERVER, FIRST_PORT + (n / PER_PORT) as u16);
             let to = to.from_port(10_000 + (n % PER_PORT) as u16);
-            crowd.paths.push(crowd.client.open("tcp", to).map_err(failed)?);
-            crowd.exchange();
+            self.paths.push(self.client.open("tcp", to).map_err(failed)?);
+            self.exchange();
             if n % 256 == 255 {
-                crowd.pass();
+                self.pass();
             }
         }
-        crowd.pass();
-        crowd.pass();
+        self.pass();
+        self.pass();
         // In portions that the queues to the devices have room for.
-        for first in (0..connections).step_by(256) {
-            for path in &crowd.paths[first..connections.min(first + 256)] {
-                if crowd.client.write(*path, &DATA) != Ok(DATA.len()) {
+        for first in (0..self.connections).step_by(256) {
+            for path in &self.paths[first..self.connections.min(first + 256)] {
+                if self.client.write(*path, &DATA) != Ok(DATA.len()) {
                     return Err(failed("not every connection was made"));
                 }
             }
-            crowd.exchange();
-            crowd.server.echo();
-            crowd.pass();
+            self.exchange();
+            self.server.echo();
+            self.pass();
         }
-        crowd.pass();
-        crowd.drain();
-        Ok(crowd)
+        self.pass();
+        if self.drain() != self.connections * DATA.len() {
+            return Err(failed("not every connection works"));
+        }
+        Ok(())
+    }
+
+    /// Ends them all; returns when nothing is left of them at either end.
+    pub(super) fn close(&mut self) -> Result<(), LabError> {
+        for paths in std::mem::take(&mut self.paths).chunks(256) {
+            paths.iter().for_each(|path| self.client.close(*path));
+            self.exchange();
+            self.server.echo();
+            self.pass();
+        }
+        // The end that closed first remembers connections for ten seconds, lest old segments come late.
+        for _ in 0..1_600 {
+            self.pass();
+        }
+        Ok(())
     }
 
     /// Frames with data for these connections, one each.

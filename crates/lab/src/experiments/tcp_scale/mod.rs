@@ -2,7 +2,7 @@
 
 mod hosts;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -22,6 +22,8 @@ const MOST_PLAIN: usize = 1_000;
 const MOST_COUNTED: usize = 10_000;
 /// Segments of one batch.
 const BATCH: usize = 64;
+/// Rounds. Between two of them, the hosts' time passes: neighbours are not forgotten before a minute has passed.
+const ROUNDS: usize = 100;
 
 /// See the module.
 pub(crate) struct TcpScale;
@@ -41,11 +43,11 @@ impl Experiment for TcpScale {
 
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let sizes = if options.quick { &SIZES[..5] } else { &SIZES[..] };
-        sink.ahead(sizes.len() as u64 + 1);
-        let mut single = None;
+        sink.ahead(2 * sizes.len() as u64 + 2);
+        time(options, sizes, sink)?;
         for connections in sizes.iter().copied() {
-            sink.step(&format!("{} connections", grouped(connections as u64)));
-            time(options, sink, connections, &mut single)?;
+            sink.step(&format!("{} connections from beginning to end", grouped(connections as u64)));
+            lives(connections, sink)?;
         }
         sink.step("counting instructions");
         match callgrind::missing() {
@@ -58,10 +60,11 @@ impl Experiment for TcpScale {
     fn tables(&self, rows: &[Row]) -> Vec<Table> {
         let mut table = Table::new(
             "A segment of 64 bytes that a server receives and sends back, and a connection",
-            ["connections", "stack", "ns", "instructions", "ns to connect", "bytes"],
+            ["connections", "stack", "ns", "instructions", "lines", "ns to connect", "ns to close", "bytes"],
         )
         .remark(format!("bytes: memory of one connection of the server, with two buffers of {BUFFER} bytes."))
-        .remark("ns to connect: both ends together.");
+        .remark("lines: cache lines that a segment touches which the segment before, of another connection, did not.")
+        .remark("ns to connect, to close: both ends together.");
         for connections in SIZES {
             for stack in ["throughline", "smoltcp"] {
                 let cell = |metric: &str| {
@@ -72,8 +75,15 @@ impl Experiment for TcpScale {
                     };
                     rows.iter().find(is_it).map(|row| figure(row.value()))
                 };
-                let cells =
-                    ["segment_ns", "segment_instructions", "connect_ns", "connection_bytes"].map(cell);
+                let metrics = [
+                    "segment_ns",
+                    "segment_instructions",
+                    "segment_lines",
+                    "connect_ns",
+                    "close_ns",
+                    "connection_bytes",
+                ];
+                let cells = metrics.map(cell);
                 if cells.iter().any(Option::is_some) {
                     let head = [grouped(connections as u64), stack.to_owned()];
                     table.line(head.into_iter().chain(cells.map(Option::unwrap_or_default)));
@@ -93,41 +103,74 @@ fn row(metric: &str, unit: &str, stack: &str, connections: usize, value: f64) ->
     Row::new("tcp-scale", metric, unit, value).with("stack", stack).with("connections", connections as u64)
 }
 
-/// Times both stacks with so many connections.
-fn time(
-    options: &Options,
-    sink: &mut dyn Sink,
+/// A server with so many connections, and the times of its rounds.
+struct Timed {
+    stack: &'static str,
     connections: usize,
-    single: &mut Option<f64>,
-) -> Result<(), LabError> {
-    let rounds = if options.quick { 50 } else { 400 };
-    let (mut crowd, connect) = connected(Ours::new(connections)?, connections)?;
-    let nanoseconds = segments(&mut crowd, connections, rounds)?;
-    let first = *single.get_or_insert(nanoseconds);
-    sink.row(row("segment_ns", "ns", "throughline", connections, nanoseconds))?;
-    sink.row(row("connect_ns", "ns", "throughline", connections, connect))?;
-    // Of few connections nothing can be said.
-    if connections >= 1_000 {
-        let bytes = memory(connections)?;
-        sink.row(row("connection_bytes", "bytes", "throughline", connections, bytes).at_most(12.0 * 1024.0))?;
+    crowd: Box<dyn Answers>,
+    times: Vec<f64>,
+}
+
+/// Times both stacks with all numbers of connections in turns, so that what disturbs the machine disturbs all of them.
+fn time(options: &Options, sizes: &[usize], sink: &mut dyn Sink) -> Result<(), LabError> {
+    let mut all = Vec::new();
+    for connections in sizes.iter().copied() {
+        sink.step(&format!("connecting {}", grouped(connections as u64)));
+        all.push(timed("throughline", Ours::new(connections)?, connections, sink)?);
+        // Of few connections nothing can be said.
+        if connections >= 1_000 {
+            let bytes = memory(connections)?;
+            let row = row("connection_bytes", "bytes", "throughline", connections, bytes);
+            sink.row(row.at_most(12.0 * 1024.0))?;
+        }
+        if connections <= MOST_PLAIN {
+            all.push(timed("smoltcp", Plain::new(connections), connections, sink)?);
+        }
     }
-    if connections == SIZES[SIZES.len() - 1] {
-        let grown = row("segment_of_single", "ratio", "throughline", connections, nanoseconds / first);
-        sink.row(grown.at_most(1.2))?;
+    sink.step("timing segments, all in turns");
+    let mut random = Pcg64Mcg::seed_from_u64(options.seed);
+    for _ in 0..if options.quick { 30 } else { ROUNDS } {
+        for one in &mut all {
+            one.times.push(one.crowd.round(&mut random)?);
+        }
     }
-    drop(crowd);
-    if connections <= MOST_PLAIN {
-        let (mut crowd, connect) = connected(Plain::new(connections), connections)?;
-        sink.row(row(
-            "segment_ns",
-            "ns",
-            "smoltcp",
-            connections,
-            segments(&mut crowd, connections, rounds)?,
-        ))?;
-        sink.row(row("connect_ns", "ns", "smoltcp", connections, connect))?;
+    let mut single = None;
+    for Timed { stack, connections, times, .. } in &mut all {
+        let nanoseconds = median(times);
+        sink.row(row("segment_ns", "ns", stack, *connections, nanoseconds))?;
+        let first = *single.get_or_insert(nanoseconds);
+        if *stack == "throughline" && *connections >= 10_000 {
+            let grown = row("segment_of_single", "ratio", stack, *connections, nanoseconds / first);
+            sink.row(grown.at_most(1.2))?;
+        }
     }
     Ok(())
+}
+
+/// Connects a server, and says how long each connection took.
+fn timed<S: Server + 'static>(
+    stack: &'static str,
+    server: S,
+    connections: usize,
+    sink: &mut dyn Sink,
+) -> Result<Timed, LabError> {
+    let begun = Instant::now();
+    let crowd = Box::new(Crowd::new(server, connections)?);
+    let each = begun.elapsed().as_nanos() as f64 / connections as f64;
+    sink.row(row("connect_ns", "ns", stack, connections, each))?;
+    Ok(Timed { stack, connections, crowd, times: Vec::with_capacity(ROUNDS) })
+}
+
+/// Connections are made, used, and closed by the client, then by the server, until nothing is left of them; and once more, for
+/// which there is room only if so.
+fn lives(connections: usize, sink: &mut dyn Sink) -> Result<(), LabError> {
+    let mut crowd = Crowd::new(Ours::new(connections)?, connections)?;
+    let begun = Instant::now();
+    crowd.close()?;
+    let each = begun.elapsed().as_nanos() as f64 / connections as f64;
+    sink.row(row("close_ns", "ns", "throughline", connections, each))?;
+    crowd.connect()?;
+    crowd.close()
 }
 
 /// Bytes of memory of one end of a connection, found by a process that has no other.
@@ -154,40 +197,32 @@ pub(crate) fn weigh(arguments: &[String]) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Connects them, and says how long each took.
-fn connected<S: Server>(server: S, connections: usize) -> Result<(Crowd<S>, f64), LabError> {
-    let begun = Instant::now();
-    let crowd = Crowd::new(server, connections)?;
-    Ok((crowd, begun.elapsed().as_nanos() as f64 / connections as f64))
+/// What is timed.
+trait Answers {
+    /// Nanoseconds for a segment of a connection drawn at random: in, read, written back, out.
+    fn round(&mut self, random: &mut Pcg64Mcg) -> Result<f64, LabError>;
 }
 
-/// Nanoseconds for a segment of a connection drawn at random: in, read, written back, out.
-fn segments<S: Server>(crowd: &mut Crowd<S>, connections: usize, rounds: usize) -> Result<f64, LabError> {
-    let mut random = Pcg64Mcg::seed_from_u64(7);
-    let mut times = Vec::with_capacity(rounds);
-    for _ in 0..rounds {
+impl<S: Server> Answers for Crowd<S> {
+    fn round(&mut self, random: &mut Pcg64Mcg) -> Result<f64, LabError> {
         // With one connection every segment is answered before the next.
-        let batch = BATCH.min(connections);
-        let repeats = BATCH / batch;
-        let mut taken = std::time::Duration::ZERO;
+        let batch = BATCH.min(self.len());
+        let mut taken = Duration::ZERO;
         let mut done = 0;
-        for _ in 0..repeats {
-            let frames = crowd.requests(drawn(&mut random, connections, batch).into_iter());
+        for _ in 0..BATCH / batch {
+            let mut frames = self.requests(drawn(random, self.len(), batch).into_iter());
             let sent = frames.len();
             let begun = Instant::now();
-            for frame in frames {
-                crowd.server.arrive(frame);
-            }
-            let echoed = crowd.server.echo();
+            self.server.arrive_all(&mut frames);
+            let echoed = self.server.echo();
             taken += begun.elapsed();
-            if crowd.finish() != sent * DATA.len() || echoed != sent {
+            if self.finish() != sent * DATA.len() || echoed != sent || sent != batch {
                 return Err(failed("an echo is missing"));
             }
             done += sent;
         }
-        times.push(taken.as_nanos() as f64 / done as f64);
+        Ok(taken.as_nanos() as f64 / done as f64)
     }
-    Ok(median(&mut times))
 }
 
 /// Different connections.
@@ -208,13 +243,11 @@ fn count(sizes: &[usize], sink: &mut dyn Sink) -> Result<(), LabError> {
     for (label, counts) in callgrind::run("tcp-scale-probe", &sizes)? {
         let Some((stack, connections)) = label.split_once(' ') else { continue };
         let connections = connections.parse().map_err(failed)?;
-        sink.row(row(
-            "segment_instructions",
-            "instructions",
-            stack,
-            connections,
-            counts.instructions / BATCH as f64,
-        ))?;
+        let each = counts.instructions / BATCH as f64;
+        sink.row(row("segment_instructions", "instructions", stack, connections, each))?;
+        if connections == MOST_COUNTED {
+            sink.row(row("segment_lines", "cache lines", stack, connections, counts.misses / BATCH as f64))?;
+        }
     }
     Ok(())
 }

@@ -1,24 +1,28 @@
 //! One connection: its socket, and when it is to be woken.
 
 use smoltcp::{
-    iface::{SocketHandle, SocketSet},
-    socket::tcp::{self, RecvError, State},
+    iface::SocketSet,
+    socket::{
+        Socket,
+        tcp::{self, RecvError, State},
+    },
     time::Instant,
     wire::IpAddress,
 };
 
-use super::PATIENCE;
+use super::{super::transport::End, PATIENCE, alarm::Alarm};
 use crate::{Layer, Lower, StreamError, Upper};
 
-/// See the module.
+/// See the module. What every segment needs is at the front.
 pub(super) struct Session {
-    /// A set of one socket; `None` in a session that has been removed.
-    pub sockets: Option<SocketSet<'static>>,
-    handle: Option<SocketHandle>,
+    /// A set of one socket; of none in a session that has been removed.
+    pub sockets: SocketSet<'static>,
     pub upper: Upper,
-    pub local: (IpAddress, u16),
-    pub remote: (IpAddress, u16),
     pub below: Option<Layer>,
+    /// When it is woken.
+    alarm: Alarm,
+    /// What the user was told last.
+    told: Option<State>,
     /// Whether we asked first.
     pub opened: bool,
     /// Whether the user has been told that there is a connection.
@@ -27,13 +31,10 @@ pub(super) struct Session {
     released: bool,
     /// Whether the user wanted to send more than there was room for.
     wants_room: bool,
-    /// What the user was told last.
-    told: Option<State>,
     /// When it ends, whatever the other end does.
     abort_at: Option<Instant>,
-    /// When the wheel wakes it, if it is in the wheel.
-    pub woken: Instant,
-    in_wheel: bool,
+    pub local: End,
+    pub remote: End,
     /// Tells it from others that had its slot before.
     pub serial: u64,
 }
@@ -42,88 +43,86 @@ impl Default for Session {
     fn default() -> Self {
         let nobody = (IpAddress::v4(0, 0, 0, 0), 0);
         Self {
-            sockets: None,
-            handle: None,
+            sockets: SocketSet::new(Vec::new()),
             upper: Upper::Itself,
-            local: nobody,
-            remote: nobody,
             below: None,
+            alarm: Alarm::default(),
+            told: None,
             opened: false,
             announced: false,
             released: false,
             wants_room: false,
-            told: None,
             abort_at: None,
-            woken: Instant::ZERO,
-            in_wheel: false,
+            local: nobody,
+            remote: nobody,
             serial: 0,
         }
     }
 }
 
 impl Session {
-    pub fn new(
-        socket: tcp::Socket<'static>,
-        upper: Upper,
-        local: (IpAddress, u16),
-        remote: (IpAddress, u16),
-        below: Layer,
-    ) -> Self {
+    pub fn new(socket: tcp::Socket<'static>, upper: Upper, local: End, remote: End, below: Layer) -> Self {
         let mut sockets = SocketSet::new(Vec::with_capacity(1));
-        let handle = Some(sockets.add(socket));
-        Self { sockets: Some(sockets), handle, upper, local, remote, below: Some(below), ..Self::default() }
+        sockets.add(socket);
+        Self { sockets, upper, local, remote, below: Some(below), ..Self::default() }
     }
 
+    #[inline]
     pub fn socket(&mut self) -> Option<&mut tcp::Socket<'static>> {
-        Some(self.sockets.as_mut()?.get_mut(self.handle?))
+        let (_, Socket::Tcp(socket)) = self.sockets.iter_mut().next()?;
+        Some(socket)
     }
 
+    #[inline]
     pub fn state(&mut self) -> State {
         self.socket().map_or(State::Closed, |socket| socket.state())
     }
 
-    /// Takes note of when the socket is due. Whether the wheel must be told: it knows one time, at which it wakes the
-    /// session, perhaps too early.
-    pub fn arm(&mut self, due: Option<Instant>, now: Instant) -> bool {
-        let Some(due) = [due, self.abort_at].into_iter().flatten().min().map(|due| due.max(now)) else {
-            return false;
+    /// Takes note of when the socket is due: by when the wheel is to wake the session, if it does not do so already.
+    #[inline]
+    pub fn arm(&mut self, due: Option<Instant>, now: Instant) -> Option<Instant> {
+        let due = match (due, self.abort_at) {
+            (Some(due), Some(abort)) => due.min(abort),
+            (due, abort) => due.or(abort)?,
         };
-        if self.in_wheel && self.woken <= due {
-            return false;
-        }
-        (self.woken, self.in_wheel) = (due, true);
-        true
+        let due = due.max(now);
+        self.alarm.set(due).then_some(due)
     }
 
-    /// The wheel has woken it, or another that had its slot.
-    pub fn wake(&mut self, now: Instant) {
-        if self.woken <= now {
-            self.in_wheel = false;
+    /// Whether the wheel wakes it by then.
+    #[inline]
+    pub fn is_woken_by(&self, time: Instant) -> bool {
+        self.alarm.is_set_by(time)
+    }
+
+    /// The wheel has woken it, or another that had its slot. Whether there is anything to do.
+    pub fn wake(&mut self, now: Instant) -> bool {
+        if !self.alarm.rings(now) {
+            return false;
         }
         if self.abort_at.is_some_and(|abort| abort <= now)
             && let Some(socket) = self.socket()
         {
             socket.abort();
         }
+        true
     }
 
     /// Tells the user that there is a connection, data, room, or an end.
+    #[inline]
     pub fn tell(&mut self, lower: &mut Lower<'_>) {
         let Upper::User(path) = self.upper else { return };
-        let (told, wants_room, opened) = (self.told, self.wants_room, self.opened);
-        let Some(socket) = self.socket() else { return };
+        let Some((_, Socket::Tcp(socket))) = self.sockets.iter_mut().next() else { return };
         let state = socket.state();
         if matches!(state, State::Listen | State::SynSent | State::SynReceived) {
             return;
         }
-        let room = wants_room && socket.can_send();
-        let news = socket.can_recv() || room || told != Some(state);
+        let room = self.wants_room && socket.can_send();
+        let news = socket.can_recv() || room || self.told != Some(state);
         if !self.announced && state != State::Closed {
+            socket.set_timeout(Some(PATIENCE));
             self.announced = true;
-            if let Some(socket) = self.socket() {
-                socket.set_timeout(Some(PATIENCE));
-            }
-            if !opened {
+            if !self.opened {
                 lower.announce_path(path);
             }
         }
@@ -135,12 +134,12 @@ impl Session {
     }
 
     /// Nobody has any use for it any more.
+    #[inline]
     pub fn has_ended(&mut self) -> bool {
         // One that was never announced has no user. If the other end took its SYN back, it listens again, for anybody.
-        let unknown = !self.opened && !self.announced;
         match self.state() {
-            State::Closed => self.released || unknown,
-            State::Listen => unknown,
+            State::Closed => self.released || !self.opened && !self.announced,
+            State::Listen => !self.opened && !self.announced,
             _ => false,
         }
     }

@@ -1,0 +1,82 @@
+//! What a connection does after something has happened to it: it sends, sets its timer, and tells its user.
+
+use smoltcp::{
+    iface::Interface,
+    time::{Duration, Instant},
+};
+use throughline_demux::Slot;
+
+use super::{ACK_DELAY, Tcp, link::Link, session::Session};
+use crate::{Layer, Lower, Message, Pool};
+
+/// Segments that one event sends at most before others have their turn.
+const BURST: usize = 64;
+/// No timer that smoltcp starts ends sooner: neither those of acknowledgements nor those after which it repeats, 10 ms.
+const SHORTEST: Duration = ACK_DELAY;
+
+/// Whether there is something to send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sends {
+    /// Most likely.
+    First,
+    /// To be found out.
+    IfDue,
+}
+
+impl Tcp {
+    /// Sends what a connection has to send, sets its timer, and tells its user what has changed.
+    pub(super) fn work(&mut self, slot: Slot, sends: Sends, lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        let now = lower.now();
+        let mut due = None;
+        if sends == Sends::IfDue {
+            due = self.interface.poll_at(now, &session.sockets);
+        }
+        if sends == Sends::First || due.is_some_and(|due| due <= now) {
+            let all = send(&mut self.interface, session, &mut self.made, self.room, now, &mut lower.cx.pool);
+            // Who is woken before any timer ends that has begun now need not know which that is.
+            let later = all && session.is_woken_by(now + SHORTEST);
+            due = if later { None } else { self.interface.poll_at(now, &session.sockets) };
+        }
+        if let Some(due) = session.arm(due, now) {
+            self.wheel.add(due, slot.0);
+        }
+        session.tell(lower);
+        let (below, ended) = (session.below, session.has_ended());
+        if !self.made.is_empty() {
+            push_all(&mut self.made, below, lower);
+        }
+        if ended {
+            self.remove(slot, lower);
+        }
+    }
+}
+
+/// Has smoltcp make the segments that are due, and says whether it made all.
+fn send(
+    interface: &mut Interface,
+    session: &mut Session,
+    made: &mut Vec<Message>,
+    room: usize,
+    now: Instant,
+    pool: &mut Pool,
+) -> bool {
+    for _ in 0..BURST {
+        let before = made.len();
+        interface.poll_egress(now, &mut Link::new(None, made, pool), &mut session.sockets);
+        // After a segment that is not full there is nothing more to send.
+        if made.len() == before || made.last().is_none_or(|segment| segment.len() < room / 2) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Sends the packets that smoltcp made by the session below, which has a header of its own for them.
+pub(super) fn push_all(made: &mut Vec<Message>, below: Option<Layer>, lower: &mut Lower<'_>) {
+    for packet in made.drain(..) {
+        let Some(below) = below else { continue };
+        // What does not leave is lost, as on the wire: TCP sends it again.
+        let _ = lower.push(below, packet);
+    }
+}
