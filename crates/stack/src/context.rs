@@ -10,11 +10,12 @@ use throughline_demux::{Arena, Slot};
 
 use crate::{
     Answer, Control, Discard, Enabled, Host, Layer, Message, OpenError, Participants, PathId, Pool, Protocol,
-    ProtocolId, SendError, Trouble, Upper,
+    ProtocolId, Refusal, Refused, Report, SendError, Trouble, Upper,
     neighbors::Neighbors,
     path::{Listener, Path},
     run_queue::{RunQueue, Urgency},
     sessions::LOOKED_AT,
+    trouble::Allowance,
 };
 
 /// Paths that a listener's user has not taken yet.
@@ -57,6 +58,11 @@ pub(crate) struct Context {
     pub asking: Vec<IpAddress>,
     /// Messages whose next hop has become known, and the sessions that are to send them.
     pub released: VecDeque<(Layer, Message)>,
+    /// Packets whose senders are to be told that they went no further.
+    pub refused: Vec<Refused>,
+    /// What was said of packets of ours.
+    pub reports: Vec<Report>,
+    pub allowance: Allowance,
     counts: Vec<[u64; Discard::ALL.len()]>,
     /// Whether users' data is checked while it moves to where it belongs.
     pub integrates: bool,
@@ -77,6 +83,9 @@ impl Context {
             out: RunQueue::new(urgency, limits.sent),
             asking: Vec::new(),
             released: VecDeque::new(),
+            refused: Vec::new(),
+            reports: Vec::new(),
+            allowance: Allowance::default(),
             counts: vec![[0; Discard::ALL.len()]; protocols],
             integrates: false,
             limits,
@@ -263,6 +272,16 @@ impl Context {
     }
 }
 
+/// Bytes of a packet that errors quote: with their headers they are no longer than every host must take (RFC 1812, 4.3.2.3;
+/// RFC 4443, 3.1), or than a frame.
+fn quoted(version: IpVersion, mtu: usize) -> usize {
+    let (most, headers) = match version {
+        IpVersion::Ipv4 => (576, 28),
+        IpVersion::Ipv6 => (1280, 48),
+    };
+    most.min(mtu) - headers
+}
+
 /// The protocols below one, and what all share.
 pub struct Lower<'a> {
     pub(crate) protocols: &'a mut [Box<dyn Protocol>],
@@ -364,6 +383,27 @@ impl Lower<'_> {
         self.cx.passive_path(listener)
     }
 
+    /// Has the sender of a packet told why it went no further, unless that may not be or ICMP is not in the graph. The
+    /// packet must be whole, to us alone, and nothing but the first piece of a datagram (RFC 1122, 3.2.2; RFC 4443, 2.4 e).
+    pub fn refuse(
+        &mut self,
+        ip: ProtocolId,
+        (local, remote): (IpAddress, IpAddress),
+        why: Refusal,
+        packet: &[u8],
+    ) {
+        let cx = &mut *self.cx;
+        if !cx.neighbors.has_places_for_strangers() || !cx.allowance.take(cx.now) {
+            return;
+        }
+        let most = quoted(remote.version(), cx.host.mtu);
+        let mut quote = cx.pool.take();
+        match quote.append(&packet[..packet.len().min(most)]) {
+            Ok(()) => cx.refused.push(Refused { ip, local, remote, why, quote }),
+            Err(_) => cx.pool.give(quote),
+        }
+    }
+
     /// Whether a listener's user keeps up with the paths made for it.
     pub fn has_backlog(&mut self, listener: Slot) -> bool {
         let listener = self.cx.listeners.exclusive().into_slot(listener);
@@ -393,12 +433,13 @@ impl Lower<'_> {
         self.cx.path(slot).is_some_and(|path| path.has_room()) || self.cx.weed(slot)
     }
 
-    /// Tells the user of a path what went wrong.
-    pub fn trouble(&mut self, path: Slot, trouble: Trouble) {
-        if let Some(path) = self.cx.path(path) {
+    /// Tells the user above what went wrong, if there is one.
+    pub fn trouble(&mut self, upper: Upper, trouble: Trouble) {
+        let Upper::User(slot) = upper else { return };
+        if let Some(path) = self.cx.path(slot) {
             path.trouble = Some(trouble);
         }
-        self.cx.list(path);
+        self.cx.list(slot);
     }
 
     /// Starts to fetch a path into the caches.

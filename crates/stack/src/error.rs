@@ -129,13 +129,32 @@ pub enum SendError {
     NotForUsers,
 }
 
-/// What went wrong on a path, other than with a message of its user's.
+/// What went wrong on a path, other than with a message of its user's. But for [`Unanswered`](Self::Unanswered) it is what a host
+/// or a router said of a packet that was sent: news, no proof, since whoever guesses addresses and ports can say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The other end said nothing for long, though it was asked again and again: whether it has executed the call is not
     /// known.
     #[error("the call was not answered")]
     Unanswered,
+    /// Nobody is at the port.
+    #[error("nobody is at the port")]
+    NoPort,
+    /// The host has no such protocol.
+    #[error("the other host has no such protocol")]
+    NoProtocol,
+    /// The host or its network is not reached.
+    #[error("the other host is not reached")]
+    Unreachable,
+    /// Somebody forbids it.
+    #[error("prohibited on the way")]
+    Prohibited,
+    /// The packet is longer than some link carries.
+    #[error("longer than a link on the way carries")]
+    TooLong,
+    /// It was on its way for too long, or pieces of it were lost.
+    #[error("not arrived, or not complete, in time")]
+    Expired,
 }
 
 /// A message is longer than the place that was made for it: so many bytes.

@@ -75,18 +75,13 @@ impl<K: Eq + Hash + Copy> Fragments<K> {
         }
     }
 
-    /// Forgets what was begun too long ago; says how many.
-    pub fn expire(&mut self, now: Instant) -> usize {
-        let before = self.datagrams.len();
-        let bytes = &mut self.bytes;
-        self.datagrams.retain(|_, datagram| {
-            let young = now < datagram.begun + LIFETIME;
-            if !young {
-                *bytes -= datagram.data.len();
-            }
-            young
-        });
-        before - self.datagrams.len()
+    /// Takes out what was begun too long ago, oldest first: of each, the first bytes, if its first piece came.
+    pub fn expire(&mut self, now: Instant) -> Vec<(K, Vec<u8>)> {
+        let is_old = |_: &K, datagram: &mut Datagram| datagram.begun + LIFETIME <= now;
+        let mut old: Vec<_> = self.datagrams.extract_if(is_old).collect();
+        old.sort_by_key(|(_, datagram)| datagram.begun);
+        self.bytes -= old.iter().map(|(_, datagram)| datagram.data.len()).sum::<usize>();
+        old.into_iter().map(|(key, datagram)| (key, datagram.into_beginning())).collect()
     }
 
     /// When [`expire`](Self::expire) has something to do.
@@ -156,6 +151,13 @@ impl Datagram {
         }
     }
 
+    /// What is there without a gap.
+    fn into_beginning(mut self) -> Vec<u8> {
+        let len = self.pieces.first().filter(|piece| piece.start == 0).map_or(0, |piece| piece.end);
+        self.data.truncate(len);
+        self.data
+    }
+
     fn is_complete(&self) -> bool {
         matches!((&self.pieces[..], self.len), ([all], Some(len)) if *all == (0..len))
     }
@@ -221,7 +223,11 @@ mod tests {
             assert_eq!(add(&mut fragments, key, 65_000..65_008, false), Ok(None));
             assert!(fragments.bytes <= BYTES && fragments.datagrams.len() <= DATAGRAMS);
         }
-        assert!(fragments.expire(Instant::ZERO + LIFETIME) > 0);
+        assert_eq!(add(&mut fragments, 3000, 0..8, false), Ok(None));
+        assert_eq!(add(&mut fragments, 3000, 16..24, false), Ok(None));
+        let old = fragments.expire(Instant::ZERO + LIFETIME);
+        let begun: Vec<_> = old.into_iter().filter(|(_, data)| !data.is_empty()).collect();
+        assert_eq!(begun, [(3000, (0..8).collect())]);
         assert_eq!((fragments.bytes, fragments.datagrams.len()), (0, 0));
         // Every other piece of one datagram.
         let gaps = (0..1000).map(|n| add(&mut fragments, 1, 16 * n..16 * n + 8, false)).find(Result::is_err);

@@ -287,11 +287,6 @@ impl Graph {
         self.cx.received(id)
     }
 
-    /// What went wrong on a path since this was asked last; it was [ready](Self::ready) for that too.
-    pub fn trouble(&mut self, id: PathId) -> Option<Trouble> {
-        self.cx.path_of(id)?.trouble.take()
-    }
-
     /// Moves the data of the next message of a path to where it belongs, through `stages`, and says how long it is and what
     /// the stages have become. If nobody has verified its check sum yet, that is done in the same pass (integrated layer
     /// processing): of what turns out to be damaged `into` has been overwritten, but the next message's data is there then.
@@ -320,6 +315,12 @@ impl Graph {
             }
             self.cx.damaged(id, message);
         }
+    }
+
+    /// What went wrong on a path since this was asked last; it was [ready](Self::ready) for that too. A connection goes on
+    /// regardless (RFC 1122, 4.2.3.9).
+    pub fn trouble(&mut self, id: PathId) -> Option<Trouble> {
+        self.cx.path_of(id)?.trouble.take()
     }
 
     /// Sends what there is room for of a stream's data, and says how much that was. After less than all, the path becomes
@@ -451,12 +452,38 @@ impl Graph {
         })
     }
 
-    /// Asks for the neighbours that messages wait for, and sends what waited for those that answered.
+    /// Asks for the neighbours that messages wait for, sends what waited for those that answered, and passes on what is said
+    /// of packets.
     fn settle(&mut self) {
-        if self.cx.asking.is_empty() && self.cx.released.is_empty() {
+        let cx = &self.cx;
+        if cx.refused.is_empty() && cx.reports.is_empty() && cx.asking.is_empty() && cx.released.is_empty() {
             return;
         }
+        self.complain();
         self.resolve();
+    }
+
+    #[cold]
+    fn complain(&mut self) {
+        while let Some(refused) = self.cx.refused.pop() {
+            let ip = Some(refused.ip);
+            match self.protocols.iter().position(|protocol| protocol.explains() == ip) {
+                Some(index) => {
+                    self.with(ProtocolId(index as u8), |protocol, lower| protocol.explain(refused, lower));
+                }
+                None => self.cx.pool.give(refused.quote),
+            }
+        }
+        while let Some(report) = self.cx.reports.pop() {
+            let Some((session, upper)) = self.protocols[report.ip.index()].between(&report) else { continue };
+            let below = Layer { protocol: report.ip, session };
+            match upper {
+                Upper::Protocol(above) => {
+                    self.with(above, |protocol, lower| protocol.trouble(below, &report, lower));
+                }
+                upper => self.with(report.ip, |_, lower| lower.trouble(upper, report.trouble)),
+            }
+        }
     }
 
     #[cold]

@@ -24,6 +24,7 @@ mod run_queue;
 mod sessions;
 mod shepherd;
 mod timer_wheel;
+mod trouble;
 
 /// Its types are in the interface: addresses, the time.
 pub use smoltcp;
@@ -45,3 +46,4 @@ pub use path::{ListenerId, MAX_LAYERS, PathId};
 pub use protocol::{Answer, Control, Demux, Enabled, Layer, Pop, Protocol, ProtocolId, Upper};
 pub use run_queue::{RunQueue, Urgency};
 pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};
+pub use trouble::{Refusal, Refused, Report};

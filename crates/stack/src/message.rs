@@ -27,6 +27,8 @@ pub struct Message {
     /// Whether the device vouches for the check sums of the transport: they were verified, or the frame has never been
     /// on a wire.
     pub verified: bool,
+    /// Whether the frame was sent to many hosts.
+    pub(crate) to_many: bool,
     /// The sum of all that a check sum is over, but for the data, if the data is still to be checked.
     unchecked: Option<u16>,
 }
@@ -67,6 +69,7 @@ impl Message {
             network: headroom,
             priority: 0,
             verified: false,
+            to_many: false,
             unchecked: None,
         }
     }

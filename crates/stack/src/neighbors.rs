@@ -114,6 +114,11 @@ impl Neighbors {
         Ok(true)
     }
 
+    /// Whether neighbours may be asked for on behalf of strangers: half of the places are for our own messages.
+    pub fn has_places_for_strangers(&self) -> bool {
+        self.asked.len() < ASKED / 2
+    }
+
     /// Addresses of this version to be asked for again, and how many messages were given up since nobody answered.
     pub fn due(&mut self, now: Instant, version: IpVersion) -> (Vec<IpAddress>, usize) {
         let (mut again, mut given_up) = (Vec::new(), 0);

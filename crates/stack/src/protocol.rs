@@ -10,7 +10,7 @@ use smoltcp::{
 };
 use throughline_demux::Slot;
 
-use crate::{Discard, Lower, Message, OpenError, Participants, SendError, StreamError};
+use crate::{Discard, Lower, Message, OpenError, Participants, Refused, Report, SendError, StreamError};
 
 /// A protocol of a graph; the lowest are numbered first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -263,6 +263,24 @@ pub trait Protocol: Send {
     /// Asks for a neighbour's hardware address, if that is what this protocol does; sessions that wait are resumed when the
     /// answer comes.
     fn ask(&mut self, _neighbor: IpAddress, _lower: &mut Lower<'_>) {}
+
+    /// The protocol of IP whose senders this one tells why their packets went no further, if it does.
+    fn explains(&self) -> Option<ProtocolId> {
+        None
+    }
+
+    /// Tells a sender why his packet went no further.
+    fn explain(&mut self, refused: Refused, lower: &mut Lower<'_>) {
+        lower.give(refused.quote);
+    }
+
+    /// The session that a packet was sent by, if this is IP, and where that session's messages go.
+    fn between(&mut self, _report: &Report) -> Option<(Slot, Upper)> {
+        None
+    }
+
+    /// Takes notice of what was said of a packet that was sent by the session `below`.
+    fn trouble(&mut self, _below: Layer, _report: &Report, _lower: &mut Lower<'_>) {}
 
     /// Answers questions, takes notice of what is known elsewhere.
     fn control(&mut self, _session: Slot, _control: Control) -> Answer {

@@ -41,6 +41,22 @@ fn udp_over_ethernet_with_ids() {
     }
 }
 
+/// A path whose frames name it is not reached by others.
+#[test]
+fn plain_frames_are_of_no_path_that_others_name() {
+    for architecture in Architecture::ALL {
+        let mut pair = Pair::new(ETHDAA, architecture);
+        let path = pair.server.open("udp", Participants::to(CLIENT6, 7).from_port(7).application(5)).unwrap();
+        let mut data = [0, 7, 0, 7, 0, 13, 0, 0, b'h', b'e', b'l', b'l', b'o'];
+        UdpPacket::new_unchecked(&mut data[..]).fill_checksum(&CLIENT6.into(), &SERVER6.into());
+        for frame in hosts::packets(17, &data) {
+            pair.server.arrive(Message::copied(0, &frame), pair.now);
+        }
+        assert!(pair.server.receive(path).is_none());
+        assert_eq!(pair.server.discarded().collect::<Vec<_>>(), [("udp", Discard::NoPort, 1)]);
+    }
+}
+
 #[test]
 fn both_versions_at_once() {
     for architecture in PLAIN {

@@ -3,7 +3,7 @@
 mod kernel;
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
     process::{Command, Stdio},
 };
@@ -12,7 +12,7 @@ use kernel::{KERNEL, KERNEL6, OURS, OURS6, addresses, in_namespace, ip, skipped,
 use smoltcp::wire::{EthernetAddress, IpCidr};
 use throughline_stack::{
     Architecture, Config, Device, Discard, Driver, Graph, Host, Message, Packet, PacketConfig, Participants,
-    StreamError, Tap,
+    StreamError, Tap, Trouble,
 };
 
 const GRAPH: &str = "
@@ -96,6 +96,26 @@ fn datagrams<D: Device>(driver: &mut Driver<D>, (kernel, ours): Ends) {
     driver.graph.disable(listener);
 }
 
+/// Nobody is at a port: the kernel learns it from us, and we from the kernel.
+fn nobody_there<D: Device>(driver: &mut Driver<D>, (kernel, ours): Ends) {
+    let socket = UdpSocket::bind((kernel, 0)).unwrap();
+    socket.connect((ours, 4444)).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket.send(b"anybody?").unwrap();
+    until("the kernel was not told", || {
+        serve(driver);
+        socket.recv(&mut [0; 9]).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    });
+    let silent = UdpSocket::bind((kernel, 0)).unwrap().local_addr().unwrap().port();
+    let path = driver.graph.open("udp", Participants::to(kernel, silent)).unwrap();
+    driver.graph.send(path, Message::copied(128, b"anybody?")).unwrap();
+    until("we were not told", || {
+        serve(driver);
+        driver.graph.trouble(path) == Some(Trouble::NoPort)
+    });
+    driver.graph.close(path);
+}
+
 /// We ask first.
 fn we_begin<D: Device>(driver: &mut Driver<D>, (kernel, ours): Ends) {
     let socket = UdpSocket::bind((kernel, 0)).unwrap();
@@ -147,10 +167,13 @@ fn over_af_packet() {
         in_namespace(move || {
             let (device, ends) = veth();
             let mut driver = driver(device, architecture);
-            for ends in ends {
-                we_begin(&mut driver, ends);
-                datagrams(&mut driver, ends);
+            for ends in &ends {
+                we_begin(&mut driver, *ends);
+                datagrams(&mut driver, *ends);
                 pinged(&mut driver, &ends.1.to_string());
+            }
+            for ends in ends {
+                nobody_there(&mut driver, ends);
             }
         });
     }
@@ -162,10 +185,13 @@ fn over_tap() {
         in_namespace(move || {
             let (device, ends) = tap();
             let mut driver = driver(device, architecture);
-            for ends in ends {
-                datagrams(&mut driver, ends);
-                we_begin(&mut driver, ends);
+            for ends in &ends {
+                datagrams(&mut driver, *ends);
+                we_begin(&mut driver, *ends);
                 pinged(&mut driver, &ends.1.to_string());
+            }
+            for ends in ends {
+                nobody_there(&mut driver, ends);
             }
         });
     }

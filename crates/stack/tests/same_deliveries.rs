@@ -8,7 +8,9 @@ use smoltcp::{
     time::{Duration, Instant},
     wire::IpAddress,
 };
-use throughline_stack::{Architecture, Config, Graph, ListenerId, Message, Participants, PathId, Urgency};
+use throughline_stack::{
+    Architecture, Config, Graph, ListenerId, Message, Participants, PathId, Trouble, Urgency,
+};
 
 const IDS: u32 = 3;
 const PORTS: u16 = 3;
@@ -19,7 +21,7 @@ const GRAPHS: [&str; 5] = [
     "udp(limit=12) > ipv4(limit=12) > eth(limit=12); icmp > ipv4; arp > eth",
     "udp(limit=12) > ipv6(limit=12) > ethdaa(limit=12); icmp6 > ipv6 > eth(limit=12)",
     "udp(limit=12) > ipv6(limit=12) > eth(limit=12); icmp6 > ipv6",
-    "udp(limit=12) > ipv4(limit=12) > eth(limit=12); udp > ipv6(limit=12) > eth; icmp > ipv4; icmp6 > ipv6; arp > eth",
+    "udp(limit=24) > ipv4(limit=12) > eth(limit=12); udp > ipv6(limit=12) > eth; icmp > ipv4; icmp6 > ipv6; arp > eth",
 ];
 
 /// What is done to one of the frames that a client would send.
@@ -133,9 +135,28 @@ fn frames(description: &str) -> Vec<Vec<u8>> {
             pair.exchange();
         }
     }
+    if !names_paths {
+        complaints(&mut pair, description);
+    }
     let client = hosts::host(hosts::CLIENT).hardware;
     pair.frames.retain(|frame| frame[6..12] == client.0);
     pair.frames
+}
+
+/// Has the client complain of what comes too late: its errors quote what the server sent by each path.
+fn complaints(pair: &mut Pair, description: &str) {
+    for (server, port) in servers(description).flat_map(|server| (0..PORTS).map(move |port| (server, port))) {
+        let client =
+            if server == SERVER.into() { hosts::CLIENT.into() } else { IpAddress::from(hosts::CLIENT6) };
+        let path = pair.client.open("udp", Participants::to(server, 7 + port).from_port(3000)).unwrap();
+        pair.client.send(path, Message::copied(128, b"soon gone")).unwrap();
+        pair.exchange();
+        pair.client.close(path);
+        let to = Participants::to(client, 3000).from_port(7 + port);
+        let path = pair.server.open("udp", to).unwrap();
+        pair.server.send(path, Message::copied(128, b"too late")).unwrap();
+        pair.exchange();
+    }
 }
 
 /// The server's address of each version of IP that there is.
@@ -163,6 +184,8 @@ struct Outcome {
     accepted: usize,
     /// In all, since the reasons may differ: another layer may be the first to notice.
     discarded: u64,
+    /// What paths were told of their messages.
+    troubles: Vec<Trouble>,
 }
 
 /// The next message's data, taken as it is or moved to a place of the user's.
@@ -182,12 +205,16 @@ fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>
     let (mut graph, listeners) = server(description, config);
     let mut outcome = Outcome::default();
     let mut now = Instant::ZERO;
-    for frame in frames {
+    // At the end what is incomplete is given up.
+    for frame in frames.iter().map(Some).chain([None; 400]) {
         now += Duration::from_millis(100);
         graph.tick(now);
-        graph.arrive(Message::copied(0, frame), now);
+        if let Some(frame) = frame {
+            graph.arrive(Message::copied(0, frame), now);
+        }
         while graph.run(now) {}
         while let Some(path) = graph.ready() {
+            outcome.troubles.extend(graph.trouble(path));
             while let Some(data) = next(&mut graph, path, moved) {
                 // The answer shows whose message it was thought to be.
                 let _ = graph.send(path, Message::copied(128, &data[..data.len().min(9)]));
@@ -238,8 +265,11 @@ fn honest_frames_are_all_delivered() {
     for description in GRAPHS {
         let frames = frames(description);
         let outcome = all_agree(description, &frames).unwrap();
-        let paths = servers(description).count() * if description.contains("ethdaa") { 3 } else { 6 };
-        assert_eq!((outcome.accepted, outcome.delivered.len()), (paths, 5 * paths), "{outcome:?}");
+        let (paths, gone) = if description.contains("ethdaa") { (3, 0) } else { (6, 3) };
+        let accepted = servers(description).count() * (paths + gone);
+        let delivered = servers(description).count() * (5 * paths + gone);
+        assert_eq!((outcome.accepted, outcome.delivered.len()), (accepted, delivered), "{outcome:?}");
+        assert_eq!(outcome.troubles, vec![Trouble::NoPort; servers(description).count() * gone]);
         assert_eq!(outcome.discarded, 0);
     }
 }

@@ -45,14 +45,16 @@ impl Eth {
     }
 
     /// The key in the header at the front, if the frame is for this host.
-    fn header(&self, message: &Message) -> Result<(u64, u16), Discard> {
+    fn header(&self, message: &mut Message) -> Result<(u64, u16), Discard> {
         let bytes = message.bytes();
         if bytes.len() < HEADER {
             return Err(Discard::Truncated);
         }
-        for_us(self.own, bytes)?;
+        let to_many = for_us(self.own, bytes)?;
         let ethertype = u16::from_be_bytes([bytes[12], bytes[13]]);
-        Ok((key(&bytes[6..12], ethertype), ethertype))
+        let key = key(&bytes[6..12], ethertype);
+        message.to_many = to_many;
+        Ok((key, ethertype))
     }
 
     fn enabled(&self, ethertype: u16) -> Option<Enabled> {
@@ -60,17 +62,18 @@ impl Eth {
     }
 }
 
-/// Whether a frame's addresses are such that this host takes it.
+/// Whether a frame is for many hosts, if its addresses are such that this one takes it.
 #[inline]
-pub(super) fn for_us(own: EthernetAddress, frame: &[u8]) -> Result<(), Discard> {
+pub(super) fn for_us(own: EthernetAddress, frame: &[u8]) -> Result<bool, Discard> {
     // A group's address has the lowest bit of its first byte set; who is in which group is for those above.
-    if frame[..6] != own.0 && frame[0] & 1 == 0 {
+    let to_many = frame[0] & 1 == 1;
+    if frame[..6] != own.0 && !to_many {
         return Err(Discard::NotForUs);
     }
     if frame[6] & 1 == 1 || frame[6..12] == own.0 {
         return Err(Discard::Source);
     }
-    Ok(())
+    Ok(to_many)
 }
 
 impl Protocol for Eth {

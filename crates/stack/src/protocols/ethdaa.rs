@@ -103,10 +103,10 @@ impl EthDaa {
         if bytes.len() < HEADER {
             return Err(Discard::Truncated);
         }
-        for_us(self.own, bytes)?;
+        let to_many = for_us(self.own, bytes)?;
         let id = word(bytes, 14);
         let (key, priority) = (key(&bytes[6..12], id), word(bytes, 18));
-        message.priority = priority;
+        (message.priority, message.to_many) = (priority, to_many);
         Ok((key, id))
     }
 

@@ -1,10 +1,14 @@
-//! ICMP (RFC 792): answers echo requests.
+//! ICMP (RFC 792): answers echo requests, and carries what is said of packets that went no further ([`errors`]).
+
+mod errors;
 
 use smoltcp::wire::{Icmpv4Message, Icmpv4Packet};
 use throughline_demux::Slot;
 
+use self::errors::said;
 use crate::{
-    Demux, Discard, Enabled, Layer, Lower, Message, OpenError, Participants, Pop, Protocol, ProtocolId, Upper,
+    Demux, Discard, Enabled, Layer, Lower, Message, OpenError, Participants, Pop, Protocol, ProtocolId,
+    Refused, SendError, Upper,
 };
 
 const PROTOCOL: u8 = 1;
@@ -60,6 +64,9 @@ impl Protocol for Icmp {
             return Err(Discard::Checksum);
         }
         if (packet.msg_type(), packet.msg_code()) != (Icmpv4Message::EchoRequest, 0) {
+            let report = said(packet.msg_type(), packet.msg_code())
+                .and_then(|trouble| self.report(trouble, packet.data(), &lower.cx.host));
+            lower.cx.reports.extend(report);
             return Ok(Pop::Consumed);
         }
         let data = packet.into_inner();
@@ -79,5 +86,15 @@ impl Protocol for Icmp {
             lower.cx.count(self.own, Discard::SendQueueFull);
         }
         Ok(Pop::Consumed)
+    }
+
+    fn explains(&self) -> Option<ProtocolId> {
+        Some(self.below)
+    }
+
+    fn explain(&mut self, refused: Refused, lower: &mut Lower<'_>) {
+        if self.send_error(refused, lower) == Err(SendError::QueueFull) {
+            lower.cx.count(self.own, Discard::SendQueueFull);
+        }
     }
 }

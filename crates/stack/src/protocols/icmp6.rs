@@ -1,6 +1,8 @@
-//! ICMPv6 (RFC 4443): answers echo requests, and finds neighbours ([`discovery`]).
+//! ICMPv6 (RFC 4443): answers echo requests, finds neighbours ([`discovery`]), and carries what is said of packets that went no
+//! further ([`errors`]).
 
 mod discovery;
+mod errors;
 
 use smoltcp::{
     time::Instant,
@@ -8,10 +10,11 @@ use smoltcp::{
 };
 use throughline_demux::Slot;
 
+use self::errors::said;
 use super::ipv6::ICMP6;
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lower, Message, OpenError, Participants, Pop,
-    Protocol, ProtocolId, Upper,
+    Protocol, ProtocolId, Refused, SendError, Upper,
 };
 
 const HEADER: usize = 8;
@@ -52,6 +55,10 @@ impl Icmp6 {
     /// Sends the data of an echo request back.
     fn echo(&self, from: &From, request: &[u8], priority: u32, lower: &mut Lower<'_>) {
         let below = Layer { protocol: self.below, session: from.session };
+        // Many may answer such a question, whose source may be another's address: not too often.
+        if from.to.is_multicast() && !lower.cx.allowance.take(lower.cx.now) {
+            return;
+        }
         let Answer::Addresses { local: IpAddress::Ipv6(local), .. } =
             lower.control(below, Control::Addresses)
         else {
@@ -111,7 +118,11 @@ impl Protocol for Icmp6 {
             }
             (Icmpv6Message::NeighborSolicit, 0) => self.solicited(&from, packet.into_inner(), lower)?,
             (Icmpv6Message::NeighborAdvert, 0) => self.advertised(&from, packet.into_inner(), lower)?,
-            _ => {}
+            (what, code) => {
+                let report = said(what, code)
+                    .and_then(|trouble| self.report(trouble, &packet.into_inner()[HEADER..], &lower.cx.host));
+                lower.cx.reports.extend(report);
+            }
         }
         Ok(Pop::Consumed)
     }
@@ -119,6 +130,16 @@ impl Protocol for Icmp6 {
     fn ask(&mut self, neighbor: IpAddress, lower: &mut Lower<'_>) {
         if let IpAddress::Ipv6(neighbor) = neighbor {
             self.solicit(neighbor, lower);
+        }
+    }
+
+    fn explains(&self) -> Option<ProtocolId> {
+        Some(self.below)
+    }
+
+    fn explain(&mut self, refused: Refused, lower: &mut Lower<'_>) {
+        if self.send_error(refused, lower) == Err(SendError::QueueFull) {
+            lower.cx.count(self.own, Discard::SendQueueFull);
         }
     }
 

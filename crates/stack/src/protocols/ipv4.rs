@@ -17,7 +17,8 @@ use self::{
 
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, SendError, Upper, fragments::Fragments, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, fragments::Fragments,
+    sessions::Sessions,
 };
 
 const ETHERTYPE: u16 = 0x0800;
@@ -75,7 +76,8 @@ impl Ipv4 {
             return Err(Discard::Malformed);
         }
         let to = packet.dst_addr();
-        if !self.host.has(to.into()) && !self.host.is_broadcast(to) {
+        // What is for one host does not come in a frame for many (RFC 1122, 3.3.6).
+        if (message.to_many || !self.host.has(to.into())) && !self.host.is_broadcast(to) {
             return Err(Discard::NotForUs);
         }
         let pair = Pair {
@@ -139,7 +141,8 @@ impl Protocol for Ipv4 {
             let upper = session.upper;
             return Ok(Demux::Found(slot, Self::found(&read, upper, message)));
         }
-        self.enabled(read.pair.protocol).map(|_| Demux::Passive).ok_or(Discard::UnknownProtocol)
+        // The sender of what nobody wants is told so.
+        Ok(Demux::Passive)
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
@@ -186,7 +189,14 @@ impl Protocol for Ipv4 {
         if to_all && read.pair.protocol == ICMP {
             return Err(Discard::NotForUs);
         }
-        let upper = match self.enabled(read.pair.protocol).ok_or(Discard::UnknownProtocol)? {
+        let Some(user) = self.enabled(read.pair.protocol) else {
+            if !to_all && packet.frag_offset() == 0 {
+                let ends = (to.into(), remote.into());
+                lower.refuse(self.own, ends, Refusal::NoProtocol(9), message.bytes());
+            }
+            return Err(Discard::UnknownProtocol);
+        };
+        let upper = match user {
             Enabled::Protocol(protocol) => Upper::Protocol(protocol),
             Enabled::Listener(listener) => Upper::User(lower.passive_path(listener)?),
         };
@@ -221,6 +231,10 @@ impl Protocol for Ipv4 {
             return Err(OpenError::Missing("the remote address"));
         };
         let protocol = participants.protocol.ok_or(OpenError::Missing("the protocol above"))?;
+        // Frames that name paths carry none of a protocol without users.
+        if self.private && protocol == ICMP && !matches!(upper, Upper::User(_)) {
+            return Err(OpenError::NoRoute);
+        }
         let route = if self.host.is_broadcast(remote) {
             self.host
                 .addresses
@@ -342,6 +356,15 @@ impl Protocol for Ipv4 {
         self.sessions.get(session)?.link
     }
 
+    fn between(&mut self, report: &Report) -> Option<(Slot, Upper)> {
+        let (IpAddress::Ipv4(local), IpAddress::Ipv4(remote)) = (report.local, report.remote) else {
+            return None;
+        };
+        let (remote, local) = (remote.to_bits(), local.to_bits());
+        let pair = Pair { remote, local, below: 0, protocol: report.protocol };
+        self.sessions.find(&pair).map(|(slot, session)| (slot, session.upper))
+    }
+
     fn control(&mut self, session: Slot, control: Control) -> Answer {
         match (control, self.sessions.get(session)) {
             (Control::Addresses, Some(session)) => Answer::Addresses {
@@ -354,8 +377,9 @@ impl Protocol for Ipv4 {
     }
 
     fn tick(&mut self, now: Instant, lower: &mut Lower<'_>) -> Option<Instant> {
-        for _ in 0..self.fragments.expire(now) {
+        for ((pair, ident), data) in self.fragments.expire(now) {
             lower.cx.count(self.own, Discard::Incomplete);
+            self.refuse_incomplete(pair, ident, &data, lower);
         }
         self.fragments.next_expiry()
     }

@@ -2,7 +2,7 @@
 //!
 //! Link-local addresses and groups are of the one device that there is.
 
-mod extensions;
+pub(super) mod extensions;
 mod next_hop;
 mod pieces;
 mod session;
@@ -22,7 +22,8 @@ use self::{
 };
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, SendError, Upper, fragments::Fragments, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, fragments::Fragments,
+    sessions::Sessions,
 };
 
 const ETHERTYPE: u16 = 0x86dd;
@@ -33,6 +34,8 @@ pub(crate) const LEAST_MTU: usize = 1280;
 const MOST: usize = 65_535;
 const HOP_LIMIT: u8 = 64;
 pub(super) const ICMP6: u8 = 58;
+/// Says that nothing follows.
+const NOTHING: u8 = 59;
 
 /// Internet Protocol, version 6.
 pub(crate) struct Ipv6 {
@@ -79,7 +82,8 @@ impl Ipv6 {
             return Err(Discard::Malformed);
         }
         let (remote, to, len) = (packet.src_addr(), packet.dst_addr(), packet.total_len());
-        if !self.host.has(to.into()) && !self.host.is_group(to) {
+        // What is for one host does not come in a frame for many.
+        if (message.to_many || !self.host.has(to.into())) && !self.host.is_group(to) {
             return Err(Discard::NotForUs);
         }
         // There may be a session for what we send to the group.
@@ -173,7 +177,8 @@ impl Protocol for Ipv6 {
             let upper = session.upper;
             return Ok(Demux::Found(slot, Self::found(&read, upper, message)));
         }
-        self.enabled(read.pair.protocol).map(|_| Demux::Passive).ok_or(Discard::UnknownProtocol)
+        // The sender of what nobody wants is told so.
+        Ok(Demux::Passive)
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
@@ -205,7 +210,15 @@ impl Protocol for Ipv6 {
         let packet = Ipv6Packet::new_unchecked(message.bytes());
         let (remote, to, protocol) = (packet.src_addr(), packet.dst_addr(), read.pair.protocol);
         let (local, next_hop) = self.way_back(remote, to, protocol).ok_or(Discard::Source)?;
-        let upper = match self.enabled(protocol).ok_or(Discard::UnknownProtocol)? {
+        let Some(user) = self.enabled(protocol) else {
+            let is_first = read.walked.piece.is_none_or(|piece| piece.at == 0);
+            if !to.is_multicast() && is_first && protocol != NOTHING {
+                let why = Refusal::NoProtocol(read.walked.named as u32);
+                lower.refuse(self.own, (to.into(), remote.into()), why, message.bytes());
+            }
+            return Err(Discard::UnknownProtocol);
+        };
+        let upper = match user {
             Enabled::Protocol(protocol) => Upper::Protocol(protocol),
             Enabled::Listener(listener) => Upper::User(lower.passive_path(listener)?),
         };
@@ -250,6 +263,10 @@ impl Protocol for Ipv6 {
         }
         let below = self.ways.of(protocol);
         let private = self.ways.is_private(below);
+        // Frames that name paths carry none of a protocol without users.
+        if private && protocol == ICMP6 && !matches!(upper, Upper::User(_)) {
+            return Err(OpenError::NoRoute);
+        }
         let mut pair = Pair { remote: remote.to_bits(), local: local.to_bits(), below: 0, protocol };
         if !private && let Some(slot) = self.shared(&pair, upper)? {
             return Ok(slot);
@@ -343,6 +360,15 @@ impl Protocol for Ipv6 {
         self.sessions.get(session)?.link
     }
 
+    fn between(&mut self, report: &Report) -> Option<(Slot, Upper)> {
+        let (IpAddress::Ipv6(local), IpAddress::Ipv6(remote)) = (report.local, report.remote) else {
+            return None;
+        };
+        let (remote, local) = (remote.to_bits(), local.to_bits());
+        let pair = Pair { remote, local, below: 0, protocol: report.protocol };
+        self.sessions.find(&pair).map(|(slot, session)| (slot, session.upper))
+    }
+
     fn control(&mut self, session: Slot, control: Control) -> Answer {
         match (control, self.sessions.get(session)) {
             (Control::Addresses, Some(session)) => Answer::Addresses {
@@ -355,8 +381,9 @@ impl Protocol for Ipv6 {
     }
 
     fn tick(&mut self, now: Instant, lower: &mut Lower<'_>) -> Option<Instant> {
-        for _ in 0..self.fragments.expire(now) {
+        for ((pair, ident), data) in self.fragments.expire(now) {
             lower.cx.count(self.own, Discard::Incomplete);
+            self.refuse_incomplete(pair, ident, &data, lower);
         }
         self.fragments.next_expiry()
     }

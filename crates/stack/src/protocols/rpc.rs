@@ -21,7 +21,8 @@ use self::{
 use super::transport::{Opened, Transport, key};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, SendError, Upper, sessions::Sessions, timer_wheel::TimerWheel,
+    Participants, Pop, Protocol, ProtocolId, Report, SendError, Upper, sessions::Sessions,
+    timer_wheel::TimerWheel,
 };
 
 /// Above IP: for experiments (RFC 3692).
@@ -215,6 +216,15 @@ impl Protocol for Rpc {
 
     fn below(&mut self, session: Slot) -> Option<Layer> {
         self.sessions.get(session)?.below
+    }
+
+    /// Whoever called is told, and the call goes on: it may be a lie, and it may pass.
+    fn trouble(&mut self, below: Layer, report: &Report, lower: &mut Lower<'_>) {
+        let [.., a, b, c, d] = report.first;
+        let (from, to) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        if let Some((_, session)) = self.sessions.find(&key(below, to, from)) {
+            lower.trouble(session.upper, report.trouble);
+        }
     }
 
     fn control(&mut self, session: Slot, control: Control) -> Answer {

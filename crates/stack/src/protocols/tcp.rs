@@ -27,11 +27,11 @@ use self::{
 };
 use super::{
     sums::{is_intact, pseudo},
-    transport::{Opened, Transport, key},
+    transport::{Opened, Transport, key, key_of_sent},
 };
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, SendError, StreamError, Upper, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, Report, SendError, StreamError, Upper, sessions::Sessions,
     timer_wheel::TimerWheel,
 };
 
@@ -342,6 +342,13 @@ impl Protocol for Tcp {
 
     fn below(&mut self, session: Slot) -> Option<Layer> {
         self.sessions.get(session)?.below
+    }
+
+    /// The user is told, and the connection goes on: it may be a lie, and it may pass (RFC 5927).
+    fn trouble(&mut self, below: Layer, report: &Report, lower: &mut Lower<'_>) {
+        if let Some((_, session)) = self.sessions.find(&key_of_sent(below, report)) {
+            lower.trouble(session.upper, report.trouble);
+        }
     }
 
     fn control(&mut self, session: Slot, control: Control) -> Answer {

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use smoltcp::wire::{IpAddress, IpVersion};
 use throughline_demux::Slot;
 
-use crate::{Enabled, Layer, Lower, OpenError, Participants, Protocol, ProtocolId, Upper, ports::Ports};
+use crate::{
+    Enabled, Layer, Lower, OpenError, Participants, Protocol, ProtocolId, Report, Upper, ports::Ports,
+};
 
 /// An address and a port.
 pub(super) type End = (IpAddress, u16);
@@ -33,6 +35,12 @@ pub(super) fn key(below: Layer, remote_port: u16, local_port: u16) -> u64 {
         | u64::from(below.session.0) << 32
         | u64::from(remote_port) << 16
         | u64::from(local_port)
+}
+
+/// The key of the session that a datagram or segment was sent by.
+pub(super) fn key_of_sent(below: Layer, report: &Report) -> u64 {
+    let [a, b, c, d, ..] = report.first;
+    key(below, u16::from_be_bytes([c, d]), u16::from_be_bytes([a, b]))
 }
 
 impl Transport {

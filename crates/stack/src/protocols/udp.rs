@@ -5,11 +5,11 @@ use throughline_demux::Slot;
 
 use super::{
     sums::{check, is_intact, pseudo, with_header},
-    transport::{Opened, Transport, key},
+    transport::{Opened, Transport, key, key_of_sent},
 };
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, SendError, Upper, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, sessions::Sessions,
 };
 
 pub(crate) const HEADER: usize = 8;
@@ -131,7 +131,8 @@ impl Protocol for Udp {
             message.pop(HEADER);
             return Ok(Demux::Found(slot, session.upper));
         }
-        self.transport.listener(to).map(|_| Demux::Passive).ok_or(Discard::NoPort)
+        // The sender of what nobody wants is told so.
+        Ok(Demux::Passive)
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
@@ -161,11 +162,17 @@ impl Protocol for Udp {
 
     fn accept(&mut self, below: Layer, message: &mut Message, lower: &mut Lower<'_>) -> Result<(), Discard> {
         let (from, to) = Self::header(message)?;
-        let listener = self.transport.listener(to).ok_or(Discard::NoPort)?;
         let Answer::Addresses { local, remote, group } = lower.control(below, Control::Addresses) else {
             return Err(Discard::UnknownProtocol);
         };
         self.verify(message, message.position(), (remote, group), false)?;
+        let Some(listener) = self.transport.listener(to) else {
+            if local == group {
+                let packet = message.from(message.network());
+                lower.refuse(below.protocol, (local, remote), Refusal::NoPort, packet);
+            }
+            return Err(Discard::NoPort);
+        };
         let upper = Upper::User(lower.passive_path(listener)?);
         let session = Session {
             local,
@@ -260,6 +267,12 @@ impl Protocol for Udp {
 
     fn below(&mut self, session: Slot) -> Option<Layer> {
         self.sessions.get(session)?.below
+    }
+
+    fn trouble(&mut self, below: Layer, report: &Report, lower: &mut Lower<'_>) {
+        if let Some((_, session)) = self.sessions.find(&key_of_sent(below, report)) {
+            lower.trouble(session.upper, report.trouble);
+        }
     }
 
     fn control(&mut self, session: Slot, control: Control) -> Answer {

@@ -1,13 +1,13 @@
 //! Headers, and datagrams in pieces.
 
-use smoltcp::wire::Ipv4Packet;
+use smoltcp::wire::{Ipv4Address, Ipv4Packet};
 use throughline_demux::Slot;
 
 use super::{
     HEADER, HOP_LIMIT, Ipv4,
     session::{Pair, Session},
 };
-use crate::{Discard, Lower, Message, Pop, Protocol, SendError};
+use crate::{Discard, Lower, Message, Pop, Protocol, Refusal, SendError};
 
 impl Ipv4 {
     /// Puts a header in front of `message`, which is `at` bytes behind the start of a datagram with this number, or all of
@@ -62,6 +62,20 @@ impl Ipv4 {
         }
         lower.give(message);
         sent
+    }
+
+    /// Tells the sender of a datagram that pieces of it are missing, if its first has come.
+    pub(super) fn refuse_incomplete(&self, pair: Pair, ident: u16, data: &[u8], lower: &mut Lower<'_>) {
+        let (local, remote) = (Ipv4Address::from_bits(pair.local), Ipv4Address::from_bits(pair.remote));
+        if data.is_empty() || !self.host.has(local.into()) {
+            return;
+        }
+        let sender = Session { remote: local, local: remote, protocol: pair.protocol, ..Session::default() };
+        let mut packet = Message::copied(HEADER, data);
+        if Self::write_header(&sender, &mut packet, Some((ident, 0, true))).is_ok() {
+            let ends = (local.into(), remote.into());
+            lower.refuse(self.own, ends, Refusal::Incomplete, packet.bytes());
+        }
     }
 
     /// Adds a piece to its datagram, and exchanges it for that if it is complete.

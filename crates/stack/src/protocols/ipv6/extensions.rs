@@ -20,9 +20,11 @@ const MOST_OPTIONS: usize = 16;
 pub(super) const FRAGMENT: usize = 8;
 
 /// What a packet's headers say.
-pub(super) struct Walked {
+pub(in crate::protocols) struct Walked {
     /// The protocol above.
     pub protocol: u8,
+    /// Where that is said.
+    pub named: usize,
     /// Bytes of all headers.
     pub len: usize,
     /// Which piece of a datagram this is; `None` if it is whole.
@@ -33,19 +35,20 @@ pub(super) struct Walked {
 
 /// A piece of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(in crate::protocols) struct Piece {
     pub ident: u32,
     pub at: usize,
     pub more: bool,
 }
 
 /// Goes through the headers of a packet, which ends where its first header says.
-pub(super) fn walk(packet: &[u8]) -> Result<Walked, Discard> {
+pub(in crate::protocols) fn walk(packet: &[u8]) -> Result<Walked, Discard> {
     let first = Ipv6Packet::new_unchecked(packet).next_header();
-    let mut walked = Walked { protocol: 0, len: HEADER, piece: None, was_cut: false };
+    let mut walked = Walked { protocol: 0, named: 6, len: HEADER, piece: None, was_cut: false };
     let mut next = first;
     for count in 0..=MOST {
         let rest = &packet[walked.len..];
+        let at = walked.len;
         next = match next {
             IpProtocol::HopByHop if count > 0 => return Err(Discard::Malformed),
             IpProtocol::HopByHop | IpProtocol::Ipv6Opts | IpProtocol::Ipv6Route => {
@@ -70,6 +73,7 @@ pub(super) fn walk(packet: &[u8]) -> Result<Walked, Discard> {
                 return Ok(walked);
             }
         };
+        walked.named = at;
         let is_extension = matches!(
             next,
             IpProtocol::HopByHop | IpProtocol::Ipv6Opts | IpProtocol::Ipv6Route | IpProtocol::Ipv6Frag
@@ -150,6 +154,7 @@ mod tests {
         // All of a datagram, with the header of a fragment.
         let whole = walk(&packet(&[(CUT, &[0; 8]), (OPTIONS, &padded)], UDP)).unwrap();
         assert_eq!((whole.protocol, whole.len, whole.piece, whole.was_cut), (UDP, 56, None, true));
+        assert_eq!((whole.named, walk(&packet(&[], UDP)).unwrap().named), (48, 6));
     }
 
     #[test]

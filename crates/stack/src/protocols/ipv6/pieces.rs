@@ -1,6 +1,6 @@
 //! Headers, and datagrams in pieces.
 
-use smoltcp::wire::{IpProtocol, Ipv6FragmentHeader, Ipv6Packet};
+use smoltcp::wire::{IpProtocol, Ipv6Address, Ipv6FragmentHeader, Ipv6Packet};
 use throughline_demux::Slot;
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     extensions::{FRAGMENT, Piece, Walked},
     session::{Pair, Session},
 };
-use crate::{Discard, Lower, Message, Pop, Protocol, SendError};
+use crate::{Discard, Lower, Message, Pop, Protocol, Refusal, SendError};
 
 /// What neighbour discovery demands of packets: so they come from neighbours (RFC 4861, 3.1).
 const FROM_NEIGHBORS: u8 = 255;
@@ -71,6 +71,21 @@ impl Ipv6 {
         }
         lower.give(message);
         sent
+    }
+
+    /// Tells the sender of a datagram that pieces of it are missing, if its first has come.
+    pub(super) fn refuse_incomplete(&self, pair: Pair, ident: u32, data: &[u8], lower: &mut Lower<'_>) {
+        let (local, remote) = (Ipv6Address::from_bits(pair.local), Ipv6Address::from_bits(pair.remote));
+        if data.is_empty() || local.is_multicast() {
+            return;
+        }
+        let sender = Session { remote: local, local: remote, protocol: pair.protocol, ..Session::default() };
+        let mut packet = Message::copied(HEADER + FRAGMENT, data);
+        let first = Piece { ident, at: 0, more: true };
+        if Self::write_header(&sender, &mut packet, Some(first)).is_ok() {
+            let ends = (local.into(), remote.into());
+            lower.refuse(self.own, ends, Refusal::Incomplete, packet.bytes());
+        }
     }
 
     /// Adds a piece to its datagram, and exchanges it for that if it is complete.

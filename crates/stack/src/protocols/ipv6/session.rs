@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use smoltcp::wire::{IpAddress, Ipv6Address};
 use throughline_demux::Key;
 
+use super::ways::key;
 use crate::{Layer, Upper};
 
 /// What a session is found by: the addresses and the protocol above, and, where sessions below are of one path each, the
@@ -46,7 +47,7 @@ pub(super) struct Session {
 impl Session {
     /// What keys contain of the session below.
     pub fn below_key(&self) -> u32 {
-        self.link.filter(|_| self.private).map_or(0, |link| link.session.0)
+        self.link.map_or(0, |link| key(link, self.private))
     }
 }
 

@@ -1,7 +1,5 @@
 //! What is below: frames that name paths, others, or both.
 
-use throughline_demux::Slot;
-
 use super::ICMP6;
 use crate::{Layer, Protocol, ProtocolId};
 
@@ -11,6 +9,11 @@ use crate::{Layer, Protocol, ProtocolId};
 pub(super) struct Ways {
     pub plain: Option<ProtocolId>,
     pub naming: Option<ProtocolId>,
+}
+
+/// What keys contain of a session below: nothing, unless it is of one path. Protocols have fewer than 2^24 sessions.
+pub(super) fn key(below: Layer, private: bool) -> u32 {
+    if private { below.session.0 + 1 } else { 0 }
 }
 
 impl Ways {
@@ -35,6 +38,6 @@ impl Ways {
 
     /// What keys contain of the session below.
     pub fn key(&self, below: Layer) -> u32 {
-        if self.is_private(below.protocol) { below.session.0 } else { Slot(0).0 }
+        key(below, self.is_private(below.protocol))
     }
 }

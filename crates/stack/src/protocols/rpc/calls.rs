@@ -179,9 +179,7 @@ impl Rpc {
                 }
                 None => {
                     caller.pending.take().into_iter().for_each(|asked| lower.give(asked.request));
-                    if let Upper::User(path) = upper {
-                        lower.trouble(path, Trouble::Unanswered);
-                    }
+                    lower.trouble(upper, Trouble::Unanswered);
                 }
             },
             Role::Server(server) => {
