@@ -1,12 +1,13 @@
 // Checks another ORB's Interop::Suite.
 //
 //   interop_client [-ORBoption value]... [--only PREFIX]... [--except PREFIX]... [--latin-peer]
-//                  [--deadline SECONDS] REFERENCE
+//                  [--deadline SECONDS] [--priority N] REFERENCE
 //   interop_client --list
 //
 // One line per check: `ok NAME`, `FAIL NAME: why` or `skip NAME: why`; then a line with the three
 // counts. Ends with 0 when none failed, 1 when one did or the deadline (120 s) passed, 2 when the
-// suite could not be reached. REFERENCE may be an IOR, a corbaloc or a corbaname.
+// suite could not be reached. REFERENCE may be an IOR, a corbaloc or a corbaname. With a priority,
+// every request has a service context with it, as real-time CORBA's.
 
 #include <signal.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include <omniORB4/omniInterceptors.h>
 
 #include "check.hh"
 
@@ -25,6 +28,7 @@ struct Request {
   std::string reference;
   bool list = false, latin_peer = false;
   unsigned deadline = 120;
+  int priority = -1;
 };
 
 struct Usage {};
@@ -39,6 +43,7 @@ Request parse(const std::vector<std::string>& words) {
     if (words[i] == "--only") r.only.push_back(value());
     else if (words[i] == "--except") r.except.push_back(value());
     else if (words[i] == "--deadline") r.deadline = atoi(value().c_str());
+    else if (words[i] == "--priority") r.priority = atoi(value().c_str());
     else if (words[i] == "--latin-peer") r.latin_peer = true;
     else if (words[i] == "--list") r.list = true;
     else if (r.reference.empty() && words[i][0] != '-') r.reference = words[i];
@@ -46,6 +51,22 @@ Request parse(const std::vector<std::string>& words) {
   }
   if (r.reference.empty() && !r.list) throw Usage();
   return r;
+}
+
+int priority_of_requests;
+
+// An encapsulated short, in the other byte order than requests have on most machines.
+CORBA::Boolean add_priority(omni::omniInterceptors::clientSendRequest_T::info_T& info) {
+  const CORBA::ULong rt_corba_priority = 10;
+  CORBA::ULong at = info.service_contexts.length();
+  info.service_contexts.length(at + 1);
+  info.service_contexts[at].context_id = rt_corba_priority;
+  auto& data = info.service_contexts[at].context_data;
+  data.length(4);
+  data[0] = data[1] = 0;
+  data[2] = CORBA::Octet(priority_of_requests >> 8);
+  data[3] = CORBA::Octet(priority_of_requests);
+  return true;
 }
 
 bool any_begins(const std::vector<std::string>& prefixes, const std::string& name) {
@@ -127,6 +148,10 @@ int run_client(int argc, char** argv) {
     for (const Check& check : checks()) puts(check.name.c_str());
     return 0;
   }
+  if (r.priority >= 0) {
+    priority_of_requests = r.priority;
+    omniORB::getInterceptors()->clientSendRequest.add(add_priority);
+  }
   signal(SIGALRM, too_late);
   alarm(r.deadline);
 
@@ -151,6 +176,6 @@ int main(int argc, char** argv) try {
 } catch (const peer::Usage&) {
   fprintf(stderr,
           "usage: interop_client [-ORBoption value]... [--only PREFIX]... [--except PREFIX]... [--latin-peer]\n"
-          "                      [--deadline SECONDS] REFERENCE | --list\n");
+          "                      [--deadline SECONDS] [--priority N] REFERENCE | --list\n");
   return 2;
 }

@@ -3,11 +3,14 @@
 mod common;
 
 use std::process::Command;
+use std::time::Duration;
 
 use common::Reference::{Corbaloc, Printed};
 use common::{OUR_SERVER, Reference, WIDE, judge, scratch};
-use throughline_interop_tests::peers::{Server, has_ipv6, run};
+use throughline::{AdapterConfig, LaneConfig, Orb, Priority, PriorityCounts, TypedReference as _};
+use throughline_interop_tests::peers::{Report, Server, has_ipv6, run};
 use throughline_interop_tests::skip;
+use throughline_interop_tests::suite::SuiteServant;
 
 /// A client whose strings are ISO 8859-1, as omniORB's are by default, has no others to send.
 const LATIN: &[&str] = &["text.unicode"];
@@ -151,4 +154,29 @@ fn the_program_of_the_speed_comparisons() {
         assert!(status.success() && output.contains("median_ns"), "{operation}: {status}, {output}");
     }
     server.end();
+}
+
+/// Our server has lanes: omniORB's ordinary requests take the lower one, and those to which it gives a priority, the upper one.
+/// Requests of a connection that are served by several threads keep no order.
+#[test]
+fn lanes() {
+    let client = peers_or_skip!().join("interop_client").display().to_string();
+    let priority = |n| Priority::new(n).expect("a priority");
+    for (options, lane) in [(&[][..], 0), (&["--priority", "999"], 0), (&["--priority", "1000"], 1)] {
+        let orb = Orb::listening_at(&["127.0.0.1:0".parse().expect("an address")]).expect("an ORB");
+        let lanes = [LaneConfig::new(Priority::LOWEST, 16), LaneConfig::new(priority(1000), 16)];
+        let lanes = orb.create_lanes(&lanes).expect("threads");
+        orb.root().serve_in(&lanes).expect("it has none");
+        let suite = SuiteServant::activate(&orb, AdapterConfig::default()).expect("the suite");
+        let (status, output) = run(Command::new(&client)
+            .args(["--except", "oneway.order"])
+            .args(options)
+            .arg(suite.as_object().to_string()));
+        assert_eq!(Report::read(&output).failures(), "", "{options:?}");
+        assert!(status.success(), "status {status}, having said:\n{output}");
+        let served: Vec<_> = lanes.counts().iter().map(|lane| lane.served).collect();
+        assert!(served[lane] > 1000 && served[1 - lane] == 0, "{options:?}: {served:?}");
+        assert_eq!(orb.priority_counts(), PriorityCounts::default());
+        orb.shutdown(Duration::from_secs(2));
+    }
 }

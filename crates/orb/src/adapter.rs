@@ -1,7 +1,7 @@
 //! Object adapters: where servants become objects, found by the strategy that the adapter was given.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use throughline_demux::{
     Arena, FreezeError, Handle, LocatorConfig, Ref, SharedLocator, Slot,
@@ -10,6 +10,7 @@ use throughline_demux::{
 
 use crate::clients::Held;
 use crate::exception::SystemException;
+use crate::lanes::Lanes;
 use crate::object_key::ObjectKey;
 use crate::object_table::{ActiveObject, ObjectTable, Record, Tag};
 use crate::orb::{Orb, WeakOrb};
@@ -77,6 +78,12 @@ pub enum AdapterError {
     /// The adapter was destroyed.
     #[error("the adapter was destroyed")]
     Destroyed,
+    /// The adapter serves in lanes already.
+    #[error("the adapter serves in lanes already")]
+    HasLanes,
+    /// The lanes belong to another ORB.
+    #[error("the lanes are another ORB's")]
+    ForeignLanes,
     /// Nobody calls whose life could be watched.
     #[error(
         "no client's call is being carried out whose process could be watched: only those by shared memory can"
@@ -110,13 +117,15 @@ pub(crate) struct AdapterState {
     name: String,
     path: String,
     config: AdapterConfig,
-    handle: std::sync::OnceLock<Handle>,
+    handle: OnceLock<Handle>,
     /// From object id to slot; none under `active`, where the key is the handle.
     locator: Option<AnyLocator>,
     next_id: AtomicU64,
     destroyed: AtomicBool,
     children: Mutex<Vec<Adapter>>,
     parent: Option<Handle>,
+    /// Whose threads carry out its requests, if not those that receive them.
+    lanes: OnceLock<Lanes>,
     /// Held while the adapter is changed, by activation and deactivation only; counts its objects.
     writer: Mutex<usize>,
 }
@@ -135,6 +144,11 @@ impl AdapterState {
     /// The handle of the object that has an id at present.
     fn handle_of(&self, table: &ObjectTable, id: &[u8]) -> Option<Handle> {
         self.locator.as_ref()?.locate(id, &table.objects).map(|record| record.handle())
+    }
+
+    /// The lanes that its requests take.
+    pub(crate) fn lanes(&self) -> Option<&Lanes> {
+        self.lanes.get()
     }
 
     fn writer(&self) -> MutexGuard<'_, usize> {
@@ -197,12 +211,13 @@ impl Adapter {
             name: name.to_owned(),
             path,
             config,
-            handle: std::sync::OnceLock::new(),
+            handle: OnceLock::new(),
             locator: config.objects.locator(LocatorConfig::random()),
             next_id: AtomicU64::new(0),
             destroyed: AtomicBool::new(false),
             children: Mutex::default(),
             parent: parent.and_then(|p| p.state.handle.get().copied()),
+            lanes: parent.map(|above| above.state.lanes.clone()).unwrap_or_default(),
             writer: Mutex::default(),
         });
         let table = orb.table();
@@ -256,6 +271,22 @@ impl Adapter {
     /// The adapter of that name right below this one.
     pub fn child(&self, name: &str) -> Option<Self> {
         self.state.children().iter().find(|c| c.name() == name).cloned()
+    }
+
+    /// From now on requests of this adapter's objects are carried out by the threads of these [lanes](crate::lanes), and so are
+    /// those of adapters that are made below it later.
+    ///
+    /// # Errors
+    /// [`AdapterError::HasLanes`] when it serves in lanes already, [`AdapterError::ForeignLanes`] when these belong to another
+    /// ORB.
+    pub fn serve_in(&self, lanes: &Lanes) -> Result<(), AdapterError> {
+        let orb = self.orb()?;
+        if !orb.has_lanes(lanes) {
+            return Err(AdapterError::ForeignLanes);
+        }
+        self.state.lanes.set(lanes.clone()).map_err(|_| AdapterError::HasLanes)?;
+        orb.use_lanes();
+        Ok(())
     }
 
     /// The adapter's own name.

@@ -52,7 +52,23 @@ impl Session {
         self.ordered.store(true, Ordering::Relaxed);
     }
 
+    /// The most urgent that the client may be.
+    pub(crate) fn limit(&self) -> Priority {
+        self.limit
+    }
+
     fn code_sets(&self, request: &RequestHeader<'_>, version: Version) -> Result<CodeSets, SystemException> {
+        let packed = self.learn_code_sets(request);
+        if packed & UNKNOWN != 0 {
+            // Text would be taken for what it is not, and nobody would notice.
+            return Err(SystemException::new(Kind::CodesetIncompatible, minor::UNKNOWN_CODE_SET));
+        }
+        Ok(unpack(packed, version))
+    }
+
+    /// What the client has said of its code sets, up to and with this request.
+    #[inline]
+    pub(crate) fn learn_code_sets(&self, request: &RequestHeader<'_>) -> u32 {
         let mut packed = self.code_sets.load(Ordering::Relaxed);
         if packed == 0
             && !request.service_contexts.is_empty()
@@ -62,11 +78,7 @@ impl Session {
             packed = pack(chosen.char_data, WideCharSet::from_id(chosen.wchar_data));
             self.code_sets.store(packed, Ordering::Relaxed);
         }
-        if packed & UNKNOWN != 0 {
-            // Text would be taken for what it is not, and nobody would notice.
-            return Err(SystemException::new(Kind::CodesetIncompatible, minor::UNKNOWN_CODE_SET));
-        }
-        Ok(unpack(packed, version))
+        packed
     }
 }
 
@@ -107,11 +119,13 @@ pub(crate) struct Dispatcher {
     /// For object references among the arguments.
     orb: WeakOrb,
     pub(crate) judge: Judge,
+    /// Some adapter serves in lanes.
+    pub(crate) lanes: AtomicBool,
 }
 
 impl Dispatcher {
     pub(crate) fn new(table: Arc<ObjectTable>, orb: WeakOrb) -> Self {
-        Self { table, orb, judge: Judge::default() }
+        Self { table, orb, judge: Judge::default(), lanes: AtomicBool::new(false) }
     }
 
     pub(crate) fn table(&self) -> &ObjectTable {
@@ -294,7 +308,7 @@ fn complete(
     Ok(())
 }
 
-fn raise(out: &mut Vec<u8>, version: Version, request_id: u32, exception: &SystemException) {
+pub(crate) fn raise(out: &mut Vec<u8>, version: Version, request_id: u32, exception: &SystemException) {
     let written =
         write_system_exception(out, version, ByteOrder::NATIVE, request_id, &[], &exception.on_the_wire());
     if let Err(error) = written {

@@ -28,6 +28,8 @@ pub mod minor {
     pub const SERVER_CLOSING: u32 = THROUGHLINE | 2;
     /// TRANSIENT: forwarded in a circle.
     pub const TOO_MANY_FORWARDS: u32 = THROUGHLINE | 3;
+    /// TRANSIENT: the lane for requests of this priority is full (standard code 1: discarded because of resource exhaustion).
+    pub const LANE_FULL: u32 = OMG | 1;
     /// TIMEOUT: no reply within the request's time.
     pub const REPLY_TIMEOUT: u32 = THROUGHLINE | 1;
     /// NO_RESOURCES: as many requests as a connection can number are under way.

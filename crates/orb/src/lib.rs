@@ -61,6 +61,13 @@
 //! `withdraw_async` is a future for any executor and any thread; [`AsyncCall::begin`] sends its request before anybody waits, and
 //! [`block_on`] receives while it waits, which is faster than an executor that sleeps.
 //!
+//! # Urgent calls
+//!
+//! Calls have a [`Priority`], from 0 to 32767, that of the reference or of the calling thread; see [`priority`]. It goes with the
+//! request by every way, by IIOP as real-time CORBA has it, and on with whatever the servant calls. A server may set threads
+//! aside for urgent calls: adapters [serve in](Adapter::serve_in) [lanes], so that a flood of ordinary calls does not hold up
+//! those with a priority. [`OrbConfig::priority_limits`] says how urgent clients may be.
+//!
 //! # Threads
 //!
 //! Servants are called from the ORB's worker threads, several at a time: an object is `Send + Sync` and locks what it must.
@@ -84,12 +91,15 @@ mod initial;
 pub mod interface;
 mod invoke;
 mod invoke_native;
+mod lane_pool;
+pub mod lanes;
 mod large;
 mod local;
 mod native;
 mod object_key;
 mod object_table;
 mod orb;
+mod placement;
 pub mod priority;
 mod random;
 pub mod reference;
@@ -102,6 +112,7 @@ pub use adapter::{Adapter, AdapterConfig, AdapterError};
 pub use begun::{Begun, Decoder};
 pub use call_future::{AsyncCall, CallFuture};
 pub use exception::{Completion, Kind, SystemException, UserException};
+pub use lanes::{LaneConfig, LaneCounts, Lanes, LanesError};
 pub use object_key::KeyParts;
 pub use object_table::ActiveObject;
 pub use orb::{Orb, OrbConfig, OrbError};

@@ -129,6 +129,12 @@ impl Dispatcher {
     }
 }
 
+/// Answers a request that is not carried out.
+pub(crate) fn refuse(request: &Header, exception: &SystemException, mut output: Output<'_>) {
+    finish(&mut output, request, Kind::SystemException);
+    let _ = exception.on_the_wire().encode(&mut body_writer(output));
+}
+
 /// Writes the header of an answer to the front of `output`.
 #[inline(always)]
 fn finish(output: &mut Output<'_>, request: &Header, kind: Kind) {

@@ -85,6 +85,11 @@ impl ActiveObject<'_> {
         Tag(self.record.tag()).operations()
     }
 
+    /// The slot of the object's adapter.
+    pub(crate) fn adapter(&self) -> u32 {
+        Tag(self.record.tag()).adapter()
+    }
+
     /// Finds an operation by its name on the wire as the adapter's strategy says; `predicted` as in
     /// [`OperationTable::find`](crate::interface::OperationTable::find).
     #[inline(always)]

@@ -19,6 +19,8 @@ use crate::clients::Clients;
 use crate::dispatch::{Dispatcher, Session};
 use crate::exception::SystemException;
 use crate::initial::InitialReferences;
+use crate::lane_pool::Pool;
+use crate::lanes::{LaneConfig, Lanes, LanesError};
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::priority::{Priority, PriorityCounts, PriorityLimits};
 use crate::reference::ObjectRef;
@@ -181,6 +183,7 @@ struct Inner {
     connections: Arc<AtomicUsize>,
     unix_paths: Vec<PathBuf>,
     initial: InitialReferences,
+    lanes: Mutex<Vec<Lanes>>,
     down: AtomicBool,
     ended: (Mutex<End>, Condvar),
 }
@@ -267,6 +270,7 @@ impl Orb {
             root: OnceLock::new(),
             listeners: Mutex::default(),
             connections: Arc::default(),
+            lanes: Mutex::default(),
             down: AtomicBool::new(false),
             ended: Default::default(),
         }));
@@ -341,6 +345,34 @@ impl Orb {
     /// Connections from clients that are open now.
     pub fn connection_count(&self) -> usize {
         self.0.connections.load(Ordering::Relaxed)
+    }
+
+    /// Starts the threads of a set of priority [lanes](crate::lanes), for adapters to [serve in](Adapter::serve_in).
+    ///
+    /// # Errors
+    /// [`LanesError`].
+    pub fn create_lanes(&self, lanes: &[LaneConfig]) -> Result<Lanes, LanesError> {
+        let lanes = Lanes(Pool::start(crate::lanes::checked(lanes)?)?);
+        let mut all = lock(&self.0.lanes);
+        all.push(lanes.clone());
+        // Whoever shuts down sets this first, then takes what is there.
+        if self.0.down.load(Ordering::Acquire) {
+            all.retain(|other| !Arc::ptr_eq(&other.0, &lanes.0));
+            drop(all);
+            lanes.0.stop(Duration::ZERO);
+            return Err(LanesError::ShutDown);
+        }
+        drop(all);
+        Ok(lanes)
+    }
+
+    pub(crate) fn has_lanes(&self, lanes: &Lanes) -> bool {
+        lock(&self.0.lanes).iter().any(|own| Arc::ptr_eq(&own.0, &lanes.0))
+    }
+
+    /// Some adapter serves in lanes.
+    pub(crate) fn use_lanes(&self) {
+        self.dispatcher().use_lanes();
     }
 
     /// What clients have said of priorities that was not taken as it was said.
@@ -430,6 +462,7 @@ impl Orb {
         inner.natives.close();
         inner.endpoints.close();
         inner.reactor.stop(PATIENCE);
+        inner.stop_lanes();
         inner.clean_up();
         self.root().destroy();
         let (end, changed) = &inner.ended;
@@ -566,6 +599,11 @@ impl std::fmt::Debug for Orb {
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Inner {
+    fn stop_lanes(&self) {
+        let all = std::mem::take(&mut *lock(&self.lanes));
+        all.iter().for_each(|lanes| lanes.0.stop(PATIENCE));
+    }
+
     fn clean_up(&self) {
         for path in &self.unix_paths {
             let _ = std::fs::remove_file(path);
@@ -579,6 +617,7 @@ impl Drop for Inner {
             self.reactor.drain(Some(Instant::now() + PATIENCE));
             self.endpoints.close();
             self.reactor.stop(PATIENCE);
+            self.stop_lanes();
             self.clean_up();
         }
     }

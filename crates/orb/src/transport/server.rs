@@ -8,11 +8,14 @@ use std::time::{Duration, Instant};
 
 use throughline_cdr::{EncodeError, Writer};
 use throughline_demux::Handle;
+use throughline_giop::MessageHeader;
 use throughline_giop::connection::{Frame, Incoming, Role};
 use throughline_giop::fragment::FragmentLimits;
 
 use crate::dispatch::{Dispatcher, Reaction, Session};
+use crate::lane_pool::Origin;
 use crate::large::LargeMessage;
+use crate::placement::Placed;
 use crate::priority::Priority;
 use crate::servant::Replier;
 use crate::transport::outbox::{Outbox, Sent};
@@ -252,7 +255,12 @@ impl ServerConnection {
 
     /// Receives and handles messages. Returns the right to read when the connection falls silent; none when it
     /// was lost to another worker or the connection has ended.
-    fn converse<'c>(&'c self, read: Reading<'c>, worker: &mut Worker, linger: bool) -> Option<Reading<'c>> {
+    fn converse<'c>(
+        self: &'c Arc<Self>,
+        read: Reading<'c>,
+        worker: &mut Worker,
+        linger: bool,
+    ) -> Option<Reading<'c>> {
         worker.turn = 0;
         let mut read = self.handle_messages(read, worker)?;
         // The event, or the other worker, says that something is there: look before waiting.
@@ -321,7 +329,11 @@ impl ServerConnection {
     }
 
     /// Handles every whole message that was received, until it must rest, then sends what is to be sent.
-    fn handle_messages<'c>(&'c self, mut read: Reading<'c>, worker: &mut Worker) -> Option<Reading<'c>> {
+    fn handle_messages<'c>(
+        self: &'c Arc<Self>,
+        mut read: Reading<'c>,
+        worker: &mut Worker,
+    ) -> Option<Reading<'c>> {
         loop {
             if self.must_rest(worker) {
                 return Some(read);
@@ -337,7 +349,11 @@ impl ServerConnection {
             };
             let more = read.has_message();
             drop(read);
-            let goes_on = self.handle_message(&frame, more, worker);
+            let goes_on = if self.dispatcher.has_lanes() {
+                self.place_message(&frame, more, worker)
+            } else {
+                self.handle_message(&frame, more, worker)
+            };
             worker.turn += 1;
             // The frame's memory is free again before the next bytes are received.
             drop(frame);
@@ -363,7 +379,8 @@ impl ServerConnection {
     /// Others read now: sees to it that the reply leaves all the same.
     fn step_back(&self, reactor: &Reactor) {
         let mut sent = self.outbox.flush(&self.socket);
-        if matches!(sent, Ok(Sent::Waiting)) {
+        // An owner sends what waits when it gives the connection back, at the latest.
+        if matches!(sent, Ok(Sent::Waiting)) && self.owner.load(Ordering::Relaxed) == 0 {
             let _read = lock(&self.read);
             // An owner looks itself. With the lock held, nobody parks the connection with another interest meanwhile.
             if self.owner.load(Ordering::Relaxed) == 0 {
@@ -393,15 +410,35 @@ impl ServerConnection {
         worker.activity.advance();
         // A worker that others have relieved does not come to the next message.
         let more = more && self.owner.load(Ordering::Relaxed) == worker.id;
+        self.react(reaction, more, &worker.out)
+    }
+
+    /// As [`handle_message`](Self::handle_message), where some adapters serve in lanes.
+    #[inline(never)]
+    fn place_message(self: &Arc<Self>, frame: &Frame, more: bool, worker: &mut Worker) -> bool {
+        worker.out.clear();
+        let origin = || {
+            self.detached.fetch_add(1, Ordering::Relaxed);
+            Arc::clone(self) as Arc<dyn Origin>
+        };
+        match self.dispatcher.place((&frame.header, frame), &self.session, origin, &mut worker.out) {
+            Placed::Here => self.handle_message(frame, more, worker),
+            Placed::Taken | Placed::Refused => self.react(Reaction::Continue, more, &worker.out),
+        }
+    }
+
+    /// Sends what a message asks for; false when the connection is at its end.
+    #[inline]
+    fn react(&self, reaction: Reaction, more: bool, out: &[u8]) -> bool {
         match reaction {
-            Reaction::Continue if worker.out.is_empty() => self.flush_before_waiting(more),
-            Reaction::Continue if more && self.outbox.waiting() + worker.out.len() < BATCH => {
-                self.outbox.push(&worker.out);
+            Reaction::Continue if out.is_empty() => self.flush_before_waiting(more),
+            Reaction::Continue if more && self.outbox.waiting() + out.len() < BATCH => {
+                self.outbox.push(out);
                 true
             }
-            Reaction::Continue => self.sent(self.outbox.send(&self.socket, &worker.out)),
+            Reaction::Continue => self.sent(self.outbox.send(&self.socket, out)),
             Reaction::Close => {
-                let _ = self.outbox.send(&self.socket, &worker.out);
+                let _ = self.outbox.send(&self.socket, out);
                 self.remove();
                 false
             }
@@ -507,6 +544,22 @@ impl ServerConnection {
 /// What one connection may keep of messages in fragments: two of the largest at a time.
 pub(crate) fn fragment_limits(max_message: usize) -> FragmentLimits {
     FragmentLimits { max_message, max_total: max_message.saturating_mul(2), max_messages: 16 }
+}
+
+impl Origin for ServerConnection {
+    fn carry_out(&self, header: Option<&MessageHeader>, message: &[u8], out: &mut Vec<u8>) {
+        // Only whole messages of GIOP come from here, with their headers.
+        let Some(header) = header else { return };
+        let reaction = self.dispatcher.handle(header, message, (&self.session, Some(self)), out);
+        self.react(reaction, false, out);
+    }
+
+    fn is_over(&self) {
+        match self.reactor.upgrade() {
+            Some(reactor) => self.step_back(&reactor),
+            None => drop(self.detached.fetch_sub(1, Ordering::Release)),
+        }
+    }
 }
 
 impl Replier for ServerConnection {
@@ -661,5 +714,7 @@ fn let_others_read() {
 
 /// Whether the calling thread is a worker that runs a servant.
 pub(crate) fn in_worker() -> bool {
-    CURRENT.with_borrow(Option::is_some) || crate::transport::native::server::in_worker()
+    CURRENT.with_borrow(Option::is_some)
+        || crate::lane_pool::in_lane()
+        || crate::transport::native::server::in_worker()
 }

@@ -670,6 +670,24 @@ impl Link {
         self.send(message.len())
     }
 
+    /// The message received last was copied, and others use the link until its answer is there.
+    pub(super) fn lend(&mut self) {
+        self.release();
+        self.away += 1;
+    }
+
+    /// Sends the answer to a message that was lent, if there is one.
+    pub(super) fn hand_back(&mut self, answer: &mut Vec<u8>) -> Result<(), LinkError> {
+        self.away -= 1;
+        let sent = match answer.len() {
+            0 => Ok(()),
+            1..=SMALL_MESSAGE if self.vi.send_small(answer) => Ok(()),
+            _ => self.send_copy(answer),
+        };
+        answer.clear();
+        sent
+    }
+
     /// The message received last leaves the link for a while. At least one buffer must stay posted, or the peer's next message
     /// would find none.
     #[inline]

@@ -3,14 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use throughline_cdr::Output;
-use throughline_giop::NativeAddress;
+use throughline_giop::{MessageHeader, NativeAddress};
 use throughline_vi::Bell;
 use throughline_wire::Flags;
 
@@ -19,6 +19,8 @@ use super::listener::LinkListener;
 use super::park::{Parking, Spin};
 use super::roles::{Part, Roles, Term};
 use crate::dispatch::Dispatcher;
+use crate::lane_pool::Origin;
+use crate::placement::Placed;
 use crate::priority::{Priority, PriorityLimits};
 use crate::transport::address::Address;
 use crate::transport::reactor::lock;
@@ -47,6 +49,8 @@ struct Line {
     bell: Bell,
     /// The client's process, if it is on this machine.
     process: Option<u32>,
+    /// Whose line it is.
+    server: Weak<Shared>,
 }
 
 impl Line {
@@ -60,11 +64,43 @@ impl Line {
     }
 }
 
+impl Origin for Line {
+    fn carry_out(&self, _: Option<&MessageHeader>, message: &[u8], out: &mut Vec<u8>) {
+        let Some(server) = self.server.upgrade() else { return };
+        CALLER.set(self.process);
+        server.handle(message, Output::vector(out));
+        CALLER.set(None);
+        let sent = lock(&self.link).hand_back(out);
+        if let Err(error) = sent {
+            server.end(self, &error);
+        }
+        // The leader may have found a message there and the link in use, and sleep: it saw the message before it tried the lock.
+        fence(Ordering::SeqCst);
+        if self.bell.ready() {
+            server.nudge();
+        }
+    }
+
+    fn is_over(&self) {
+        if let Some(server) = self.server.upgrade() {
+            server.in_lanes.fetch_sub(1, Ordering::Release);
+        }
+    }
+}
+
 /// What a worker works with.
 struct Memory {
     desk: Desk,
     /// For answers that fit nowhere else.
     overflow: Vec<u8>,
+}
+
+/// The lines in the order in which a leader looks at them.
+#[derive(Default)]
+struct Round {
+    lines: Box<[Arc<Line>]>,
+    /// How far that is from their own order.
+    start: usize,
 }
 
 /// What the workers share.
@@ -75,8 +111,12 @@ struct Shared {
     limits: NativeLimits,
     roles: Roles,
     lines: Mutex<Arc<[Arc<Line>]>>,
+    /// The line that the next leader looks at first.
+    first: AtomicUsize,
     /// Counts changes of `lines`.
     changes: AtomicU64,
+    /// Requests that lanes have.
+    in_lanes: AtomicUsize,
     /// Wakes the leader for what no link tells.
     nudge: OwnedFd,
     stopping: AtomicBool,
@@ -125,7 +165,9 @@ impl NativeListener {
             limits,
             roles: Roles::new(),
             lines: Mutex::new(Arc::new([])),
+            first: AtomicUsize::new(0),
             changes: AtomicU64::new(1),
+            in_lanes: AtomicUsize::new(0),
             nudge: event()?,
             stopping: AtomicBool::new(false),
         });
@@ -146,7 +188,13 @@ impl NativeListener {
         let _ = accepting.join();
         shared.roles.stop();
         shared.nudge();
-        if !shared.roles.wait_for_end(grace) {
+        let started = Instant::now();
+        let mut ended = shared.roles.wait_for_end(grace);
+        while shared.in_lanes.load(Ordering::Acquire) > 0 && ended {
+            std::thread::sleep(Duration::from_millis(1));
+            ended = started.elapsed() < grace;
+        }
+        if !ended {
             tracing::warn!("a servant called by the native protocol takes longer than the shutdown may");
         }
         let lines = std::mem::replace(&mut *lock(&shared.lines), Arc::new([]));
@@ -253,7 +301,7 @@ impl Shared {
         ring(&self.nudge);
     }
 
-    fn admit(&self, link: Link) {
+    fn admit(self: &Arc<Self>, link: Link) {
         let mut lines = lock(&self.lines);
         if lines.len() >= self.limits.max_links {
             tracing::warn!(
@@ -263,7 +311,12 @@ impl Shared {
             return;
         }
         let Some(bell) = link.bell() else { return };
-        let line = Arc::new(Line { bell, process: link.process(), link: Mutex::new(link) });
+        let line = Arc::new(Line {
+            bell,
+            process: link.process(),
+            server: Arc::downgrade(self),
+            link: Mutex::new(link),
+        });
         *lines = lines.iter().cloned().chain([line]).collect();
         drop(lines);
         self.changes.fetch_add(1, Ordering::Release);
@@ -271,9 +324,9 @@ impl Shared {
     }
 
     #[cold]
-    fn dismiss(&self, line: &Arc<Line>) {
+    fn dismiss(&self, line: &Line) {
         let mut lines = lock(&self.lines);
-        *lines = lines.iter().filter(|other| !Arc::ptr_eq(other, line)).cloned().collect();
+        *lines = lines.iter().filter(|other| !std::ptr::eq(&***other, line)).cloned().collect();
         drop(lines);
         self.changes.fetch_add(1, Ordering::Release);
     }
@@ -284,24 +337,24 @@ impl Shared {
         let (mut seen, mut looks) = (0, 0_u32);
         let mut memory = Memory { desk: Desk::new(), overflow: Vec::new() };
         let mut parking = Parking::new(self.nudge.as_fd())?;
-        let mut lines: Arc<[Arc<Line>]> = Arc::new([]);
+        let mut round = Round::default();
         while self.roles.lasts(term) {
             let changes = self.changes.load(Ordering::Acquire);
             if changes != seen {
                 seen = changes;
-                lines = Arc::clone(&lock(&self.lines));
-                parking.watch(lines.iter().map(|line| &line.bell))?;
+                round = self.round();
+                parking.watch(round.lines.iter().map(|line| &line.bell))?;
             }
-            if self.look(&lines, term, &mut memory) {
+            if self.look(&round, term, &mut memory) {
                 spin.found();
                 continue;
             }
             looks = looks.wrapping_add(1);
             if spin.is_over() {
-                self.sleep(&parking, &lines, (seen, term))?;
+                self.sleep(&parking, &round.lines, (seen, term))?;
                 spin.slept();
             } else if looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
-                parking.look(lines.iter().map(|line| &line.bell))?;
+                parking.look(round.lines.iter().map(|line| &line.bell))?;
             } else {
                 spin.pause();
             }
@@ -324,17 +377,34 @@ impl Shared {
 
     /// Serves what is there; whether anything was.
     #[inline]
-    fn look(&self, lines: &[Arc<Line>], term: Term, memory: &mut Memory) -> bool {
+    fn look(&self, round: &Round, term: Term, memory: &mut Memory) -> bool {
         let mut found = false;
-        for line in lines {
+        for line in &*round.lines {
             if line.bell.ready() {
                 found |= self.serve(line, term, memory);
                 if !self.roles.lasts(term) {
+                    self.go_on_behind(line, round);
                     break;
                 }
             }
         }
         found
+    }
+
+    /// All lines, beginning with those that the last leader did not come to.
+    #[cold]
+    fn round(&self) -> Round {
+        let lines = lock(&self.lines);
+        let start = self.first.load(Ordering::Relaxed) % lines.len().max(1);
+        Round { lines: lines.iter().cycle().skip(start).take(lines.len()).cloned().collect(), start }
+    }
+
+    /// The lead was lost in a servant of this line: the next leader begins behind it. Otherwise a few lines whose servants
+    /// take long would be all that is ever served.
+    #[cold]
+    fn go_on_behind(&self, line: &Arc<Line>, round: &Round) {
+        let at = round.lines.iter().position(|other| Arc::ptr_eq(other, line)).unwrap_or(0);
+        self.first.store(round.start + at + 1, Ordering::Relaxed);
     }
 
     fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory) -> bool {
@@ -344,6 +414,9 @@ impl Shared {
             // Another worker is in a servant that this link called.
             Err(TryLockError::WouldBlock) => return false,
         };
+        if self.dispatcher.has_lanes() {
+            return self.serve_beside_lanes(line, link, term, &mut memory.overflow);
+        }
         CALLER.set(line.process);
         for served in 0..TURN {
             let taken = link.take_to(&mut memory.desk);
@@ -363,25 +436,71 @@ impl Shared {
                     Err(error) => return self.end(line, &error),
                 }
             }
-            if Flags::peek(link.received()).has(Flags::CONCURRENT) && link.can_check_out() {
-                match self.run_errand(line, link, term, overflow) {
-                    Ok(Some(guard)) => link = guard,
-                    Ok(None) => return true,
-                    Err(error) => return self.end(line, &error),
-                }
-                continue;
-            }
-            self.roles.beat(term);
-            let answered = link.answer(overflow, |request, output| self.handle(request, output));
-            let leads = self.roles.beat(term);
-            if let Err(error) = answered {
-                return self.end(line, &error);
-            }
-            if !leads {
-                return true;
+            match self.run_received(line, link, term, overflow) {
+                Ok(Some(guard)) => link = guard,
+                Ok(None) => return true,
+                Err(error) => return self.end(line, &error),
             }
         }
         true
+    }
+
+    /// As [`serve`](Self::serve), where some adapters serve in lanes.
+    #[inline(never)]
+    fn serve_beside_lanes<'l>(
+        &self,
+        line: &'l Arc<Line>,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        overflow: &mut Vec<u8>,
+    ) -> bool {
+        CALLER.set(line.process);
+        for served in 0..TURN {
+            match link.try_receive() {
+                Ok(true) => {}
+                Ok(false) => return served > 0,
+                Err(error) => return self.end(line, &error),
+            }
+            let origin = || {
+                self.in_lanes.fetch_add(1, Ordering::Relaxed);
+                Arc::clone(line) as Arc<dyn Origin>
+            };
+            let placed = match self.dispatcher.place_native(link.received(), self.limit, origin, overflow) {
+                Placed::Here => self.run_received(line, link, term, overflow),
+                Placed::Taken => {
+                    link.lend();
+                    Ok(Some(link))
+                }
+                Placed::Refused => {
+                    link.lend();
+                    link.hand_back(overflow).map(|()| Some(link))
+                }
+            };
+            match placed {
+                Ok(Some(guard)) => link = guard,
+                Ok(None) => return true,
+                Err(error) => return self.end(line, &error),
+            }
+        }
+        true
+    }
+
+    /// Serves the request received last. Gives the link back if this worker still leads.
+    #[inline(always)]
+    fn run_received<'l>(
+        &self,
+        line: &'l Line,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        overflow: &mut Vec<u8>,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        if Flags::peek(link.received()).has(Flags::CONCURRENT) && link.can_check_out() {
+            return self.run_errand(line, link, term, overflow);
+        }
+        self.roles.beat(term);
+        let answered = link.answer(overflow, |request, output| self.handle(request, output));
+        let leads = self.roles.beat(term);
+        answered.map(|()| leads.then_some(link))
     }
 
     /// As [`run_errand`](Self::run_errand), with a small request that lies on the worker's desk.
@@ -429,7 +548,7 @@ impl Shared {
     }
 
     #[cold]
-    fn end(&self, line: &Arc<Line>, error: &LinkError) -> bool {
+    fn end(&self, line: &Line, error: &LinkError) -> bool {
         tracing::debug!(%error, "a client of the native protocol is gone");
         self.dismiss(line);
         true
