@@ -128,10 +128,18 @@ impl Context {
         self.paths.insert(0, path).ok().map(PathId)
     }
 
-    /// A path for someone who sent first.
+    /// A path for someone who sent first. His message is to be [admitted](Self::admit) yet; when it is not going to be, there is
+    /// no path either.
     pub fn passive_path(&mut self, listener: Slot) -> Result<Slot, Discard> {
-        let room = self.listeners.exclusive().into_slot(listener).ok_or(Discard::NoPort)?.room;
-        self.new_path(Path::new(room, Some(listener))).map(|id| id.0.slot).ok_or(Discard::Sessions)
+        let (handle, now) = (self.listeners.handle_at(listener).ok_or(Discard::NoPort)?, self.micros());
+        let listener = self.listeners.exclusive().into_slot(listener).ok_or(Discard::NoPort)?;
+        if listener.bucket.as_mut().is_some_and(|bucket| !bucket.has(now)) {
+            return Err(Discard::Rate);
+        }
+        let path = Path::new(listener.room, Some(handle));
+        let id = self.new_path(path).ok_or(Discard::Sessions)?;
+        self.mark_rated(id);
+        Ok(id.0.slot)
     }
 
     /// An accepted path that nothing came for lately and that nobody has messages of.
@@ -141,7 +149,7 @@ impl Context {
             self.hand = (self.hand + 1) % most;
             let slot = Slot(self.hand);
             let Some(path) = self.path(slot) else { continue };
-            let used = std::mem::take(&mut path.touched) || path.pending > 0 || path.listed;
+            let used = std::mem::take(&mut path.touched) || path.pending > 0 || path.listed || path.handled;
             if path.listener.is_some() && !path.pinned && !used {
                 return self.paths.handle_at(slot).map(PathId);
             }
@@ -160,13 +168,14 @@ impl Context {
     }
 
     /// Tells the listener of a path that there is one.
+    #[cold]
     pub fn announce(&mut self, slot: Slot) {
         let id = self.paths.handle_at(slot).map(PathId);
         let Some(path) = self.paths.exclusive().into_slot(slot) else { return };
         if std::mem::replace(&mut path.announced, true) {
             return;
         }
-        if let Some(listener) = path.listener.and_then(|slot| self.listeners.exclusive().into_slot(slot)) {
+        if let Some(listener) = path.listener.and_then(|id| self.listeners.exclusive().into_record(id)) {
             // Who does not ask for them still learns of them by what they bring.
             if listener.accepted.len() >= BACKLOG {
                 listener.accepted.pop_front();
@@ -175,28 +184,20 @@ impl Context {
         }
     }
 
-    /// Hands a message to the user of a path.
+    /// Hands a message that was [admitted](Self::admit) to the user of a path.
     #[inline]
-    pub fn deliver(&mut self, slot: Slot, message: Message) -> Result<(), (Discard, Message)> {
-        let Some(path) = self.paths.exclusive().into_slot(slot) else {
-            return Err((Discard::NoPort, message));
-        };
-        if !path.has_room() {
-            return self.deliver_weeded(slot, message);
-        }
+    pub fn deliver(&mut self, slot: Slot, message: Message) -> Result<(), Message> {
+        let Some(path) = self.paths.exclusive().into_slot(slot) else { return Err(message) };
         path.received.push_back(message);
         path.touched = true;
         if !path.listed {
             path.listed = true;
             self.ready.push_back(slot);
         }
+        if !path.announced {
+            self.announce(slot);
+        }
         Ok(())
-    }
-
-    /// Hands a message to a user who may have room if what waits for him is not intact.
-    #[cold]
-    fn deliver_weeded(&mut self, slot: Slot, message: Message) -> Result<(), (Discard, Message)> {
-        if self.weed(slot) { self.deliver(slot, message) } else { Err((Discard::QueueFull, message)) }
     }
 
     /// Checks what waits unchecked for a user who has no room for more. Whether there is room now.
@@ -246,7 +247,7 @@ impl Context {
     /// Puts a whole frame into the queue of the device.
     #[inline]
     pub fn transmit(&mut self, frame: Message) -> Result<(), SendError> {
-        let now = self.now.total_micros() as u64;
+        let now = self.micros();
         self.out.push(frame.priority, now, frame).map_err(|frame| {
             self.pool.give(frame);
             SendError::QueueFull

@@ -1,6 +1,6 @@
-//! A graph and its device, driven by one thread.
+//! A graph and its device, driven by one thread at a time.
 
-use std::io;
+use std::{fmt, io};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use smoltcp::{
@@ -8,10 +8,12 @@ use smoltcp::{
     wire::IpCidr,
 };
 
-use crate::{Device, Graph, Host, Message};
+use crate::{Device, Graph, Host, Message, PathId};
 
 /// Frames taken from the device before anything else is looked at.
 const BATCH: usize = 64;
+/// How often what nobody tells of is looked at.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// A [`Graph`] at work on a [`Device`], on the thread that calls [`poll`](Self::poll).
 ///
@@ -40,7 +42,7 @@ const BATCH: usize = 64;
 pub struct Driver<D> {
     /// The graph, for its users.
     pub graph: Graph,
-    device: D,
+    pub(crate) device: D,
     begun: std::time::Instant,
     /// A frame that the device had no place for.
     held: Option<Message>,
@@ -79,26 +81,59 @@ impl<D: Device> Driver<D> {
     /// Those of the device.
     pub fn poll(&mut self) -> io::Result<bool> {
         let now = self.now();
-        self.device.clock(now);
-        self.graph.gather();
-        let taken = self.take_in(now);
-        self.graph.gathered();
-        let mut busy = taken?;
+        let mut busy = self.take_in(now)?;
         busy |= self.graph.run(now);
-        if self.next.is_some_and(|next| next <= now) || busy {
-            self.next = self.graph.tick(now);
-        }
-        busy |= self.flush()?;
-        Ok(busy)
+        self.settle(now, busy)
+    }
+
+    /// As [`poll`](Self::poll), until there is something for a user: of which path, and its message if it is one.
+    pub(crate) fn advance(&mut self) -> io::Result<Option<(PathId, Option<Message>)>> {
+        let now = self.now();
+        let mut busy = false;
+        let claimed = loop {
+            // What has come meanwhile may be more urgent.
+            busy |= self.take_in(now)?;
+            if let Some(claimed) = self.graph.claim() {
+                break Some(claimed);
+            }
+            if !self.graph.run(now) {
+                break None;
+            }
+            busy = true;
+        };
+        self.settle(now, busy)?;
+        Ok(claimed)
     }
 
     /// Takes in frames that have arrived. Whether there were any.
     fn take_in(&mut self, now: Instant) -> io::Result<bool> {
+        self.device.clock(now);
+        self.graph.gather();
+        let taken = self.take_batch(now);
+        self.graph.gathered();
+        taken
+    }
+
+    fn take_batch(&mut self, now: Instant) -> io::Result<bool> {
         for taken in 0..BATCH {
             let Some(frame) = self.device.receive(&mut self.graph.cx.pool)? else { return Ok(taken > 0) };
             self.graph.arrive(frame, now);
         }
         Ok(true)
+    }
+
+    /// Does what is due, and sends what there is to send. Whether there was anything; `busy` if there was before.
+    fn settle(&mut self, now: Instant, busy: bool) -> io::Result<bool> {
+        if busy || self.graph.is_busy() || self.next.is_some_and(|next| next <= now) {
+            self.next = self.graph.tick(now);
+        }
+        Ok(self.flush()? || busy)
+    }
+
+    /// After a user's work: sends what there is to send. When something is due.
+    pub(crate) fn used(&mut self) -> io::Result<Option<Instant>> {
+        self.settle(self.now(), true)?;
+        Ok(self.next)
     }
 
     /// Sends what users have handed to the graph. Whether there was anything.
@@ -126,18 +161,29 @@ impl<D: Device> Driver<D> {
         Ok(any)
     }
 
-    /// Sleeps until a frame arrives, something is due, or the time is over. Call it when [`poll`](Self::poll) had nothing
-    /// to do.
+    /// For how long there is nothing to do, unless frames arrive.
+    pub(crate) fn pause(&self, at_most: std::time::Duration) -> std::time::Duration {
+        if self.graph.is_busy() {
+            return std::time::Duration::ZERO;
+        }
+        let due = [self.next, self.device.poll_at()].into_iter().flatten().min();
+        let now = self.now();
+        let left = due.map_or(Duration::MAX, |due| if due > now { due - now } else { Duration::ZERO });
+        // Neither when a full device has room, nor what comes to one without a descriptor, is told.
+        let blind = self.held.is_some() || self.device.fd().is_none();
+        let most = if blind { at_most.min(LOOK) } else { at_most };
+        std::time::Duration::from(left).min(most)
+    }
+
+    /// Sleeps until a frame arrives, something is due, or the time is over. Returns at once if there is something to do
+    /// already.
     ///
     /// # Errors
     /// Those of the system.
     pub fn wait(&mut self, at_most: std::time::Duration) -> io::Result<()> {
-        let due = [self.next, self.device.poll_at()].into_iter().flatten().min();
-        let left =
-            due.map_or(Duration::MAX, |due| if due > self.now() { due - self.now() } else { Duration::ZERO });
-        let left = std::time::Duration::from(left).min(at_most);
+        let left = self.pause(at_most);
         let Some(fd) = self.device.fd() else {
-            std::thread::sleep(left.min(std::time::Duration::from_millis(1)));
+            std::thread::sleep(left);
             return Ok(());
         };
         let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
@@ -145,5 +191,11 @@ impl<D: Device> Driver<D> {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+impl<D> fmt::Debug for Driver<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Driver(since {:?}, next due at {:?})", self.begun, self.next)
     }
 }

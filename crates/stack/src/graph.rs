@@ -5,8 +5,8 @@ use throughline_demux::Slot;
 
 use crate::{
     Answer, ComposeError, Control, Discard, Enabled, Host, Layer, Limits, ListenerId, Lower, Message,
-    OpenError, Participants, PathId, Protocol, ProtocolId, SendError, StreamError, TooLong, Trouble, Upper,
-    Urgency,
+    OpenError, Participants, PathId, Protocol, ProtocolId, Rate, SendError, StreamError, TooLong, Trouble,
+    Upper, Urgency,
     compose::{bottoms, protocols},
     context::Context,
     description::Description,
@@ -225,7 +225,8 @@ impl Graph {
     pub fn close(&mut self, id: PathId) {
         let Some(path) = self.cx.path_of(id) else { return };
         let (top, lowest, received) = (path.top, path.lowest(), std::mem::take(&mut path.received));
-        for message in received {
+        let held = std::mem::take(&mut path.held).into_iter().map(|entry| entry.item.into_message());
+        for message in received.into_iter().chain(held) {
             self.cx.pool.give(message);
         }
         self.cx.paths.remove(id.0);
@@ -238,11 +239,26 @@ impl Graph {
         self.settle();
     }
 
-    /// What messages of a path bear that have no priority of their own: a priority or the microseconds left to a deadline.
+    /// How urgent the messages of a path are: a priority or the microseconds left to a deadline. Those sent bear it unless they
+    /// have one of their own; of those that come it counts instead of what their frames say. With 0 the frames have their way.
     pub fn set_priority(&mut self, id: PathId, priority: u32) {
         if let Some(path) = self.cx.path_of(id) {
             path.priority = priority;
         }
+    }
+
+    /// Limits the messages that come for a path, or no longer does. Its bucket is full at first.
+    ///
+    /// What counts is messages whose path is known and which the protocols below the highest have agreed to; fragments count
+    /// as the one message that they complete, segments of a stream each for itself.
+    pub fn set_rate(&mut self, id: PathId, rate: Option<Rate>) {
+        self.cx.set_rate(id, rate);
+    }
+
+    /// As [`set_rate`](Self::set_rate), for all paths together that are made for a listener. Those with rates of their own
+    /// are within both.
+    pub fn set_listener_rate(&mut self, id: ListenerId, rate: Option<Rate>) {
+        self.cx.set_listener_rate(id, rate);
     }
 
     /// An empty message with room for all headers in front.
@@ -321,6 +337,45 @@ impl Graph {
     /// regardless (RFC 1122, 4.2.3.9).
     pub fn trouble(&mut self, id: PathId) -> Option<Trouble> {
         self.cx.path_of(id)?.trouble.take()
+    }
+
+    /// The next path that has something for its user and whose news nobody [handles](Self::handled), and its first message.
+    pub(crate) fn claim(&mut self) -> Option<(PathId, Option<Message>)> {
+        loop {
+            let slot = self.cx.ready.pop_front()?;
+            let Some(path) = self.cx.path(slot) else { continue };
+            path.listed = false;
+            if path.handled {
+                path.again = true;
+                continue;
+            }
+            path.handled = true;
+            let id = self.cx.paths.handle_at(slot).map(PathId)?;
+            return Some((id, self.cx.received(id)));
+        }
+    }
+
+    /// What was claimed of a path was handled: the next may be.
+    pub(crate) fn handled(&mut self, id: PathId) {
+        let Some(path) = self.cx.path_of(id) else { return };
+        path.handled = false;
+        let more = std::mem::take(&mut path.again) || !path.received.is_empty();
+        if let Some(queue) = &mut self.queue {
+            path.held.drain(..).for_each(|entry| queue.put_back(entry));
+        }
+        if more {
+            self.cx.list(id.0.slot);
+        }
+    }
+
+    /// Whether any path may have something for its user, now or after [`run`](Self::run).
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.cx.ready.is_empty() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
+    }
+
+    /// Whether there are messages to process, or frames to send.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.cx.out.is_empty() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
     }
 
     /// Sends what there is room for of a stream's data, and says how much that was. After less than all, the path becomes
@@ -420,8 +475,8 @@ impl Graph {
     /// Processes the most urgent message that waits. Whether there was one.
     pub fn run(&mut self, now: Instant) -> bool {
         self.cx.now = now;
-        let Some(pending) = self.queue.as_mut().and_then(RunQueue::pop) else { return false };
-        shepherd::run(self, pending);
+        let Some(entry) = self.queue.as_mut().and_then(RunQueue::take) else { return false };
+        shepherd::run(self, entry);
         self.settle();
         true
     }

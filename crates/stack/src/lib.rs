@@ -3,6 +3,7 @@
 //! The graph of protocols below datagrams and streams, after the x-kernel, in which each protocol is written once and run
 //! in three ways; after Jain, Hutchinson and Chanson, "Protocol Architectures for Delivering Application Specific Quality
 //! of Service" (1995).
+mod admission;
 mod compose;
 mod context;
 mod description;
@@ -20,11 +21,13 @@ mod path;
 mod ports;
 mod protocol;
 mod protocols;
+mod rate;
 mod run_queue;
 mod sessions;
 mod shepherd;
 mod timer_wheel;
 mod trouble;
+mod workers;
 
 /// Its types are in the interface: addresses, the time.
 pub use smoltcp;
@@ -44,6 +47,8 @@ pub use message::{Marks, Message, NoRoom, Pool};
 pub use participants::Participants;
 pub use path::{ListenerId, MAX_LAYERS, PathId};
 pub use protocol::{Answer, Control, Demux, Enabled, Layer, Pop, Protocol, ProtocolId, Upper};
+pub use rate::Rate;
 pub use run_queue::{RunQueue, Urgency};
 pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};
 pub use trouble::{Refusal, Refused, Report};
+pub use workers::{Access, Arrival, Stopped, Workers};

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use throughline_demux::{Handle, Slot};
+use throughline_demux::Handle;
 
-use crate::{Layer, Message, Trouble};
+use crate::{Layer, Message, Trouble, rate::Bucket, run_queue::Entry, shepherd::Pending};
 
 /// The most layers of a graph.
 pub const MAX_LAYERS: usize = 6;
@@ -29,7 +29,7 @@ pub(crate) struct Path {
     len: u8,
     /// The session that the user sends by.
     pub top: Option<Layer>,
-    /// What messages of the user bear unless they have a priority of their own.
+    /// How urgent its messages are. 0: as their frames say.
     pub priority: u32,
     /// Messages for the user.
     pub received: VecDeque<Message>,
@@ -37,12 +37,23 @@ pub(crate) struct Path {
     pub pending: usize,
     /// How many of both there may be.
     pub room: usize,
+    /// The place in the run queue of the message that came last, while any is there: none overtakes another.
+    pub rank: u64,
+    /// Whether a worker handles a message or other news of it.
+    pub handled: bool,
+    /// Whether there were further news meanwhile.
+    pub again: bool,
+    /// What left the run queue meanwhile, to be put back.
+    pub held: Vec<Entry<Pending>>,
     /// Whether the path is in the list of those that have something.
     pub listed: bool,
     /// What went wrong, and the user has not heard of.
     pub trouble: Option<Trouble>,
+    /// Whether a rate is set for it, or for its listener.
+    pub rated: bool,
+    pub bucket: Option<Bucket>,
     /// Who wants paths like this one; `None` if it was opened.
-    pub listener: Option<Slot>,
+    pub listener: Option<Handle>,
     /// Whether its listener knows of it.
     pub announced: bool,
     /// Whether it stays until it is closed, however silent.
@@ -53,7 +64,7 @@ pub(crate) struct Path {
 
 impl Path {
     /// A path whose sessions are to be set, with room for so many messages.
-    pub fn new(room: usize, listener: Option<Slot>) -> Self {
+    pub fn new(room: usize, listener: Option<Handle>) -> Self {
         Self { room, listener, touched: true, ..Self::default() }
     }
 
@@ -106,4 +117,6 @@ pub(crate) struct Listener {
     pub accepted: VecDeque<PathId>,
     /// Room for messages of each path.
     pub room: usize,
+    /// What is left of the rate of all its paths together.
+    pub bucket: Option<Bucket>,
 }

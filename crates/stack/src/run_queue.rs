@@ -10,7 +10,8 @@ pub enum Urgency {
     Arrival,
     /// The larger number; of equal ones what came first.
     Priority,
-    /// The earlier deadline: the number is the time left in microseconds. Of equal ones what came first.
+    /// The earlier deadline: the number is the time left in microseconds, and 0 is no deadline, which comes last. Of equal
+    /// ones what came first.
     Deadline,
 }
 
@@ -23,11 +24,12 @@ pub struct RunQueue<T> {
     sequence: u64,
 }
 
+/// What is in a queue, and its place there.
 #[derive(Debug)]
-struct Entry<T> {
+pub(crate) struct Entry<T> {
     rank: u64,
     sequence: u64,
-    item: T,
+    pub item: T,
 }
 
 impl<T> RunQueue<T> {
@@ -41,11 +43,22 @@ impl<T> RunQueue<T> {
     /// A full queue hands back the less urgent: the new one, unless something in it is less urgent still. Finding that
     /// one takes time in proportion to the queue, but only a full queue does it.
     pub fn push(&mut self, urgency: u32, now: u64, item: T) -> Result<(), T> {
-        let rank = match self.urgency {
+        self.insert(self.rank(urgency, now), item)
+    }
+
+    /// How urgent that is: the larger the more.
+    #[inline]
+    pub(crate) fn rank(&self, urgency: u32, now: u64) -> u64 {
+        match self.urgency {
             Urgency::Arrival => 0,
             Urgency::Priority => urgency.into(),
+            Urgency::Deadline if urgency == 0 => 0,
             Urgency::Deadline => !(now + u64::from(urgency)),
-        };
+        }
+    }
+
+    /// As [`push`](Self::push), with a [`rank`](Self::rank).
+    pub(crate) fn insert(&mut self, rank: u64, item: T) -> Result<(), T> {
         self.sequence += 1;
         let entry = Entry { rank, sequence: self.sequence, item };
         if self.heap.len() < self.most {
@@ -71,7 +84,18 @@ impl<T> RunQueue<T> {
     /// Takes the most urgent out.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        self.heap.pop().map(|entry| entry.item)
+        self.take().map(|entry| entry.item)
+    }
+
+    /// Takes the most urgent out, with its place.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Entry<T>> {
+        self.heap.pop()
+    }
+
+    /// Puts back what was taken, in its place.
+    pub(crate) fn put_back(&mut self, entry: Entry<T>) {
+        self.heap.push(entry);
     }
 
     /// How many wait.
@@ -125,6 +149,28 @@ mod tests {
         assert_eq!(of(Urgency::Arrival), ["a", "b", "c", "d", "e"]);
         assert_eq!(of(Urgency::Priority), ["b", "c", "a", "d", "e"]);
         assert_eq!(of(Urgency::Deadline), ["a", "e", "c", "b", "d"]);
+    }
+
+    #[test]
+    fn what_has_no_deadline_is_last() {
+        let mut queue = RunQueue::new(Urgency::Deadline, 8);
+        for (left, item) in [(0, "none"), (u32::MAX, "late"), (1, "soon"), (0, "none either")] {
+            queue.push(left, 7, item).unwrap();
+        }
+        assert_eq!(drained(&mut queue), ["soon", "late", "none", "none either"]);
+    }
+
+    #[test]
+    fn what_is_put_back_has_its_place() {
+        let mut queue = RunQueue::new(Urgency::Priority, 8);
+        for item in ["a", "b", "c"] {
+            queue.push(1, 0, item).unwrap();
+        }
+        let (first, second) = (queue.take().unwrap(), queue.take().unwrap());
+        queue.push(1, 0, "d").unwrap();
+        queue.put_back(second);
+        queue.put_back(first);
+        assert_eq!(drained(&mut queue), ["a", "b", "c", "d"]);
     }
 
     #[test]

@@ -15,12 +15,13 @@ pub(crate) use integrated::{Trail, integrated};
 pub(crate) use layered::layered;
 pub(crate) use parked::{AT_ONCE, Parked, resume};
 
-use crate::{Discard, Graph, Layer, Message, PathId, ProtocolId, Upper};
+use crate::{Discard, Graph, Layer, Message, PathId, ProtocolId, Upper, run_queue::Entry};
 
 /// What the lowest protocol is given for a session below: the device.
 pub(crate) const DEVICE: Layer = Layer { protocol: ProtocolId(u8::MAX), session: Slot(0) };
 
 /// A message whose path is known, and which has not been processed.
+#[derive(Debug)]
 pub(crate) struct Pending {
     /// It may be closed meanwhile.
     path: PathId,
@@ -29,10 +30,21 @@ pub(crate) struct Pending {
     trail: Option<Trail>,
 }
 
-/// Processes a message that has waited.
-pub(crate) fn run(graph: &mut Graph, pending: Pending) {
-    let Pending { path: id, message, trail } = pending;
-    let Some(path) = graph.cx.path_of(id) else { return graph.cx.pool.give(message) };
+impl Pending {
+    /// The message, which is not going to be processed.
+    pub fn into_message(self) -> Message {
+        self.message
+    }
+}
+
+/// Processes a message that has waited. If a worker has an earlier one of the path, it waits on, and nothing is spent on it.
+pub(crate) fn run(graph: &mut Graph, entry: Entry<Pending>) {
+    let id = entry.item.path;
+    let Some(path) = graph.cx.path_of(id) else { return graph.cx.pool.give(entry.item.message) };
+    if path.handled {
+        return path.held.push(entry);
+    }
+    let Pending { message, trail, .. } = entry.item;
     path.pending -= 1;
     match trail {
         Some(trail) => integrated::process(graph, &trail, id.0.slot, message),
@@ -40,31 +52,33 @@ pub(crate) fn run(graph: &mut Graph, pending: Pending) {
     }
 }
 
-/// Puts a message into the run queue, if its receiver has room: before anything is spent on it.
-fn wait(graph: &mut Graph, at: ProtocolId, slot: Slot, message: Message, trail: Option<Trail>) {
+/// Puts a message that was admitted into the run queue: before anything is spent on it.
+fn wait(graph: &mut Graph, at: ProtocolId, slot: Slot, mut message: Message, trail: Option<Trail>) {
+    let now = graph.cx.micros();
     let (Some(id), Some(path)) = (graph.cx.paths.handle_at(slot).map(PathId), graph.cx.path(slot)) else {
         return graph.cx.discard(at, Discard::NoPort, message);
     };
-    if !path.has_room() && !graph.cx.weed(slot) {
-        return graph.cx.discard(at, Discard::QueueFull, message);
-    }
-    let Some(path) = graph.cx.path(slot) else { return };
-    path.pending += 1;
-    let (priority, now) = (message.priority, graph.cx.now.total_micros() as u64);
     let Some(queue) = &mut graph.queue else { return };
-    if let Err(refused) = queue.push(priority, now, Pending { path: id, message, trail }) {
+    if path.priority != 0 {
+        message.priority = path.priority;
+    }
+    let rank = queue.rank(message.priority, now);
+    path.rank = if path.pending > 0 { rank.min(path.rank) } else { rank };
+    path.pending += 1;
+    if let Err(refused) = queue.insert(path.rank, Pending { path: id, message, trail }) {
         if let Some(path) = graph.cx.path_of(refused.path) {
             path.pending -= 1;
+            graph.cx.refund(refused.path.0.slot);
         }
         graph.cx.discard(at, Discard::QueueFull, refused.message);
     }
 }
 
-/// Hands a message to the user of a path.
+/// Hands a message that was admitted to the user of a path.
 #[inline]
 fn deliver(graph: &mut Graph, at: ProtocolId, path: Slot, message: Message) {
-    if let Err((why, message)) = graph.cx.deliver(path, message) {
-        graph.cx.discard(at, why, message);
+    if let Err(message) = graph.cx.deliver(path, message) {
+        graph.cx.discard(at, Discard::NoPort, message);
     }
 }
 

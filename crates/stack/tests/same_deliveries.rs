@@ -2,6 +2,8 @@
 
 mod hosts;
 
+use std::collections::HashSet;
+
 use hosts::{Pair, SERVER, SERVER6, data};
 use proptest::prelude::*;
 use smoltcp::{
@@ -9,7 +11,7 @@ use smoltcp::{
     wire::IpAddress,
 };
 use throughline_stack::{
-    Architecture, Config, Graph, ListenerId, Message, Participants, PathId, Trouble, Urgency,
+    Architecture, Config, Discard, Graph, ListenerId, Message, Participants, PathId, Rate, Trouble, Urgency,
 };
 
 const IDS: u32 = 3;
@@ -177,7 +179,7 @@ fn server(description: &str, config: Config) -> (Graph, Vec<ListenerId>) {
 }
 
 /// What a user gets, and everyone else.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 struct Outcome {
     delivered: Vec<Vec<u8>>,
     sent: Vec<Vec<u8>>,
@@ -186,6 +188,17 @@ struct Outcome {
     discarded: u64,
     /// What paths were told of their messages.
     troubles: Vec<Trouble>,
+    /// Whether some were above the rate. That may be noticed first of all, so it is not compared.
+    above_rate: bool,
+}
+
+impl PartialEq for Outcome {
+    fn eq(&self, other: &Self) -> bool {
+        let all = |Self { delivered, sent, accepted, discarded, troubles, .. }: &Self| {
+            (delivered.clone(), sent.clone(), *accepted, *discarded, troubles.clone())
+        };
+        all(self) == all(other)
+    }
 }
 
 /// The next message's data, taken as it is or moved to a place of the user's.
@@ -201,10 +214,15 @@ fn next(graph: &mut Graph, path: PathId, moved: bool) -> Option<Vec<u8>> {
     Some(data)
 }
 
-fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>]) -> Outcome {
+/// Rates are some that ten frames in a second are beyond.
+fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>], rates: bool) -> Outcome {
     let (mut graph, listeners) = server(description, config);
     let mut outcome = Outcome::default();
     let mut now = Instant::ZERO;
+    let mut paths = HashSet::new();
+    if rates {
+        graph.set_listener_rate(listeners[0], Some(Rate { per_second: 2, burst: 3 }));
+    }
     // At the end what is incomplete is given up.
     for frame in frames.iter().map(Some).chain([None; 400]) {
         now += Duration::from_millis(100);
@@ -215,6 +233,9 @@ fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>
         while graph.run(now) {}
         while let Some(path) = graph.ready() {
             outcome.troubles.extend(graph.trouble(path));
+            if rates && paths.insert(path) {
+                graph.set_rate(path, Some(Rate { per_second: 1, burst: 2 }));
+            }
             while let Some(data) = next(&mut graph, path, moved) {
                 // The answer shows whose message it was thought to be.
                 let _ = graph.send(path, Message::copied(128, &data[..data.len().min(9)]));
@@ -228,6 +249,7 @@ fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>
     outcome.accepted =
         listeners.into_iter().map(|listener| std::iter::from_fn(|| graph.accepted(listener)).count()).sum();
     outcome.discarded = graph.discarded().map(|(_, _, count)| count).sum();
+    outcome.above_rate = graph.discarded().any(|(_, why, _)| why == Discard::Rate);
     outcome
 }
 
@@ -250,9 +272,10 @@ fn configurations(description: &str) -> Vec<(Config, bool)> {
         .collect()
 }
 
-fn all_agree(description: &str, frames: &[Vec<u8>]) -> Result<Outcome, TestCaseError> {
-    let mut outcomes =
-        configurations(description).into_iter().map(|config| (config, outcome(description, config, frames)));
+fn all_agree(description: &str, frames: &[Vec<u8>], rates: bool) -> Result<Outcome, TestCaseError> {
+    let mut outcomes = configurations(description)
+        .into_iter()
+        .map(|config| (config, outcome(description, config, frames, rates)));
     let (_, first) = outcomes.next().unwrap();
     for (config, other) in outcomes {
         prop_assert_eq!(&first, &other, "{:?} differs", config);
@@ -264,13 +287,25 @@ fn all_agree(description: &str, frames: &[Vec<u8>]) -> Result<Outcome, TestCaseE
 fn honest_frames_are_all_delivered() {
     for description in GRAPHS {
         let frames = frames(description);
-        let outcome = all_agree(description, &frames).unwrap();
+        let outcome = all_agree(description, &frames, false).unwrap();
         let (paths, gone) = if description.contains("ethdaa") { (3, 0) } else { (6, 3) };
         let accepted = servers(description).count() * (paths + gone);
         let delivered = servers(description).count() * (5 * paths + gone);
         assert_eq!((outcome.accepted, outcome.delivered.len()), (accepted, delivered), "{outcome:?}");
         assert_eq!(outcome.troubles, vec![Trouble::NoPort; servers(description).count() * gone]);
         assert_eq!(outcome.discarded, 0);
+    }
+}
+
+#[test]
+fn what_is_above_the_rate_is_delivered_nowhere() {
+    for description in GRAPHS {
+        let frames = frames(description);
+        let all = all_agree(description, &frames, false).unwrap();
+        let outcome = all_agree(description, &frames, true).unwrap();
+        let delivered = outcome.delivered.len();
+        assert!(outcome.above_rate && (6..all.delivered.len()).contains(&delivered), "{outcome:?}");
+        assert_eq!(outcome.discarded as usize, all.delivered.len() - delivered, "each counted once");
     }
 }
 
@@ -281,14 +316,15 @@ proptest! {
     fn changed_frames_have_the_same_fate(
         picked in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..120),
         graph in 0..GRAPHS.len(),
+        rates in any::<bool>(),
     ) {
         let honest = frames(GRAPHS[graph]);
         let frames: Vec<_> = picked.iter().map(|(frame, change)| changed(&honest, frame.index(honest.len()), change)).collect();
-        all_agree(GRAPHS[graph], &frames)?;
+        all_agree(GRAPHS[graph], &frames, rates)?;
     }
 
     #[test]
     fn bytes_are_no_harm(frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..50), graph in 0..GRAPHS.len()) {
-        all_agree(GRAPHS[graph], &frames)?;
+        all_agree(GRAPHS[graph], &frames, false)?;
     }
 }

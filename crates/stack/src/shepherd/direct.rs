@@ -3,16 +3,19 @@
 use throughline_demux::Slot;
 
 use super::{DEVICE, deliver, layered, wait};
-use crate::{Demux, Graph, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
+use crate::{Demux, Discard, Graph, Layer, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// Takes a frame that names its path to it.
 pub(crate) fn direct(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
     let whole = message.marks();
     match graph.protocols[bottom.index()].demux(DEVICE, &mut message) {
-        Ok(Demux::Found(_, Upper::Path(path))) if graph.queue.is_some() => {
-            wait(graph, bottom, path, message, None)
+        Ok(Demux::Found(_, Upper::Path(path))) if graph.cx.is_open(path) => go(graph, bottom, path, message),
+        Ok(Demux::Found(_, Upper::Path(path))) if !is_fragment(graph, path, &mut message) => {
+            match graph.cx.admit(path) {
+                Ok(()) => go(graph, bottom, path, message),
+                Err(why) => graph.cx.discard(bottom, why, message),
+            }
         }
-        Ok(Demux::Found(_, Upper::Path(path))) => process(graph, path, message),
         Ok(_) => {
             message.restore(whole);
             layered(graph, bottom, message);
@@ -21,16 +24,49 @@ pub(crate) fn direct(graph: &mut Graph, bottom: ProtocolId, mut message: Message
     }
 }
 
-/// Takes a message through the sessions of its path, which confirm that it is theirs.
+/// A message that was admitted waits, or does not.
+#[inline]
+fn go(graph: &mut Graph, bottom: ProtocolId, path: Slot, message: Message) {
+    match graph.queue {
+        Some(_) => wait(graph, bottom, path, message, None),
+        None => process(graph, path, message),
+    }
+}
+
+/// Whether a message is a part of one, which alone counts. Asked where it matters: without room, or with a rate.
+#[cold]
+fn is_fragment(graph: &mut Graph, slot: Slot, message: &mut Message) -> bool {
+    let marks = message.marks();
+    let mut is_fragment = false;
+    // The lowest session has had its turn.
+    for index in 1..MAX_LAYERS {
+        let Some(layer) = layer(graph, slot, index) else { break };
+        let checked = graph.protocols[layer.protocol.index()].check(layer.session, message);
+        is_fragment = checked == Ok(Upper::AfterPop);
+        if is_fragment || checked.is_err() {
+            break;
+        }
+    }
+    message.restore(marks);
+    is_fragment
+}
+
+/// The session of a path at a layer, counted from the bottom.
+#[inline]
+fn layer(graph: &mut Graph, slot: Slot, index: usize) -> Option<Layer> {
+    graph.cx.path(slot)?.layer(index)
+}
+
+/// Takes a message that was admitted through the sessions of its path, which confirm that it is theirs.
 pub(super) fn process(graph: &mut Graph, slot: Slot, mut message: Message) {
     // The lowest session has had its turn.
     let mut at = ProtocolId(0);
     for index in 1..MAX_LAYERS {
-        let Some(layer) = graph.cx.path(slot).and_then(|path| path.layer(index)) else { break };
+        let Some(layer) = layer(graph, slot, index) else { break };
         let header = message.position();
         at = layer.protocol;
         if let Err(why) = graph.protocols[at.index()].check(layer.session, &mut message) {
-            return graph.cx.discard(at, why, message);
+            return refuse(graph, at, Some(slot), why, message);
         }
         if graph.is_stateless(at) {
             continue;
@@ -38,8 +74,21 @@ pub(super) fn process(graph: &mut Graph, slot: Slot, mut message: Message) {
         match graph.with(at, |protocol, lower| protocol.pop(layer.session, header, &mut message, lower)) {
             Ok(Pop::Up | Pop::Exchanged(_)) => {}
             Ok(Pop::Consumed) => return graph.cx.pool.give(message),
-            Err(why) => return graph.cx.discard(at, why, message),
+            Err(why) => {
+                // What the highest protocol refuses has cost the path something.
+                let is_highest = self::layer(graph, slot, index + 1).is_none();
+                return refuse(graph, at, (!is_highest).then_some(slot), why, message);
+            }
         }
     }
     deliver(graph, at, slot, message);
+}
+
+/// Discards a message; a path that was charged for it gets that back.
+#[cold]
+fn refuse(graph: &mut Graph, at: ProtocolId, owed: Option<Slot>, why: Discard, message: Message) {
+    if let Some(slot) = owed {
+        graph.cx.refund(slot);
+    }
+    graph.cx.discard(at, why, message);
 }

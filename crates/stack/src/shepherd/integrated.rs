@@ -3,17 +3,19 @@
 use throughline_demux::Slot;
 
 use super::{DEVICE, deliver, layered, next, wait};
-use crate::{Demux, Graph, Layer, Marks, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
+use crate::{Demux, Discard, Graph, Layer, Marks, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions whose state a message changes, bottom to top, and where each has its header.
 ///
 /// Protocols without state to change are not in it: they cost nothing in the second phase.
+#[derive(Debug)]
 pub(crate) struct Trail {
     layers: heapless::Vec<Passed, MAX_LAYERS>,
     /// Where the user's data begins.
     data: u32,
 }
 
+#[derive(Debug)]
 struct Passed {
     layer: Layer,
     header: u32,
@@ -49,16 +51,26 @@ pub(crate) fn integrated(graph: &mut Graph, bottom: ProtocolId, mut message: Mes
         }
         match upper {
             Upper::Protocol(next) => at = next,
-            Upper::User(path) if graph.cx.path(path).is_some_and(|path| path.is_complete()) => {
+            Upper::User(path) => {
+                let admitted = if graph.cx.is_open(path) {
+                    Ok(())
+                } else if graph.cx.path(path).is_some_and(|path| path.is_complete()) {
+                    graph.cx.admit(path)
+                } else {
+                    // Its first message was bad: its sessions are not known.
+                    return again(graph, bottom, whole, message);
+                };
+                if let Err(why) = admitted {
+                    return graph.cx.discard(at, why, message);
+                }
                 trail.data = message.position() as u32;
                 return match graph.queue {
                     Some(_) => wait(graph, at, path, message, Some(trail)),
                     None => process(graph, &trail, path, message),
                 };
             }
-            // The boundary between headers and data is not known: a fragment, a path whose first message was bad, or a
-            // protocol that is its own user.
-            Upper::User(_) | Upper::AfterPop | Upper::Itself | Upper::Path(_) => {
+            // The boundary between headers and data is not known: a fragment, or a protocol that is its own user.
+            Upper::AfterPop | Upper::Itself | Upper::Path(_) => {
                 return again(graph, bottom, whole, message);
             }
         }
@@ -72,7 +84,18 @@ fn again(graph: &mut Graph, bottom: ProtocolId, whole: Marks, mut message: Messa
     layered(graph, bottom, message);
 }
 
+/// Discards a message that was admitted. Only what the highest protocol refuses has cost its path anything.
+#[cold]
+fn refuse(graph: &mut Graph, at: ProtocolId, slot: Slot, why: Discard, message: Message) {
+    let top = graph.cx.path(slot).and_then(|path| path.top);
+    if top.is_none_or(|top| top.protocol != at) {
+        graph.cx.refund(slot);
+    }
+    graph.cx.discard(at, why, message);
+}
+
 /// The second phase: changes the state of the sessions in turn.
+#[inline(always)]
 pub(super) fn process(graph: &mut Graph, trail: &Trail, path: Slot, mut message: Message) {
     let mut at = ProtocolId(0);
     for Passed { layer, header, body } in &trail.layers {
@@ -83,7 +106,7 @@ pub(super) fn process(graph: &mut Graph, trail: &Trail, path: Slot, mut message:
         {
             Ok(Pop::Up) => {}
             Ok(Pop::Consumed | Pop::Exchanged(_)) => return graph.cx.pool.give(message),
-            Err(why) => return graph.cx.discard(at, why, message),
+            Err(why) => return refuse(graph, at, path, why, message),
         }
     }
     message.seek(trail.data as usize);

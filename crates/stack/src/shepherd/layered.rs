@@ -42,13 +42,20 @@ pub(super) fn climb(graph: &mut Graph, mut climb: Climb, mut message: Message) {
         climb.below = Layer { protocol: at, session };
         // No graph is higher.
         let _ = climb.passed.push(climb.below);
-        if let Upper::User(path) = upper {
-            complete(graph, path, &climb.passed);
+        if let Upper::User(path) = upper
+            && let Err(why) = admit(graph, path, &climb.passed)
+        {
+            return graph.cx.discard(at, why, message);
         }
         match pop(graph, at, session, header, &mut message, upper) {
             Ok(Some(Upper::Protocol(next))) => climb.at = next,
             Ok(Some(Upper::User(path))) => {
-                graph.cx.announce(path);
+                // Complete only now, and not asked for yet.
+                if upper == Upper::AfterPop
+                    && let Err(why) = admit(graph, path, &climb.passed)
+                {
+                    return graph.cx.discard(at, why, message);
+                }
                 return deliver(graph, at, path, message);
             }
             Ok(_) => return graph.cx.pool.give(message),
@@ -116,10 +123,11 @@ fn pop(
     })
 }
 
-/// Tells a path made just now which sessions it has.
+/// Asks whether there is room for a message; tells a path made just now which sessions it has.
 #[inline]
-fn complete(graph: &mut Graph, slot: Slot, passed: &Passed) {
+fn admit(graph: &mut Graph, slot: Slot, passed: &Passed) -> Result<(), Discard> {
     if graph.cx.path(slot).is_some_and(|path| !path.is_complete()) {
         graph.set_layers(slot, passed.iter().copied());
     }
+    graph.cx.admit(slot)
 }
