@@ -12,6 +12,7 @@ mod mixes;
 mod move_data;
 pub(crate) mod paths;
 mod pcb;
+mod priority;
 pub(crate) mod tcp_scale;
 
 use crate::Experiment;
@@ -25,6 +26,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &move_data::MoveData,
     &calls::Calls,
     &paths::Paths,
+    &priority::Priority,
     &tcp_scale::TcpScale,
     &pcb::Pcb,
     &connect::Connect,

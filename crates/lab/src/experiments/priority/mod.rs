@@ -1,0 +1,255 @@
+//! An urgent exchange beside many others: figure 4 of Jain, Hutchinson and Chanson.
+//!
+//! One flow exchanges a byte with a server, one message at a time, as fast as it can. Beside it so many others exchange
+//! messages of 1 or of 1,000 bytes, each with one under way. Both hosts poll, each on a processor of its own.
+
+mod hosts;
+mod order;
+mod wire;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use throughline_stack::{Architecture, Device, PairConfig, pair};
+
+use self::hosts::{Client, Server, Way, pause};
+use crate::plot::{Plot, Series};
+use crate::table::{figure, targets};
+use crate::{Experiment, LabError, Options, Row, Sink, Table};
+
+/// Flows beside the urgent one.
+const FLOWS: [u16; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
+/// Bytes of their messages, the paper's.
+const SIZES: [usize; 2] = [1, 1000];
+/// The 99th percentile of the urgent exchange among all flows, relative to that of an idle system.
+const TARGET: f64 = 1.5;
+
+/// See the module.
+pub(crate) struct Priority;
+
+/// What is between the hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wire {
+    Memory,
+    Veth,
+}
+
+impl Wire {
+    const ALL: [Self; 2] = [Self::Memory, Self::Veth];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Veth => "veth",
+        }
+    }
+}
+
+/// One point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Setting {
+    way: Way,
+    flows: u16,
+    bytes: usize,
+}
+
+/// All points, so that those to be compared are close together in time.
+fn settings(options: &Options) -> Vec<Setting> {
+    let flows = if options.quick { &[0, 8, 64][..] } else { &FLOWS[..] };
+    let mut settings = Vec::new();
+    for bytes in SIZES {
+        for flows in flows.iter().copied() {
+            settings.extend(Way::ALL.map(|way| Setting { way, flows, bytes }));
+        }
+    }
+    settings
+}
+
+impl Experiment for Priority {
+    fn name(&self) -> &'static str {
+        "priority"
+    }
+
+    fn purpose(&self) -> &'static str {
+        "an urgent exchange beside up to 64 others, with and without priorities"
+    }
+
+    fn claims(&self) -> &'static [&'static str] {
+        &["PATHS-5"]
+    }
+
+    fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
+        sink.ahead(3);
+        sink.step("counting who is served first");
+        let settings = settings(options);
+        for setting in settings.iter().filter(|setting| setting.flows > 0) {
+            let before = order::served_before(setting.way, setting.flows, setting.bytes)?;
+            sink.row(row("served_before", "messages", setting, before as f64))?;
+        }
+        sink.step("timing exchanges within one process");
+        let times = rounds(&settings, options, || Ok(pair(&PairConfig::default()).into()))?;
+        report(Wire::Memory, &settings, &times, options, sink)?;
+        sink.step("timing exchanges over veth");
+        match wire::in_namespace(|| rounds(&settings, options, wire::veth)) {
+            Ok(times) => report(Wire::Veth, &settings, &times?, options, sink)?,
+            Err(missing) => sink.note(&format!("not over veth: {missing}")),
+        }
+        Ok(())
+    }
+
+    fn tables(&self, rows: &[Row]) -> Vec<Table> {
+        let mut tables = Vec::new();
+        for wire in Wire::ALL {
+            for (metric, title) in [("round_trip_p99", "99th percentile"), ("round_trip_median", "Median")] {
+                let title = format!("{title} of the urgent exchange, us, {}", wire.name());
+                tables.push(table(rows, metric, Some(wire), &title, 1e-3));
+            }
+        }
+        let title = "Messages served before an urgent one that came after one of each other flow";
+        tables.push(table(rows, "served_before", None, title, 1.0));
+        tables.retain(|table| !table.is_empty());
+        tables.push(targets(rows, |row| {
+            format!(
+                "p99 beside {} flows of {} B over idle: {}, {}",
+                row.number("background_flows").unwrap_or(0.0),
+                row.number("background_bytes").unwrap_or(0.0),
+                row.text("architecture"),
+                row.text("device")
+            )
+        }));
+        tables
+    }
+}
+
+fn row(metric: &str, unit: &str, setting: &Setting, value: f64) -> Row {
+    Row::new("priority", metric, unit, value)
+        .claim("PATHS-5")
+        .with("architecture", setting.way.architecture.name())
+        .with("priorities", setting.way.priorities)
+        .with("background_flows", setting.flows)
+        .with("background_bytes", setting.bytes as u64)
+}
+
+/// The times of urgent exchanges in every setting, over all rounds; the settings take turns.
+fn rounds<D: Device + Send>(
+    settings: &[Setting],
+    options: &Options,
+    wire: impl Fn() -> Result<[D; 2], LabError>,
+) -> Result<Vec<Vec<u32>>, LabError> {
+    let (rounds, exchanges) = if options.quick { (2, 200) } else { (10, 1000) };
+    let mut times = vec![Vec::new(); settings.len()];
+    for _ in 0..rounds {
+        for (setting, times) in settings.iter().zip(&mut times) {
+            times.extend(exchange(setting, wire()?, exchanges)?);
+        }
+    }
+    times.iter_mut().for_each(|times| times.sort_unstable());
+    Ok(times)
+}
+
+/// Times so many urgent exchanges, after a tenth of them that is not counted.
+fn exchange<D: Device + Send>(setting: &Setting, wire: [D; 2], count: usize) -> Result<Vec<u32>, LabError> {
+    let [here, there] = wire;
+    let mut server = Server::new(setting.way, there, setting.flows)?;
+    let mut client = Client::new(setting.way, here, setting.flows)?;
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let server = scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                if !server.step()? {
+                    pause();
+                }
+            }
+            Ok::<_, LabError>(())
+        });
+        let times = client.connect(|| Ok(())).and_then(|()| {
+            client.send_others(setting.bytes)?;
+            client.exchanges(count / 10)?;
+            client.exchanges(count)
+        });
+        ended.store(true, Ordering::Relaxed);
+        server.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        times
+    })
+}
+
+/// Of sorted times.
+fn percentile(times: &[u32], percent: usize) -> f64 {
+    let place = (times.len() * percent).div_ceil(100).max(1);
+    times.get(place - 1).map_or(f64::NAN, |time| f64::from(*time))
+}
+
+fn report(
+    wire: Wire,
+    settings: &[Setting],
+    times: &[Vec<u32>],
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), LabError> {
+    let idle = |setting: &Setting| {
+        let idle = Setting { flows: 0, ..*setting };
+        settings.iter().position(|other| *other == idle).map_or(f64::NAN, |at| percentile(&times[at], 99))
+    };
+    for (setting, times) in settings.iter().zip(times) {
+        let row = |metric, unit, value| row(metric, unit, setting, value).with("device", wire.name());
+        sink.row(row("round_trip_median", "ns", percentile(times, 50)))?;
+        sink.row(row("round_trip_p99", "ns", percentile(times, 99)))?;
+        if setting.flows == FLOWS[FLOWS.len() - 1] {
+            let ratio = row("p99_of_idle", "ratio", percentile(times, 99) / idle(setting));
+            sink.row(if setting.way.priorities { ratio.at_most(TARGET) } else { ratio })?;
+        }
+    }
+    let plot = plot(wire, settings, times);
+    if let Some(path) = plot.save(options, &format!("priority-{}.svg", wire.name()))? {
+        sink.note(&format!("figure 4, {}, is in {}", wire.name(), path.display()));
+    }
+    Ok(())
+}
+
+/// Figure 4. Without priorities the integrated architecture is left out: it is as the direct one.
+fn plot(wire: Wire, settings: &[Setting], times: &[Vec<u32>]) -> Plot {
+    let drawn = |way: &&Way| way.priorities || way.architecture != Architecture::Integrated;
+    let mut series = Vec::new();
+    for way in Way::ALL.iter().filter(drawn) {
+        for bytes in SIZES {
+            let of = settings.iter().zip(times).filter(|(of, _)| of.way == *way && of.bytes == bytes);
+            let line = of.map(|(of, times)| (f64::from(of.flows), percentile(times, 99) / 1000.0)).collect();
+            series.push(Series { name: format!("{} ({bytes} B)", way.name()), line, points: Vec::new() });
+        }
+    }
+    Plot {
+        title: format!("Urgent exchange of 1 byte, 99th percentile ({})", wire.name()),
+        x: "other flows".to_owned(),
+        y: "microseconds".to_owned(),
+        logarithmic_y: true,
+        series,
+        ..Plot::default()
+    }
+}
+
+fn table(rows: &[Row], metric: &str, wire: Option<Wire>, title: &str, scale: f64) -> Table {
+    let mut table = Table::new(title, ["architecture", "priorities", "bytes"]);
+    table.head.extend(FLOWS.map(|flows| format!("{flows} flows")));
+    for bytes in SIZES {
+        for way in Way::ALL {
+            let cell = |flows: u16| {
+                let is_it = |row: &&Row| {
+                    row.text("metric") == metric
+                        && wire.is_none_or(|wire| row.text("device") == wire.name())
+                        && row.text("architecture") == way.architecture.name()
+                        && row.get("priorities") == Some(&way.priorities.into())
+                        && row.number("background_flows") == Some(flows.into())
+                        && row.number("background_bytes") == Some(bytes as f64)
+                };
+                rows.iter().find(is_it).map(|row| figure(row.value() * scale))
+            };
+            let cells = FLOWS.map(cell);
+            if cells.iter().any(Option::is_some) {
+                let priorities = if way.priorities { "yes" } else { "no" };
+                let head = [way.architecture.name().to_owned(), priorities.to_owned(), bytes.to_string()];
+                table.line(head.into_iter().chain(cells.map(Option::unwrap_or_default)));
+            }
+        }
+    }
+    table
+}
