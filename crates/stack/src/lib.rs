@@ -25,6 +25,7 @@ mod rate;
 mod run_queue;
 mod sessions;
 mod shepherd;
+mod sockets;
 mod timer_wheel;
 mod trouble;
 mod workers;
@@ -50,5 +51,6 @@ pub use protocol::{Answer, Control, Demux, Enabled, Layer, Pop, Protocol, Protoc
 pub use rate::Rate;
 pub use run_queue::{RunQueue, Urgency};
 pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};
+pub use sockets::Sockets;
 pub use trouble::{Refusal, Refused, Report};
 pub use workers::{Access, Arrival, Stopped, Workers};

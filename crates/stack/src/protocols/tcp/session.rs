@@ -155,6 +155,16 @@ impl Session {
         }
     }
 
+    /// Data that nobody will read is answered with a reset, so that who sends it learns of that (RFC 1122, 4.2.2.13).
+    pub fn refuse_late_data(&mut self) {
+        if self.released
+            && let Some(socket) = self.socket()
+            && socket.can_recv()
+        {
+            socket.abort();
+        }
+    }
+
     pub fn write(&mut self, data: &[u8]) -> Result<usize, StreamError> {
         let socket = self.socket().ok_or(StreamError::Closed)?;
         let written = match socket.state() {

@@ -27,6 +27,7 @@ impl Tcp {
     /// Sends what a connection has to send, sets its timer, and tells its user what has changed.
     pub(super) fn work(&mut self, slot: Slot, sends: Sends, lower: &mut Lower<'_>) {
         let Some(session) = self.sessions.get(slot) else { return };
+        session.refuse_late_data();
         let now = lower.now();
         let mut due = None;
         if sends == Sends::IfDue {
