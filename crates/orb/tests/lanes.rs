@@ -309,6 +309,50 @@ fn a_shutdown_that_does_not_wait() {
     }
 }
 
+/// One thread's oneway to a lane is carried out while its next call, to an object without lanes, runs; and that call needs the lane.
+#[test]
+fn a_servant_beside_lanes_may_call_into_them() {
+    for address in ADDRESSES {
+        let server = listening_at(address);
+        let lanes = server.create_lanes(&[LaneConfig::new(LOW, 1)]).unwrap();
+        let with = server.root().create_child("with", AdapterConfig::default()).unwrap();
+        with.serve_in(&lanes).unwrap();
+        let (gate, begins, open) = gate();
+        let [client, inner] = [(); 2].map(|()| client());
+        let gated = with.activate(gate).unwrap();
+        let (slow, lane) = (seen_by(&client, &gated), seen_by(&inner, &gated));
+        let beside = Probe::running(move || {
+            open.send(()).unwrap();
+            // The oneway ends, and what ends it has time to wait for this.
+            std::thread::sleep(Duration::from_millis(50));
+            lane.within(Duration::from_secs(5)).ping().unwrap();
+        });
+        let beside = seen_by(&client, &server.root().activate(beside).unwrap());
+        slow.0.send_oneway(RUN, |_| Ok(())).unwrap();
+        begins.recv().unwrap();
+        beside.run().unwrap_or_else(|e| panic!("{address}: {e}"));
+        [server, client, inner].iter().for_each(|orb| orb.shutdown(GRACE));
+    }
+}
+
+/// A servant in a lane knows who calls.
+#[test]
+fn what_lives_for_a_caller_can_be_activated_in_a_lane() {
+    for (address, known) in [("shm:", true), ("127.0.0.1:0", false)] {
+        let (server, _) = served_in(address, &[LaneConfig::new(LOW, 1)]);
+        let (root, activated) = (server.root().clone(), Arc::new(Mutex::new(None)));
+        let noted = Arc::clone(&activated);
+        let probe = Probe::running(move || {
+            *noted.lock().unwrap() = Some(root.activate_for_caller(Probe::default()).map(drop));
+        });
+        let client = client();
+        seen_by(&client, &server.root().activate(probe).unwrap()).run().unwrap();
+        let expected = if known { Ok(()) } else { Err(AdapterError::NoCaller) };
+        assert_eq!(*activated.lock().unwrap(), Some(expected), "{address}");
+        [server, client].iter().for_each(|orb| orb.shutdown(GRACE));
+    }
+}
+
 /// Nobody else suffers, and nothing is kept for ever, when clients leave while their requests wait.
 #[test]
 fn clients_that_leave() {

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use common::{Echo, client, seen_by, server, server_with};
 use throughline::rt::Operation;
-use throughline::{Address, AsyncCall, Orb, OrbConfig, SystemException, TrustedPeers, block_on};
+use throughline::{
+    Address, AsyncCall, LaneConfig, Orb, OrbConfig, Priority, SystemException, TrustedPeers, block_on,
+};
 
 struct Counting;
 
@@ -42,6 +44,11 @@ fn blocking_calls_allocate_nothing() {
     println!("{during} allocations in {CALLS} calls over TCP");
     let during = allocations(server_with(|c| c.listen = vec![Address::Shm(String::new())]));
     assert_eq!(during, 0, "allocations in {CALLS} calls over shared memory");
+    for address in [Address::tcp("127.0.0.1", 0), Address::Shm(String::new())] {
+        let during = allocations(with_lanes(server_with(|c| c.listen = vec![address.clone()])));
+        assert!(during < CALLS / 10, "{during} allocations in {CALLS} calls by lanes, {address}");
+        println!("{during} allocations in {CALLS} calls by lanes, {address}");
+    }
     many_under_way();
     for trusted in [false, true] {
         // SAFETY: the peers are this process, which uses the library alone.
@@ -109,6 +116,12 @@ fn allocated<C>(begin: impl Fn() -> C, wait: impl Fn(C)) -> usize {
 }
 
 const CALLS: usize = 10_000;
+
+fn with_lanes(server: Orb) -> Orb {
+    let lanes = server.create_lanes(&[LaneConfig::new(Priority::LOWEST, 2)]).unwrap();
+    server.root().serve_in(&lanes).unwrap();
+    server
+}
 
 fn allocations(server: Orb) -> usize {
     let client = client();

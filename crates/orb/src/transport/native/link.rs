@@ -146,6 +146,8 @@ pub(crate) struct Link {
     patience: Duration,
     /// Messages checked out.
     away: usize,
+    /// Messages lent.
+    lent: usize,
     /// The last answer to a message checked out was more than a [`Desk`] has room for.
     answers_long: bool,
     /// Registered buffers in each direction.
@@ -286,6 +288,7 @@ impl Link {
             eager: memory.eager,
             patience: options.spin.max(Duration::from_micros(100)),
             away: 0,
+            lent: 0,
             answers_long: false,
             buffers: memory.buffers,
             spare: memory.buffers.saturating_sub(memory.posted) as usize,
@@ -673,12 +676,12 @@ impl Link {
     /// The message received last was copied, and others use the link until its answer is there.
     pub(super) fn lend(&mut self) {
         self.release();
-        self.away += 1;
+        self.lent += 1;
     }
 
     /// Sends the answer to a message that was lent, if there is one.
     pub(super) fn hand_back(&mut self, answer: &mut Vec<u8>) -> Result<(), LinkError> {
-        self.away -= 1;
+        self.lent -= 1;
         let sent = match answer.len() {
             0 => Ok(()),
             1..=SMALL_MESSAGE if self.vi.send_small(answer) => Ok(()),
@@ -731,9 +734,9 @@ impl Link {
         self.away + 1 < self.buffers as usize
     }
 
-    /// Whether a message is checked out.
+    /// Whether a message is checked out or lent.
     pub(crate) fn has_errands(&self) -> bool {
-        self.away > 0
+        self.away > 0 || self.lent > 0
     }
 
     /// Breaks the connection, so that the peer does not take what it waits for as not carried out.

@@ -96,9 +96,8 @@ struct Memory {
 }
 
 /// The lines in the order in which a leader looks at them.
-#[derive(Default)]
 struct Round {
-    lines: Box<[Arc<Line>]>,
+    lines: Arc<[Arc<Line>]>,
     /// How far that is from their own order.
     start: usize,
 }
@@ -337,7 +336,7 @@ impl Shared {
         let (mut seen, mut looks) = (0, 0_u32);
         let mut memory = Memory { desk: Desk::new(), overflow: Vec::new() };
         let mut parking = Parking::new(self.nudge.as_fd())?;
-        let mut round = Round::default();
+        let mut round = Round { lines: Arc::new([]), start: 0 };
         while self.roles.lasts(term) {
             let changes = self.changes.load(Ordering::Acquire);
             if changes != seen {
@@ -396,7 +395,8 @@ impl Shared {
     fn round(&self) -> Round {
         let lines = lock(&self.lines);
         let start = self.first.load(Ordering::Relaxed) % lines.len().max(1);
-        Round { lines: lines.iter().cycle().skip(start).take(lines.len()).cloned().collect(), start }
+        let rotated = || lines.iter().cycle().skip(start).take(lines.len()).cloned().collect();
+        Round { lines: if start == 0 { Arc::clone(&lines) } else { rotated() }, start }
     }
 
     /// The lead was lost in a servant of this line: the next leader begins behind it. Otherwise a few lines whose servants
@@ -494,7 +494,9 @@ impl Shared {
         term: Term,
         overflow: &mut Vec<u8>,
     ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
-        if Flags::peek(link.received()).has(Flags::CONCURRENT) && link.can_check_out() {
+        // Whoever brings the answer to a message that was lent needs the link.
+        let shared = Flags::peek(link.received()).has(Flags::CONCURRENT) || link.has_errands();
+        if shared && link.can_check_out() {
             return self.run_errand(line, link, term, overflow);
         }
         self.roles.beat(term);
