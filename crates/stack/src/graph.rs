@@ -80,6 +80,8 @@ pub struct Graph {
     pub(crate) cx: Context,
     pub(crate) queue: Option<RunQueue<Pending>>,
     pub(crate) parked: Parked,
+    /// Whether anything was done since the last [`tick`](Self::tick) that may be due sooner than it said.
+    stirred: bool,
     names: Vec<String>,
     architecture: Architecture,
     /// The lowest protocol of frames that name paths, and that of all others.
@@ -121,6 +123,7 @@ impl Graph {
             cx,
             queue,
             parked: Parked::default(),
+            stirred: false,
             names,
             architecture: config.architecture,
             naming,
@@ -373,9 +376,10 @@ impl Graph {
         !self.cx.ready.is_empty() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
     }
 
-    /// Whether there are messages to process, or frames to send.
+    /// Whether there are messages to process, frames to send, or timers to look at that were set since the last
+    /// [`tick`](Self::tick).
     pub(crate) fn is_busy(&self) -> bool {
-        !self.cx.out.is_empty() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
+        self.stirred || !self.cx.out.is_empty() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
     }
 
     /// Sends what there is room for of a stream's data, and says how much that was. After less than all, the path becomes
@@ -492,6 +496,7 @@ impl Graph {
         let ids = (0..self.protocols.len()).map(|index| ProtocolId(index as u8));
         let next = ids.filter_map(|id| self.with(id, |protocol, lower| protocol.tick(now, lower))).min();
         self.settle();
+        self.stirred = false;
         next
     }
 
@@ -510,6 +515,7 @@ impl Graph {
     /// Asks for the neighbours that messages wait for, sends what waited for those that answered, and passes on what is said
     /// of packets.
     fn settle(&mut self) {
+        self.stirred = true;
         let cx = &self.cx;
         if cx.refused.is_empty() && cx.reports.is_empty() && cx.asking.is_empty() && cx.released.is_empty() {
             return;

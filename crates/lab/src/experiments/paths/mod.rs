@@ -1,16 +1,18 @@
 //! One set of protocols run in three architectures: what a message costs in each.
 
 pub(crate) mod probe;
+mod report;
 mod talk;
+mod veth;
 
 use std::time::Duration;
 
 use throughline_stack::Architecture;
 
 pub(crate) use self::talk::failed;
-use self::talk::{Stack, Talk, Way};
+use self::talk::{Stack, Talk, Way, lowest};
+use self::veth::VethTalk;
 use crate::callgrind;
-use crate::table::{figure, targets};
 use crate::timing::{Work, in_turns};
 use crate::{Experiment, LabError, Options, Row, Sink, Table};
 
@@ -20,11 +22,12 @@ const SIZES: [usize; 5] = [1, 100, 500, 1000, 1400];
 /// See the module.
 pub(crate) struct Paths;
 
-/// Round trips in milliseconds of tables 1 to 3 (25 MHz, 10 Mb/s), in the order of [`SIZES`].
-const PAPER: [(Architecture, Stack, [f64; 5]); 9] = [
+/// Round trips in milliseconds of tables 1 to 3 (25 MHz, 10 Mb/s), in the order of [`SIZES`]. The paper ran TCP layered only.
+const PAPER: [(Architecture, Stack, [f64; 5]); 10] = [
     (Architecture::Layered, Stack::Eth, [0.88, 1.01, 2.09, 3.44, 4.51]),
     (Architecture::Layered, Stack::Ip, [1.04, 1.20, 2.27, 3.64, 4.71]),
     (Architecture::Layered, Stack::Udp, [1.21, 1.42, 2.49, 3.80, 4.87]),
+    (Architecture::Layered, Stack::Tcp, [1.74, 2.17, 3.63, 5.47, 6.92]),
     (Architecture::Direct, Stack::Eth, [0.92, 1.06, 2.14, 3.47, 4.53]),
     (Architecture::Direct, Stack::Ip, [1.07, 1.25, 2.33, 3.70, 4.76]),
     (Architecture::Direct, Stack::Udp, [1.20, 1.40, 2.49, 3.86, 4.94]),
@@ -43,7 +46,7 @@ fn ways() -> Vec<Way> {
                 if architecture == Architecture::Direct && lowest == "eth" {
                     continue;
                 }
-                ways.push(Way { stack, architecture, lowest, checksums: false });
+                ways.push(Way { stack, architecture, lowest, checksums: stack.papers_checksums() });
                 if stack == Stack::Udp {
                     ways.push(Way { stack, architecture, lowest, checksums: true });
                 }
@@ -51,11 +54,6 @@ fn ways() -> Vec<Way> {
         }
     }
     ways
-}
-
-/// The paper's lowest layer for an architecture.
-fn lowest(architecture: Architecture) -> &'static str {
-    if architecture == Architecture::Direct { "ethdaa" } else { "eth" }
 }
 
 impl Experiment for Paths {
@@ -72,70 +70,32 @@ impl Experiment for Paths {
     }
 
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
-        sink.ahead(2);
+        sink.ahead(3);
         sink.step("counting instructions");
         match callgrind::missing() {
             Some(missing) => sink.note(missing),
             None => count(sink)?,
         }
         sink.step("timing round trips within one process");
-        time(options, sink)
+        let ways = ways();
+        let mut talks = ways.iter().map(|way| Talk::new(*way)).collect::<Result<Vec<_>, _>>()?;
+        let mut timed = time(options, "round_trip_ns", &ways, &mut talks);
+        sink.step("timing round trips over veth pairs");
+        // On a thread of its own, which has another network from then on.
+        let over_veth = std::thread::scope(|scope| scope.spawn(|| over_veth(options)).join());
+        match over_veth.map_err(|_| failed("a message was lost on a veth pair"))?? {
+            Ok(rows) => timed.extend(rows),
+            Err(why) => sink.note(&format!("SKIPPED: round trips over veth pairs: {why}")),
+        }
+        if let Some(path) = report::plot(&timed).save(options, "paths.svg")? {
+            sink.note(&format!("drawn: {}", path.display()));
+        }
+        timed.into_iter().try_for_each(|row| sink.row(row))
     }
 
     fn tables(&self, rows: &[Row]) -> Vec<Table> {
-        let mut tables = Vec::new();
-        for (metric, title) in [
-            (
-                "receive_instructions",
-                "Instructions from a frame that arrives to the message in its user's hands",
-            ),
-            ("round_trip_instructions", "Instructions of a round trip, both hosts together"),
-            ("round_trip_ns", "Nanoseconds of a round trip within one process"),
-        ] {
-            tables.push(table(rows, metric, title));
-        }
-        tables.retain(|table| !table.is_empty());
-        let describe = |row: &Row| {
-            format!(
-                "{} over {}, {} B",
-                row.text("architecture"),
-                row.text("stack"),
-                row.number("bytes").unwrap_or(0.0)
-            )
-        };
-        tables.push(targets(rows, describe));
-        tables
+        report::tables(rows)
     }
-}
-
-fn table(rows: &[Row], metric: &str, title: &str) -> Table {
-    let mut table = Table::new(
-        title,
-        ["architecture", "stack", "lowest", "checksum", "1 B", "100 B", "500 B", "1000 B", "1400 B"],
-    );
-    for way in ways() {
-        let cells: Vec<String> = SIZES
-            .iter()
-            .filter_map(|bytes| {
-                rows.iter().find(|row| row.text("metric") == metric && is_of(row, way, *bytes))
-            })
-            .map(|row| figure(row.value()))
-            .collect();
-        if cells.len() == SIZES.len() {
-            let checksum = if way.checksums { "on" } else { "off" };
-            let head = [way.architecture.name(), way.stack.name(), way.lowest, checksum].map(str::to_owned);
-            table.line(head.into_iter().chain(cells));
-        }
-    }
-    table
-}
-
-fn is_of(row: &Row, way: Way, bytes: usize) -> bool {
-    row.text("architecture") == way.architecture.name()
-        && row.text("stack") == way.stack.name()
-        && row.text("lowest") == way.lowest
-        && row.text("checksum") == if way.checksums { "on" } else { "off" }
-        && row.number("bytes") == Some(bytes as f64)
 }
 
 fn row(metric: &str, unit: &str, way: Way, bytes: usize, value: f64) -> Row {
@@ -150,7 +110,12 @@ fn row(metric: &str, unit: &str, way: Way, bytes: usize, value: f64) -> Row {
         .with("lowest", way.lowest)
         .with("checksum", if way.checksums { "on" } else { "off" })
         .with("bytes", bytes as u64);
-    if way.lowest == lowest(way.architecture) && !way.checksums { row.claim(claim) } else { row }
+    if way.is_papers() { row.claim(claim) } else { row }
+}
+
+/// A way of the paper's.
+fn papers(stack: Stack, architecture: Architecture) -> Way {
+    Way { stack, architecture, lowest: lowest(architecture), checksums: stack.papers_checksums() }
 }
 
 /// Instructions, and how the direct and the integrated architecture compare with the layered one.
@@ -173,13 +138,11 @@ fn count(sink: &mut dyn Sink) -> Result<(), LabError> {
             ))?;
         }
     }
-    let received = |architecture, stack| {
-        of("receive", Way { stack, architecture, lowest: lowest(architecture), checksums: false }, 1)
-    };
+    let received = |architecture, stack| of("receive", papers(stack, architecture), 1);
     for stack in Stack::ALL {
         let layered = received(Architecture::Layered, stack);
         let relative = |metric, architecture, target: Option<f64>| {
-            let way = Way { stack, architecture, lowest: lowest(architecture), checksums: false };
+            let way = papers(stack, architecture);
             let row = row(metric, "ratio", way, 1, received(architecture, stack) / layered).claim("PATHS-4");
             target.map_or(row.clone(), |target| row.at_most(target))
         };
@@ -191,14 +154,19 @@ fn count(sink: &mut dyn Sink) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Round trips of all ways in turns.
-fn time(options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
+/// Two hosts that talk.
+trait Talks {
+    /// A message goes there and comes back; returns how many bytes came.
+    fn round_trip(&mut self, data: &[u8]) -> Result<usize, LabError>;
+}
+
+/// Round trips of the ways in turns.
+fn time<T: Talks>(options: &Options, metric: &str, ways: &[Way], talks: &mut [T]) -> Vec<Row> {
     let (rounds, batch) =
         if options.quick { (5, Duration::from_millis(2)) } else { (31, Duration::from_millis(5)) };
-    let ways = ways();
+    let mut rows = Vec::new();
     for (index, bytes) in SIZES.into_iter().enumerate() {
         let data = vec![7; bytes];
-        let mut talks = ways.iter().map(|way| Talk::new(*way)).collect::<Result<Vec<_>, _>>()?;
         let mut works: Vec<Work<'_>> = talks
             .iter_mut()
             .map(|talk| {
@@ -211,17 +179,27 @@ fn time(options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
             })
             .collect();
         for (way, time) in ways.iter().zip(in_turns(&mut works, rounds, batch)) {
-            let row = row("round_trip_ns", "ns", *way, bytes, time.median);
-            let is_papers = way.lowest == lowest(way.architecture) && !way.checksums;
+            let row = row(metric, "ns", *way, bytes, time.median);
             let paper = PAPER.iter().find(|(architecture, stack, _)| {
-                is_papers && (*architecture, *stack) == (way.architecture, way.stack)
+                way.is_papers() && (*architecture, *stack) == (way.architecture, way.stack)
             });
-            sink.row(match paper {
+            rows.push(match paper {
                 // The paper's milliseconds are of another wire: they are beside ours for their proportions.
                 Some((_, _, milliseconds)) => row.with("paper_ms", milliseconds[index]),
                 None => row,
-            })?;
+            });
         }
     }
-    Ok(())
+    rows
+}
+
+/// Round trips of the paper's ways over a veth pair each; or why there are none.
+fn over_veth(options: &Options) -> Result<Result<Vec<Row>, String>, LabError> {
+    if let Err(why) = veth::isolate() {
+        return Ok(Err(why));
+    }
+    let ways: Vec<Way> = ways().into_iter().filter(|way| way.is_papers()).collect();
+    let talks = ways.iter().enumerate().map(|(n, way)| VethTalk::new(*way, n));
+    let mut talks = talks.collect::<Result<Vec<_>, _>>()?;
+    Ok(Ok(time(options, "veth_round_trip_ns", &ways, &mut talks)))
 }

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::{SIZES, Talk, Way, ways};
+use super::{SIZES, Talk, Talks, Way, ways};
 use crate::LabError;
 use crate::callgrind::{counted, dump, start};
 
@@ -37,16 +37,17 @@ pub(crate) fn play(_arguments: &[String]) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Counts what the server spends from a frame to the message in its user's hands.
+/// Counts what the server spends from a frame to the data in its user's hands.
 fn receive(talk: &mut Talk, data: &[u8]) -> Result<(), LabError> {
     for _ in 0..MESSAGES {
         let frame = talk.request(data)?;
         let now = talk.now;
-        let message = counted(|| {
+        let came = counted(|| {
             talk.server.arrive(frame, now);
             talk.received()
         })?;
-        talk.server.release(black_box(message));
+        // A stream's sender has to be told what came before it sends much more.
+        talk.answered(black_box(came))?;
     }
     Ok(())
 }

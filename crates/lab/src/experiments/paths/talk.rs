@@ -8,6 +8,7 @@ use throughline_stack::smoltcp::{
 };
 use throughline_stack::{Architecture, Config, Graph, Host, Message, Participants, PathId};
 
+use super::Talks;
 use crate::LabError;
 
 /// What is above the lowest protocol, in the paper's words.
@@ -16,35 +17,44 @@ pub(crate) enum Stack {
     Eth,
     Ip,
     Udp,
+    Tcp,
 }
 
 impl Stack {
-    pub(crate) const ALL: [Self; 3] = [Self::Eth, Self::Ip, Self::Udp];
+    pub(crate) const ALL: [Self; 4] = [Self::Eth, Self::Ip, Self::Udp, Self::Tcp];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Eth => "ETH",
             Self::Ip => "IP-ETH",
             Self::Udp => "UDP-IP-ETH",
+            Self::Tcp => "TCP-IP-ETH",
         }
     }
 
     /// The protocol that the user is above.
-    fn top(self, lowest: &'static str) -> &'static str {
+    pub(crate) fn top(self, lowest: &'static str) -> &'static str {
         match self {
             Self::Eth => lowest,
             Self::Ip => "ipv4",
             Self::Udp => "udp",
+            Self::Tcp => "tcp",
         }
     }
 
-    fn description(self, lowest: &str, checksums: bool) -> String {
+    pub(crate) fn description(self, lowest: &str, checksums: bool) -> String {
         let switch = if checksums { "on" } else { "off" };
         match self {
             Self::Eth => lowest.to_owned(),
             Self::Ip => format!("ipv4 > {lowest}; arp > eth"),
             Self::Udp => format!("udp(checksum={switch}) > ipv4 > {lowest}; arp > eth"),
+            Self::Tcp => format!("tcp > ipv4 > {lowest}; arp > eth"),
         }
+    }
+
+    /// Whether the check sums of the transport are as in the paper's measurements: its UDP has none, every TCP has them.
+    pub(crate) fn papers_checksums(self) -> bool {
+        self == Self::Tcp
     }
 }
 
@@ -55,12 +65,24 @@ pub(crate) struct Way {
     pub(crate) architecture: Architecture,
     /// `eth`, or `ethdaa` whose frames name paths.
     pub(crate) lowest: &'static str,
-    /// Whether UDP computes and verifies check sums; the paper's does not.
+    /// Whether the transport computes and verifies check sums.
     pub(crate) checksums: bool,
 }
 
-const CLIENT: Ipv4Address = Ipv4Address::new(10, 0, 0, 1);
-const SERVER: Ipv4Address = Ipv4Address::new(10, 0, 0, 2);
+impl Way {
+    /// Whether the paper has it.
+    pub(crate) fn is_papers(self) -> bool {
+        self.lowest == lowest(self.architecture) && self.checksums == self.stack.papers_checksums()
+    }
+}
+
+/// The paper's lowest layer for an architecture.
+pub(crate) fn lowest(architecture: Architecture) -> &'static str {
+    if architecture == Architecture::Direct { "ethdaa" } else { "eth" }
+}
+
+pub(crate) const CLIENT: Ipv4Address = Ipv4Address::new(10, 0, 0, 1);
+pub(crate) const SERVER: Ipv4Address = Ipv4Address::new(10, 0, 0, 2);
 /// Paths between the hosts; all messages use the last.
 const PATHS: u16 = 64;
 
@@ -72,24 +94,23 @@ fn hardware(address: Ipv4Address) -> EthernetAddress {
     EthernetAddress([2, 0, 0, 0, 0, address.octets()[3]])
 }
 
-/// Whom path number `n` leads to, seen from the client.
-fn participants(stack: Stack, n: u16) -> Participants {
+/// Whom path number `n` leads to, seen from the client of a server with this hardware address.
+pub(crate) fn participants(stack: Stack, server: EthernetAddress, n: u16) -> Participants {
     let id = Participants::default().application(1 + u32::from(n));
     match stack {
-        Stack::Eth => {
-            Participants { remote_hardware: Some(hardware(SERVER)), ethertype: Some(0x8900 + n), ..id }
-        }
+        Stack::Eth => Participants { remote_hardware: Some(server), ethertype: Some(0x8900 + n), ..id },
         Stack::Ip => {
             Participants { remote_address: Some(SERVER.into()), protocol: Some(100 + n as u8), ..id }
         }
-        Stack::Udp => Participants { local_port: Some(5000 + n), ..Participants::to(SERVER, 6000 + n) }
-            .application(1 + u32::from(n)),
+        Stack::Udp | Stack::Tcp => {
+            Participants::to(SERVER, 6000 + n).from_port(5000 + n).application(1 + u32::from(n))
+        }
     }
 }
 
 /// The same, seen from the server before anything has come.
-fn listening(stack: Stack, n: u16) -> Participants {
-    let client = participants(stack, n);
+pub(crate) fn listening(stack: Stack, server: EthernetAddress, n: u16) -> Participants {
+    let client = participants(stack, server, n);
     Participants { local_port: client.remote_port, remote_port: None, ..client }
 }
 
@@ -97,63 +118,123 @@ fn listening(stack: Stack, n: u16) -> Participants {
 pub(crate) struct Talk {
     pub(crate) client: Graph,
     pub(crate) server: Graph,
-    pub(crate) from_client: PathId,
-    pub(crate) from_server: PathId,
+    from_client: PathId,
+    from_server: PathId,
     pub(crate) now: Instant,
+    user: User,
+}
+
+/// Who uses a path, at either end: of messages or of a stream.
+pub(crate) struct User {
+    is_stream: bool,
+    /// What has come of a stream.
+    buffer: Box<[u8]>,
+}
+
+/// What has come.
+#[derive(Debug)]
+pub(crate) enum Came {
+    Message(Message),
+    /// So many bytes, in the user's buffer.
+    Bytes(usize),
+}
+
+impl User {
+    pub(crate) fn new(stack: Stack) -> Self {
+        Self { is_stream: stack == Stack::Tcp, buffer: vec![0; 2048].into_boxed_slice() }
+    }
+
+    pub(crate) fn send(&self, graph: &mut Graph, path: PathId, data: &[u8]) -> Result<(), LabError> {
+        if self.is_stream {
+            return match graph.write(path, data) {
+                Ok(len) if len == data.len() => Ok(()),
+                other => Err(failed(format!("written: {other:?}"))),
+            };
+        }
+        let mut message = graph.message();
+        message.append(data).map_err(failed)?;
+        graph.send(path, message).map_err(failed)
+    }
+
+    /// What has arrived for the path that has something.
+    #[inline]
+    pub(crate) fn receive(&mut self, graph: &mut Graph) -> Option<Came> {
+        let path = graph.ready()?;
+        if self.is_stream {
+            return graph.read(path, &mut self.buffer).ok().filter(|len| *len > 0).map(Came::Bytes);
+        }
+        graph.receive(path).map(Came::Message)
+    }
+
+    /// Sends back what came.
+    #[inline]
+    pub(crate) fn answer(&self, graph: &mut Graph, path: PathId, came: Came) -> Result<(), LabError> {
+        match came {
+            Came::Message(message) => graph.send(path, message).map_err(failed),
+            Came::Bytes(len) => self.send(graph, path, &self.buffer[..len]),
+        }
+    }
+
+    /// Looks at what came, and how much it was.
+    #[inline]
+    pub(crate) fn consume(&self, graph: &mut Graph, came: Came) -> usize {
+        match came {
+            Came::Message(message) => {
+                let len = black_box(message.bytes()).len();
+                graph.release(message);
+                len
+            }
+            Came::Bytes(len) => black_box(&self.buffer[..len]).len(),
+        }
+    }
 }
 
 impl Talk {
     pub(crate) fn new(way: Way) -> Result<Self, LabError> {
-        let description = way.stack.description(way.lowest, way.checksums);
+        let Way { stack, .. } = way;
+        let description = stack.description(way.lowest, way.checksums);
         let config = Config { architecture: way.architecture, ..Config::default() };
         let graph = |address| Graph::compose(&description, host(address), config).map_err(failed);
         let (mut client, mut server) = (graph(CLIENT)?, graph(SERVER)?);
-        let top = way.stack.top(way.lowest);
+        let (top, mut user, to) = (stack.top(way.lowest), User::new(stack), hardware(SERVER));
         let mut paths = None;
         for n in 0..PATHS {
-            let listener = server.enable(top, listening(way.stack, n)).map_err(failed)?;
-            let path = client.open(top, participants(way.stack, n)).map_err(failed)?;
-            client.send(path, Message::copied(128, b"hello")).map_err(failed)?;
+            let listener = server.enable(top, listening(stack, to, n)).map_err(failed)?;
+            let path = client.open(top, participants(stack, to, n)).map_err(failed)?;
+            exchange(&mut client, &mut server);
+            user.send(&mut client, path, b"hello")?;
             exchange(&mut client, &mut server);
             let accepted = server.accepted(listener).ok_or_else(|| failed("no path was made"))?;
-            while let Some(path) = server.ready() {
-                while let Some(message) = server.receive(path) {
-                    server.release(message);
-                }
+            while let Some(came) = user.receive(&mut server) {
+                user.consume(&mut server, came);
             }
+            // That a connection was made.
+            while client.ready().is_some() {}
             paths = Some((path, accepted));
         }
         let (from_client, from_server) = paths.ok_or_else(|| failed("no paths"))?;
-        Ok(Self { client, server, from_client, from_server, now: Instant::ZERO })
+        Ok(Self { client, server, from_client, from_server, now: Instant::ZERO, user })
     }
 
     /// A frame from the client with so many bytes of data.
     pub(crate) fn request(&mut self, data: &[u8]) -> Result<Message, LabError> {
-        let mut message = self.client.message();
-        message.append(data).map_err(failed)?;
-        self.client.send(self.from_client, message).map_err(failed)?;
+        self.user.send(&mut self.client, self.from_client, data)?;
         self.client.transmit().ok_or_else(|| failed("nothing to send"))
     }
 
-    /// A message goes to the server and comes back; returns how many bytes came.
-    pub(crate) fn round_trip(&mut self, data: &[u8]) -> Result<usize, LabError> {
-        let request = self.request(data)?;
-        self.server.arrive(request, self.now);
-        let message = self.received()?;
-        self.server.send(self.from_server, message).map_err(failed)?;
-        let reply = self.server.transmit().ok_or_else(|| failed("no reply"))?;
-        self.client.arrive(reply, self.now);
-        let path = self.client.ready().ok_or_else(|| failed("the reply was not delivered"))?;
-        let message = self.client.receive(path).ok_or_else(|| failed("the reply was not delivered"))?;
-        let len = black_box(message.bytes()).len();
-        self.client.release(message);
-        Ok(len)
+    /// What has arrived at the server.
+    pub(crate) fn received(&mut self) -> Result<Came, LabError> {
+        self.user.receive(&mut self.server).ok_or_else(|| failed("the request was not delivered"))
     }
 
-    /// What has arrived at the server.
-    pub(crate) fn received(&mut self) -> Result<Message, LabError> {
-        let path = self.server.ready().ok_or_else(|| failed("the request was not delivered"))?;
-        self.server.receive(path).ok_or_else(|| failed("the request was not delivered"))
+    /// Takes it back to the client; returns how many bytes came.
+    pub(crate) fn answered(&mut self, came: Came) -> Result<usize, LabError> {
+        self.user.answer(&mut self.server, self.from_server, came)?;
+        let reply = self.server.transmit().ok_or_else(|| failed("no reply"))?;
+        self.client.arrive(reply, self.now);
+        let came =
+            self.user.receive(&mut self.client).ok_or_else(|| failed("the reply was not delivered"))?;
+        Ok(self.user.consume(&mut self.client, came))
     }
 }
 
@@ -172,4 +253,13 @@ fn exchange(client: &mut Graph, server: &mut Graph) {
 
 pub(crate) fn failed(error: impl ToString) -> LabError {
     LabError::Child { who: "the protocol graph".to_owned(), what: error.to_string() }
+}
+
+impl Talks for Talk {
+    fn round_trip(&mut self, data: &[u8]) -> Result<usize, LabError> {
+        let request = self.request(data)?;
+        self.server.arrive(request, self.now);
+        let came = self.received()?;
+        self.answered(came)
+    }
 }
