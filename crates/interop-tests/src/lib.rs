@@ -7,6 +7,7 @@ pub mod checks;
 pub mod objects;
 pub mod peers;
 pub mod suite;
+pub mod tap;
 
 include!(concat!(env!("OUT_DIR"), "/awkward.rs"));
 include!(concat!(env!("OUT_DIR"), "/bench.rs"));

@@ -54,6 +54,8 @@
 //! What a client opens, a session or an iterator, can end with it: an object that a servant activates by
 //! [`Adapter::activate_for_caller`] is deactivated once the client's process has ended, in order or not.
 //!
+//! TCP need not be the system's: see [`OrbConfig::network`], and with the feature `stack` `StackNetwork`.
+//!
 //! # Many calls at once
 //!
 //! Generated stubs have two further forms of each operation `withdraw`. `withdraw_begin` sends the request and returns a
@@ -96,6 +98,7 @@ pub mod lanes;
 mod large;
 mod local;
 mod native;
+pub mod network;
 mod object_key;
 mod object_table;
 mod orb;
@@ -113,6 +116,9 @@ pub use begun::{Begun, Decoder};
 pub use call_future::{AsyncCall, CallFuture};
 pub use exception::{Completion, Kind, SystemException, UserException};
 pub use lanes::{LaneConfig, LaneCounts, Lanes, LanesError};
+pub use network::Network;
+#[cfg(feature = "stack")]
+pub use network::StackNetwork;
 pub use object_key::KeyParts;
 pub use object_table::ActiveObject;
 pub use orb::{Orb, OrbConfig, OrbError};

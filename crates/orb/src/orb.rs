@@ -21,6 +21,7 @@ use crate::exception::SystemException;
 use crate::initial::InitialReferences;
 use crate::lane_pool::Pool;
 use crate::lanes::{LaneConfig, Lanes, LanesError};
+use crate::network::Network;
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::priority::{Priority, PriorityCounts, PriorityLimits};
 use crate::reference::ObjectRef;
@@ -99,6 +100,8 @@ pub struct OrbConfig {
     pub initial_references: Vec<(String, String)>,
     /// The most urgent that clients may be. By default as urgent as they say.
     pub priority_limits: PriorityLimits,
+    /// Where TCP connections come from that are not the system's; what it does not lead to is the system's still.
+    pub network: Option<Arc<dyn Network>>,
 }
 
 impl Default for OrbConfig {
@@ -130,6 +133,7 @@ impl Default for OrbConfig {
             cancel_requests: false,
             initial_references: Vec::new(),
             priority_limits: PriorityLimits::default(),
+            network: None,
         }
     }
 }
@@ -226,7 +230,8 @@ impl Orb {
             config.listen.iter().partition(|address| address.is_native());
         for address in streams {
             let error = |error| OrbError::Listen { address: address.clone(), error };
-            bound.push(address.listen().map_err(error).inspect_err(|_| unlink(&bound))?);
+            let listening = address.listen_by(config.network.as_deref());
+            bound.push(listening.map_err(error).inspect_err(|_| unlink(&bound))?);
         }
         let mut natives = Vec::new();
         for address in shared {
@@ -252,7 +257,12 @@ impl Orb {
             )),
         });
         let orb = Self(Arc::new(Inner {
-            endpoints: Endpoints::new(&reactor, limits, config.connections_per_server),
+            endpoints: Endpoints::new(
+                &reactor,
+                limits,
+                config.connections_per_server,
+                config.network.clone(),
+            ),
             published_native: natives.iter().map(|listener| listener.address().clone()).collect(),
             natives: Natives::default(),
             clients: Clients::default(),

@@ -142,6 +142,11 @@ impl Graph {
         Ok(())
     }
 
+    /// What the host is called.
+    pub fn host(&self) -> &Host {
+        &self.cx.host
+    }
+
     /// A protocol by name.
     fn protocol(&self, name: &str) -> Result<ProtocolId, OpenError> {
         let index = self.names.iter().position(|other| other == name).ok_or(OpenError::NoProtocol)?;

@@ -61,7 +61,12 @@ impl Sockets {
         let (orders, taken) = mpsc::channel();
         let mut relays = Relays::new(driver, Arc::clone(&bell))?;
         let work = move || {
-            while !obey(&mut relays, &taken) && relays.turn().is_ok() {}
+            while !obey(&mut relays, &taken) {
+                // An interface may be down for a while.
+                if relays.turn().is_err() {
+                    std::thread::sleep(relay::NAP);
+                }
+            }
         };
         let thread = Builder::new().name("throughline-sockets".to_owned()).spawn(work)?;
         Ok(Self { orders: Mutex::new(orders), bell, thread: Some(thread) })
@@ -70,8 +75,8 @@ impl Sockets {
     /// A connection to this address: a Unix stream socket whose other end is there.
     ///
     /// # Errors
-    /// `ConnectionRefused`; `TimedOut` when nobody has answered in time; `NotConnected` when the graph has no route, no
-    /// TCP, or no device any more.
+    /// `ConnectionRefused`; `TimedOut` when nobody has answered in time; `HostUnreachable` when the graph has no
+    /// route; `NotConnected` when it has no TCP.
     pub fn connect(&self, to: SocketAddr, timeout: Duration) -> io::Result<OwnedFd> {
         self.order(timeout, |reply| Order::Connect(to, reply))
     }
@@ -82,7 +87,7 @@ impl Sockets {
     /// Processes of this machine can connect to it too, past the graph.
     ///
     /// # Errors
-    /// `AddrInUse`; those of the system; `NotConnected` when the graph has no TCP, or no device any more.
+    /// `AddrInUse`; those of the system; `NotConnected` when the graph has no TCP.
     pub fn listen(&self, port: u16) -> io::Result<OwnedFd> {
         self.order(Duration::from_secs(10), |reply| Order::Listen(port, reply))
     }

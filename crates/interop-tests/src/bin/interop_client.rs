@@ -2,11 +2,12 @@
 //!
 //!     interop_client [--only PREFIX]... [--except PREFIX]... [--listen ADDRESS] [--max-version 1.N]
 //!                    [--connections N] [--spin MICROSECONDS] [--priority N] [--latin-peer] [--wide-in-12-only]
-//!                    REFERENCE
+//!                    [--tap NAME=ADDRESS/LENGTH] REFERENCE
 //!     interop_client --list
 //!
 //! One line per check: `ok NAME`, `FAIL NAME: why` or `skip NAME: why`; then a line with the three counts. Ends with 0
 //! when none failed, 1 when one did, 2 when the suite could not be reached. Every call ends within 20 seconds.
+//! With `--tap`, TCP to and at that address is this process's own, on a TAP interface.
 
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -16,7 +17,7 @@ use std::time::Duration;
 use throughline::{Orb, OrbConfig, Priority, Version, Wait, priority};
 use throughline_interop_tests::checks::{self, Check, Context, Verdict};
 use throughline_interop_tests::interop::SuiteRef;
-use throughline_interop_tests::version;
+use throughline_interop_tests::{tap, version};
 
 /// The registry's number.
 const UTF8: u32 = 0x0501_0001;
@@ -54,6 +55,7 @@ fn wanted(mut words: impl Iterator<Item = String>) -> Result<Wanted, Box<dyn Err
             "--listen" => wanted.config.listen.push(value()?.parse()?),
             "--max-version" => wanted.config.max_version = version(&value()?)?,
             "--connections" => wanted.config.connections_per_server = value()?.parse()?,
+            "--tap" => wanted.config.network = Some(tap::network(&value()?)?),
             "--spin" => wanted.config.wait = Wait::Spin(Duration::from_micros(value()?.parse()?)),
             "--priority" => wanted.priority = Some(Priority::new(value()?.parse()?).ok_or("no priority")?),
             "--latin-peer" => wanted.latin_peer = true,

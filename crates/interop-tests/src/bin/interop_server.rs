@@ -1,10 +1,11 @@
 //! Serves `Interop::Suite`, as omniORB's program of the same name does.
 //!
 //!     interop_server [--listen ADDRESS]... [--max-version 1.N] [--objects STRATEGY] [--operations STRATEGY]
-//!                    [--spin MICROSECONDS]
+//!                    [--spin MICROSECONDS] [--tap NAME=ADDRESS/LENGTH]
 //!
 //! Prints the suite's reference on one line; it is also served under the plain key `suite`, and a `Bench::Target` under
 //! `bench`. Ends when standard input does. ADDRESS is such as `127.0.0.1:0` (the default), `[::1]:0` or `unix:/path`.
+//! With `--tap`, TCP to and at that address is this process's own, on a TAP interface.
 
 use std::error::Error;
 use std::io::{self, Read as _, Write as _};
@@ -14,7 +15,7 @@ use throughline::{AdapterConfig, Orb, OrbConfig, Strategy, Wait};
 use throughline_interop_tests::bench::TargetSkeleton;
 use throughline_interop_tests::bench_target::Bench;
 use throughline_interop_tests::suite::SuiteServant;
-use throughline_interop_tests::version;
+use throughline_interop_tests::{tap, version};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (config, objects) = configuration(std::env::args().skip(1))?;
@@ -44,6 +45,7 @@ fn configuration(
                 objects.operations = value.parse::<Strategy>()?;
                 config.root.operations = objects.operations;
             }
+            "--tap" => config.network = Some(tap::network(&value)?),
             "--spin" => config.wait = Wait::Spin(Duration::from_micros(value.parse()?)),
             _ => return Err(format!("{option} is no option").into()),
         }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use crate::network::Network;
 use crate::transport::resolver::{self, Resolver};
 
 /// The address of an endpoint, as written in configuration: `iiop://host:port`, `host:port`, `[v6]:port`,
@@ -53,6 +54,26 @@ impl Address {
     /// Whether the native protocol is spoken there.
     pub(crate) fn is_native(&self) -> bool {
         matches!(self, Self::Shm(_) | Self::Udp { .. })
+    }
+
+    /// As [`connect`](Self::connect), by a network if it leads there.
+    pub(crate) fn connect_by(&self, network: Option<&dyn Network>, timeout: Duration) -> io::Result<OwnedFd> {
+        let by_network = match self {
+            Self::Tcp { host, port } => network.and_then(|network| network.connect(host, *port, timeout)),
+            _ => None,
+        };
+        by_network.unwrap_or_else(|| self.connect(timeout))
+    }
+
+    /// As [`listen`](Self::listen), by a network if the address is one of its own.
+    pub(crate) fn listen_by(&self, network: Option<&dyn Network>) -> io::Result<(OwnedFd, Self)> {
+        let by_network = match self {
+            Self::Tcp { host, port } => network
+                .and_then(|network| network.listen(host, *port))
+                .map(|listening| listening.map(|(fd, port)| (fd, Self::tcp(host.clone(), port)))),
+            _ => None,
+        };
+        by_network.unwrap_or_else(|| self.listen())
     }
 
     /// Connects, trying every address that the host name resolves to, within `timeout` in total, the time of the

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwapOption;
 use throughline_cdr::CodeSets;
 
+use crate::network::Network;
 use crate::transport::address::Address;
 use crate::transport::client::{ClientConnection, ClientLimits};
 use crate::transport::reactor::{Reactor, lock};
@@ -25,6 +26,7 @@ pub(crate) struct Endpoint {
     connecting: (Mutex<bool>, Condvar),
     reactor: Weak<Reactor>,
     limits: Arc<ClientLimits>,
+    network: Option<Arc<dyn Network>>,
 }
 
 impl Endpoint {
@@ -76,7 +78,7 @@ impl Endpoint {
         }
         let left = timeout.checked_sub(started.elapsed()).ok_or(io::ErrorKind::TimedOut)?;
         let reactor = self.reactor.upgrade().ok_or(io::ErrorKind::ConnectionAborted)?;
-        let socket = Socket::new(self.address.connect(left)?)?;
+        let socket = Socket::new(self.address.connect_by(self.network.as_deref(), left)?)?;
         tracing::debug!(address = %self.address, "connected");
         let connection = ClientConnection::new(socket, &reactor, Arc::clone(&self.limits), self.code_sets);
         self.connections[index].store(Some(Arc::clone(&connection)));
@@ -140,6 +142,7 @@ pub(crate) struct Endpoints {
     limits: Arc<ClientLimits>,
     /// Connections to each server: one keeps all calls in order, several serve many blocking threads better.
     connections: usize,
+    network: Option<Arc<dyn Network>>,
 }
 
 #[derive(Debug, Default)]
@@ -163,12 +166,18 @@ impl Known {
 }
 
 impl Endpoints {
-    pub(crate) fn new(reactor: &Arc<Reactor>, limits: ClientLimits, connections: usize) -> Self {
+    pub(crate) fn new(
+        reactor: &Arc<Reactor>,
+        limits: ClientLimits,
+        connections: usize,
+        network: Option<Arc<dyn Network>>,
+    ) -> Self {
         Self {
             known: Mutex::default(),
             reactor: Arc::downgrade(reactor),
             limits: Arc::new(limits),
             connections: connections.max(1),
+            network,
         }
     }
 
@@ -187,6 +196,7 @@ impl Endpoints {
             connecting: Default::default(),
             reactor: self.reactor.clone(),
             limits: Arc::clone(&self.limits),
+            network: self.network.clone(),
         });
         known.endpoints.insert(key, Arc::clone(&endpoint));
         endpoint

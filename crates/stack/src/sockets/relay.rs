@@ -25,7 +25,7 @@ const PIECE: usize = 64 << 10;
 /// Connections to a listening socket that wait to be accepted.
 const BACKLOG: i32 = 4096;
 /// How long the thread sleeps at most; what finds no room is tried again then.
-const NAP: Duration = Duration::from_millis(100);
+pub(super) const NAP: Duration = Duration::from_millis(100);
 
 /// Every stream of a graph that has a socket.
 pub(super) struct Relays<D> {
@@ -100,7 +100,7 @@ impl<D: Device> Relays<D> {
     /// Everything that can be done now; then sleeps until there is something.
     ///
     /// # Errors
-    /// Those of the device, or of the system: then nothing works any more.
+    /// Those of the device, or of the system. It may work later.
     pub fn turn(&mut self) -> io::Result<()> {
         let mut busy = self.driver.poll()?;
         self.accept();
