@@ -136,7 +136,8 @@ impl Context {
         if listener.bucket.as_mut().is_some_and(|bucket| !bucket.has(now)) {
             return Err(Discard::Rate);
         }
-        let path = Path::new(listener.room, Some(handle));
+        let mut path = Path::new(listener.room, Some(handle));
+        path.priority = listener.priority;
         let id = self.new_path(path).ok_or(Discard::Sessions)?;
         self.mark_rated(id);
         Ok(id.0.slot)

@@ -255,6 +255,14 @@ impl Graph {
         }
     }
 
+    /// As [`set_priority`](Self::set_priority), for all paths that will be made for a listener: what strangers claim to be
+    /// does not count.
+    pub fn set_listener_priority(&mut self, id: ListenerId, priority: u32) {
+        if let Some(listener) = self.cx.listeners.exclusive().into_record(id.0) {
+            listener.priority = priority;
+        }
+    }
+
     /// Limits the messages that come for a path, or no longer does. Its bucket is full at first.
     ///
     /// What counts is messages whose path is known and which the protocols below the highest have agreed to; fragments count

@@ -117,6 +117,8 @@ pub(crate) struct Listener {
     pub accepted: VecDeque<PathId>,
     /// Room for messages of each path.
     pub room: usize,
+    /// How urgent their messages are. 0: as their frames say.
+    pub priority: u32,
     /// What is left of the rate of all its paths together.
     pub bucket: Option<Bucket>,
 }
