@@ -135,6 +135,8 @@ impl Neighbors {
             again.push(*address);
             true
         });
+        // Not in the order of the table, which is another in each graph.
+        again.sort_unstable();
         if self.next_expiry.is_some_and(|expiry| expiry <= now) {
             self.known.retain(|_, known| now < known.until);
             self.next_expiry = self.known.values().map(|known| known.until).min();
