@@ -12,6 +12,9 @@ use crate::{Device, Graph, Host, Message, PathId};
 
 /// Frames taken from the device before anything else is looked at.
 const BATCH: usize = 64;
+/// As many where messages wait in a queue: what is urgent may be behind others in the device, and only their paths are looked
+/// for. Not without end, so that work is done in a flood too.
+const SORTED: usize = 256;
 /// How often what nobody tells of is looked at.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
@@ -115,7 +118,8 @@ impl<D: Device> Driver<D> {
     }
 
     fn take_batch(&mut self, now: Instant) -> io::Result<bool> {
-        for taken in 0..BATCH {
+        let most = if self.graph.queue.is_some() { SORTED } else { BATCH };
+        for taken in 0..most {
             let Some(frame) = self.device.receive(&mut self.graph.cx.pool)? else { return Ok(taken > 0) };
             self.graph.arrive(frame, now);
         }

@@ -57,3 +57,33 @@ fn tcp_scale() {
     assert!(grown <= 1.2, "{grown} times the instructions of one connection");
     assert!(segment("smoltcp", 100) > 4.0 * segment("smoltcp", 1), "what one set of all sockets costs");
 }
+
+#[test]
+fn priority() {
+    let (rows, _) = run("priority", &[]);
+    let of = |metric: &str, architecture: &str, priorities: bool, flows: u64| {
+        let found = rows.iter().filter(move |row| {
+            row["metric"] == metric
+                && row["architecture"] == architecture
+                && row["priorities"] == priorities
+                && row["background_flows"] == flows
+        });
+        found.map(|row| row["value"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    for flows in [8, 64] {
+        for architecture in ["layered", "direct", "integrated"] {
+            let before = of("served_before", architecture, false, flows);
+            assert_eq!(before, [flows as f64; 2], "{architecture}: who came first is served first");
+        }
+        for architecture in ["direct", "integrated"] {
+            assert_eq!(of("served_before", architecture, true, flows), [0.0; 2], "{architecture}");
+        }
+    }
+    // Time is not repeatable, but this much is seen in any.
+    for architecture in ["direct", "integrated"] {
+        let median = |priorities| of("round_trip_median", architecture, priorities, 64)[0];
+        assert!(median(true) < median(false), "{architecture}: {} and {}", median(true), median(false));
+    }
+    let discarded = rows.iter().filter(|row| row["metric"] == "discarded");
+    assert!(discarded.clone().count() > 0 && discarded.clone().all(|row| row["value"] == 0), "{rows:?}");
+}

@@ -1,12 +1,13 @@
 //! Two hosts: one asks, on one path urgently and on many others beside it, and the other sends everything back.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use throughline_stack::smoltcp::wire::{IpCidr, Ipv4Address, Ipv4Cidr};
 use throughline_stack::{
-    Architecture, Config, Device, Driver, Graph, Host, ListenerId, Participants, PathId, Urgency,
+    Architecture, Config, Device, Discard, Driver, Graph, Host, ListenerId, Participants, PathId, Urgency,
 };
 
 use super::super::paths::failed;
@@ -103,6 +104,11 @@ impl<D: Device> Server<D> {
         Ok(self.driver.flush()? | busy)
     }
 
+    /// What went no further, and why.
+    pub(crate) fn discarded(&self) -> Discarded {
+        discarded(&self.driver.graph)
+    }
+
     /// Says which path is urgent, once it is there.
     fn meet(&mut self) {
         self.urgent = self.driver.graph.accepted(self.listener);
@@ -146,6 +152,11 @@ impl<D: Device> Client<D> {
             }
         }
         Ok(())
+    }
+
+    /// What went no further, and why.
+    pub(crate) fn discarded(&self) -> Discarded {
+        discarded(&self.driver.graph)
     }
 
     fn send(&mut self, path: PathId, len: usize) -> Result<(), LabError> {
@@ -199,6 +210,15 @@ impl<D: Device> Client<D> {
         }
         Ok(came)
     }
+}
+
+/// Messages that a protocol discarded for some reason.
+pub(crate) type Discarded = BTreeMap<(String, String), u64>;
+
+fn discarded(graph: &Graph) -> Discarded {
+    let counted =
+        |(protocol, why, count): (&str, Discard, u64)| ((protocol.to_owned(), why.to_string()), count);
+    graph.discarded().map(counted).collect()
 }
 
 fn is_in_time(begun: Instant) -> Result<(), LabError> {

@@ -12,7 +12,7 @@ use std::thread;
 
 use throughline_stack::{Architecture, Device, PairConfig, pair};
 
-use self::hosts::{Client, Server, Way, pause};
+use self::hosts::{Client, Discarded, Server, Way, pause};
 use crate::plot::{Plot, Series};
 use crate::table::{figure, targets};
 use crate::{Experiment, LabError, Options, Row, Sink, Table};
@@ -87,11 +87,11 @@ impl Experiment for Priority {
             sink.row(row("served_before", "messages", setting, before as f64))?;
         }
         sink.step("timing exchanges within one process");
-        let times = rounds(&settings, options, || Ok(pair(&PairConfig::default()).into()))?;
-        report(Wire::Memory, &settings, &times, options, sink)?;
+        let measured = rounds(&settings, options, || Ok(pair(&PairConfig::default()).into()))?;
+        report(Wire::Memory, &settings, &measured, options, sink)?;
         sink.step("timing exchanges over veth");
         match wire::in_namespace(|| rounds(&settings, options, wire::veth)) {
-            Ok(times) => report(Wire::Veth, &settings, &times?, options, sink)?,
+            Ok(measured) => report(Wire::Veth, &settings, &measured?, options, sink)?,
             Err(missing) => sink.note(&format!("not over veth: {missing}")),
         }
         Ok(())
@@ -107,6 +107,13 @@ impl Experiment for Priority {
         }
         let title = "Messages served before an urgent one that came after one of each other flow";
         tables.push(table(rows, "served_before", None, title, 1.0));
+        let mut discarded =
+            Table::new("Messages discarded, both hosts", ["device", "protocol", "reason", ""]);
+        for row in rows.iter().filter(|row| row.text("metric") == "discarded") {
+            let cells = ["device", "protocol", "reason"].map(|key| row.text(key).to_owned());
+            discarded.line(cells.into_iter().chain([figure(row.value())]));
+        }
+        tables.push(discarded);
         tables.retain(|table| !table.is_empty());
         tables.push(targets(rows, |row| {
             format!(
@@ -130,31 +137,44 @@ fn row(metric: &str, unit: &str, setting: &Setting, value: f64) -> Row {
         .with("background_bytes", setting.bytes as u64)
 }
 
-/// The times of urgent exchanges in every setting, over all rounds; the settings take turns.
+/// What was measured over one wire.
+struct Measured {
+    /// The times of urgent exchanges in every setting, from the shortest to the longest.
+    times: Vec<Vec<u32>>,
+    discarded: Discarded,
+}
+
+/// Urgent exchanges in every setting, over all rounds; the settings take turns.
 fn rounds<D: Device + Send>(
     settings: &[Setting],
     options: &Options,
     wire: impl Fn() -> Result<[D; 2], LabError>,
-) -> Result<Vec<Vec<u32>>, LabError> {
+) -> Result<Measured, LabError> {
     let (rounds, exchanges) = if options.quick { (2, 200) } else { (10, 1000) };
     let mut times = vec![Vec::new(); settings.len()];
+    let mut discarded = Discarded::new();
     for _ in 0..rounds {
         for (setting, times) in settings.iter().zip(&mut times) {
-            times.extend(exchange(setting, wire()?, exchanges)?);
+            times.extend(exchange(setting, wire()?, exchanges, &mut discarded)?);
         }
     }
     times.iter_mut().for_each(|times| times.sort_unstable());
-    Ok(times)
+    Ok(Measured { times, discarded })
 }
 
 /// Times so many urgent exchanges, after a tenth of them that is not counted.
-fn exchange<D: Device + Send>(setting: &Setting, wire: [D; 2], count: usize) -> Result<Vec<u32>, LabError> {
+fn exchange<D: Device + Send>(
+    setting: &Setting,
+    wire: [D; 2],
+    count: usize,
+    discarded: &mut Discarded,
+) -> Result<Vec<u32>, LabError> {
     let [here, there] = wire;
     let mut server = Server::new(setting.way, there, setting.flows)?;
     let mut client = Client::new(setting.way, here, setting.flows)?;
     let ended = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let server = scope.spawn(|| {
+    let times = thread::scope(|scope| {
+        let serving = scope.spawn(|| {
             while !ended.load(Ordering::Relaxed) {
                 if !server.step()? {
                     pause();
@@ -168,9 +188,13 @@ fn exchange<D: Device + Send>(setting: &Setting, wire: [D; 2], count: usize) -> 
             client.exchanges(count)
         });
         ended.store(true, Ordering::Relaxed);
-        server.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         times
-    })
+    })?;
+    for (what, count) in client.discarded().into_iter().chain(server.discarded()) {
+        *discarded.entry(what).or_default() += count;
+    }
+    Ok(times)
 }
 
 /// Of sorted times.
@@ -182,10 +206,11 @@ fn percentile(times: &[u32], percent: usize) -> f64 {
 fn report(
     wire: Wire,
     settings: &[Setting],
-    times: &[Vec<u32>],
+    measured: &Measured,
     options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), LabError> {
+    let Measured { times, discarded } = measured;
     let idle = |setting: &Setting| {
         let idle = Setting { flows: 0, ..*setting };
         settings.iter().position(|other| *other == idle).map_or(f64::NAN, |at| percentile(&times[at], 99))
@@ -198,6 +223,13 @@ fn report(
             let ratio = row("p99_of_idle", "ratio", percentile(times, 99) / idle(setting));
             sink.row(if setting.way.priorities { ratio.at_most(TARGET) } else { ratio })?;
         }
+    }
+    let of_all = |count| Row::new("priority", "discarded", "messages", count).with("device", wire.name());
+    if discarded.is_empty() {
+        sink.row(of_all(0.0))?;
+    }
+    for ((protocol, why), count) in discarded {
+        sink.row(of_all(*count as f64).with("protocol", protocol.as_str()).with("reason", why.as_str()))?;
     }
     let plot = plot(wire, settings, times);
     if let Some(path) = plot.save(options, &format!("priority-{}.svg", wire.name()))? {
