@@ -15,6 +15,7 @@ use crate::output::{self, Table};
 #[command(after_help = "Examples:
   throughline lab list
   throughline lab run dispatch --quick
+  throughline lab run priority --plots figures
   throughline lab run dispatch --json > dispatch.jsonl")]
 pub struct Arguments {
     #[command(subcommand)]
