@@ -24,6 +24,9 @@ const SIZES: [usize; 2] = [1, 1000];
 /// The 99th percentile of the urgent exchange among all flows, relative to that of an idle system.
 const TARGET: f64 = 1.5;
 
+/// A minute and a half, of which closing the devices takes most.
+const VETH_ROUNDS: usize = 3;
+
 /// See the module.
 pub(crate) struct Priority;
 
@@ -87,10 +90,10 @@ impl Experiment for Priority {
             sink.row(row("served_before", "messages", setting, before as f64))?;
         }
         sink.step("timing exchanges within one process");
-        let measured = rounds(&settings, options, || Ok(pair(&PairConfig::default()).into()))?;
+        let measured = rounds(&settings, options, 10, || Ok(pair(&PairConfig::default()).into()))?;
         report(Wire::Memory, &settings, &measured, options, sink)?;
         sink.step("timing exchanges over veth");
-        match wire::in_namespace(|| rounds(&settings, options, wire::veth)) {
+        match wire::in_namespace(|| rounds(&settings, options, VETH_ROUNDS, wire::veth)) {
             Ok(measured) => report(Wire::Veth, &settings, &measured?, options, sink)?,
             Err(missing) => sink.note(&format!("not over veth: {missing}")),
         }
@@ -148,9 +151,10 @@ struct Measured {
 fn rounds<D: Device + Send>(
     settings: &[Setting],
     options: &Options,
+    rounds: usize,
     wire: impl Fn() -> Result<[D; 2], LabError>,
 ) -> Result<Measured, LabError> {
-    let (rounds, exchanges) = if options.quick { (2, 200) } else { (10, 1000) };
+    let (rounds, exchanges) = if options.quick { (2, 200) } else { (rounds, 1000) };
     let mut times = vec![Vec::new(); settings.len()];
     let mut discarded = Discarded::new();
     for _ in 0..rounds {
