@@ -147,7 +147,7 @@ pub fn available() -> Result<Vec<usize>, LabError> {
 }
 
 /// Does `start` with the thread on those processors: processes and threads started meanwhile stay there.
-fn on<T>(cores: Cores, start: impl FnOnce() -> T) -> Result<T, LabError> {
+pub(crate) fn on<T>(cores: Cores, start: impl FnOnce() -> T) -> Result<T, LabError> {
     let Cores::Only(core) = cores else { return Ok(start()) };
     let before = sched_getaffinity(None).map_err(std::io::Error::from)?;
     let mut only = CpuSet::new();

@@ -1,7 +1,8 @@
 //! An urgent exchange beside many others: figure 4 of Jain, Hutchinson and Chanson.
 //!
 //! One flow exchanges a byte with a server, one message at a time, as fast as it can. Beside it so many others exchange
-//! messages of 1 or of 1,000 bytes, each with one under way. Both hosts poll, each on a processor of its own.
+//! messages of 1 or of 1,000 bytes, each with one under way. Both hosts poll, each on a processor of its own. Percentiles are
+//! those of a round of 1,000 exchanges, and what is told is their median over the rounds.
 
 mod hosts;
 mod order;
@@ -13,8 +14,10 @@ use std::thread;
 use throughline_stack::{Architecture, Device, PairConfig, pair};
 
 use self::hosts::{Client, Discarded, Server, Way, pause};
+use crate::peers::{Cores, available, on};
 use crate::plot::{Plot, Series};
 use crate::table::{figure, targets};
+use crate::timing::median;
 use crate::{Experiment, LabError, Options, Row, Sink, Table};
 
 /// Flows beside the urgent one.
@@ -142,8 +145,8 @@ fn row(metric: &str, unit: &str, setting: &Setting, value: f64) -> Row {
 
 /// What was measured over one wire.
 struct Measured {
-    /// The times of urgent exchanges in every setting, from the shortest to the longest.
-    times: Vec<Vec<u32>>,
+    /// Of every setting, medians and 99th percentiles of the urgent exchanges in each round.
+    times: Vec<[Vec<f64>; 2]>,
     discarded: Discarded,
 }
 
@@ -155,14 +158,16 @@ fn rounds<D: Device + Send>(
     wire: impl Fn() -> Result<[D; 2], LabError>,
 ) -> Result<Measured, LabError> {
     let (rounds, exchanges) = if options.quick { (2, 200) } else { (rounds, 1000) };
-    let mut times = vec![Vec::new(); settings.len()];
+    let mut times = vec![[Vec::new(), Vec::new()]; settings.len()];
     let mut discarded = Discarded::new();
     for _ in 0..rounds {
         for (setting, times) in settings.iter().zip(&mut times) {
-            times.extend(exchange(setting, wire()?, exchanges, &mut discarded)?);
+            let mut round = exchange(setting, wire()?, exchanges, &mut discarded)?;
+            round.sort_unstable();
+            times[0].push(percentile(&round, 50));
+            times[1].push(percentile(&round, 99));
         }
     }
-    times.iter_mut().for_each(|times| times.sort_unstable());
     Ok(Measured { times, discarded })
 }
 
@@ -177,20 +182,28 @@ fn exchange<D: Device + Send>(
     let mut server = Server::new(setting.way, there, setting.flows)?;
     let mut client = Client::new(setting.way, here, setting.flows)?;
     let ended = AtomicBool::new(false);
+    let processors = match available()?[..] {
+        [first, .., last] => [Cores::Only(first), Cores::Only(last)],
+        _ => [Cores::Any; 2],
+    };
     let times = thread::scope(|scope| {
         let serving = scope.spawn(|| {
-            while !ended.load(Ordering::Relaxed) {
-                if !server.step()? {
-                    pause();
+            on(processors[1], || {
+                while !ended.load(Ordering::Relaxed) {
+                    if !server.step()? {
+                        pause();
+                    }
                 }
-            }
-            Ok::<_, LabError>(())
+                Ok::<_, LabError>(())
+            })?
         });
-        let times = client.connect(|| Ok(())).and_then(|()| {
+        let asking = || {
+            client.connect(|| Ok(()))?;
             client.send_others(setting.bytes)?;
             client.exchanges(count / 10)?;
             client.exchanges(count)
-        });
+        };
+        let times = on(processors[0], asking).and_then(|times| times);
         ended.store(true, Ordering::Relaxed);
         serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         times
@@ -199,6 +212,11 @@ fn exchange<D: Device + Send>(
         *discarded.entry(what).or_default() += count;
     }
     Ok(times)
+}
+
+/// The median of all rounds.
+fn middle(rounds: &[f64]) -> f64 {
+    median(&mut rounds.to_vec())
 }
 
 /// Of sorted times.
@@ -217,14 +235,14 @@ fn report(
     let Measured { times, discarded } = measured;
     let idle = |setting: &Setting| {
         let idle = Setting { flows: 0, ..*setting };
-        settings.iter().position(|other| *other == idle).map_or(f64::NAN, |at| percentile(&times[at], 99))
+        settings.iter().position(|other| *other == idle).map_or(f64::NAN, |at| middle(&times[at][1]))
     };
     for (setting, times) in settings.iter().zip(times) {
         let row = |metric, unit, value| row(metric, unit, setting, value).with("device", wire.name());
-        sink.row(row("round_trip_median", "ns", percentile(times, 50)))?;
-        sink.row(row("round_trip_p99", "ns", percentile(times, 99)))?;
+        sink.row(row("round_trip_median", "ns", middle(&times[0])))?;
+        sink.row(row("round_trip_p99", "ns", middle(&times[1])))?;
         if setting.flows == FLOWS[FLOWS.len() - 1] {
-            let ratio = row("p99_of_idle", "ratio", percentile(times, 99) / idle(setting));
+            let ratio = row("p99_of_idle", "ratio", middle(&times[1]) / idle(setting));
             sink.row(if setting.way.priorities { ratio.at_most(TARGET) } else { ratio })?;
         }
     }
@@ -243,13 +261,13 @@ fn report(
 }
 
 /// Figure 4. Without priorities the integrated architecture is left out: it is as the direct one.
-fn plot(wire: Wire, settings: &[Setting], times: &[Vec<u32>]) -> Plot {
+fn plot(wire: Wire, settings: &[Setting], times: &[[Vec<f64>; 2]]) -> Plot {
     let drawn = |way: &&Way| way.priorities || way.architecture != Architecture::Integrated;
     let mut series = Vec::new();
     for way in Way::ALL.iter().filter(drawn) {
         for bytes in SIZES {
             let of = settings.iter().zip(times).filter(|(of, _)| of.way == *way && of.bytes == bytes);
-            let line = of.map(|(of, times)| (f64::from(of.flows), percentile(times, 99) / 1000.0)).collect();
+            let line = of.map(|(of, times)| (f64::from(of.flows), middle(&times[1]) / 1000.0)).collect();
             series.push(Series { name: format!("{} ({bytes} B)", way.name()), line, points: Vec::new() });
         }
     }
