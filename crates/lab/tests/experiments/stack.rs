@@ -45,6 +45,14 @@ fn paths() {
         let ratio = received("integrated", stack, "eth") / received("layered", stack, "eth");
         assert!(ratio <= 1.05, "{stack}: {ratio}");
     }
+    // One pass checks data and moves it.
+    for (architecture, bytes) in
+        [("direct", 1000), ("direct", 1400), ("integrated", 1000), ("integrated", 1400)]
+    {
+        let wanted = [("metric", "place_of_layered"), ("architecture", architecture)];
+        let ratio = value(&rows, &wanted, ("bytes", bytes));
+        assert!(ratio < 1.0, "{architecture}, {bytes} B: {ratio}");
+    }
 }
 
 #[test]

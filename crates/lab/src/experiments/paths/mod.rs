@@ -138,6 +138,21 @@ fn count(sink: &mut dyn Sink) -> Result<(), LabError> {
             ))?;
         }
     }
+    let placed = |architecture, bytes| {
+        let way = Way { checksums: true, ..papers(Stack::Udp, architecture) };
+        (way, of("place", way, bytes))
+    };
+    for bytes in SIZES {
+        for way in ways().into_iter().filter(|way| way.has_data_checked()) {
+            sink.row(row("place_instructions", "instructions", way, bytes, of("place", way, bytes)))?;
+        }
+        let (_, layered) = placed(Architecture::Layered, bytes);
+        for architecture in [Architecture::Direct, Architecture::Integrated] {
+            let (way, instructions) = placed(architecture, bytes);
+            let row = row("place_of_layered", "ratio", way, bytes, instructions / layered);
+            sink.row(if bytes >= 1000 { row.at_most(1.0) } else { row })?;
+        }
+    }
     let received = |architecture, stack| of("receive", papers(stack, architecture), 1);
     for stack in Stack::ALL {
         let layered = received(Architecture::Layered, stack);

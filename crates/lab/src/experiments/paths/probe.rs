@@ -28,6 +28,12 @@ pub(crate) fn play(_arguments: &[String]) -> Result<(), LabError> {
             start();
             receive(&mut talk, &data)?;
             dump(&label("receive", way, bytes));
+            if way.has_data_checked() {
+                place(&mut talk, &data)?;
+                start();
+                place(&mut talk, &data)?;
+                dump(&label("place", way, bytes));
+            }
             round_trips(&mut talk, &data)?;
             start();
             round_trips(&mut talk, &data)?;
@@ -48,6 +54,20 @@ fn receive(talk: &mut Talk, data: &[u8]) -> Result<(), LabError> {
         })?;
         // A stream's sender has to be told what came before it sends much more.
         talk.answered(black_box(came))?;
+    }
+    Ok(())
+}
+
+/// Counts what the server spends from a frame to the data where its user wants it.
+fn place(talk: &mut Talk, data: &[u8]) -> Result<(), LabError> {
+    let mut place = vec![0; data.len()];
+    for _ in 0..MESSAGES {
+        let frame = talk.request(data)?;
+        let now = talk.now;
+        counted(|| {
+            talk.server.arrive(frame, now);
+            talk.received_into(black_box(&mut place))
+        })?;
     }
     Ok(())
 }

@@ -12,8 +12,13 @@ use crate::table::{figure, targets};
 use crate::{Row, Table};
 
 /// What is measured, as its tables are called.
-const METRICS: [(&str, &str); 4] = [
+const METRICS: [(&str, &str); 5] = [
     ("receive_instructions", "Instructions from a frame that arrives to the data in its user's hands"),
+    (
+        "place_instructions",
+        "Instructions from a frame that arrives to the data where its user wants it: the layered architecture checks it in a \
+         pass of its own",
+    ),
     ("round_trip_instructions", "Instructions of a round trip, both hosts together"),
     ("round_trip_ns", "Nanoseconds of a round trip within one process"),
     ("veth_round_trip_ns", "Nanoseconds of a round trip over a veth pair, both hosts polled by one thread"),

@@ -70,6 +70,11 @@ pub(crate) struct Way {
 }
 
 impl Way {
+    /// Whether users' data has a check sum that the graph's own code verifies.
+    pub(crate) fn has_data_checked(self) -> bool {
+        self.stack == Stack::Udp && self.checksums
+    }
+
     /// Whether the paper has it.
     pub(crate) fn is_papers(self) -> bool {
         self.lowest == lowest(self.architecture) && self.checksums == self.stack.papers_checksums()
@@ -225,6 +230,15 @@ impl Talk {
     /// What has arrived at the server.
     pub(crate) fn received(&mut self) -> Result<Came, LabError> {
         self.user.receive(&mut self.server).ok_or_else(|| failed("the request was not delivered"))
+    }
+
+    /// Moves the message that has arrived at the server to a place of its length.
+    pub(crate) fn received_into(&mut self, place: &mut [u8]) -> Result<(), LabError> {
+        let path = self.server.ready().ok_or_else(|| failed("the request was not delivered"))?;
+        match self.server.receive_into(path, &(), place) {
+            Ok(Some((len, ()))) if len == place.len() => Ok(()),
+            _ => Err(failed("the request was not delivered")),
+        }
     }
 
     /// Takes it back to the client; returns how many bytes came.
