@@ -1,6 +1,6 @@
 //! The thread that carries what passes between streams and sockets.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -36,14 +36,20 @@ pub(super) struct Relays<D> {
     free: Vec<usize>,
     by_path: HashMap<PathId, usize>,
     listening: Vec<Listening>,
-    /// Paths for which there was no room at their listening sockets.
-    waiting: VecDeque<(PathId, SocketAddrUnix)>,
     piece: Box<[u8]>,
 }
 
 struct Listening {
     id: ListenerId,
     address: SocketAddrUnix,
+    /// A path for which its socket had no room; those behind it stay with the graph, which takes so many and no more.
+    waiting: Option<PathId>,
+}
+
+/// What became of a stranger's stream.
+enum Reached {
+    Socket(PathId, OwnedFd),
+    Nobody(PathId),
 }
 
 /// A stream and a socket.
@@ -88,7 +94,6 @@ impl<D: Device> Relays<D> {
             free: Vec::new(),
             by_path: HashMap::new(),
             listening: Vec::new(),
-            waiting: VecDeque::new(),
             piece: vec![0; PIECE].into_boxed_slice(),
         };
         if let Some(fd) = new.driver.device().fd() {
@@ -174,38 +179,27 @@ impl<D: Device> Relays<D> {
         let address = SocketAddrUnix::try_from(getsockname(&socket)?)?;
         listen(&socket, BACKLOG)?;
         let id = self.driver.graph.enable("tcp", Participants::at(port)).map_err(refused)?;
-        self.listening.push(Listening { id, address });
+        self.listening.push(Listening { id, address, waiting: None });
         Ok(socket)
     }
 
     /// Connects strangers' streams to the listening sockets.
     fn accept(&mut self) {
-        for Listening { id, address } in &self.listening {
-            while let Some(path) = self.driver.graph.accepted(*id) {
-                self.waiting.push_back((path, address.clone()));
-            }
-        }
-        for _ in 0..self.waiting.len() {
-            let Some((path, address)) = self.waiting.pop_front() else { return };
-            match reached(&address) {
+        let mut place = 0;
+        while let Some(listening) = self.listening.get_mut(place) {
+            match listening.next(&mut self.driver.graph) {
                 // The stream is closed if that fails: the stranger is told so.
-                Ok(socket) => drop(self.add(path, socket, None)),
-                Err(Errno::AGAIN) => {
-                    // Who waits behind him may be for another socket, but that one has room in a moment too.
-                    self.waiting.push_front((path, address));
-                    return;
+                Some(Reached::Socket(path, socket)) => drop(self.add(path, socket, None)),
+                Some(Reached::Nobody(path)) => {
+                    let (gone, graph) = (self.listening.swap_remove(place), &mut self.driver.graph);
+                    graph.close(path);
+                    while let Some(path) = graph.accepted(gone.id) {
+                        graph.close(path);
+                    }
+                    graph.disable(gone.id);
                 }
-                Err(_) => self.give_up(path, &address),
+                None => place += 1,
             }
-        }
-    }
-
-    /// Nobody listens at the socket any more.
-    fn give_up(&mut self, path: PathId, address: &SocketAddrUnix) {
-        self.driver.graph.close(path);
-        if let Some(place) = self.listening.iter().position(|listening| listening.address == *address) {
-            let gone = self.listening.swap_remove(place);
-            self.driver.graph.disable(gone.id);
         }
     }
 
@@ -281,6 +275,21 @@ impl<D: Device> Relays<D> {
         self.by_path.remove(&relay.path);
         self.free.push(slot);
         self.driver.graph.close(relay.path);
+    }
+}
+
+impl Listening {
+    /// The next stranger's stream, unless there is none or the socket has no room.
+    fn next(&mut self, graph: &mut Graph) -> Option<Reached> {
+        let path = self.waiting.take().or_else(|| graph.accepted(self.id))?;
+        match reached(&self.address) {
+            Ok(socket) => Some(Reached::Socket(path, socket)),
+            Err(Errno::AGAIN) => {
+                self.waiting = Some(path);
+                None
+            }
+            Err(_) => Some(Reached::Nobody(path)),
+        }
     }
 }
 
