@@ -48,6 +48,9 @@ kinds! {
     Pong = 10,
     /// The sender sends nothing more in this flow; the detail says why.
     Close = 11,
+    /// A packet of another protocol is in the body, and the header in front is for the nodes that it passes through: its
+    /// flow, or an index, and where its regions lie. The detail is the EtherType of the body.
+    Packet = 12,
 }
 
 impl Kind {
@@ -88,7 +91,11 @@ impl Flags {
     /// even while this one takes long.
     pub const CONCURRENT: Self = Self(32);
 
-    const ALL: Self = Self(63);
+    /// Of a [`Kind::Packet`]: the word of the source hash is a threaded index, the place of the destination in the table of
+    /// the node that the packet goes to next, which puts another in its place.
+    pub const THREADED: Self = Self(64);
+
+    const ALL: Self = Self(127);
 
     /// The flags of a message that was not read yet, without looking at anything else. None if it has none that version 1
     /// has.

@@ -1,0 +1,18 @@
+//! Frames that pass through: packet filters, bridges, routers.
+//!
+//! Each of them looks something up for every frame: who wants it, behind which port its destination is, which route it takes.
+//! All frames of a *flow* have the same answer, so it is kept in a [`FlowCache`], and where it is kept is a number that the
+//! sender chose and the frame carries ([`Label`]): its *source hash*, or a *threaded index*, which is the place in the next
+//! node's table itself. After Chandranmenon and Varghese, "Trading Packet Headers for Packet Processing" (1996).
+//!
+//! What a frame carries is never believed beyond a first guess: whatever its label says, it goes where the lookup without
+//! label would send it.
+#![forbid(unsafe_code)]
+
+mod flow_cache;
+mod frame;
+
+pub use {
+    flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
+    frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, insert_label, remove_label, set_index},
+};
