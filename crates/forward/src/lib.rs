@@ -11,8 +11,14 @@
 
 mod flow_cache;
 mod frame;
+mod port;
+mod router;
 
 pub use {
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
     frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, insert_label, remove_label, set_index},
+    port::{HEADROOM, Outgoing, PortId},
+    router::{
+        FlowIndex, Refused, Route, RouteError, Router, RouterConfig, RouterCounts, RouterError, RouterPort,
+    },
 };

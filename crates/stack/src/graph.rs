@@ -1,6 +1,6 @@
 //! The graph of protocols, and what its users do with it.
 
-use smoltcp::time::Instant;
+use smoltcp::{time::Instant, wire::EthernetAddress};
 use throughline_demux::Slot;
 
 use crate::{
@@ -511,6 +511,28 @@ impl Graph {
         self.settle();
         self.stirred = false;
         next
+    }
+
+    /// The hardware address of a neighbour, for those who send frames past the graph (routers); `None` if it is not known, and
+    /// then it is asked for.
+    pub fn neighbor(&mut self, address: smoltcp::wire::IpAddress, now: Instant) -> Option<EthernetAddress> {
+        self.cx.now = now;
+        let known = self.cx.neighbors.find(address, now);
+        if known.is_none() && self.cx.neighbors.want(address, now) == Ok(true) {
+            self.cx.asking.push(address);
+            self.settle();
+        }
+        known
+    }
+
+    /// Whether a neighbour's address is being asked for: if not, and it is not known, the neighbour does not answer.
+    pub fn awaits_neighbor(&self, address: smoltcp::wire::IpAddress) -> bool {
+        self.cx.neighbors.is_asked(address)
+    }
+
+    /// Grows whenever an address told by [`neighbor`](Self::neighbor) earlier may be wrong by now.
+    pub fn neighbors_generation(&self) -> u32 {
+        self.cx.neighbors.generation()
     }
 
     /// How many messages each protocol discarded, and why: only what is not zero.

@@ -114,6 +114,26 @@ impl Neighbors {
         Ok(true)
     }
 
+    /// Has an address asked for, though no message waits here for it. Whether it is to be asked for now; not if that is under way.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn want(&mut self, address: IpAddress, now: Instant) -> Result<bool, ()> {
+        if self.asked.contains_key(&address) {
+            return Ok(false);
+        }
+        if self.asked.len() >= ASKED {
+            return Err(());
+        }
+        self.asked.insert(address, Asked { waiting: VecDeque::new(), tries: 1, again: now + INTERVAL });
+        Ok(true)
+    }
+
+    /// Whether an address is being asked for.
+    pub fn is_asked(&self, address: IpAddress) -> bool {
+        self.asked.contains_key(&address)
+    }
+
     /// Whether neighbours may be asked for on behalf of strangers: half of the places are for our own messages.
     pub fn has_places_for_strangers(&self) -> bool {
         self.asked.len() < ASKED / 2

@@ -16,7 +16,7 @@ const MESSAGE: u64 = 1_000_000;
 
 /// What is left of a [`Rate`] at some time.
 #[derive(Debug)]
-pub(crate) struct Bucket {
+pub struct Bucket {
     rate: Rate,
     level: u64,
     /// When the level was that, in microseconds.
@@ -24,7 +24,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// A full one.
+    /// A full one. `now`, here and below, is in microseconds.
     pub fn new(rate: Rate, now: u64) -> Self {
         Self { rate, level: Self::full(rate), at: now }
     }

@@ -69,7 +69,7 @@ const INTERVAL: Duration = Duration::from_millis(1);
 /// Each costs one to three tokens, at random, so that nobody learns from the errors he gets how many others got, and from that
 /// which ports are open (CVE-2020-25705).
 #[derive(Debug)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     left: u32,
     filled: Instant,
     random: u64,

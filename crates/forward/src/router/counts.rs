@@ -1,0 +1,86 @@
+//! What became of the frames that came to a router.
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)+) => {
+        /// Why a router sends a packet no further.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Refused {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Refused {
+            /// All reasons there are.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// In words.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)+
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// Its hardware address is another's.
+    NotForUs = "not for us",
+    /// Neither IP nor ARP.
+    Protocol = "not IP",
+    /// The label is none.
+    Label = "bad label",
+    /// The frame ends within the packet.
+    Truncated = "truncated",
+    /// The header makes no sense.
+    Malformed = "malformed header",
+    /// The sum of IPv4's header is wrong.
+    Checksum = "wrong checksum",
+    /// A sender that can't be one.
+    Source = "impossible source",
+    /// A destination that can't be one, or one on the link only.
+    Destination = "impossible destination",
+    /// It has passed as many routers as it may. Its sender is told, as for those below.
+    TimeExceeded = "time exceeded",
+    /// No prefix matches.
+    NoRoute = "no route",
+    /// Longer than the next network carries, and not to be cut.
+    TooBig = "too big",
+    /// The next hop doesn't say its hardware address.
+    NoHost = "next hop does not answer",
+    /// Something of the router itself that it doesn't have.
+    NoPort = "no such port or protocol here",
+    /// Too many wait for hardware addresses.
+    Waiting = "too many wait",
+    /// There is no room for a header or a piece.
+    NoRoom = "no room",
+}
+
+/// What became of the frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RouterCounts {
+    /// Frames that arrived.
+    pub arrived: u64,
+    /// Packets sent on, whole or in pieces.
+    pub forwarded: u64,
+    /// Packets and ARP frames for the router itself.
+    pub local: u64,
+    /// Errors and echoes sent by the router.
+    pub said: u64,
+    /// Lookups by threaded index that led to the destination's entry.
+    pub threaded: u64,
+    /// Indices that led nowhere, or to another destination's entry; the packets took the long way.
+    pub stale: u64,
+    refused: [u64; Refused::ALL.len()],
+}
+
+impl RouterCounts {
+    /// How many were refused for this reason.
+    pub fn refused(&self, why: Refused) -> u64 {
+        self.refused[why as usize]
+    }
+
+    #[cold]
+    pub(super) fn refuse(&mut self, why: Refused) {
+        self.refused[why as usize] += 1;
+    }
+}

@@ -1,0 +1,117 @@
+//! How packets leave: with the right headers, in pieces where they must, and once their next hop is known.
+
+use std::net::IpAddr;
+
+use throughline_stack::{
+    Message,
+    smoltcp::{time::Instant, wire::EthernetAddress},
+};
+
+use super::{
+    Next, Refused, Router, Seen, Way,
+    fragment::{may_be_cut, piece},
+    header::{Ip, pass},
+    icmp::Error,
+};
+use crate::{Outgoing, PortId, remove_label};
+
+/// Bytes of the header of Ethernet.
+const ETHERNET: usize = 14;
+
+impl Router {
+    /// Sends a packet of somebody else on.
+    #[inline]
+    pub(super) fn forward(
+        &mut self,
+        from: PortId,
+        next: Next,
+        mut frame: Message,
+        mut seen: Seen,
+        now: Instant,
+        out: &mut Outgoing,
+    ) {
+        let Some(port) = port_of(next) else { return };
+        let to = &self.ports[port.index()];
+        let fits = seen.ip.length <= to.host.mtu;
+        if !fits && !may_be_cut(&seen.ip, &frame.bytes()[seen.offset..]) {
+            let mtu = to.host.mtu as u32;
+            return self.complain(from, Error::TooBig(mtu), frame, seen, now, out);
+        }
+        pass(&mut frame.bytes_mut()[seen.offset..], seen.ip.destination);
+        self.counts.forwarded += 1;
+        // A label that the neighbours don't know, or that there is no room for, stays here.
+        let labelled = seen.offset > ETHERNET;
+        if labelled && (!to.labels || frame.len() - ETHERNET > to.host.mtu) {
+            if remove_label(&mut frame).is_err() {
+                return self.refuse(Refused::Label, frame, out);
+            }
+            seen.offset = ETHERNET;
+        }
+        if fits { self.depart(next, frame, out) } else { self.cut(next, frame, &seen.ip, out) }
+    }
+
+    /// Sends a packet in pieces, which have no labels.
+    #[cold]
+    fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
+        let Some(port) = port_of(next) else { return };
+        let mtu = self.ports[port.index()].host.mtu;
+        let mut at = Some(0);
+        while let Some(begins) = at {
+            let mut message = out.pool.take();
+            let cut = piece(ip, &frame.bytes()[ETHERNET..], begins, mtu, &mut message);
+            let header = message.push(ETHERNET);
+            let (Ok(rest), Ok(header)) = (cut, header) else {
+                out.pool.give(message);
+                return self.refuse(Refused::NoRoom, frame, out);
+            };
+            header.copy_from_slice(&frame.bytes()[..ETHERNET]);
+            at = rest;
+            self.depart(next, message, out);
+        }
+        out.pool.give(frame);
+    }
+
+    /// Sends a frame whose packet is ready, or lets it wait.
+    #[inline]
+    pub(super) fn depart(&mut self, next: Next, mut frame: Message, out: &mut Outgoing) {
+        match next {
+            Next::Known(Way { port, hardware }) => {
+                address(frame.bytes_mut(), hardware, self.ports[port.index()].host.hardware);
+                out.push(port, frame);
+            }
+            Next::Asked(port, hop) => self.wait(port, hop, frame, out),
+            Next::Here => self.refuse(Refused::Destination, frame, out),
+        }
+    }
+
+    #[cold]
+    fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message, out: &mut Outgoing) {
+        if let Err(frame) = self.pending.wait(port, hop, frame) {
+            self.refuse(Refused::Waiting, frame, out);
+        }
+        // The question.
+        self.transmit(port, out);
+    }
+
+    /// Takes what a graph has to send.
+    pub(super) fn transmit(&mut self, port: PortId, out: &mut Outgoing) {
+        while let Some(frame) = self.ports[port.index()].graph.transmit() {
+            out.push(port, frame);
+        }
+    }
+}
+
+#[inline]
+fn port_of(next: Next) -> Option<PortId> {
+    match next {
+        Next::Known(Way { port, .. }) | Next::Asked(port, _) => Some(port),
+        Next::Here => None,
+    }
+}
+
+/// Writes the addresses of a frame.
+#[inline]
+pub(super) fn address(frame: &mut [u8], to: EthernetAddress, from: EthernetAddress) {
+    frame[..6].copy_from_slice(&to.0);
+    frame[6..12].copy_from_slice(&from.0);
+}

@@ -1,0 +1,189 @@
+//! What a router looks at, and changes, in the header of a packet.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use throughline_stack::smoltcp::wire::{Ipv4Packet, Ipv6Packet};
+
+use super::Refused;
+
+pub(super) const IPV4: u16 = 0x0800;
+pub(super) const IPV6: u16 = 0x86dd;
+
+/// Bytes of the shortest header of IPv4.
+pub(super) const IPV4_HEADER: usize = 20;
+/// Bytes of IPv6's.
+pub(super) const IPV6_HEADER: usize = 40;
+/// Before the addresses of IPv6.
+const IPV6_HOP_LIMIT: usize = 7;
+const IPV4_TTL: usize = 8;
+const IPV4_SUM: usize = 10;
+
+/// What the header of a packet says, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ip {
+    pub source: IpAddr,
+    pub destination: IpAddr,
+    /// The protocol above; of IPv6, the first header behind the fixed one.
+    pub protocol: u8,
+    /// Bytes of the header.
+    pub header: usize,
+    /// Bytes of the packet; the frame may have more.
+    pub length: usize,
+    /// Routers that it may still pass, this one included.
+    pub hops: u8,
+    /// Whether it is a piece of a packet that is not its beginning.
+    pub later_piece: bool,
+    /// Whether it is a piece at all.
+    pub piece: bool,
+}
+
+impl Ip {
+    /// Looks at a packet.
+    #[inline]
+    pub fn of(ethertype: u16, packet: &[u8]) -> Result<Self, Refused> {
+        match ethertype {
+            IPV4 => Self::v4(packet),
+            IPV6 => Self::v6(packet),
+            _ => Err(Refused::Protocol),
+        }
+    }
+
+    /// RFC 1812, 5.2.2 and 5.3.7.
+    #[inline]
+    fn v4(bytes: &[u8]) -> Result<Self, Refused> {
+        let packet = Ipv4Packet::new_unchecked(bytes.get(..IPV4_HEADER).ok_or(Refused::Truncated)?);
+        let (header, length) = (usize::from(packet.header_len()), usize::from(packet.total_len()));
+        if packet.version() != 4 || header < IPV4_HEADER || length < header {
+            return Err(Refused::Malformed);
+        }
+        if bytes.len() < length {
+            return Err(Refused::Truncated);
+        }
+        if !Ipv4Packet::new_unchecked(bytes).verify_checksum() {
+            return Err(Refused::Checksum);
+        }
+        let (source, destination) = (packet.src_addr(), packet.dst_addr());
+        // Nobody is called so, but for who does not know his name yet, and he sends to all.
+        let none = source.is_multicast() || source.is_broadcast() || source.is_loopback();
+        if none || (source.is_unspecified() && !destination.is_broadcast()) {
+            return Err(Refused::Source);
+        }
+        if destination.is_loopback() || destination.is_unspecified() {
+            return Err(Refused::Destination);
+        }
+        Ok(Self {
+            source: source.into(),
+            destination: destination.into(),
+            protocol: packet.next_header().into(),
+            header,
+            length,
+            hops: packet.hop_limit(),
+            later_piece: packet.frag_offset() > 0,
+            piece: packet.frag_offset() > 0 || packet.more_frags(),
+        })
+    }
+
+    /// RFC 4291, 2.5.2 to 2.7.
+    #[inline]
+    fn v6(bytes: &[u8]) -> Result<Self, Refused> {
+        let packet = Ipv6Packet::new_unchecked(bytes.get(..IPV6_HEADER).ok_or(Refused::Truncated)?);
+        if packet.version() != 6 {
+            return Err(Refused::Malformed);
+        }
+        let length = IPV6_HEADER + usize::from(packet.payload_len());
+        if bytes.len() < length {
+            return Err(Refused::Truncated);
+        }
+        let (source, destination) = (packet.src_addr(), packet.dst_addr());
+        let to_many = destination.is_multicast();
+        if source.is_multicast() || source.is_loopback() || (source.is_unspecified() && !to_many) {
+            return Err(Refused::Source);
+        }
+        if destination.is_loopback() || destination.is_unspecified() {
+            return Err(Refused::Destination);
+        }
+        let protocol = packet.next_header().into();
+        let piece = protocol == 44;
+        let offset = bytes
+            .get(IPV6_HEADER + 2..IPV6_HEADER + 4)
+            .map_or(0, |field| field[0] as u16 * 32 + field[1] as u16 / 8);
+        Ok(Self {
+            source: source.into(),
+            destination: destination.into(),
+            protocol,
+            header: IPV6_HEADER,
+            length,
+            hops: packet.hop_limit(),
+            later_piece: piece && offset > 0,
+            piece,
+        })
+    }
+
+    /// Whether only hosts on the same link may see the packet.
+    #[inline]
+    pub fn is_of_the_link(&self) -> bool {
+        is_link_local(self.source) || is_link_local(self.destination)
+    }
+
+    /// Whether it is for many hosts.
+    #[inline]
+    pub fn is_to_many(&self) -> bool {
+        match self.destination {
+            IpAddr::V4(address) => address.is_multicast() || address.is_broadcast(),
+            IpAddr::V6(address) => address.is_multicast(),
+        }
+    }
+}
+
+#[inline]
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        // RFC 3927, 7.
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
+/// An address as a number, the same for no two of them.
+#[inline]
+pub(super) fn number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => Ipv4Addr::to_ipv6_mapped(&address).to_bits(),
+        IpAddr::V6(address) => Ipv6Addr::to_bits(address),
+    }
+}
+
+/// One router less that the packet may pass. The sum of IPv4 is not computed anew but changed by as much (RFC 1624).
+///
+/// # Panics
+/// If there was none left, or the packet has no whole header.
+#[inline]
+pub(super) fn pass(packet: &mut [u8], destination: IpAddr) {
+    if destination.is_ipv6() {
+        packet[IPV6_HOP_LIMIT] -= 1;
+        return;
+    }
+    packet[IPV4_TTL] -= 1;
+    // The word of TTL and protocol became less by 0x0100, so its complement's sum becomes more by that.
+    let sum = u16::from_be_bytes([packet[IPV4_SUM], packet[IPV4_SUM + 1]]);
+    let (sum, carry) = sum.overflowing_add(0x0100);
+    packet[IPV4_SUM..IPV4_SUM + 2].copy_from_slice(&(sum + u16::from(carry)).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_changed_sum_is_that_of_the_changed_header() {
+        for ident in 0..=u16::MAX {
+            let mut bytes = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+            let mut packet = Ipv4Packet::new_unchecked(&mut bytes);
+            packet.set_ident(ident);
+            packet.fill_checksum();
+            pass(&mut bytes, [10, 0, 0, 2].into());
+            let ip = Ip::of(IPV4, &bytes).unwrap();
+            assert_eq!(ip.hops, 63);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Packets to the router itself, what it says of packets, and the time.
+
+use std::net::IpAddr;
+
+use throughline_stack::{
+    Message,
+    smoltcp::{
+        time::{Duration, Instant},
+        wire::{EthernetAddress, IpAddress, IpCidr},
+    },
+};
+
+use super::{
+    ARP, Next, Refused, Router, Seen,
+    depart::address,
+    header::{IPV4, IPV6, Ip},
+    icmp::{self, Error, answer_echo, explain, is_echo_request, may_be_answered},
+};
+use crate::{Label, Outgoing, Packet, PortId, remove_label};
+
+const ETHERNET: usize = 14;
+/// How often next hops that frames wait for are looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+impl Router {
+    /// Does what is due, and says when something will be.
+    pub fn poll(&mut self, now: Instant, out: &mut Outgoing) -> Option<Instant> {
+        let mut next = None;
+        for index in 0..self.ports.len() {
+            let port = PortId(index as u16);
+            next = [next, self.ports[index].graph.tick(now)].into_iter().flatten().min();
+            self.transmit(port, out);
+        }
+        self.neighbors_changed(now, out);
+        if self.pending.is_empty() { next } else { [next, Some(now + LOOK)].into_iter().flatten().min() }
+    }
+
+    /// Neither IP nor readable: address resolution, or nothing for us.
+    #[cold]
+    pub(super) fn other(&mut self, port: PortId, frame: Message, now: Instant, out: &mut Outgoing) {
+        match Packet::of(frame.bytes()) {
+            Ok(Packet { ethertype: ARP, label: None, .. }) => self.hand_up(port, frame, now, out),
+            _ => self.refuse(Refused::Protocol, frame, out),
+        }
+    }
+
+    /// To a group or a broadcast address: of interest to the router's own users only. Groups are not routed.
+    #[cold]
+    pub(super) fn to_many(
+        &mut self,
+        port: PortId,
+        frame: Message,
+        seen: Seen,
+        now: Instant,
+        out: &mut Outgoing,
+    ) {
+        if self.is_control(&seen, frame.bytes()) {
+            return self.hand_up(port, frame, now, out);
+        }
+        self.refuse(Refused::Destination, frame, out);
+    }
+
+    /// To an address of ours.
+    #[cold]
+    pub(super) fn here(
+        &mut self,
+        port: PortId,
+        mut frame: Message,
+        seen: Seen,
+        now: Instant,
+        out: &mut Outgoing,
+    ) {
+        if self.is_control(&seen, frame.bytes()) {
+            return self.hand_up(port, frame, now, out);
+        }
+        // A broadcast address of one of our networks is nobody's.
+        let ours = self.ports.iter().any(|port| port.host.has(seen.ip.destination.into()));
+        if !ours {
+            return self.refuse(Refused::Destination, frame, out);
+        }
+        self.counts.local += 1;
+        if is_echo_request(&seen.ip, &frame.bytes()[seen.offset..]) {
+            answer_echo(&seen.ip, &mut frame.bytes_mut()[seen.offset..]);
+            if remove_label(&mut frame).is_err() {
+                return self.refuse(Refused::Label, frame, out);
+            }
+            return self.say(port, frame, now, out);
+        }
+        let error = if seen.ip.protocol == icmp::UDP { Error::NoPort } else { Error::NoProtocol };
+        self.complain(port, error, frame, seen, now, out);
+    }
+
+    /// Whether a packet to us is for the graph of its port: routing protocols, neighbour discovery, pings in pieces.
+    fn is_control(&self, seen: &Seen, frame: &[u8]) -> bool {
+        let above = &frame[seen.offset + seen.ip.header..];
+        match (seen.ip.protocol, seen.ip.destination) {
+            (icmp::ICMP6, IpAddr::V6(_)) => above.first().is_some_and(|kind| (133..=137).contains(kind)),
+            (icmp::UDP, _) if !seen.ip.piece => above
+                .get(2..4)
+                .is_some_and(|port| self.control.contains(&u16::from_be_bytes([port[0], port[1]]))),
+            _ => false,
+        }
+    }
+
+    /// Gives a frame to the router as a host.
+    fn hand_up(&mut self, port: PortId, mut frame: Message, now: Instant, out: &mut Outgoing) {
+        if remove_label(&mut frame).is_err() {
+            return self.refuse(Refused::Label, frame, out);
+        }
+        self.counts.local += 1;
+        self.ports[port.index()].graph.arrive(frame, now);
+        self.transmit(port, out);
+        self.neighbors_changed(now, out);
+    }
+
+    /// Counts a packet that goes no further, and tells its sender.
+    #[cold]
+    pub(super) fn complain(
+        &mut self,
+        port: PortId,
+        error: Error,
+        frame: Message,
+        seen: Seen,
+        now: Instant,
+        out: &mut Outgoing,
+    ) {
+        let packet = &frame.bytes()[seen.offset..];
+        let broadcast = frame.bytes()[0] & 1 == 1;
+        if !broadcast && may_be_answered(&seen.ip, packet) && self.allowance.take(now) {
+            let from = self.address_for(port, seen.ip.source);
+            let mut message = out.pool.take();
+            let said = from.and_then(|from| explain(error, from, &seen.ip, packet, &mut message));
+            match said.and_then(|()| framed(&mut message, seen.ip.source)) {
+                Some(()) => self.say(port, message, now, out),
+                None => out.pool.give(message),
+            }
+        }
+        self.refuse(why(error), frame, out);
+    }
+
+    /// Our address on the network of a port, of the same kind as this one, and of the same reach.
+    fn address_for(&self, port: PortId, remote: IpAddr) -> Option<IpAddr> {
+        let near = |cidr: &&IpCidr| match (cidr.address(), remote) {
+            (IpAddress::Ipv4(_), IpAddr::V4(_)) => true,
+            (IpAddress::Ipv6(own), IpAddr::V6(remote)) => {
+                own.is_unicast_link_local() == remote.is_unicast_link_local()
+            }
+            _ => false,
+        };
+        let addresses = &self.ports[port.index()].host.addresses;
+        addresses.iter().find(near).map(|cidr| cidr.address().into())
+    }
+
+    /// Sends a packet of the router's own, in a frame whose addresses are still to be written.
+    fn say(&mut self, port: PortId, mut frame: Message, now: Instant, out: &mut Outgoing) {
+        let Ok(packet) = Packet::of(frame.bytes()) else { return out.pool.give(frame) };
+        let Ok(ip) = Ip::of(packet.ethertype, packet.bytes()) else { return out.pool.give(frame) };
+        frame.truncate(ETHERNET + ip.length);
+        let seen = Seen { ip, offset: ETHERNET, label: None::<Label> };
+        self.counts.said += 1;
+        // Link-local addresses mean something on one link only: back where it came from.
+        let next = if ip.is_of_the_link() {
+            match self.ports[port.index()].graph.neighbor(ip.destination.into(), now) {
+                Some(hardware) => Ok(Next::Known(super::Way { port, hardware })),
+                None => Ok(Next::Asked(port, ip.destination)),
+            }
+        } else {
+            self.next(None, &seen, now)
+        };
+        match next {
+            Ok(next) => self.depart(next, frame, out),
+            Err(_) => self.refuse(Refused::NoRoute, frame, out),
+        }
+    }
+
+    /// Sends what waited for neighbours that have answered, gives up what waits for those that do not, and forgets ways by
+    /// addresses that have changed.
+    fn neighbors_changed(&mut self, now: Instant, out: &mut Outgoing) {
+        let mut changed = false;
+        for port in &mut self.ports {
+            let generation = port.graph.neighbors_generation();
+            changed |= std::mem::replace(&mut port.generation, generation) != generation;
+        }
+        if changed {
+            self.changed();
+        }
+        if !self.pending.is_empty() {
+            self.settle(now, out);
+        }
+    }
+
+    #[cold]
+    fn settle(&mut self, now: Instant, out: &mut Outgoing) {
+        let ports = &mut self.ports;
+        let settled = self.pending.settle(|port, hop| {
+            let graph = &mut ports[port.index()].graph;
+            if graph.awaits_neighbor(hop.into()) {
+                return None;
+            }
+            // Known, or given up; asking begins anew if that was long ago.
+            Some(graph.neighbor(hop.into(), now))
+        });
+        for (port, hardware, frames) in settled {
+            for mut frame in frames {
+                match hardware {
+                    Some(hardware) => {
+                        address(frame.bytes_mut(), hardware, self.ports[port.index()].host.hardware);
+                        out.push(port, frame);
+                    }
+                    None => self.unanswered(frame, now, out),
+                }
+            }
+            self.transmit(port, out);
+        }
+    }
+
+    /// Tells the sender of a packet that waited in vain.
+    fn unanswered(&mut self, frame: Message, now: Instant, out: &mut Outgoing) {
+        let packet = Packet::of(frame.bytes()).ok();
+        let seen = packet.and_then(|packet| {
+            let ip = Ip::of(packet.ethertype, packet.bytes()).ok()?;
+            Some(Seen { ip, offset: packet.offset, label: packet.label })
+        });
+        let Some(seen) = seen else { return self.refuse(Refused::NoHost, frame, out) };
+        // The way back tells from which of our addresses.
+        let back = match self.routes.find(seen.ip.source).map(|hop| hop.route) {
+            Some(super::Route::Out { port, .. }) => port,
+            // Our own packets.
+            _ => return self.refuse(Refused::NoHost, frame, out),
+        };
+        self.complain(back, Error::NoHost, frame, seen, now, out);
+    }
+}
+
+/// Puts room for the header of Ethernet before a packet of ours.
+fn framed(packet: &mut Message, to: IpAddr) -> Option<()> {
+    let ethertype = if to.is_ipv4() { IPV4 } else { IPV6 };
+    let header = packet.push(ETHERNET).ok()?;
+    address(header, EthernetAddress::default(), EthernetAddress::default());
+    header[12..].copy_from_slice(&ethertype.to_be_bytes());
+    Some(())
+}
+
+fn why(error: Error) -> Refused {
+    match error {
+        Error::TimeExceeded => Refused::TimeExceeded,
+        Error::NoRoute => Refused::NoRoute,
+        Error::NoHost => Refused::NoHost,
+        Error::TooBig(_) => Refused::TooBig,
+        Error::NoPort | Error::NoProtocol => Refused::NoPort,
+    }
+}

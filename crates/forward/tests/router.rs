@@ -1,0 +1,107 @@
+//! A router between hosts of the protocol graph, in memory.
+
+mod network;
+
+use network::{Network, ROUTED};
+use throughline_forward::{FlowIndex, PortId, Refused, Route, RouteError};
+use throughline_stack::{
+    Trouble::{self, Expired, NoPort, Unreachable},
+    smoltcp::wire::IpCidr,
+};
+
+#[test]
+fn datagrams_and_answers_pass_between_networks() {
+    for index in [FlowIndex::Never, FlowIndex::Carried, FlowIndex::Computed, FlowIndex::Either] {
+        for (v6, server) in [(false, "10.0.1.2"), (true, "fd00:1::2")] {
+            let mut network = Network::new(2, index, 1500);
+            let path = network.hosts[0].open(server.parse().unwrap(), 7);
+            for round in 0..20_u8 {
+                network.hosts[0].send(path, &[round; 100]);
+                network.run();
+                assert_eq!(network.hosts[0].received(path), Some(vec![round; 100]), "{index:?} {v6}");
+            }
+            let counts = network.router.counts();
+            assert_eq!(counts.forwarded, 40);
+            let flows: u64 = (0..2).map(|port| network.router.flow_counts(PortId(port)).hits).sum();
+            // The first each way is looked up, the second too where the first had to wait for the host's address.
+            let expected =
+                if matches!(index, FlowIndex::Computed | FlowIndex::Either) { 36..=38 } else { 0..=0 };
+            assert!(expected.contains(&flows), "{index:?}: {flows} from the cache");
+        }
+    }
+}
+
+#[test]
+fn what_goes_no_further_is_counted_and_its_sender_told() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    for (to, port, trouble, why) in [
+        ("10.9.9.9", 7, Unreachable, Refused::NoRoute),
+        ("10.0.1.99", 7, Unreachable, Refused::NoHost),
+        ("10.0.1.1", 9, NoPort, Refused::NoPort),
+        ("fd00:9::9", 7, Unreachable, Refused::NoRoute),
+        ("fd00:1::1", 9, NoPort, Refused::NoPort),
+    ] {
+        let path = network.hosts[0].open(to.parse().unwrap(), port);
+        network.hosts[0].send(path, b"anybody?");
+        network.run_for(6);
+        assert_eq!(network.hosts[0].graph.trouble(path), Some(trouble), "{to}");
+        assert_eq!(network.router.counts().refused(why), 1 + u64::from(to.contains(':')), "{to}");
+    }
+    let expired = network.hosts[0].open("10.0.1.2".parse().unwrap(), 7);
+    network.hosts[0].lives = Some(1);
+    network.hosts[0].send(expired, b"dying");
+    network.run();
+    assert_eq!(network.hosts[0].graph.trouble(expired), Some(Expired));
+    assert_eq!(network.router.counts().refused(Refused::TimeExceeded), 1);
+}
+
+#[test]
+fn packets_too_long_for_the_next_network_are_cut_or_refused() {
+    // IPv6 has no networks of less than 1,280.
+    let mut network = Network::with_mtus(&[1500, 1280], FlowIndex::Either);
+    let data: Vec<u8> = (0..1400).map(|n| n as u8).collect();
+    let v4 = network.hosts[0].open("10.0.1.2".parse().unwrap(), 7);
+    network.hosts[0].send(v4, &data);
+    network.run();
+    assert_eq!(network.hosts[0].received(v4), None);
+    assert_eq!(network.hosts[0].graph.trouble(v4), Some(Trouble::TooLong));
+    network.hosts[0].may_be_cut = true;
+    network.hosts[0].send(v4, &data);
+    network.run();
+    assert!(network.hosts[0].received(v4).is_some_and(|came| came == data));
+    let v6 = network.hosts[0].open("fd00:1::2".parse().unwrap(), 7);
+    network.hosts[0].send(v6, &data);
+    network.run();
+    assert_eq!(network.hosts[0].received(v6), None);
+    assert_eq!(network.hosts[0].graph.trouble(v6), Some(Trouble::TooLong));
+}
+
+#[test]
+fn routes_come_and_go() {
+    let mut network = Network::new(3, FlowIndex::Either, 1500);
+    let prefix: IpCidr = "10.77.0.0/16".parse().unwrap();
+    let out = |port| Route::Out { port: PortId(port), via: None };
+    assert_eq!(network.router.add_route(prefix, out(9)), Err(RouteError::NoPort(PortId(9))));
+    let far = Route::Out { port: PortId(0), via: Some("10.0.1.2".parse().unwrap()) };
+    assert_eq!(network.router.add_route(prefix, far), Err(RouteError::NotNear("10.0.1.2".parse().unwrap())));
+    let ours: IpCidr = "10.0.1.1/32".parse().unwrap();
+    assert_eq!(network.router.add_route(ours, out(0)), Err(RouteError::Ours(ours)));
+    assert_eq!(network.router.remove_route(ours), None);
+    let via =
+        |host: u16| Route::Out { port: PortId(host), via: Some(format!("10.0.{host}.2").parse().unwrap()) };
+    assert_eq!(network.router.add_route(prefix, via(1)), Ok(None));
+    // The host there is not called so, and forwards nothing: what arrives is counted.
+    let path = network.hosts[0].open("10.77.0.1".parse().unwrap(), 7);
+    for (route, at) in [(via(1), 1), (via(2), 2)] {
+        network.router.add_route(prefix, route).unwrap();
+        let before = network.hosts[at].discarded();
+        for _ in 0..3 {
+            network.hosts[0].send(path, b"detour");
+            network.run();
+        }
+        assert_eq!(network.hosts[at].discarded() - before, 3);
+    }
+    assert_eq!(network.router.remove_route(prefix), Some(via(2)));
+    assert_eq!(network.router.route("10.77.0.1".parse().unwrap()), None);
+    assert_eq!(network.router.route_count(), 3 * ROUTED);
+}
