@@ -9,12 +9,14 @@
 //! label would send it.
 #![forbid(unsafe_code)]
 
+mod bridge;
 mod flow_cache;
 mod frame;
 mod port;
 mod router;
 
 pub use {
+    bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts},
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
     frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, insert_label, remove_label, set_index},
     port::{HEADROOM, Outgoing, PortId},

@@ -248,7 +248,7 @@ impl Router {
         };
         frame.truncate(seen.offset + seen.ip.length);
         if seen.ip.is_to_many() {
-            return self.to_many(port, frame, seen, now, out);
+            return self.for_many(port, frame, seen, now, out);
         }
         match self.next(Some(port), &seen, now) {
             Ok(Next::Here) => self.here(port, frame, seen, now, out),

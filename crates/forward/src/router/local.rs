@@ -46,7 +46,7 @@ impl Router {
 
     /// To a group or a broadcast address: of interest to the router's own users only. Groups are not routed.
     #[cold]
-    pub(super) fn to_many(
+    pub(super) fn for_many(
         &mut self,
         port: PortId,
         frame: Message,
