@@ -14,6 +14,7 @@ mod flow_cache;
 mod frame;
 mod port;
 mod router;
+pub mod threaded;
 
 pub use {
     bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts},
