@@ -33,7 +33,9 @@ pub enum ComposeError {
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// There is no such protocol.
-    #[error("unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, icmp6, ipv4, ipv6, rpc, tcp and udp")]
+    #[error(
+        "unknown protocol `{0}`; there are arp, eth, ethdaa, icmp, icmp6, ipv4, ipv6, rpc, sealed, tcp and udp"
+    )]
     Unknown(String),
     /// A protocol stands on others than it can.
     #[error("`{protocol}` stands on {expected}")]
@@ -169,6 +171,12 @@ fn make(
                 send: number(node, "send", DEFAULT_BUFFER)?,
             };
             Box::new(Tcp::new(own, &below, &host.addresses, buffers, lookup).map_err(lookup_error)?)
+        }
+        #[cfg(feature = "ciphers")]
+        "sealed" => {
+            let below = below(&["udp"], 1, "udp")?;
+            let sealed = crate::protocols::sealed::Sealed::new(own, below[0], lookup(node, &[])?);
+            Box::new(sealed.map_err(lookup_error)?)
         }
         "rpc" => {
             let below = below(&["ipv4", "ipv6"], 2, "one or both of ipv4 and ipv6")?;

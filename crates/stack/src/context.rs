@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+#[cfg(feature = "ciphers")]
+use crate::associations::Associations;
 use smoltcp::{
     time::Instant,
     wire::{IpAddress, IpVersion},
@@ -63,6 +65,8 @@ pub(crate) struct Context {
     /// What was said of packets of ours.
     pub reports: Vec<Report>,
     pub allowance: Allowance,
+    #[cfg(feature = "ciphers")]
+    pub associations: Associations,
     counts: Vec<[u64; Discard::ALL.len()]>,
     /// Whether users' data is checked while it moves to where it belongs.
     pub integrates: bool,
@@ -86,6 +90,8 @@ impl Context {
             refused: Vec::new(),
             reports: Vec::new(),
             allowance: Allowance::default(),
+            #[cfg(feature = "ciphers")]
+            associations: Associations::default(),
             counts: vec![[0; Discard::ALL.len()]; protocols],
             integrates: false,
             limits,
@@ -201,26 +207,24 @@ impl Context {
         Ok(())
     }
 
-    /// Checks what waits unchecked for a user who has no room for more. Whether there is room now.
+    /// Checks and opens what waits for a user who has no room for more. Whether there is room now.
     #[cold]
     pub fn weed(&mut self, slot: Slot) -> bool {
         let Some(path) = self.paths.exclusive().into_slot(slot) else { return false };
         let before = path.received.len();
         for message in std::mem::take(&mut path.received) {
-            self.keep_intact(slot, message);
+            self.keep_good(slot, message);
         }
         self.path(slot).is_some_and(|path| path.received.len() < before && path.has_room())
     }
 
-    fn keep_intact(&mut self, slot: Slot, mut message: Message) {
-        let intact = message.is_intact();
-        match self.path(slot) {
-            Some(path) if intact => path.received.push_back(message),
-            Some(path) => {
-                let top = path.top.map_or(ProtocolId(0), |top| top.protocol);
-                self.discard(top, Discard::Checksum, message);
-            }
-            None => self.pool.give(message),
+    fn keep_good(&mut self, slot: Slot, mut message: Message) {
+        let Some(path) = self.path(slot) else { return self.pool.give(message) };
+        let (association, top) = (path.association, path.top_protocol());
+        match (self.settle(association, &mut message), self.path(slot)) {
+            (Ok(()), Some(path)) => path.received.push_back(message),
+            (Ok(()), None) => self.pool.give(message),
+            (Err(why), _) => self.discard(top, why, message),
         }
     }
 
@@ -229,20 +233,22 @@ impl Context {
     pub fn received(&mut self, id: PathId) -> Option<Message> {
         loop {
             let path = self.path_of(id)?;
-            let intact = path.received.front_mut()?.is_intact();
-            let message = path.received.pop_front()?;
-            if intact {
+            let (mut message, association) = (path.received.pop_front()?, path.association);
+            if !message.is_unsettled() {
                 return Some(message);
             }
-            self.damaged(id, message);
+            match self.settle(association, &mut message) {
+                Ok(()) => return Some(message),
+                Err(why) => self.bad(id, why, message),
+            }
         }
     }
 
-    /// Discards a message whose data turned out to be damaged.
+    /// Discards a message whose data turned out to be damaged or forged.
     #[cold]
-    pub fn damaged(&mut self, id: PathId, message: Message) {
-        let top = self.path_of(id).and_then(|path| path.top);
-        self.discard(top.map_or(ProtocolId(0), |top| top.protocol), Discard::Checksum, message);
+    pub fn bad(&mut self, id: PathId, why: Discard, message: Message) {
+        let top = self.path_of(id).map_or(ProtocolId(0), |path| path.top_protocol());
+        self.discard(top, why, message);
     }
 
     /// Puts a whole frame into the queue of the device.

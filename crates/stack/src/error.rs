@@ -55,11 +55,17 @@ pub enum Discard {
     /// It has come before, or something later has.
     #[error("came before")]
     Duplicate,
+    /// Nobody has a key of this id.
+    #[error("unknown key")]
+    UnknownKey,
+    /// Not sealed by who has the key, or changed since.
+    #[error("forged")]
+    Forged,
 }
 
 impl Discard {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Truncated,
         Self::Malformed,
         Self::Checksum,
@@ -77,13 +83,15 @@ impl Discard {
         Self::SendQueueFull,
         Self::Unresolved,
         Self::Duplicate,
+        Self::UnknownKey,
+        Self::Forged,
     ];
 }
 
 /// Why a session was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// Someone has this port, application id or protocol number already.
+    /// Someone has this port, application id, protocol number or key id already.
     #[error("taken by another user")]
     Taken,
     /// There are as many sessions as may be.
@@ -127,6 +135,9 @@ pub enum SendError {
     /// A session of this kind does not send.
     #[error("this session sends nothing")]
     NotForUsers,
+    /// The key has sealed as many messages as it may.
+    #[error("the key has sealed as many messages as it may")]
+    KeyUsedUp,
 }
 
 /// What went wrong on a path, other than with a message of its user's. But for [`Unanswered`](Self::Unanswered) it is what a host

@@ -321,10 +321,11 @@ impl Graph {
 
     /// Moves the data of the next message of a path to where it belongs, through `stages`, and says how long it is and what
     /// the stages have become. If nobody has verified its check sum yet, that is done in the same pass (integrated layer
-    /// processing): of what turns out to be damaged `into` has been overwritten, but the next message's data is there then.
+    /// processing): of what turns out to be damaged `into` has been overwritten, but the next message's data is there then. What
+    /// is still sealed is decrypted in `into`; if it turns out to be forged, zeros are there.
     ///
     /// # Errors
-    /// When the message is longer than `into`, with its length; it stays.
+    /// When the message is longer than `into`, with its length; it stays, and it is what was sent.
     #[inline]
     pub fn receive_into<S: Stage>(
         &mut self,
@@ -334,18 +335,25 @@ impl Graph {
     ) -> Result<Option<(usize, S)>, TooLong> {
         loop {
             let Some(path) = self.cx.path_of(id) else { return Ok(None) };
-            let Some(message) = path.received.pop_front() else { return Ok(None) };
-            let len = message.len();
-            let Some(into) = into.get_mut(..len) else {
-                path.received.push_front(message);
-                return Err(TooLong(len));
+            let Some(mut message) = path.received.pop_front() else { return Ok(None) };
+            let (len, association) = (message.len(), path.association);
+            let moved = match into.get_mut(..len) {
+                Some(into) => self.cx.copy_to(association, &mut message, stages, into).map(Some),
+                None => self.cx.settle(association, &mut message).map(|()| None),
             };
-            let mut stages = stages.clone();
-            if message.copy_to(&mut stages, into) {
-                self.cx.pool.give(message);
-                return Ok(Some((len, stages)));
+            match moved {
+                Ok(Some(stages)) => {
+                    self.cx.pool.give(message);
+                    return Ok(Some((len, stages)));
+                }
+                Ok(None) => {
+                    if let Some(path) = self.cx.path_of(id) {
+                        path.received.push_front(message);
+                    }
+                    return Err(TooLong(len));
+                }
+                Err(why) => self.cx.bad(id, why, message),
             }
-            self.cx.damaged(id, message);
         }
     }
 

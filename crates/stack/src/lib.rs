@@ -4,6 +4,8 @@
 //! in three ways; after Jain, Hutchinson and Chanson, "Protocol Architectures for Delivering Application Specific Quality
 //! of Service" (1995).
 mod admission;
+#[cfg(feature = "ciphers")]
+mod associations;
 mod compose;
 mod context;
 mod description;
@@ -13,6 +15,8 @@ mod error;
 mod fragments;
 mod graph;
 mod host;
+#[cfg(feature = "ciphers")]
+mod keys;
 pub mod manipulate;
 mod message;
 mod neighbors;
@@ -23,11 +27,16 @@ mod protocol;
 mod protocols;
 mod rate;
 mod run_queue;
+#[cfg(feature = "ciphers")]
+mod seal;
 mod sessions;
+mod settle;
 mod shepherd;
 mod sockets;
 mod timer_wheel;
 mod trouble;
+#[cfg(feature = "ciphers")]
+mod window;
 mod workers;
 
 /// Its types are in the interface: addresses, the time.
@@ -44,6 +53,8 @@ pub use driver::Driver;
 pub use error::{Discard, OpenError, SendError, StreamError, TooLong, Trouble};
 pub use graph::{Architecture, Config, Graph};
 pub use host::{ETHERNET_MTU, Host, solicited_node};
+#[cfg(feature = "ciphers")]
+pub use keys::{Aead, Key, KeyError, Keys};
 pub use message::{Marks, Message, NoRoom, Pool};
 pub use participants::Participants;
 pub use path::{ListenerId, MAX_LAYERS, PathId};

@@ -31,7 +31,7 @@ mod xor;
 
 pub use checksum::{Checksum, checksum};
 #[cfg(feature = "ciphers")]
-pub use ciphers::{Cipher, Forged, Opener, TAG, open};
+pub use ciphers::{Cipher, Forged, Opener, Sealer, TAG, open};
 pub use crc32c::Crc32c;
 pub use machine::{Block, Machine};
 pub use program::{Manipulation, Pass, Program, Sums};

@@ -31,7 +31,23 @@ pub struct Message {
     pub(crate) to_many: bool,
     /// The sum of all that a check sum is over, but for the data, if the data is still to be checked.
     unchecked: Option<u16>,
+    pub(crate) seal: Seal,
 }
+
+/// Whether data that came sealed has been opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seal {
+    /// It did not come sealed, or that is over.
+    None,
+    /// It is to be opened by whoever takes it: the header is in front of it, the tag behind.
+    Shut,
+    /// It was opened, and that it came is not noted; header and tag are part of it.
+    #[cfg(feature = "ciphers")]
+    Opened,
+}
+
+// All of it is moved about often.
+const _: () = assert!(size_of::<Message>() <= 40);
 
 /// Where the data of a message began and ended at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +87,7 @@ impl Message {
             verified: false,
             to_many: false,
             unchecked: None,
+            seal: Seal::None,
         }
     }
 
@@ -254,6 +271,41 @@ impl Message {
         copy(&mut both, self.bytes(), to);
         *stages = both.1;
         both.0.sum() == INTACT
+    }
+
+    #[cfg(feature = "ciphers")]
+    pub(crate) fn unchecked(&self) -> Option<u16> {
+        self.unchecked
+    }
+
+    /// What is in the buffer before the data, the data, and what is behind it.
+    #[cfg(feature = "ciphers")]
+    pub(crate) fn surroundings(&mut self) -> (&[u8], &mut [u8], &[u8]) {
+        let (before, rest) = self.buffer.split_at_mut(self.start as usize);
+        let (data, behind) = rest.split_at_mut((self.end - self.start) as usize);
+        (before, data, behind)
+    }
+
+    /// Whether someone has still to check or open the data.
+    #[inline]
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.unchecked.is_some() || self.seal == Seal::Shut
+    }
+
+    /// Makes room behind the data, in other memory if need be.
+    #[cfg(feature = "ciphers")]
+    pub(crate) fn make_room(&mut self, len: usize) {
+        if self.buffer.len() - (self.end as usize) < len {
+            self.enlarge(len);
+        }
+    }
+
+    #[cfg(feature = "ciphers")]
+    #[cold]
+    fn enlarge(&mut self, len: usize) {
+        let mut buffer = vec![0; self.end as usize + len].into_boxed_slice();
+        buffer[..self.end as usize].copy_from_slice(&self.buffer[..self.end as usize]);
+        self.buffer = buffer;
     }
 
     /// The memory, for other use.

@@ -24,6 +24,9 @@ pub struct Participants {
     pub local_port: Option<u16>,
     /// The other end's port.
     pub remote_port: Option<u16>,
+    /// The keys of a sealed session. They are never used again.
+    #[cfg(feature = "ciphers")]
+    pub keys: Option<crate::Keys>,
 }
 
 impl Participants {
@@ -40,6 +43,13 @@ impl Participants {
     /// With this port of ours.
     pub fn from_port(mut self, port: u16) -> Self {
         self.local_port = Some(port);
+        self
+    }
+
+    /// With these keys.
+    #[cfg(feature = "ciphers")]
+    pub fn sealed(mut self, keys: crate::Keys) -> Self {
+        self.keys = Some(keys);
         self
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use throughline_demux::Handle;
 
-use crate::{Layer, Message, Trouble, rate::Bucket, run_queue::Entry, shepherd::Pending};
+use crate::{Layer, Message, ProtocolId, Trouble, rate::Bucket, run_queue::Entry, shepherd::Pending};
 
 /// The most layers of a graph.
 pub const MAX_LAYERS: usize = 6;
@@ -49,6 +49,8 @@ pub(crate) struct Path {
     pub listed: bool,
     /// What went wrong, and the user has not heard of.
     pub trouble: Option<Trouble>,
+    /// The keys of what comes sealed.
+    pub association: Option<u32>,
     /// Whether a rate is set for it, or for its listener.
     pub rated: bool,
     pub bucket: Option<Bucket>,
@@ -89,6 +91,11 @@ impl Path {
     /// The lowest session.
     pub fn lowest(&self) -> Option<Layer> {
         self.layers[0]
+    }
+
+    /// Whose session the user sends by.
+    pub fn top_protocol(&self) -> ProtocolId {
+        self.top.map_or(ProtocolId(0), |top| top.protocol)
     }
 
     /// The session at a layer, counted from the bottom.

@@ -75,6 +75,8 @@ pub enum Pop {
 pub enum Control {
     /// The addresses of both ends.
     Addresses,
+    /// Our port.
+    Port,
     /// The remote end's hardware address is known now.
     Remote(EthernetAddress),
     /// The path that the session belongs to; none any more.
@@ -93,6 +95,8 @@ pub enum Answer {
         /// What the other sends to: ours, or an address of many hosts.
         group: IpAddress,
     },
+    /// To [`Control::Port`].
+    Port(u16),
     /// Nothing to say.
     Done,
     /// The protocol does not know what was asked.

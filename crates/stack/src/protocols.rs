@@ -8,6 +8,8 @@ pub(crate) mod icmp6;
 pub(crate) mod ipv4;
 pub(crate) mod ipv6;
 pub(crate) mod rpc;
+#[cfg(feature = "ciphers")]
+pub(crate) mod sealed;
 mod sums;
 pub(crate) mod tcp;
 mod transport;

@@ -11,20 +11,50 @@ use smoltcp::{
     wire::IpAddress,
 };
 use throughline_stack::{
-    Architecture, Config, Discard, Graph, ListenerId, Message, Participants, PathId, Rate, Trouble, Urgency,
+    Aead, Architecture, Config, Discard, Graph, Key, Keys, ListenerId, Message, Participants, PathId, Rate,
+    Trouble, Urgency,
 };
 
 const IDS: u32 = 3;
 const PORTS: u16 = 3;
 /// For each version of IP, the description of a graph whose frames name paths, and of one whose frames don't; and of one with
-/// both versions.
-const GRAPHS: [&str; 5] = [
+/// both versions. Then such with sealed datagrams.
+const GRAPHS: [&str; 7] = [
     "udp(limit=12) > ipv4(limit=12) > ethdaa(limit=12); icmp > ipv4; arp > eth(limit=12)",
     "udp(limit=12) > ipv4(limit=12) > eth(limit=12); icmp > ipv4; arp > eth",
     "udp(limit=12) > ipv6(limit=12) > ethdaa(limit=12); icmp6 > ipv6 > eth(limit=12)",
     "udp(limit=12) > ipv6(limit=12) > eth(limit=12); icmp6 > ipv6",
     "udp(limit=24) > ipv4(limit=12) > eth(limit=12); udp > ipv6(limit=12) > eth; icmp > ipv4; icmp6 > ipv6; arp > eth",
+    "sealed(limit=12) > udp(limit=12) > ipv4(limit=12) > ethdaa(limit=12); icmp > ipv4; arp > eth(limit=12)",
+    "sealed(limit=24) > udp(limit=24) > ipv4(limit=12) > eth(limit=12); udp > ipv6(limit=12) > eth; icmp > ipv4; icmp6 > ipv6; arp > eth",
 ];
+
+fn is_sealed(description: &str) -> bool {
+    description.starts_with("sealed")
+}
+
+/// The protocol that users are above.
+fn top(description: &str) -> &'static str {
+    if is_sealed(description) { "sealed" } else { "udp" }
+}
+
+/// The server's keys for a user of each port and version of IP.
+fn keys(port: u16, server: IpAddress) -> Keys {
+    let number = 16 * (1 + port as u8) + u8::from(server == SERVER.into());
+    let key = |direction| {
+        let aead = Aead::ALL[usize::from(port) % 3];
+        Key::new(
+            (u32::from(number) << 8) + u32::from(direction),
+            aead,
+            &vec![number + direction; aead.material()],
+        )
+    };
+    Keys::new(key(1).unwrap(), key(2).unwrap()).unwrap()
+}
+
+fn with_keys(participants: Participants, description: &str, keys: Keys) -> Participants {
+    if is_sealed(description) { participants.sealed(keys) } else { participants }
+}
 
 /// What is done to one of the frames that a client would send.
 #[derive(Clone, Debug)]
@@ -123,10 +153,15 @@ fn frames(description: &str) -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
     for (server, port) in servers(description).flat_map(|server| (0..PORTS).map(move |port| (server, port))) {
         for id in (0..ids).filter(|_| !names_paths || port == 0) {
-            let to = Participants::to(server, 7 + port).application(id + 1).from_port(1000 + port);
-            paths.push(pair.client.open("udp", to).unwrap());
+            let mut to = Participants::to(server, 7 + port).application(id + 1).from_port(1000 + port);
+            if is_sealed(description) && names_paths {
+                // An id serves one path to each machine, a key one listener.
+                (to.remote_port, to.local_port) = (Some(7 + id as u16), Some(1000 + id as u16));
+            }
+            let keys = keys(to.remote_port.unwrap() - 7, server).reversed();
+            paths.push(pair.client.open(top(description), with_keys(to, description, keys)).unwrap());
         }
-        if !names_paths {
+        if !names_paths && !is_sealed(description) {
             let to = Participants::to(server, 7 + port).from_port(2000 + port);
             paths.push(pair.client.open("udp", to).unwrap());
         }
@@ -137,7 +172,7 @@ fn frames(description: &str) -> Vec<Vec<u8>> {
             pair.exchange();
         }
     }
-    if !names_paths {
+    if !names_paths && !is_sealed(description) {
         complaints(&mut pair, description);
     }
     let client = hosts::host(hosts::CLIENT).hardware;
@@ -174,7 +209,14 @@ fn server(description: &str, config: Config) -> (Graph, Vec<ListenerId>) {
         let at = Participants::at(7 + port);
         if description.contains("ethdaa") { at.application(u32::from(port) + 1) } else { at }
     };
-    let listeners = (0..PORTS).map(|port| graph.enable("udp", participants(port)).unwrap()).collect();
+    let mut listeners = Vec::new();
+    for port in 0..PORTS {
+        // A listener hears both versions of IP, a key is one client's.
+        for server in servers(description).take(if is_sealed(description) { 2 } else { 1 }) {
+            let at = with_keys(participants(port), description, keys(port, server));
+            listeners.push(graph.enable(top(description), at).unwrap());
+        }
+    }
     (graph, listeners)
 }
 
@@ -214,8 +256,22 @@ fn next(graph: &mut Graph, path: PathId, moved: bool) -> Option<Vec<u8>> {
     Some(data)
 }
 
-/// Rates are some that ten frames in a second are beyond.
-fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>], rates: bool) -> Outcome {
+/// How frames come: with rates that ten frames in a second are beyond, or without; and after how many of them the user takes what
+/// there is.
+#[derive(Clone, Copy, Debug)]
+struct Traffic {
+    rates: bool,
+    together: usize,
+}
+
+const CALM: Traffic = Traffic { rates: false, together: 1 };
+
+fn outcome(
+    description: &str,
+    (config, moved): (Config, bool),
+    frames: &[Vec<u8>],
+    Traffic { rates, together }: Traffic,
+) -> Outcome {
     let (mut graph, listeners) = server(description, config);
     let mut outcome = Outcome::default();
     let mut now = Instant::ZERO;
@@ -224,14 +280,16 @@ fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>
         graph.set_listener_rate(listeners[0], Some(Rate { per_second: 2, burst: 3 }));
     }
     // At the end what is incomplete is given up.
-    for frame in frames.iter().map(Some).chain([None; 400]) {
+    for (number, frame) in frames.iter().map(Some).chain([None; 400]).enumerate() {
         now += Duration::from_millis(100);
         graph.tick(now);
         if let Some(frame) = frame {
             graph.arrive(Message::copied(0, frame), now);
         }
         while graph.run(now) {}
-        while let Some(path) = graph.ready() {
+        while (number + 1) % together == 0
+            && let Some(path) = graph.ready()
+        {
             outcome.troubles.extend(graph.trouble(path));
             if rates && paths.insert(path) {
                 graph.set_rate(path, Some(Rate { per_second: 1, burst: 2 }));
@@ -245,6 +303,11 @@ fn outcome(description: &str, (config, moved): (Config, bool), frames: &[Vec<u8>
         while let Some(frame) = graph.transmit() {
             outcome.sent.push(frame.bytes().to_vec());
         }
+    }
+    if together > 1 {
+        // Whose turn it is first depends on what is still to be checked.
+        outcome.delivered.sort();
+        outcome.sent = vec![Vec::new(); outcome.sent.len()];
     }
     outcome.accepted =
         listeners.into_iter().map(|listener| std::iter::from_fn(|| graph.accepted(listener)).count()).sum();
@@ -272,13 +335,13 @@ fn configurations(description: &str) -> Vec<(Config, bool)> {
         .collect()
 }
 
-fn all_agree(description: &str, frames: &[Vec<u8>], rates: bool) -> Result<Outcome, TestCaseError> {
+fn all_agree(description: &str, frames: &[Vec<u8>], traffic: Traffic) -> Result<Outcome, TestCaseError> {
     let mut outcomes = configurations(description)
         .into_iter()
-        .map(|config| (config, outcome(description, config, frames, rates)));
+        .map(|config| (config, outcome(description, config, frames, traffic)));
     let (_, first) = outcomes.next().unwrap();
     for (config, other) in outcomes {
-        prop_assert_eq!(&first, &other, "{:?} differs", config);
+        prop_assert_eq!(&first, &other, "{:?} differs, {:?}", config, traffic);
     }
     Ok(first)
 }
@@ -287,8 +350,9 @@ fn all_agree(description: &str, frames: &[Vec<u8>], rates: bool) -> Result<Outco
 fn honest_frames_are_all_delivered() {
     for description in GRAPHS {
         let frames = frames(description);
-        let outcome = all_agree(description, &frames, false).unwrap();
-        let (paths, gone) = if description.contains("ethdaa") { (3, 0) } else { (6, 3) };
+        let outcome = all_agree(description, &frames, CALM).unwrap();
+        let few = description.contains("ethdaa") || is_sealed(description);
+        let (paths, gone) = if few { (3, 0) } else { (6, 3) };
         let accepted = servers(description).count() * (paths + gone);
         let delivered = servers(description).count() * (5 * paths + gone);
         assert_eq!((outcome.accepted, outcome.delivered.len()), (accepted, delivered), "{outcome:?}");
@@ -301,8 +365,8 @@ fn honest_frames_are_all_delivered() {
 fn what_is_above_the_rate_is_delivered_nowhere() {
     for description in GRAPHS {
         let frames = frames(description);
-        let all = all_agree(description, &frames, false).unwrap();
-        let outcome = all_agree(description, &frames, true).unwrap();
+        let all = all_agree(description, &frames, CALM).unwrap();
+        let outcome = all_agree(description, &frames, Traffic { rates: true, ..CALM }).unwrap();
         let delivered = outcome.delivered.len();
         assert!(outcome.above_rate && (6..all.delivered.len()).contains(&delivered), "{outcome:?}");
         assert_eq!(outcome.discarded as usize, all.delivered.len() - delivered, "each counted once");
@@ -317,14 +381,15 @@ proptest! {
         picked in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..120),
         graph in 0..GRAPHS.len(),
         rates in any::<bool>(),
+        together in 1..6_usize,
     ) {
         let honest = frames(GRAPHS[graph]);
         let frames: Vec<_> = picked.iter().map(|(frame, change)| changed(&honest, frame.index(honest.len()), change)).collect();
-        all_agree(GRAPHS[graph], &frames, rates)?;
+        all_agree(GRAPHS[graph], &frames, Traffic { rates, together })?;
     }
 
     #[test]
     fn bytes_are_no_harm(frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..50), graph in 0..GRAPHS.len()) {
-        all_agree(GRAPHS[graph], &frames, false)?;
+        all_agree(GRAPHS[graph], &frames, CALM)?;
     }
 }

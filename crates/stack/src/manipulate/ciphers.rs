@@ -63,15 +63,55 @@ impl Opener {
     /// # Errors
     /// If it is forged; what is in its place then makes no sense and must not be used.
     pub fn record(&mut self, data: &mut [u8], tag: [u8; TAG]) -> Result<(), Forged> {
-        let mut nonce = self.nonce;
-        let last = nonce.iter_mut().rev().zip(self.next.to_le_bytes());
-        last.for_each(|(byte, number)| *byte ^= number);
-        let nonce = Nonce::assume_unique_for_key(nonce);
-        let opened = self.key.open_in_place_separate_tag(nonce, Aad::empty(), Tag::from(tag), data, 0..);
+        self.record_behind(&[], data, tag)
+    }
+
+    /// As [`record`](Self::record), for one whose tag is over a header too that is not sealed.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn record_behind(&mut self, header: &[u8], data: &mut [u8], tag: [u8; TAG]) -> Result<(), Forged> {
+        let nonce = nonce(self.nonce, self.next);
+        let opened = self.key.open_in_place_separate_tag(nonce, Aad::from(header), Tag::from(tag), data, 0..);
         opened.map_err(|_| Forged(self.next))?;
-        self.next += 1;
+        self.next = self.next.wrapping_add(1);
         Ok(())
     }
+}
+
+/// Seals records for an [`Opener`]. Two that seal under one key must have different first nonces.
+pub struct Sealer {
+    key: LessSafeKey,
+    nonce: [u8; NONCE_LEN],
+    next: u64,
+}
+
+impl Sealer {
+    /// Records from number 1 on, under this key.
+    pub fn new(key: LessSafeKey, nonce: [u8; NONCE_LEN]) -> Self {
+        Self { key, nonce, next: 1 }
+    }
+
+    /// The number of the next record; `None` when there are no more under this key.
+    pub fn next(&self) -> Option<u64> {
+        (self.next < u64::MAX).then_some(self.next)
+    }
+
+    /// Seals the next record where it lies; its tag, over a header too that is not sealed. `None`, and nothing was done, when there
+    /// are no more numbers, or the record is longer than the key can seal (64 GiB).
+    pub fn record_behind(&mut self, header: &[u8], data: &mut [u8]) -> Option<[u8; TAG]> {
+        let nonce = nonce(self.nonce, self.next()?);
+        // A number is used once, whatever becomes of its record.
+        self.next += 1;
+        let tag = self.key.seal_in_place_separate_tag(nonce, Aad::from(header), data).ok()?;
+        tag.as_ref().try_into().ok()
+    }
+}
+
+fn nonce(mut first: [u8; NONCE_LEN], number: u64) -> Nonce {
+    let last = first.iter_mut().rev().zip(number.to_le_bytes());
+    last.for_each(|(byte, number)| *byte ^= number);
+    Nonce::assume_unique_for_key(first)
 }
 
 /// Opens records of `size` bytes each (the last may be shorter), each with its tag behind it, on their way to another place, and

@@ -18,7 +18,7 @@ pub(super) struct Transport {
     /// Its number above IP.
     number: u8,
     below: Vec<(ProtocolId, Option<IpVersion>)>,
-    listeners: HashMap<u16, Slot>,
+    enabled: HashMap<u16, Enabled>,
     ports: Ports,
 }
 
@@ -49,7 +49,7 @@ impl Transport {
             own,
             number,
             below: below.iter().map(|(id, below)| (*id, below.version())).collect(),
-            listeners: HashMap::new(),
+            enabled: HashMap::new(),
             ports: Ports::new(seed),
         }
     }
@@ -59,10 +59,18 @@ impl Transport {
         self.enable_below(&Participants::default(), lower)
     }
 
+    /// For whom sessions are made at a port.
+    pub fn enabled(&self, port: u16) -> Option<Enabled> {
+        self.enabled.get(&port).copied()
+    }
+
     /// Who listens at a port.
     #[inline]
     pub fn listener(&self, port: u16) -> Option<Slot> {
-        self.listeners.get(&port).copied()
+        match self.enabled.get(&port)? {
+            Enabled::Listener(listener) => Some(*listener),
+            Enabled::Protocol(_) => None,
+        }
     }
 
     pub fn enable(
@@ -72,18 +80,19 @@ impl Transport {
         lower: &mut Lower<'_>,
     ) -> Result<(), OpenError> {
         let port = participants.local_port.ok_or(OpenError::Missing("a local port"))?;
-        let Enabled::Listener(listener) = user else { return Err(OpenError::NotForUsers) };
-        if port == 0 || self.listeners.contains_key(&port) {
+        // A protocol above has users of its own at the port.
+        let shared = |other: &Enabled| *other == user && matches!(user, Enabled::Protocol(_));
+        if port == 0 || self.enabled.get(&port).is_some_and(|other| !shared(other)) {
             return Err(OpenError::Taken);
         }
         self.enable_below(participants, lower)?;
-        self.listeners.insert(port, listener);
+        self.enabled.insert(port, user);
         Ok(())
     }
 
     pub fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>) {
         if let Some(port) = participants.local_port {
-            self.listeners.retain(|other, listener| *other != port || Enabled::Listener(*listener) != user);
+            self.enabled.retain(|other, enabled| *other != port || *enabled != user);
         }
         for (id, _) in &self.below {
             lower.disable(*id, Enabled::Protocol(self.own), participants);

@@ -69,6 +69,28 @@ impl Udp {
         })
     }
 
+    fn insert(&mut self, key: u64, session: Session, uses: u32, lower: &mut Lower<'_>) -> Option<Slot> {
+        let (slot, gone) = self.sessions.insert(key, session, uses).ok()?;
+        if let Some(gone) = gone {
+            self.transport.close(gone.below, None, lower);
+        }
+        Some(slot)
+    }
+
+    /// A session for the protocol above that there is already, whoever made it, instead of one whose port and session below were
+    /// taken just now.
+    fn share(&mut self, key: &u64, upper: Upper, lower: &mut Lower<'_>) -> Option<Slot> {
+        let (slot, session) = self.sessions.find(key)?;
+        if session.upper != upper || matches!(upper, Upper::User(_)) {
+            return None;
+        }
+        let port = session.opened.then_some(session.local_port);
+        self.transport.close(session.below, port, lower);
+        session.opened = true;
+        self.sessions.hold(slot);
+        Some(slot)
+    }
+
     /// Ports of the header at the front; the message ends where the header says.
     fn header(message: &mut Message) -> Result<(u16, u16), Discard> {
         let packet = UdpPacket::new_checked(message.bytes()).map_err(|_| Discard::Truncated)?;
@@ -154,8 +176,8 @@ impl Protocol for Udp {
     ) -> Result<Pop, Discard> {
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
         let addresses = (session.remote, session.group);
-        // What is a user's now, nobody else will look at.
-        let later = lower.cx.integrates && matches!(session.upper, Upper::User(_));
+        // What is a user's now, nobody else will look at; and a protocol above leaves what is left to it, or checks it.
+        let later = lower.cx.integrates;
         self.verify(message, header, addresses, later)?;
         Ok(Pop::Up)
     }
@@ -166,14 +188,18 @@ impl Protocol for Udp {
             return Err(Discard::UnknownProtocol);
         };
         self.verify(message, message.position(), (remote, group), false)?;
-        let Some(listener) = self.transport.listener(to) else {
-            if local == group {
-                let packet = message.from(message.network());
-                lower.refuse(below.protocol, (local, remote), Refusal::NoPort, packet);
+        let upper = match self.transport.enabled(to) {
+            Some(Enabled::Listener(listener)) => Upper::User(lower.passive_path(listener)?),
+            // It may yet refuse: then the session goes when its place is needed.
+            Some(Enabled::Protocol(above)) => Upper::Protocol(above),
+            None => {
+                if local == group {
+                    let packet = message.from(message.network());
+                    lower.refuse(below.protocol, (local, remote), Refusal::NoPort, packet);
+                }
+                return Err(Discard::NoPort);
             }
-            return Err(Discard::NoPort);
         };
-        let upper = Upper::User(lower.passive_path(listener)?);
         let session = Session {
             local,
             remote,
@@ -184,7 +210,8 @@ impl Protocol for Udp {
             upper,
             below: Some(below),
         };
-        if self.sessions.insert(key(below, from, to), session, 1).is_err() {
+        let uses = matches!(upper, Upper::User(_)).into();
+        if self.insert(key(below, from, to), session, uses, lower).is_none() {
             lower.forget_path(upper);
             return Err(Discard::Sessions);
         }
@@ -209,13 +236,14 @@ impl Protocol for Udp {
             upper,
             below: Some(below),
         };
-        match self.sessions.insert(key(below, remote.1, local.1), session, 1) {
-            Ok((slot, _)) => Ok(slot),
-            Err(_) => {
-                self.transport.close(Some(below), Some(local.1), lower);
-                Err(OpenError::Taken)
-            }
+        let key = key(below, remote.1, local.1);
+        if let Some(slot) = self.share(&key, upper, lower) {
+            return Ok(slot);
         }
+        self.insert(key, session, 1, lower).ok_or_else(|| {
+            self.transport.close(Some(below), Some(local.1), lower);
+            OpenError::Taken
+        })
     }
 
     fn enable(
@@ -280,6 +308,7 @@ impl Protocol for Udp {
             (Control::Addresses, Some(session)) => {
                 Answer::Addresses { local: session.local, remote: session.remote, group: session.group }
             }
+            (Control::Port, Some(session)) => Answer::Port(session.local_port),
             _ => Answer::Unknown,
         }
     }
