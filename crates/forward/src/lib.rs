@@ -7,9 +7,10 @@
 //!
 //! What a frame carries is never believed beyond a first guess: whatever its label says, it goes where the lookup without
 //! label would send it.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bridge;
+pub mod filter;
 mod flow_cache;
 mod frame;
 mod port;
@@ -18,6 +19,7 @@ pub mod threaded;
 
 pub use {
     bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts},
+    filter::{FilterBank, FilterBankConfig},
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
     frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, insert_label, remove_label, set_index},
     port::{HEADROOM, Outgoing, PortId},

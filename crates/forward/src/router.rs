@@ -35,14 +35,14 @@ pub use self::{
     routes::Route,
 };
 
-/// Where a router looks for a packet's flow before it asks for the longest prefix.
+/// Where a node looks for a packet's flow before it takes the long way: a search for the longest prefix, or all filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowIndex {
     /// Nowhere: each packet takes the long way.
     Never,
     /// At the source hash that the packet carries, if it does.
     Carried,
-    /// At a hash that the router computes over the destination.
+    /// At a hash that the node computes: a router over the destination, filters over all headers of the flow.
     Computed,
     /// As carried, otherwise computed.
     #[default]

@@ -110,11 +110,7 @@ fn storms_and_liars_are_limited() {
         net.carry(3, frame(n, 1, None));
     }
     assert_eq!(net.bridge.known(), 100);
-    assert_eq!(
-        net.carry(1, frame(2, 1, None)),
-        [3],
-        "the last one to say that he is 1"
-    );
+    assert_eq!(net.carry(1, frame(2, 1, None)), [3], "the last one to say that he is 1");
 }
 
 #[test]
