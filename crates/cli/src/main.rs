@@ -5,6 +5,7 @@ mod call;
 mod demo;
 mod dynamic;
 mod failure;
+mod forward;
 mod idl;
 mod ior;
 mod lab;
@@ -38,6 +39,7 @@ enum Command {
     Demo(demo::Arguments),
     #[command(hide = true)]
     DemoServer(demo::serve::Arguments),
+    Forward(forward::Arguments),
     Idl(idl::Arguments),
     Ior(ior::Arguments),
     Lab(lab::Arguments),
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Call(arguments) => call::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoServer(arguments) => demo::serve::run(&arguments),
+        Command::Forward(arguments) => forward::run(&arguments),
         Command::Idl(arguments) => idl::run(&arguments),
         Command::Ior(arguments) => ior::run(&arguments),
         Command::New(arguments) => new::run(&arguments),

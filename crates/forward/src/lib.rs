@@ -10,18 +10,22 @@
 #![deny(unsafe_code)]
 
 mod bridge;
+mod config;
 pub mod filter;
 mod flow_cache;
 mod frame;
+mod node;
 mod port;
 mod router;
 pub mod threaded;
 
 pub use {
     bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts},
+    config::{ConfigFault, ForwardConfig, Link, PortConfig, Role},
     filter::{FilterBank, FilterBankConfig},
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
     frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, insert_label, remove_label, set_index},
+    node::{Forwarder, Node, NodeError},
     port::{HEADROOM, Outgoing, PortId},
     router::{
         FlowIndex, Refused, Route, RouteError, Router, RouterConfig, RouterCounts, RouterError, RouterPort,

@@ -38,12 +38,14 @@ pub struct PacketConfig {
     /// Whether frames are sent past the kernel's queueing discipline, so that neither its shaping nor other sockets (such as
     /// tcpdump's) see them. Over veth, which has no queues, that was not measurably faster.
     pub bypass_queues: bool,
+    /// Whether frames for others are received too, as bridges need.
+    pub promiscuous: bool,
 }
 
 impl Default for PacketConfig {
-    /// 1,024 places, batches of 32, through the kernel's queues.
+    /// 1,024 places, batches of 32, through the kernel's queues, nothing that is for others.
     fn default() -> Self {
-        Self { ring: 1024, batch: 32, bypass_queues: false }
+        Self { ring: 1024, batch: 32, bypass_queues: false, promiscuous: false }
     }
 }
 
@@ -78,7 +80,7 @@ impl Packet {
         let socket = socket::receiving()?;
         let ring = Ring::new(&socket, config.ring, ring::slot_for(mtu))?;
         socket::bind(&socket, index, true)?;
-        socket::all_multicast(&socket, index)?;
+        socket::let_through(&socket, index, config.promiscuous)?;
         let sender = socket::sending(config.bypass_queues)?;
         socket::bind(&sender, index, false)?;
         let transmit = Transmit::new(sender, config.batch);

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use linux_raw_sys::if_packet::{
-    PACKET_ADD_MEMBERSHIP, PACKET_COPY_THRESH, PACKET_IGNORE_OUTGOING, PACKET_MR_ALLMULTI,
+    PACKET_ADD_MEMBERSHIP, PACKET_COPY_THRESH, PACKET_IGNORE_OUTGOING, PACKET_MR_ALLMULTI, PACKET_MR_PROMISC,
     PACKET_QDISC_BYPASS, PACKET_STATISTICS, PACKET_VERSION, PACKET_VNET_HDR, packet_mreq, tpacket_stats,
     tpacket_versions,
 };
@@ -59,10 +59,10 @@ pub(super) fn bind(socket: &OwnedFd, index: c_int, receive: bool) -> io::Result<
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Has the interface let multicasts of all groups through.
-pub(super) fn all_multicast(socket: &OwnedFd, index: c_int) -> io::Result<()> {
-    let membership =
-        packet_mreq { mr_ifindex: index, mr_type: PACKET_MR_ALLMULTI as u16, mr_alen: 0, mr_address: [0; 8] };
+/// Has the interface let multicasts of all groups through, or all there is, as long as the socket lives.
+pub(super) fn let_through(socket: &OwnedFd, index: c_int, everything: bool) -> io::Result<()> {
+    let what = if everything { PACKET_MR_PROMISC } else { PACKET_MR_ALLMULTI };
+    let membership = packet_mreq { mr_ifindex: index, mr_type: what as u16, mr_alen: 0, mr_address: [0; 8] };
     set(socket, PACKET_ADD_MEMBERSHIP, &membership)
 }
 

@@ -1,0 +1,230 @@
+//! `throughline forward`: bridges or routes between interfaces.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use throughline_forward::{ConfigFault, ForwardConfig, Forwarder, Node, NodeError, PortId, Refused, Role};
+
+use crate::failure::{Failure, Result};
+use crate::output::{self, Table};
+
+/// Bridge or route between interfaces, as a file says
+///
+/// Interfaces are those of the kernel (AF_PACKET) or TAP; the kernel should have no addresses of its own on them. Runs until
+/// ctrl-c, then tells what became of the frames. Needs the right to raw sockets (CAP_NET_RAW) or, for TAP, CAP_NET_ADMIN.
+///
+/// Exit status: 0 when it was ended, 1 when an interface failed, 2 when the file is wrong.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  throughline forward router.toml
+  throughline forward --check router.toml
+  throughline forward --for 60 --json bridge.toml
+
+A router between two networks:
+
+  role = \"router\"               # or \"bridge\"
+
+  [[port]]
+  interface = \"eth1\"            # or tap = \"tap1\"
+  addresses = [\"10.0.1.1/24\", \"fd00:1::1/64\"]
+
+  [[port]]
+  interface = \"eth2\"
+  addresses = [\"10.0.2.1/24\"]
+  labels = true                 # the neighbours there know labels
+
+  [[route]]
+  to = \"0.0.0.0/0\"
+  via = \"10.0.2.254\"
+
+  [flows]                       # what is in front of the long lookups
+  index = \"either\"              # never, carried, computed or either
+  places = 65536
+  lifetime_s = 30")]
+pub struct Arguments {
+    /// What to do, in TOML
+    #[arg(value_name = "CONFIG")]
+    config: PathBuf,
+    /// Only say whether the file makes sense
+    #[arg(long)]
+    check: bool,
+    /// End after so many seconds
+    #[arg(long = "for", value_name = "SECONDS")]
+    seconds: Option<u64>,
+    /// One JSON object per number at the end instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result {
+    let name = arguments.config.display();
+    let text = std::fs::read_to_string(&arguments.config)
+        .map_err(|error| Failure::usage(format!("{name} cannot be read")).because(error))?;
+    let config = ForwardConfig::parse(&text).map_err(|fault| wrong(&name.to_string(), &fault))?;
+    if arguments.check {
+        output::line(&format!("{name}: {}", summary(&config)));
+        return Ok(());
+    }
+    let mut node = Node::open(&config).map_err(|error| cannot_open(&error))?;
+    eprintln!("{}; ctrl-c ends it", summary(&config));
+    let forwarded = work(&mut node, &config, arguments.seconds);
+    if arguments.json {
+        print_json(&mut node, &config)
+    } else {
+        print_tables(&mut node, &config)
+    }
+    forwarded
+}
+
+fn wrong(name: &str, fault: &ConfigFault) -> Failure {
+    Failure::usage(format!("{name}: line {}, column {}", fault.line, fault.column))
+        .because(&fault.what)
+        .next("`throughline forward --help` shows a file that is right")
+}
+
+fn cannot_open(error: &NodeError) -> Failure {
+    let failure = Failure::new("the forwarder cannot start").because(error);
+    match error {
+        NodeError::Device { source, .. } => match source.raw_os_error().map(rustix_errno) {
+            Some("EPERM") => failure.next("run it as root, or with CAP_NET_RAW (for TAP: CAP_NET_ADMIN)"),
+            Some("ENODEV") => failure.next("`ip link` lists the interfaces there are"),
+            _ => failure,
+        },
+        _ => failure,
+    }
+}
+
+fn rustix_errno(number: i32) -> &'static str {
+    match number {
+        1 | 13 => "EPERM",
+        19 => "ENODEV",
+        _ => "",
+    }
+}
+
+fn summary(config: &ForwardConfig) -> String {
+    let names: Vec<&str> = config.ports.iter().map(|port| port.link.name()).collect();
+    let names = names.join(", ");
+    match &config.role {
+        Role::Bridge(_) => format!("bridge between {names}"),
+        Role::Router(_, routes) => format!("router between {names}, with {} routes of its own", routes.len()),
+    }
+}
+
+/// Forwards until it is told to end.
+fn work(node: &mut Node, config: &ForwardConfig, seconds: Option<u64>) -> Result {
+    let told = Arc::new(AtomicBool::new(false));
+    let tell = Arc::clone(&told);
+    ctrlc::set_handler(move || tell.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::new("cannot wait for ctrl-c").because(error))?;
+    let progress = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+        progress.set_style(style);
+    }
+    let begun = Instant::now();
+    let over = seconds.map(Duration::from_secs);
+    let mut shown = begun;
+    while !told.load(Ordering::Relaxed) && over.is_none_or(|over| begun.elapsed() < over) {
+        let failed = |(port, error): (PortId, std::io::Error)| {
+            let name = config.ports[usize::from(port.0)].link.name();
+            Failure::new(format!("{name} has failed")).because(error)
+        };
+        if !node.poll().map_err(failed)? {
+            let rest = over.map_or(Duration::MAX, |over| over.saturating_sub(begun.elapsed()));
+            node.wait(rest.min(Duration::from_millis(200)))
+                .map_err(|error| Failure::new("waiting for frames failed").because(error))?;
+        }
+        if shown.elapsed() > Duration::from_secs(1) {
+            shown = Instant::now();
+            progress.set_message(format!("{} frames forwarded", forwarded(node)));
+            progress.tick();
+        }
+    }
+    progress.finish_and_clear();
+    Ok(())
+}
+
+fn forwarded(node: &mut Node) -> u64 {
+    match node.forwarder() {
+        Forwarder::Bridge(bridge) => bridge.counts().forwarded + bridge.counts().flooded,
+        Forwarder::Router(router) => router.counts().forwarded,
+    }
+}
+
+/// What became of the frames, of the node and then of each port.
+fn counts(node: &mut Node) -> Vec<(&'static str, u64)> {
+    match node.forwarder() {
+        Forwarder::Bridge(bridge) => {
+            let counts = bridge.counts();
+            vec![
+                ("arrived", counts.arrived),
+                ("forwarded", counts.forwarded),
+                ("flooded", counts.flooded),
+                ("near", counts.near),
+                ("storm", counts.storm),
+                ("refused", counts.refused),
+                ("addresses", bridge.known() as u64),
+                ("addresses not learnt", counts.full),
+                ("addresses that moved", counts.moved),
+            ]
+        }
+        Forwarder::Router(router) => {
+            let counts = router.counts();
+            let mut all = vec![
+                ("arrived", counts.arrived),
+                ("forwarded", counts.forwarded),
+                ("for the router", counts.local),
+                ("said by the router", counts.said),
+            ];
+            let refused = Refused::ALL.iter().map(|why| (why.text(), counts.refused(*why)));
+            all.extend(refused.filter(|(_, count)| *count > 0));
+            all
+        }
+    }
+}
+
+/// Of a port: received, sent, dropped for want of room, flows found, flows looked up.
+fn port_counts(node: &mut Node, port: PortId) -> [(&'static str, u64); 5] {
+    let (device, dropped) = node.device_counts(port);
+    let flows = match node.forwarder() {
+        Forwarder::Bridge(bridge) => bridge.flow_counts(port),
+        Forwarder::Router(router) => router.flow_counts(port),
+    };
+    [
+        ("received", device.received),
+        ("sent", device.sent),
+        ("lost", dropped + device.overrun + device.unsent + device.oversized + device.malformed),
+        ("flows found", flows.hits),
+        ("flows looked up", flows.misses),
+    ]
+}
+
+fn print_tables(node: &mut Node, config: &ForwardConfig) {
+    let mut table = Table::new(["frames", ">"]);
+    counts(node).into_iter().for_each(|(name, count)| table.row([name.to_owned(), count.to_string()]));
+    table.print();
+    output::line("");
+    let mut table = Table::new(["port", ">received", ">sent", ">lost", ">flows found", ">looked up"]);
+    for (number, port) in (0..).zip(&config.ports) {
+        let [a, b, c, d, e] = port_counts(node, PortId(number)).map(|(_, count)| count.to_string());
+        table.row([port.link.name().to_owned(), a, b, c, d, e]);
+    }
+    table.print();
+}
+
+fn print_json(node: &mut Node, config: &ForwardConfig) {
+    for (name, count) in counts(node) {
+        output::json_line(&json!({"metric": name, "unit": "frames", "value": count}));
+    }
+    for (number, port) in (0..).zip(&config.ports) {
+        for (name, count) in port_counts(node, PortId(number)) {
+            let port = port.link.name();
+            output::json_line(&json!({"port": port, "metric": name, "unit": "frames", "value": count}));
+        }
+    }
+}

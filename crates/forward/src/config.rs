@@ -1,0 +1,332 @@
+//! What a forwarder is told to do: a file in TOML.
+
+use std::{collections::HashSet, net::IpAddr, ops::Range};
+
+use serde::{Deserialize, de::Error as _};
+use throughline_stack::{
+    Rate,
+    smoltcp::{time::Duration, wire::IpCidr},
+};
+use toml::Spanned;
+
+use crate::{BridgeConfig, FlowCacheConfig, FlowIndex, PortId, Route, RouterConfig};
+
+/// What a forwarder is told.
+///
+/// ```
+/// let config = throughline_forward::ForwardConfig::parse(r#"
+///     role = "router"
+///
+///     [[port]]
+///     interface = "eth1"
+///     addresses = ["10.0.1.1/24", "fd00:1::1/64"]
+///
+///     [[port]]
+///     interface = "eth2"
+///     addresses = ["10.0.2.1/24"]
+///
+///     [[route]]
+///     to = "0.0.0.0/0"
+///     via = "10.0.2.254"
+/// "#)?;
+/// assert_eq!(config.ports.len(), 2);
+/// # Ok::<(), throughline_forward::ConfigFault>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ForwardConfig {
+    /// Its ports, in order.
+    pub ports: Vec<PortConfig>,
+    /// What it is.
+    pub role: Role,
+}
+
+/// A port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// What frames come from and go to.
+    pub link: Link,
+    /// The router's addresses there.
+    pub addresses: Vec<IpCidr>,
+    /// Whether frames leave with labels.
+    pub labels: bool,
+}
+
+/// What a port is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// A network interface that exists, by AF_PACKET.
+    Interface(String),
+    /// A TAP interface, created if there is none.
+    Tap(String),
+}
+
+impl Link {
+    /// The name of the interface.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Interface(name) | Self::Tap(name) => name,
+        }
+    }
+}
+
+/// What a forwarder is.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// A bridge.
+    Bridge(BridgeConfig),
+    /// A router, with routes.
+    Router(RouterConfig, Vec<(IpCidr, Route)>),
+}
+
+/// What is wrong with a configuration, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {what}")]
+pub struct ConfigFault {
+    /// The line, from 1 on.
+    pub line: usize,
+    /// The column in characters, from 1 on.
+    pub column: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    role: Spanned<RoleName>,
+    #[serde(default)]
+    flows: Flows,
+    #[serde(default)]
+    bridge: Option<Spanned<BridgeTable>>,
+    #[serde(default)]
+    port: Vec<Spanned<PortTable>>,
+    #[serde(default)]
+    route: Vec<Spanned<RouteTable>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RoleName {
+    Bridge,
+    Router,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flows {
+    index: Option<IndexName>,
+    places: Option<Spanned<usize>>,
+    lifetime_s: Option<u64>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum IndexName {
+    Never,
+    Carried,
+    Computed,
+    Either,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BridgeTable {
+    addresses: Option<usize>,
+    ageing_s: Option<u64>,
+    floods_per_second: Option<u32>,
+    flood_burst: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PortTable {
+    interface: Option<String>,
+    tap: Option<String>,
+    #[serde(default)]
+    addresses: Vec<Spanned<Prefix>>,
+    #[serde(default)]
+    labels: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RouteTable {
+    to: Prefix,
+    via: Option<IpAddr>,
+    port: Option<String>,
+}
+
+/// An address with the length of a prefix.
+#[derive(Clone, Copy)]
+struct Prefix(IpCidr);
+
+impl<'de> Deserialize<'de> for Prefix {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let wrong =
+            || D::Error::custom(format!("`{text}` is no address with a prefix length, such as 10.0.1.0/24"));
+        text.parse().map(Self).map_err(|()| wrong())
+    }
+}
+
+/// The largest cache that may be asked for: more would not be memory but a mistake.
+const MOST_PLACES: usize = 1 << 26;
+
+impl ForwardConfig {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// [`ConfigFault`], the first there is.
+    pub fn parse(text: &str) -> Result<Self, ConfigFault> {
+        let at = |range: Range<usize>, what: String| {
+            let before = &text[..range.start.min(text.len())];
+            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            ConfigFault {
+                line: before.matches('\n').count() + 1,
+                column: before[line_start..].chars().count() + 1,
+                what,
+            }
+        };
+        let file: File = toml::from_str(text)
+            .map_err(|error| at(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+        file.check().map_err(|(range, what)| at(range, what))
+    }
+}
+
+/// What is wrong, and at which bytes.
+type Fault = (Range<usize>, String);
+
+impl File {
+    fn check(self) -> Result<ForwardConfig, Fault> {
+        let role = self.role.span();
+        if self.port.len() < 2 {
+            return Err((role, format!("{} ports: there is nothing to forward between", self.port.len())));
+        }
+        if self.port.len() > usize::from(u16::MAX) {
+            return Err((role, "more than 65,535 ports".to_owned()));
+        }
+        let routes = matches!(self.role.get_ref(), RoleName::Router);
+        let ports = self.port.iter().map(|port| check_port(port, routes)).collect::<Result<Vec<_>, _>>()?;
+        let mut names = HashSet::new();
+        for (port, table) in ports.iter().zip(&self.port) {
+            if !names.insert(port.link.name()) {
+                return Err((table.span(), format!("`{}` is a port already", port.link.name())));
+            }
+        }
+        let cache = self.flows.cache()?;
+        let role = match self.role.get_ref() {
+            RoleName::Bridge => {
+                if let Some(route) = self.route.first() {
+                    return Err((route.span(), "a bridge has no routes".to_owned()));
+                }
+                Role::Bridge(bridge(self.bridge.as_ref().map(Spanned::get_ref), &self.flows, cache))
+            }
+            RoleName::Router => {
+                if let Some(bridge) = &self.bridge {
+                    return Err((bridge.span(), "this is a router; `role` says so".to_owned()));
+                }
+                let routes =
+                    self.route.iter().map(|route| check_route(route, &ports)).collect::<Result<_, _>>()?;
+                Role::Router(RouterConfig { index: self.flows.index(), cache }, routes)
+            }
+        };
+        Ok(ForwardConfig { ports, role })
+    }
+}
+
+impl Flows {
+    fn index(&self) -> FlowIndex {
+        match self.index {
+            None => FlowIndex::default(),
+            Some(IndexName::Never) => FlowIndex::Never,
+            Some(IndexName::Carried) => FlowIndex::Carried,
+            Some(IndexName::Computed) => FlowIndex::Computed,
+            Some(IndexName::Either) => FlowIndex::Either,
+        }
+    }
+
+    fn cache(&self) -> Result<FlowCacheConfig, Fault> {
+        let default = FlowCacheConfig::default();
+        let places = match &self.places {
+            None => default.places,
+            Some(places) if (1..=MOST_PLACES).contains(places.get_ref()) => *places.get_ref(),
+            Some(places) => return Err((places.span(), format!("not between 1 and {MOST_PLACES}"))),
+        };
+        Ok(FlowCacheConfig {
+            places,
+            lifetime: self.lifetime_s.map_or(default.lifetime, Duration::from_secs),
+        })
+    }
+}
+
+fn bridge(table: Option<&BridgeTable>, flows: &Flows, cache: FlowCacheConfig) -> BridgeConfig {
+    let default = BridgeConfig::default();
+    let index = matches!(flows.index(), FlowIndex::Carried | FlowIndex::Either);
+    let Some(table) = table else { return BridgeConfig { index, cache, ..default } };
+    BridgeConfig {
+        addresses: table.addresses.unwrap_or(default.addresses),
+        ageing: table.ageing_s.map_or(default.ageing, Duration::from_secs),
+        flood: Rate {
+            per_second: table.floods_per_second.unwrap_or(default.flood.per_second),
+            burst: table.flood_burst.unwrap_or(default.flood.burst),
+        },
+        index,
+        cache,
+    }
+}
+
+fn check_port(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfig, Fault> {
+    let table = port.get_ref();
+    let link = match (&table.interface, &table.tap) {
+        (Some(name), None) => Link::Interface(name.clone()),
+        (None, Some(name)) => Link::Tap(name.clone()),
+        _ => return Err((port.span(), "a port is either an `interface` or a `tap`".to_owned())),
+    };
+    // The kernel's limit.
+    if link.name().is_empty() || link.name().len() > 15 {
+        return Err((port.span(), format!("`{}`: interfaces have names of 1 to 15 bytes", link.name())));
+    }
+    if let (false, Some(address)) = (routes, table.addresses.first()) {
+        return Err((address.span(), "a bridge has no addresses".to_owned()));
+    }
+    if routes && table.addresses.is_empty() {
+        return Err((port.span(), "a router has `addresses` at each port".to_owned()));
+    }
+    // As many as the protocol graph takes, with the one of the link.
+    if let Some(address) = table.addresses.get(7) {
+        return Err((address.span(), "more than 7 addresses at one port".to_owned()));
+    }
+    for address in &table.addresses {
+        if !address.get_ref().0.address().is_unicast() {
+            return Err((address.span(), "no address that a router can have".to_owned()));
+        }
+    }
+    let addresses = table.addresses.iter().map(|address| address.get_ref().0).collect();
+    Ok(PortConfig { link, addresses, labels: table.labels })
+}
+
+fn check_route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {
+    let fault = |what: String| Err((route.span(), what));
+    let RouteTable { to: Prefix(to), via, port } = route.get_ref();
+    let near = |port: &PortConfig| {
+        via.is_none_or(|via| port.addresses.iter().any(|cidr| cidr.contains_addr(&via.into())))
+    };
+    if let Some(via) = via
+        && via.is_ipv4() != matches!(to, IpCidr::Ipv4(_))
+    {
+        return fault(format!("{to} and {via} are of different versions of IP"));
+    }
+    let found = match (port, via) {
+        (Some(name), _) => ports.iter().position(|port| port.link.name() == name),
+        (None, Some(_)) => ports.iter().position(near),
+        (None, None) => return fault("a route leads `via` a router or out of a `port`".to_owned()),
+    };
+    match (found, port, via) {
+        (Some(index), ..) if near(&ports[index]) => {
+            Ok((*to, Route::Out { port: PortId(index as u16), via: *via }))
+        }
+        (None, Some(name), _) => fault(format!("there is no port `{name}`")),
+        (_, _, Some(via)) => fault(format!("{via} is on no network of a port, or not of that one")),
+        _ => fault("there is no such port".to_owned()),
+    }
+}

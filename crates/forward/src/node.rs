@@ -1,0 +1,229 @@
+//! A forwarder at work: devices, and a bridge or a router between them.
+
+use std::io;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use throughline_stack::{
+    Device, DeviceCounts, Host, Packet, PacketConfig, Tap,
+    smoltcp::{
+        time::{Duration, Instant},
+        wire::EthernetAddress,
+    },
+};
+
+use crate::{
+    Bridge, ForwardConfig, Link, Outgoing, PortId, Role, RouteError, Router, RouterError, RouterPort,
+};
+
+/// Frames taken from a port before the next one has its turn.
+const BATCH: usize = 64;
+/// Buffers kept while nobody uses them.
+const SPARE: usize = 4096;
+/// How often devices that tell nobody are looked at.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// A bridge or a router with its devices, on the thread that calls [`poll`](Self::poll).
+pub struct Node {
+    devices: Vec<Box<dyn Device>>,
+    forwarder: Forwarder,
+    out: Outgoing,
+    begun: std::time::Instant,
+    next: Option<Instant>,
+    dropped: Vec<u64>,
+}
+
+/// What a node is.
+// There is one of them, and it is not moved.
+#[allow(clippy::large_enum_variant)]
+pub enum Forwarder {
+    /// A learning bridge.
+    Bridge(Bridge),
+    /// A router.
+    Router(Router),
+}
+
+/// Why there is no such node.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// A device can't be opened.
+    #[error("{name}: {source}")]
+    Device {
+        /// The interface's name.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A router can't be made of this.
+    #[error(transparent)]
+    Router(#[from] RouterError),
+    /// A bridge can't be made of this.
+    #[error("flow cache: {0}")]
+    Cache(#[from] throughline_demux::ConfigError),
+    /// A route that can't be.
+    #[error("a route: {0}")]
+    Route(#[from] RouteError),
+}
+
+impl Node {
+    /// Opens the devices of a configuration.
+    ///
+    /// # Errors
+    /// [`NodeError`].
+    pub fn open(config: &ForwardConfig) -> Result<Self, NodeError> {
+        let bridges = matches!(config.role, Role::Bridge(_));
+        let open = |(number, port): (u16, &crate::PortConfig)| {
+            let name = port.link.name().to_owned();
+            open_link(&port.link, number, bridges).map_err(|source| NodeError::Device { name, source })
+        };
+        let devices = (0..).zip(&config.ports).map(open).collect::<Result<_, _>>()?;
+        Self::new(config, devices)
+    }
+
+    /// A node with devices that there are already, one for each port of the configuration.
+    ///
+    /// # Errors
+    /// [`NodeError`].
+    ///
+    /// # Panics
+    /// If there are more or less devices than ports.
+    pub fn new(config: &ForwardConfig, devices: Vec<Box<dyn Device>>) -> Result<Self, NodeError> {
+        assert_eq!(devices.len(), config.ports.len(), "a device for each port");
+        let forwarder = match &config.role {
+            Role::Bridge(bridge) => {
+                let labels: Vec<bool> = config.ports.iter().map(|port| port.labels).collect();
+                Forwarder::Bridge(Bridge::new(&labels, *bridge)?)
+            }
+            Role::Router(router, routes) => {
+                let host = |device: &dyn Device, port: &crate::PortConfig| Host {
+                    hardware: device.hardware(),
+                    mtu: device.mtu(),
+                    addresses: port.addresses.clone(),
+                    ..Host::default()
+                };
+                let ports = devices.iter().zip(&config.ports);
+                let ports = ports
+                    .map(|(device, port)| RouterPort { host: host(&**device, port), labels: port.labels });
+                let mut router = Router::new(ports.collect(), *router)?;
+                for (prefix, route) in routes {
+                    router.add_route(*prefix, *route)?;
+                }
+                Forwarder::Router(router)
+            }
+        };
+        let mtu = devices.iter().map(|device| device.mtu()).max().unwrap_or(0);
+        Ok(Self {
+            dropped: vec![0; devices.len()],
+            devices,
+            forwarder,
+            out: Outgoing::new(mtu, SPARE),
+            begun: std::time::Instant::now(),
+            next: Some(Instant::ZERO),
+        })
+    }
+
+    /// The time since the node was made, as it knows it.
+    pub fn now(&self) -> Instant {
+        Instant::from_micros(self.begun.elapsed().as_micros() as i64)
+    }
+
+    /// Takes in frames that have arrived, and sends what is to be sent. Whether there was anything.
+    ///
+    /// # Errors
+    /// Those of a device, with its port.
+    pub fn poll(&mut self) -> Result<bool, (PortId, io::Error)> {
+        let now = self.now();
+        let mut busy = false;
+        for index in 0..self.devices.len() {
+            let port = PortId(index as u16);
+            busy |= self.take_in(port, now).map_err(|error| (port, error))?;
+        }
+        if self.next.is_some_and(|next| next <= now) || busy {
+            self.next = match &mut self.forwarder {
+                Forwarder::Router(router) => router.poll(now, &mut self.out),
+                Forwarder::Bridge(_) => None,
+            };
+        }
+        self.send(now)?;
+        Ok(busy)
+    }
+
+    fn take_in(&mut self, port: PortId, now: Instant) -> io::Result<bool> {
+        let device = &mut self.devices[port.index()];
+        device.clock(now);
+        for taken in 0..BATCH {
+            let Some(frame) = device.receive(&mut self.out.pool)? else { return Ok(taken > 0) };
+            match &mut self.forwarder {
+                Forwarder::Bridge(bridge) => bridge.arrive(port, frame, now, &mut self.out),
+                Forwarder::Router(router) => router.arrive(port, frame, now, &mut self.out),
+            }
+        }
+        Ok(true)
+    }
+
+    /// A port that has no room loses what is for it, as on every wire.
+    fn send(&mut self, now: Instant) -> Result<(), (PortId, io::Error)> {
+        let Outgoing { frames, pool } = &mut self.out;
+        if frames.is_empty() {
+            return Ok(());
+        }
+        for (port, frame) in frames.drain(..) {
+            let device = &mut self.devices[port.index()];
+            device.clock(now);
+            if let Err((frame, _)) = device.send(frame, pool) {
+                self.dropped[port.index()] += 1;
+                pool.give(frame);
+            }
+        }
+        for (index, device) in self.devices.iter_mut().enumerate() {
+            device.flush().map_err(|error| (PortId(index as u16), error))?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps until a frame arrives, something is due, or the time is over.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn wait(&mut self, at_most: std::time::Duration) -> io::Result<()> {
+        let now = self.now();
+        let due = self.devices.iter().filter_map(|device| device.poll_at()).chain(self.next).min();
+        let left = due.map_or(Duration::MAX, |due| if due > now { due - now } else { Duration::ZERO });
+        let mut left = std::time::Duration::from(left).min(at_most);
+        let fds: Vec<_> = self.devices.iter().filter_map(|device| device.fd()).collect();
+        if fds.len() < self.devices.len() {
+            left = left.min(LOOK);
+        }
+        let mut fds: Vec<_> = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        match poll(&mut fds, Some(&time)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The bridge or router.
+    pub fn forwarder(&mut self) -> &mut Forwarder {
+        &mut self.forwarder
+    }
+
+    /// What became of the frames of a port's device, and how many it had no room for.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn device_counts(&mut self, port: PortId) -> (DeviceCounts, u64) {
+        (self.devices[port.index()].counts(), self.dropped[port.index()])
+    }
+}
+
+fn open_link(link: &Link, number: u16, promiscuous: bool) -> io::Result<Box<dyn Device>> {
+    Ok(match link {
+        Link::Interface(name) => {
+            Box::new(Packet::open(name, &PacketConfig { promiscuous, ..PacketConfig::default() })?)
+        }
+        Link::Tap(name) => {
+            // Of the range that everybody may use; each port has its own.
+            let [high, low] = number.to_be_bytes();
+            Box::new(Tap::open(name, EthernetAddress([2, b't', b'l', 0, high, low]))?)
+        }
+    })
+}

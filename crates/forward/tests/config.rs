@@ -1,0 +1,72 @@
+//! Configurations: what is right, and where what is wrong is.
+
+use throughline_forward::{ForwardConfig, Link, PortId, Role, Route};
+
+const ROUTER: &str = r#"role = "router"
+[[port]]
+interface = "eth1"
+addresses = ["10.0.1.1/24", "fd00:1::1/64"]
+[[port]]
+tap = "tap0"
+addresses = ["10.0.2.1/24"]
+labels = true
+"#;
+
+#[test]
+fn a_router() {
+    let config = ForwardConfig::parse(&format!(
+        "{ROUTER}
+[[route]]
+to = \"0.0.0.0/0\"
+via = \"10.0.2.9\"
+[[route]]
+to = \"fd00:2::/64\"
+port = \"eth1\"
+[flows]
+places = 100
+"
+    ))
+    .unwrap();
+    assert_eq!(config.ports[0].link, Link::Interface("eth1".to_owned()));
+    assert_eq!(config.ports[1].link, Link::Tap("tap0".to_owned()));
+    assert!(config.ports[1].labels && !config.ports[0].labels);
+    let Role::Router(router, routes) = config.role else { panic!("not a router") };
+    assert_eq!(router.cache.places, 100);
+    assert_eq!(routes[0].1, Route::Out { port: PortId(1), via: Some("10.0.2.9".parse().unwrap()) });
+    assert_eq!(routes[1].1, Route::Out { port: PortId(0), via: None });
+}
+
+#[test]
+fn a_bridge() {
+    let text = "role = \"bridge\"\nport = [{ interface = \"a\" }, { interface = \"b\" }]\nbridge = { ageing_s = 10 }";
+    let Role::Bridge(bridge) = ForwardConfig::parse(text).unwrap().role else { panic!("not a bridge") };
+    assert_eq!((bridge.ageing.secs(), bridge.addresses), (10, 65_536));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let route = |text: &str| format!("{ROUTER}[[route]]\n{text}\n");
+    for (text, line, what) in [
+        ("role = \"hub\"".to_owned(), 1, "unknown variant"),
+        ("role = \"bridge\"".to_owned(), 1, "nothing to forward between"),
+        ("role = \"bridge\"\nport = 7".to_owned(), 2, "invalid type"),
+        (ROUTER.replace("labels", "label"), 8, "unknown field"),
+        (ROUTER.replace("tap = \"tap0\"", "tap = \"eth1\""), 5, "is a port already"),
+        (ROUTER.replace("tap = \"tap0\"", "tap = \"a-name-much-too-long\""), 5, "1 to 15 bytes"),
+        (ROUTER.replace("tap = \"tap0\"", ""), 5, "either an `interface` or a `tap`"),
+        (ROUTER.replace("10.0.2.1/24", "10.0.2.1"), 7, "no address with a prefix length"),
+        (ROUTER.replace("10.0.2.1/24", "224.0.0.9/24"), 7, "no address that a router can have"),
+        (ROUTER.replace("router", "bridge"), 4, "a bridge has no addresses"),
+        (route("to = \"10.9.0.0/16\""), 9, "`via` a router or out of a `port`"),
+        (route("to = \"10.9.0.0/16\"\nvia = \"10.8.0.1\""), 9, "on no network of a port"),
+        (route("to = \"10.9.0.0/16\"\nvia = \"fd00:1::9\""), 9, "different versions"),
+        (route("to = \"10.9.0.0/16\"\nport = \"eth7\""), 9, "no port `eth7`"),
+        (route("to = \"10.9.0.0/16\"\nport = \"eth1\"\nvia = \"10.0.2.9\""), 9, "or not of that one"),
+        (format!("{ROUTER}[flows]\nplaces = 0\n"), 10, "not between 1 and"),
+        (format!("{ROUTER}[bridge]\nageing_s = 1\n"), 9, "this is a router"),
+    ] {
+        let fault = ForwardConfig::parse(&text).unwrap_err();
+        assert!(fault.what.contains(what), "{fault} for {text}");
+        assert_eq!(fault.line, line, "{fault} for {text}");
+    }
+}
