@@ -10,6 +10,8 @@ mod report;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use throughline::{Priority, priority};
+
 use self::given::Given;
 use self::interface::Interfaces;
 use self::invocation::{Ended, Invocation};
@@ -35,6 +37,7 @@ use crate::ways::Ways;
   throughline call REF --idl bank.idl history 2 --json
   throughline call @server.ior --idl shop.idl sell '{\"name\": \"tea\", \"price\": 3}' 10
   throughline call REF --idl bank.idl accounts --count 10000 --transport shm
+  throughline call REF --idl bank.idl accounts --priority 10000      # more urgent than calls without
   throughline call corbaloc::localhost:2809/NameService _is_a IDL:omg.org/CosNaming/NamingContext:1.0
 
 Values:
@@ -75,6 +78,9 @@ pub struct Arguments {
     /// Seconds that a call may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
+    /// How urgent the call is: 0 to 32767, as in real-time CORBA. Servers with lanes take urgent calls first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i16).range(0..))]
+    priority: Option<i16>,
     /// Call so many times, and tell how long it took
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     count: Option<u32>,
@@ -105,17 +111,20 @@ pub fn run(arguments: &Arguments) -> Result {
     };
     let invocation = Invocation::new(interfaces.types(), called, &given, &resolve)?;
     if arguments.verbose {
-        eprintln!(
-            "calling {}; the reference offers {}",
-            invocation.about(),
-            crate::ways::offered(told.ior())
-        );
+        let urgency =
+            arguments.priority.map_or(String::new(), |priority| format!(" with priority {priority}"));
+        let offered = crate::ways::offered(told.ior());
+        eprintln!("calling {}{urgency}; the reference offers {offered}", invocation.about());
     }
-    let outcome = match arguments.count {
+    let call = || match arguments.count {
         None => invocation.call(&object).map(|results| (results, None)),
         Some(count) => {
             latency::calls(&invocation, &object, count).map(|(results, took)| (results, Some(took)))
         }
+    };
+    let outcome = match arguments.priority.and_then(Priority::new) {
+        Some(priority) => priority::during(priority, call),
+        None => call(),
     };
     invocation.settle(&object);
     if arguments.verbose

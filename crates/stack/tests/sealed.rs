@@ -297,6 +297,13 @@ fn nothing_of_a_forgery_stays_behind() {
         talk.arrive(forged(&frame, byte, 1));
         assert!(talk.pair.server.receive_into(path, &(), &mut place[..10]).unwrap().is_none());
     }
+    // Nor of what was damaged on its way, by UDP's sum.
+    let mut damaged = frame.clone();
+    damaged[header(&frame) + 12] ^= 1;
+    talk.arrive(damaged);
+    let mut place = [0xaa; 600];
+    assert!(talk.pair.server.receive_into(path, &(), &mut place).unwrap().is_none());
+    assert!(place[..500] == [0; 500] && place[500..] == [0xaa; 100]);
     talk.arrive(frame);
     let mut place = [0; 500];
     assert_eq!(talk.pair.server.receive_into(path, &(), &mut place[..10]).err(), Some(TooLong(500)));
