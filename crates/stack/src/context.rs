@@ -26,7 +26,7 @@ const BACKLOG: usize = 4096;
 /// Limits of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Paths, opened and accepted.
+    /// Paths, opened and accepted; and listeners, but of those no more than 65,536.
     pub paths: u32,
     /// Messages for the user of one path, those included that are still to be processed.
     pub received: usize,
@@ -82,7 +82,7 @@ impl Context {
             host,
             neighbors: Neighbors::default(),
             paths: Arena::new(limits.paths),
-            listeners: Arena::new(1 << 16),
+            listeners: Arena::new(limits.paths.min(1 << 16)),
             ready: VecDeque::new(),
             out: RunQueue::new(urgency, limits.sent),
             asking: Vec::new(),
@@ -149,13 +149,22 @@ impl Context {
         Ok(id.0.slot)
     }
 
-    /// An accepted path that nothing came for lately and that nobody has messages of.
-    pub fn unused_path(&mut self) -> Option<PathId> {
-        let most = self.limits.paths.min(self.paths.capacity() as u32);
+    /// An accepted path that nothing came for lately and that nobody has messages of. It has a session of the protocol that
+    /// lacks one; any will do where it is places for paths that are lacking.
+    pub fn unused_path(&mut self, lacking: ProtocolId) -> Option<PathId> {
+        let helps = |path: &Path| !path.is_complete() || path.layers().any(|layer| layer.protocol == lacking);
+        let found = self.search_unused(helps);
+        let is_full = self.paths.len() >= self.limits.paths.min(self.paths.capacity() as u32) as usize;
+        if found.is_some() || !is_full { found } else { self.search_unused(|_| true) }
+    }
+
+    fn search_unused(&mut self, helps: impl Fn(&Path) -> bool) -> Option<PathId> {
+        // There is nobody beyond the places that have been in use.
+        let places = (self.paths.bytes_used() / Arena::<Path>::bytes_per_record()).max(1);
         for _ in 0..LOOKED_AT {
-            self.hand = (self.hand + 1) % most;
+            self.hand = (self.hand + 1) % places as u32;
             let slot = Slot(self.hand);
-            let Some(path) = self.path(slot) else { continue };
+            let Some(path) = self.path(slot).filter(|path| helps(path)) else { continue };
             let used = std::mem::take(&mut path.touched) || path.pending > 0 || path.listed || path.handled;
             if path.listener.is_some() && !path.pinned && !used {
                 return self.paths.handle_at(slot).map(PathId);

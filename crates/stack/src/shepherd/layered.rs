@@ -94,7 +94,7 @@ fn accept(
     }
     let mut accepted = graph.with(at, |protocol, lower| protocol.accept(below, message, lower));
     if accepted == Err(Discard::Sessions)
-        && let Some(unused) = graph.cx.unused_path()
+        && let Some(unused) = graph.cx.unused_path(at)
     {
         graph.close(unused);
         accepted = graph.with(at, |protocol, lower| protocol.accept(below, message, lower));
