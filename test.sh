@@ -154,6 +154,9 @@ miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p thro
 # only; a ring's lines are written as words and read as bytes.
 miri_vi() { miri "-Zmiri-disable-weak-memory-emulation" -p throughline-vi --lib "$@" -- memory:: shm::ring shm::hello; }
 
+# The manipulation of data, messages, and the ring that is shared with the kernel, which a test plays.
+miri_stack() { miri "" -p throughline-stack --lib "$@" -- manipulate:: message:: device::packet::ring; }
+
 prepare_miri() {
   has_nightly || return 0
   rustup component add --toolchain nightly miri rust-src 2>/dev/null || return 0
@@ -162,6 +165,7 @@ prepare_miri() {
   miri_epochs --no-run
   miri_flows --no-run
   miri_vi --no-run
+  miri_stack --no-run
 }
 
 # --- The workspace's tests ---
@@ -275,13 +279,14 @@ if in_time "fuzzing" 240; then
 fi
 
 step "Undefined behaviour (Miri)"
-if in_time "Miri" 280; then
+if in_time "Miri" 300; then
   finish prepare_miri
   if cargo +nightly miri --version >/dev/null 2>&1; then
     { miri_epochs && miri_flows_trees; } >"$work/trees" 2>&1 &
     trees=$!
     miri_strict
     miri_vi
+    miri_stack
     miri_flows
     wait $trees || { cat "$work/trees"; exit 1; }
     cat "$work/trees"

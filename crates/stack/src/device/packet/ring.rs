@@ -27,18 +27,13 @@ pub(super) fn slot_for(mtu: usize) -> usize {
     (BEFORE + super::ETHERNET_HEADER + mtu).next_power_of_two()
 }
 
-/// Places that are the kernel's or ours, in turn; the first word of each says whose.
+/// The ring that a socket shares with the kernel.
 #[derive(Debug)]
 pub(super) struct Ring {
-    memory: NonNull<u8>,
-    size: usize,
-    slot: usize,
-    /// Where the next frame will be, in bytes.
-    at: usize,
+    places: Places,
+    /// Where the places are.
+    _mapping: Mapping,
 }
-
-// SAFETY: the memory belongs to the ring alone, on our side; the kernel does not ask which thread it is.
-unsafe impl Send for Ring {}
 
 impl Ring {
     /// At least so many places of so many bytes, a power of two.
@@ -58,12 +53,51 @@ impl Ring {
         // SAFETY: a new mapping, of as many bytes as the socket's ring has.
         let memory = unsafe { mmap(ptr::null_mut(), size, protection, MapFlags::SHARED, socket, 0) }?;
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { memory, size, slot, at: 0 })
+        Ok(Self { places: Places { memory, size, slot, at: 0 }, _mapping: Mapping { memory, size } })
     }
 
     /// The next frame, if it is there.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Arrived<'_>> {
+        self.places.next()
+    }
+}
+
+/// Memory shared with the kernel.
+#[derive(Debug)]
+struct Mapping {
+    memory: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: the memory belongs to the ring alone, on our side; the kernel does not ask which thread it is.
+unsafe impl Send for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nobody has a reference to it who outlives the ring.
+        let _ = unsafe { munmap(self.memory.as_ptr().cast::<c_void>(), self.size) };
+    }
+}
+
+/// Places that are the kernel's or ours, in turn; the first word of each says whose.
+#[derive(Debug)]
+struct Places {
+    /// So many bytes, as long as this is used, that only the kernel has besides.
+    memory: NonNull<u8>,
+    size: usize,
+    slot: usize,
+    /// Where the next frame will be, in bytes.
+    at: usize,
+}
+
+// SAFETY: as for the mapping.
+unsafe impl Send for Places {}
+
+impl Places {
+    /// The next frame, if it is there.
+    #[inline]
+    fn next(&mut self) -> Option<Arrived<'_>> {
         // SYNC POINT: the kernel's write of the status, after all others, in `tpacket_rcv`.
         let status = self.status().load(Ordering::Acquire);
         if status & TP_STATUS_USER == 0 {
@@ -78,12 +112,12 @@ impl Ring {
             header,
             begin: if lies { begin } else { BEFORE },
             len: if lies { len } else { 0 },
-            ring: self,
+            places: self,
         })
     }
 
     fn place(&self) -> NonNull<u8> {
-        // SAFETY: `at` is less than the size of the mapping.
+        // SAFETY: `at` is less than the size of the memory.
         unsafe { self.memory.add(self.at) }
     }
 
@@ -93,19 +127,12 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nobody has a reference to it who outlives the ring.
-        let _ = unsafe { munmap(self.memory.as_ptr().cast::<c_void>(), self.size) };
-    }
-}
-
 /// A frame in the ring. When dropped, its place goes back to the kernel.
 pub(super) struct Arrived<'a> {
     header: tpacket2_hdr,
     begin: usize,
     len: usize,
-    ring: &'a mut Ring,
+    places: &'a mut Places,
 }
 
 impl Arrived<'_> {
@@ -155,17 +182,22 @@ impl Arrived<'_> {
     }
 
     fn copy(&self, from: usize, to: &mut [u8]) {
-        assert!(from + to.len() <= self.ring.slot, "outside of its place");
+        assert!(from + to.len() <= self.places.slot, "outside of its place");
         // SAFETY: these bytes are in the place, which is ours until the drop; `to` is memory of this process, apart from it.
-        unsafe { ptr::copy_nonoverlapping(self.ring.place().add(from).as_ptr(), to.as_mut_ptr(), to.len()) };
+        unsafe {
+            ptr::copy_nonoverlapping(self.places.place().add(from).as_ptr(), to.as_mut_ptr(), to.len())
+        };
     }
 }
 
 impl Drop for Arrived<'_> {
     fn drop(&mut self) {
         // SYNC POINT: what we have read, before the kernel takes the place again.
-        self.ring.status().store(TP_STATUS_KERNEL, Ordering::Release);
-        let next = self.ring.at + self.ring.slot;
-        self.ring.at = if next == self.ring.size { 0 } else { next };
+        self.places.status().store(TP_STATUS_KERNEL, Ordering::Release);
+        let next = self.places.at + self.places.slot;
+        self.places.at = if next == self.places.size { 0 } else { next };
     }
 }
+
+#[cfg(test)]
+mod tests;
