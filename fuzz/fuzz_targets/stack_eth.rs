@@ -1,0 +1,7 @@
+//! Frames of Ethernet, to a host with users: see `src/stack.rs`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use throughline_fuzz::stack::{ETH, agree};
+
+fuzz_target!(|input: &[u8]| agree(&ETH, input));

@@ -1,0 +1,7 @@
+//! Frames that name paths, to a host with users: see `src/stack.rs`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use throughline_fuzz::stack::{ETHDAA, agree};
+
+fuzz_target!(|input: &[u8]| agree(&ETHDAA, input));

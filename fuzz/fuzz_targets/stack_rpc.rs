@@ -1,0 +1,7 @@
+//! Calls, and answers to ours, to a host with users: see `src/stack.rs`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use throughline_fuzz::stack::{RPC, agree};
+
+fuzz_target!(|input: &[u8]| agree(&RPC, input));

@@ -1,0 +1,7 @@
+//! Datagrams of UDP, to a host with users: see `src/stack.rs`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use throughline_fuzz::stack::{UDP, agree};
+
+fuzz_target!(|input: &[u8]| agree(&UDP, input));

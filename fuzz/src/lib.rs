@@ -1,0 +1,3 @@
+//! What fuzz targets share.
+pub mod memory;
+pub mod stack;
