@@ -68,6 +68,10 @@ pub(crate) struct Context {
     #[cfg(feature = "ciphers")]
     pub associations: Associations,
     counts: Vec<[u64; Discard::ALL.len()]>,
+    /// Frames that arrived, frames handed to the device, messages taken by users.
+    pub frames: u64,
+    pub frames_sent: u64,
+    pub delivered: u64,
     /// Whether users' data is checked while it moves to where it belongs.
     pub integrates: bool,
     limits: Limits,
@@ -92,6 +96,9 @@ impl Context {
             allowance: Allowance::default(),
             #[cfg(feature = "ciphers")]
             associations: Associations::default(),
+            frames: 0,
+            frames_sent: 0,
+            delivered: 0,
             counts: vec![[0; Discard::ALL.len()]; protocols],
             integrates: false,
             limits,
@@ -243,11 +250,13 @@ impl Context {
         loop {
             let path = self.path_of(id)?;
             let (mut message, association) = (path.received.pop_front()?, path.association);
-            if !message.is_unsettled() {
-                return Some(message);
-            }
-            match self.settle(association, &mut message) {
-                Ok(()) => return Some(message),
+            let settled =
+                if message.is_unsettled() { self.settle(association, &mut message) } else { Ok(()) };
+            match settled {
+                Ok(()) => {
+                    self.delivered += 1;
+                    return Some(message);
+                }
                 Err(why) => self.bad(id, why, message),
             }
         }

@@ -8,7 +8,7 @@ use smoltcp::{
     wire::IpCidr,
 };
 
-use crate::{Device, Graph, Host, Message, PathId};
+use crate::{Device, Graph, Host, Message, Metrics, PathId};
 
 /// Frames taken from the device before anything else is looked at.
 const BATCH: usize = 64;
@@ -69,6 +69,14 @@ impl<D: Device> Driver<D> {
     /// The device.
     pub fn device(&mut self) -> &mut D {
         &mut self.device
+    }
+
+    /// What the graph and the device have counted, with these labels.
+    pub fn metrics(&mut self, labels: &[(&str, &str)]) -> Metrics {
+        let mut metrics = Metrics::default();
+        metrics.add_graph(&self.graph, labels);
+        metrics.add_device(self.device.counts(), labels);
+        metrics
     }
 
     /// The time since the driver was made, as the graph knows it.

@@ -86,6 +86,31 @@ impl Discard {
         Self::UnknownKey,
         Self::Forged,
     ];
+
+    /// The name used in counters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Truncated => "truncated",
+            Self::Malformed => "malformed",
+            Self::Checksum => "checksum",
+            Self::NotForUs => "not_for_us",
+            Self::Source => "source",
+            Self::UnknownProtocol => "unknown_protocol",
+            Self::NoPort => "no_port",
+            Self::UnknownApplication => "unknown_application",
+            Self::WrongPath => "wrong_path",
+            Self::Fragment => "fragment",
+            Self::Incomplete => "incomplete",
+            Self::Sessions => "sessions",
+            Self::QueueFull => "queue_full",
+            Self::Rate => "rate",
+            Self::SendQueueFull => "send_queue_full",
+            Self::Unresolved => "unresolved",
+            Self::Duplicate => "duplicate",
+            Self::UnknownKey => "unknown_key",
+            Self::Forged => "forged",
+        }
+    }
 }
 
 /// Why a session was not opened.

@@ -4,9 +4,9 @@ use smoltcp::{time::Instant, wire::EthernetAddress};
 use throughline_demux::Slot;
 
 use crate::{
-    Answer, ComposeError, Control, Discard, Enabled, Host, Layer, Limits, ListenerId, Lower, Message,
-    OpenError, Participants, PathId, Protocol, ProtocolId, Rate, SendError, StreamError, TooLong, Trouble,
-    Upper, Urgency,
+    Answer, ComposeError, Control, Discard, Enabled, GraphCounts, Host, Layer, Limits, ListenerId, Lower,
+    Message, OpenError, Participants, PathId, Protocol, ProtocolId, Rate, SendError, StreamError, TooLong,
+    Trouble, Upper, Urgency,
     compose::{bottoms, protocols},
     context::Context,
     description::Description,
@@ -343,6 +343,7 @@ impl Graph {
             };
             match moved {
                 Ok(Some(stages)) => {
+                    self.cx.delivered += 1;
                     self.cx.pool.give(message);
                     return Ok(Some((len, stages)));
                 }
@@ -454,6 +455,7 @@ impl Graph {
     /// [`run`](Self::run) then.
     pub fn arrive(&mut self, frame: Message, now: Instant) {
         self.cx.now = now;
+        self.cx.frames += 1;
         let names_path = frame.bytes().get(12..14) == Some(&NAMING_TYPE[..]);
         match (self.naming, self.plain) {
             (Some(naming), _) if names_path => match self.architecture {
@@ -508,7 +510,9 @@ impl Graph {
 
     /// The next frame for the device.
     pub fn transmit(&mut self) -> Option<Message> {
-        self.cx.out.pop()
+        let frame = self.cx.out.pop()?;
+        self.cx.frames_sent += 1;
+        Some(frame)
     }
 
     /// Does what is due, and says when something will be. To be called by then, or whenever convenient.
@@ -553,6 +557,17 @@ impl Graph {
                 .filter(|(_, count)| **count > 0)
                 .map(|(why, count)| (&name[..], why, *count))
         })
+    }
+
+    /// What passed and what there is; for those who watch from outside there is [`Metrics`](crate::Metrics).
+    pub fn counts(&self) -> GraphCounts {
+        let Context { frames, frames_sent, delivered, paths, .. } = &self.cx;
+        GraphCounts {
+            received: *frames,
+            sent: *frames_sent,
+            delivered: *delivered,
+            paths: paths.len() as u64,
+        }
     }
 
     /// Asks for the neighbours that messages wait for, sends what waited for those that answered, and passes on what is said

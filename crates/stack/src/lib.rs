@@ -19,6 +19,7 @@ mod host;
 mod keys;
 pub mod manipulate;
 mod message;
+mod metrics;
 mod neighbors;
 mod participants;
 mod path;
@@ -56,6 +57,7 @@ pub use host::{ETHERNET_MTU, Host, solicited_node};
 #[cfg(feature = "ciphers")]
 pub use keys::{Aead, Key, KeyError, Keys};
 pub use message::{Marks, Message, NoRoom, Pool};
+pub use metrics::{GraphCounts, Metrics};
 pub use participants::Participants;
 pub use path::{ListenerId, MAX_LAYERS, PathId};
 pub use protocol::{Answer, Control, Demux, Enabled, Layer, Pop, Protocol, ProtocolId, Upper};

@@ -17,7 +17,7 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 
 use self::relay::Relays;
-use crate::{Device, Driver};
+use crate::{Device, Driver, Metrics};
 
 /// TCP of a graph that a thread drives, by sockets.
 ///
@@ -49,6 +49,7 @@ pub struct Sockets {
 enum Order {
     Connect(SocketAddr, SyncSender<io::Result<OwnedFd>>),
     Listen(u16, SyncSender<io::Result<OwnedFd>>),
+    Metrics(Vec<(String, String)>, SyncSender<io::Result<Metrics>>),
 }
 
 impl Sockets {
@@ -92,11 +93,20 @@ impl Sockets {
         self.order(Duration::from_secs(10), |reply| Order::Listen(port, reply))
     }
 
-    fn order(
+    /// What the graph and the device have counted, with these labels.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn metrics(&self, labels: &[(&str, &str)]) -> io::Result<Metrics> {
+        let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        self.order(Duration::from_secs(10), |reply| Order::Metrics(labels, reply))
+    }
+
+    fn order<T>(
         &self,
         timeout: Duration,
-        order: impl FnOnce(SyncSender<io::Result<OwnedFd>>) -> Order,
-    ) -> io::Result<OwnedFd> {
+        order: impl FnOnce(SyncSender<io::Result<T>>) -> Order,
+    ) -> io::Result<T> {
         let (reply, answer) = sync_channel(1);
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         orders.send(order(reply)).map_err(|_| io::Error::from(io::ErrorKind::NotConnected))?;
@@ -118,6 +128,10 @@ fn obey<D: Device>(relays: &mut Relays<D>, orders: &Receiver<Order>) -> bool {
             Ok(Order::Listen(port, reply)) => {
                 // Nobody waits any more if that fails.
                 let _ = reply.send(relays.listen(port));
+            }
+            Ok(Order::Metrics(labels, reply)) => {
+                let labels: Vec<_> = labels.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+                let _ = reply.send(Ok(relays.metrics(&labels)));
             }
             Err(TryRecvError::Empty) => return false,
             Err(TryRecvError::Disconnected) => return true,

@@ -15,7 +15,7 @@ use rustix::net::{
     getsockname, listen, shutdown, socket_with, socketpair,
 };
 
-use crate::{Device, Driver, Graph, ListenerId, OpenError, Participants, PathId, StreamError};
+use crate::{Device, Driver, Graph, ListenerId, Metrics, OpenError, Participants, PathId, StreamError};
 
 /// Events that are no relay's: its number is its slot.
 const BELL: u64 = u64::MAX;
@@ -168,6 +168,11 @@ impl<D: Device> Relays<D> {
         let participants = Participants::to(to.ip(), to.port());
         let path = self.driver.graph.open("tcp", participants).map_err(refused)?;
         Ok((path, ours, theirs))
+    }
+
+    /// See [`Sockets::metrics`](super::Sockets::metrics).
+    pub fn metrics(&mut self, labels: &[(&str, &str)]) -> Metrics {
+        self.driver.metrics(labels)
     }
 
     /// A listening socket for a port.
