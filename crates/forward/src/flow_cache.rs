@@ -1,7 +1,10 @@
 //! Answers by flow, each at the place that the packet's source hash names.
 
-use throughline_demux::{Carried, ConfigError, Locator, Slot, SourceCache};
+use throughline_demux::ConfigError;
 use throughline_stack::smoltcp::time::{Duration, Instant};
+
+/// The most places: a hash has 32 bits.
+const MOST: usize = 1 << 31;
 
 /// How large a [`FlowCache`] is, and how long its answers hold.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +24,13 @@ impl Default for FlowCacheConfig {
 
 /// Remembers the answer of a long lookup for each flow.
 ///
-/// Direct-mapped: an answer is at the place that the low bits of the hash name, or nowhere. The key is compared, so a hash that
-/// lies finds nothing. Memory is taken once, for as many flows as there are places, whatever strangers send. An answer that
-/// was used since somebody else first wanted its place stays for that time: a flood of new flows
-/// must bring two packets to a place between two packets of a flow to displace it. Nodes have a cache for each port, so
-/// that a flood from one displaces nothing of the others'.
+/// An answer is at the place that the low bits of the hash name, or at that place's neighbour, or nowhere; of three flows that
+/// share two places one has none. The key is compared, so a hash that lies finds nothing. Memory is taken once, for as many
+/// flows as there are places, whatever strangers send. An answer that was used since somebody else first wanted its place
+/// stays for that time: a flood of new flows must bring two packets to a place between two packets of a flow to displace it.
+/// Nodes have a cache for each port, so that a flood from one displaces nothing of the others'.
 pub struct FlowCache<K, V> {
-    keys: SourceCache<Carried<K>>,
-    answers: Box<[Answer<V>]>,
+    places: Box<[Option<Answer<K, V>>]>,
     lifetime: Duration,
     /// Answers of earlier generations are invalid.
     generation: u32,
@@ -36,8 +38,9 @@ pub struct FlowCache<K, V> {
 }
 
 #[derive(Clone, Copy)]
-struct Answer<V> {
-    value: Option<V>,
+struct Answer<K, V> {
+    key: K,
+    value: V,
     until: Instant,
     generation: u32,
     used: bool,
@@ -52,21 +55,23 @@ pub struct FlowCounts {
     pub misses: u64,
     /// Answers that took the place of another flow's.
     pub displaced: u64,
-    /// Answers not kept, since that of another flow had been in use.
+    /// Answers not kept, since those of other flows had been in use.
     pub refused: u64,
 }
 
-impl<K: Eq + std::hash::Hash + Clone, V: Copy> FlowCache<K, V> {
-    /// An empty cache.
+impl<K: Eq, V: Copy> FlowCache<K, V> {
+    /// An empty cache. There are two places at least.
     ///
     /// # Errors
     /// [`ConfigError`] if there are no places, or too many.
     pub fn new(config: FlowCacheConfig) -> Result<Self, ConfigError> {
-        let keys = SourceCache::with_places(config.places)?;
-        let nothing = Answer { value: None, until: Instant::ZERO, generation: 0, used: false };
+        let places = match config.places {
+            0 => return Err(ConfigError::ZeroChains),
+            1..=MOST => config.places.next_power_of_two().max(2),
+            _ => return Err(ConfigError::TooLarge),
+        };
         Ok(Self {
-            keys,
-            answers: vec![nothing; config.places.next_power_of_two()].into(),
+            places: (0..places).map(|_| None).collect(),
             lifetime: config.lifetime,
             generation: 0,
             counts: FlowCounts::default(),
@@ -76,40 +81,75 @@ impl<K: Eq + std::hash::Hash + Clone, V: Copy> FlowCache<K, V> {
     /// The answer for a flow, if it is known and holds.
     #[inline]
     pub fn find(&mut self, hash: u32, key: &K, now: Instant) -> Option<V> {
-        let slot = self.keys.find(&Carried { index: hash, key: key.clone() });
-        let answer = slot.and_then(|slot| self.answers.get_mut(slot.0 as usize));
-        if let Some(answer) = answer
-            && answer.generation == self.generation
-            && now < answer.until
-        {
-            answer.used = true;
-            self.counts.hits += 1;
-            return answer.value;
+        for place in self.two_places(hash) {
+            if let Some(Some(answer)) = self.places.get_mut(place)
+                && answer.key == *key
+                && answer.generation == self.generation
+                && now < answer.until
+            {
+                answer.used = true;
+                self.counts.hits += 1;
+                return Some(answer.value);
+            }
         }
         self.counts.misses += 1;
         None
     }
 
-    /// Keeps the answer for a flow, unless its place is in use. Whether it was kept.
+    /// Keeps the answer for a flow, unless both its places are in use. Whether it was kept.
     pub fn put(&mut self, hash: u32, key: K, value: V, now: Instant) -> bool {
-        let place = hash as usize & (self.answers.len() - 1);
-        let key = Carried { index: hash, key };
-        let known = self.keys.find(&key).is_some();
-        let answer = &mut self.answers[place];
-        let holds = answer.value.is_some() && answer.generation == self.generation && now < answer.until;
-        if holds && answer.used && !known {
-            answer.used = false;
+        self.put_at(hash, key, now, |_| value)
+    }
+
+    /// As [`put`](Self::put), and the answer is told its place, of [`places`](Self::places), which no other answer has while
+    /// it holds.
+    pub fn put_at(&mut self, hash: u32, key: K, now: Instant, value: impl FnOnce(usize) -> V) -> bool {
+        let both = self.two_places(hash);
+        let known = both.into_iter().find(|place| self.is_at(*place, &key));
+        let free = || both.into_iter().find(|place| !self.holds(*place, now));
+        let unused = || both.into_iter().find(|place| !self.is_used(*place));
+        let Some(place) = known.or_else(free).or_else(unused) else {
+            both.into_iter().for_each(|place| self.want(place));
             self.counts.refused += 1;
             return false;
-        }
-        if self.keys.put(key, Slot(place as u32)).is_err() {
-            // Only a slot that is reserved is refused, the last of 2^32.
-            return false;
-        }
-        self.counts.displaced += u64::from(holds && !known);
+        };
+        self.counts.displaced += u64::from(known.is_none() && self.holds(place, now));
         let until = now + self.lifetime;
-        *answer = Answer { value: Some(value), until, generation: self.generation, used: false };
+        let value = value(place);
+        self.places[place] = Some(Answer { key, value, until, generation: self.generation, used: false });
         true
+    }
+
+    /// How many places there are.
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The place that the hash names, and its neighbour.
+    #[inline]
+    fn two_places(&self, hash: u32) -> [usize; 2] {
+        let place = hash as usize & (self.places.len() - 1);
+        [place, place ^ 1]
+    }
+
+    fn is_at(&self, place: usize, key: &K) -> bool {
+        self.places[place].as_ref().is_some_and(|answer| answer.key == *key)
+    }
+
+    fn holds(&self, place: usize, now: Instant) -> bool {
+        let holds = |answer: &Answer<K, V>| answer.generation == self.generation && now < answer.until;
+        self.places[place].as_ref().is_some_and(holds)
+    }
+
+    fn is_used(&self, place: usize) -> bool {
+        self.places[place].as_ref().is_some_and(|answer| answer.used)
+    }
+
+    /// Somebody else wants the place, and gets it unless it is used until it is wanted again.
+    fn want(&mut self, place: usize) {
+        if let Some(answer) = &mut self.places[place] {
+            answer.used = false;
+        }
     }
 
     /// Forgets all answers, in one step: a route or a filter has changed.
@@ -125,7 +165,7 @@ impl<K: Eq + std::hash::Hash + Clone, V: Copy> FlowCache<K, V> {
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        self.keys.bytes() + size_of_val(&*self.answers)
+        size_of_val(&*self.places)
     }
 }
 
@@ -143,9 +183,10 @@ mod tests {
         assert!(cache.put(5, 77, 1, now));
         assert_eq!(cache.find(5, &77, now), Some(1));
         assert_eq!(cache.find(1, &77, now), Some(1), "the same place");
+        assert_eq!(cache.find(4, &77, now), Some(1), "its neighbour");
         assert_eq!(cache.find(5, &78, now), None, "another flow");
         assert_eq!(cache.find(6, &77, now), None, "a hash that lies");
-        assert_eq!(cache.counts(), FlowCounts { hits: 2, misses: 2, ..FlowCounts::default() });
+        assert_eq!(cache.counts(), FlowCounts { hits: 3, misses: 2, ..FlowCounts::default() });
     }
 
     #[test]
@@ -162,17 +203,41 @@ mod tests {
     }
 
     #[test]
+    fn two_flows_share_two_places() {
+        let (mut cache, now) = (cache(4), Instant::ZERO);
+        for flow in [77, 78] {
+            assert!(cache.put_at(1, flow, now, |place| place as u8));
+        }
+        assert_eq!((cache.find(1, &77, now), cache.find(1, &78, now)), (Some(1), Some(0)));
+        assert!(cache.put_at(0, 78, now, |place| place as u8), "known where it is");
+        assert_eq!((cache.find(0, &77, now), cache.find(0, &78, now)), (Some(1), Some(0)));
+        assert_eq!(cache.counts().displaced, 0);
+    }
+
+    #[test]
     fn an_answer_in_use_is_displaced_only_by_the_second_that_comes() {
         let (mut cache, now) = (cache(4), Instant::ZERO);
-        cache.put(1, 77, 1, now);
-        cache.find(1, &77, now);
+        for flow in [76, 77] {
+            cache.put(1, flow, 1, now);
+            cache.find(1, &flow, now);
+        }
+        assert!(!cache.put(1, 78, 2, now));
+        assert_eq!((cache.find(1, &76, now), cache.find(1, &77, now)), (Some(1), Some(1)));
         assert!(!cache.put(1, 78, 2, now));
         assert_eq!(cache.find(1, &77, now), Some(1));
-        assert!(!cache.put(1, 78, 2, now));
         assert!(cache.put(1, 79, 2, now));
-        assert_eq!(cache.find(1, &77, now), None);
+        assert_eq!((cache.find(1, &76, now), cache.find(1, &77, now)), (None, Some(1)));
         assert_eq!(cache.counts().displaced, 1);
         assert_eq!(cache.counts().refused, 2);
+    }
+
+    #[test]
+    fn numbers_of_places() {
+        let new =
+            |places| FlowCache::<u64, u8>::new(FlowCacheConfig { places, ..FlowCacheConfig::default() });
+        assert_eq!([1, 2, 3, 4].map(|places| new(places).unwrap().places()), [2, 2, 4, 4]);
+        assert!(matches!(new(0), Err(ConfigError::ZeroChains)));
+        assert!(matches!(new(usize::MAX), Err(ConfigError::TooLarge)));
     }
 
     #[test]

@@ -15,6 +15,7 @@ type Part = fn(&[String]) -> Result<(), LabError>;
 const PARTS: &[(&str, Part)] = &[
     ("dispatch-probe", experiments::dispatch::probe::play),
     ("dispatch-bytes", experiments::dispatch::bytes::play),
+    ("filter-probe", experiments::filter::play),
     ("hash-cost-probe", experiments::hash_cost::play),
     ("paths-probe", experiments::paths::probe::play),
     ("tcp-scale-memory", experiments::tcp_scale::weigh),

@@ -2,7 +2,7 @@
 
 use super::{
     kind::{Bits, Kind, Template},
-    op::{Alu, Op, Operand, Test, Ways, Width},
+    op::{Alu, ETHERTYPE, Op, Test, Ways, Width},
     program::SCRATCH,
     run::header_length,
 };
@@ -19,9 +19,10 @@ pub(super) fn is_determined(ops: &[Op], kind: Kind) -> bool {
     states[0] = Some(State::default());
     for at in 0..ops.len() {
         let Some(state) = states[at].take() else { continue };
-        let Some((state, ways)) = state.after(&ops[at], at, &template) else { return false };
-        for to in ways.iter().flatten() {
-            states[*to] = Some(states[*to].map_or(state, |other| state.or(&other)));
+        let Some((state, ways)) = state.after(&ops[at], &template) else { return false };
+        for over in ways.into_iter().flatten() {
+            let next = &mut states[at + 1 + over];
+            *next = Some(next.map_or(state, |other: State| state.or(&other)));
         }
     }
     true
@@ -44,9 +45,9 @@ impl Default for State {
 }
 
 impl State {
-    /// What is known afterwards, and where the program may go on; none if it has read what the key does not determine.
-    fn after(mut self, op: &Op, at: usize, template: &Template) -> Option<(Self, [Option<usize>; 2])> {
-        let mut ways = [Some(at + 1), None];
+    /// What is known afterwards, and how many instructions the program may leave out then; none if it has read what the key does not determine.
+    fn after(mut self, op: &Op, template: &Template) -> Option<(Self, [Option<usize>; 2])> {
+        let mut ways = [Some(0), None];
         match *op {
             Op::HeaderByte(at) => self.a = template.load(at.into(), 1)?,
             Op::HeaderHalf(at) => self.a = template.load(at.into(), 2)?,
@@ -65,20 +66,30 @@ impl State {
             Op::LoadXScratch(n) => self.x = self.scratch[usize::from(n)],
             Op::Store(n) => self.scratch[usize::from(n)] = self.a,
             Op::StoreX(n) => self.scratch[usize::from(n)] = self.x,
-            Op::Alu(alu, Operand::K(k)) => self.a = self.a.computed(alu, Bits::of(k)),
-            Op::Alu(alu, Operand::X) => self.a = self.a.computed(alu, self.x),
+            Op::AluK(alu, k) => self.a = self.a.computed(alu, Bits::of(k)),
+            Op::AluX(alu) => self.a = self.a.computed(alu, self.x),
             Op::Negate => self.a = self.a.map(u32::wrapping_neg),
             Op::AToX => self.x = self.a,
             Op::XToA => self.a = self.x,
-            Op::JumpAlways(to) => ways = [Some(to.into()), None],
+            Op::JumpAlways(over) => ways = [Some(over as usize), None],
             Op::JumpEq(k, to) => ways = self.a.tested(Test::Eq, Bits::of(k), to),
             Op::JumpGt(k, to) => ways = self.a.tested(Test::Gt, Bits::of(k), to),
             Op::JumpGe(k, to) => ways = self.a.tested(Test::Ge, Bits::of(k), to),
             Op::JumpSet(k, to) => ways = self.a.tested(Test::Set, Bits::of(k), to),
             Op::JumpX(test, to) => ways = self.a.tested(test, self.x, to),
+            Op::EtherTypeIs(k, to) => ways = self.loaded(template.load(ETHERTYPE.into(), 2)?, k, to),
+            Op::PacketByteIs(at, k, to) => ways = self.loaded(template.load_packet(at.into(), 1)?, k, to),
+            Op::PacketHalfIs(at, k, to) => ways = self.loaded(template.load_packet(at.into(), 2)?, k, to),
+            Op::PacketWordIs(at, k, to) => ways = self.loaded(template.load_packet(at.into(), 4)?, k, to),
             Op::Return(_) | Op::ReturnA => ways = [None, None],
         }
         Some((self, ways))
+    }
+
+    /// A load with a test for equality.
+    fn loaded(&mut self, bits: Bits, k: u32, to: Ways) -> [Option<usize>; 2] {
+        self.a = bits;
+        bits.tested(Test::Eq, Bits::of(k), to)
     }
 
     fn load_at_x(&self, width: Width, k: u32, template: &Template) -> Option<Bits> {
@@ -136,10 +147,10 @@ impl Bits {
         (self.value, self.value | !self.known)
     }
 
-    /// Where a test may go on.
+    /// How many instructions a test may leave out.
     fn tested(self, test: Test, with: Self, to: Ways) -> [Option<usize>; 2] {
         let outcome = self.compared(test, with);
-        let way = |holds: bool, to: u16| (outcome != Some(!holds)).then_some(usize::from(to));
+        let way = |holds: bool, to: u8| (outcome != Some(!holds)).then_some(usize::from(to));
         [way(true, to.yes), way(false, to.no)]
     }
 

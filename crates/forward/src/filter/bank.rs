@@ -47,9 +47,8 @@ pub struct FilterBank {
     next: u64,
     index: FlowIndex,
     hash: Keyed,
-    /// The places whose set is that of the flow.
-    flows: FlowCache<FlowKey, ()>,
-    places: usize,
+    /// Where in `sets` the set of a flow is.
+    flows: FlowCache<FlowKey, u32>,
     /// A set for each place of the cache, one after another.
     sets: Vec<u64>,
     /// Words of a set.
@@ -95,7 +94,6 @@ impl FilterBank {
             index: config.index,
             hash: Keyed::random(),
             flows: FlowCache::new(cache)?,
-            places: cache.places.next_power_of_two(),
             sets: Vec::new(),
             words: 0,
             by_kind: Default::default(),
@@ -136,7 +134,7 @@ impl FilterBank {
         if words != self.words {
             self.words = words;
             self.set = vec![0; words];
-            self.sets = vec![0; words * self.places];
+            self.sets = vec![0; words * self.flows.places()];
         }
         for (kind, split) in self.by_kind.iter_mut().enumerate() {
             let (kept, run) =
@@ -167,11 +165,10 @@ impl FilterBank {
         hash: u32,
         now: Instant,
     ) -> Consumers<'_> {
-        let place = (hash as usize & (self.places - 1)) * self.words;
-        if self.flows.find(hash, &key, now).is_none() {
+        let Some(place) = self.flows.find(hash, &key, now) else {
             return self.of_new_flow(view, kind, key, hash, now);
-        }
-        let kept = place..place + self.words;
+        };
+        let kept = place as usize * self.words..(place as usize + 1) * self.words;
         if self.by_kind[kind as usize].run.is_empty() {
             return Consumers::of(&self.sets[kept]);
         }
@@ -204,10 +201,10 @@ impl FilterBank {
         self.set.fill(0);
         self.counts.filtered += 1;
         run(&self.filters, &self.by_kind[kind as usize].kept, view, &mut self.set, &mut self.counts);
-        if self.flows.put(hash, key, (), now) {
-            let place = (hash as usize & (self.places - 1)) * self.words;
-            self.sets[place..place + self.words].copy_from_slice(&self.set);
-        }
+        self.flows.put_at(hash, key, now, |place| {
+            self.sets[place * self.words..][..self.words].copy_from_slice(&self.set);
+            place as u32
+        });
         self.run_each(view, kind)
     }
 

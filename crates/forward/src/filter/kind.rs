@@ -24,8 +24,16 @@ pub(super) const KINDS: usize = Kind::ALL.len();
 
 /// Header bytes of a flow, eight at a time, each where it was loaded from the frame; 0 where they differ between frames of
 /// one flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 pub(super) struct FlowKey([u64; 8]);
+
+/// Without a branch for each word.
+impl PartialEq for FlowKey {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+    }
+}
 
 impl Hash for FlowKey {
     #[inline(always)]
@@ -80,28 +88,17 @@ impl Kind {
         }
     }
 
-    /// How the key comes about: which eight bytes are loaded from where, counted from the beginning of the frame, and what
-    /// of them is kept.
-    const fn loads(self) -> &'static [(usize, u64)] {
-        const IPV4_PORTS: [(usize, u64); 5] = ipv4_loads(WITH_PORTS);
-        const IPV4_TYPE: [(usize, u64); 5] = ipv4_loads(WITH_TYPE);
-        const IPV6_PORTS: [(usize, u64); 8] = ipv6_loads(WITH_PORTS);
-        const IPV6_TYPE: [(usize, u64); 8] = ipv6_loads(WITH_TYPE);
-        const ARP: [(usize, u64); 6] = [
-            ETHERNET[0],
-            ETHERNET[1],
-            (HEADER, u64::MAX),
-            (HEADER + 8, u64::MAX),
-            (HEADER + 16, u64::MAX),
-            (HEADER + 20, u64::MAX),
-        ];
-        match self {
-            Self::Ipv4Tcp | Self::Ipv4Udp => &IPV4_PORTS,
-            Self::Ipv4Icmp => &IPV4_TYPE,
-            Self::Ipv6Tcp | Self::Ipv6Udp => &IPV6_PORTS,
-            Self::Ipv6Icmp => &IPV6_TYPE,
-            Self::Arp => &ARP,
-        }
+    /// How the key comes about.
+    fn loads(self) -> Vec<Load> {
+        let of_packet = match self {
+            Self::Ipv4Tcp | Self::Ipv4Udp => ipv4_loads(WITH_PORTS).to_vec(),
+            Self::Ipv4Icmp => ipv4_loads(WITH_TYPE).to_vec(),
+            Self::Ipv6Tcp | Self::Ipv6Udp => ipv6_loads(WITH_PORTS).to_vec(),
+            Self::Ipv6Icmp => ipv6_loads(WITH_TYPE).to_vec(),
+            Self::Arp => ARP_LOADS.to_vec(),
+        };
+        let of_packet = of_packet.into_iter().map(|(at, mask)| (HEADER + at, mask));
+        HEADER_LOADS.into_iter().map(|at| (at, u64::MAX)).chain(of_packet).collect()
     }
 
     /// Bits at a place that are the same in all frames of the kind: which, and their values.
@@ -128,7 +125,7 @@ impl Kind {
     pub(super) fn template(self) -> Template {
         let mut bytes = [None; TEMPLATE];
         for (at, mask) in self.loads() {
-            for (byte, mask) in bytes[*at..].iter_mut().zip(mask.to_ne_bytes()) {
+            for (byte, mask) in bytes[at..].iter_mut().zip(mask.to_ne_bytes()) {
                 if mask == 0xff {
                     *byte = Some(Bits::default());
                 }
@@ -143,26 +140,22 @@ impl Kind {
     }
 }
 
-const ETHERNET: [(usize, u64); 2] = [(0, u64::MAX), (6, u64::MAX)];
+/// Eight bytes of the frame, or of the packet behind the Ethernet header: from where on, and what of them is in the key.
+type Load = (usize, u64);
 
-const fn ipv4_loads(last: u64) -> [(usize, u64); 5] {
-    let first = HEADER;
-    [ETHERNET[0], ETHERNET[1], (first, IPV4_FIRST), (first + 8, IPV4_SECOND), (first + 16, last)]
+/// The Ethernet header, by places in the frame; all of it is in the key.
+const HEADER_LOADS: [usize; 2] = [0, 6];
+const ARP_LOADS: [Load; 4] = [(0, u64::MAX), (8, u64::MAX), (16, u64::MAX), (20, u64::MAX)];
+
+#[inline(always)]
+const fn ipv4_loads(last: u64) -> [Load; 3] {
+    [(0, IPV4_FIRST), (8, IPV4_SECOND), (16, last)]
 }
 
-const fn ipv6_loads(last: u64) -> [(usize, u64); 8] {
-    let first = HEADER;
-    let all = u64::MAX;
-    [
-        ETHERNET[0],
-        ETHERNET[1],
-        (first, IPV6_FIRST),
-        (first + 8, all),
-        (first + 16, all),
-        (first + 24, all),
-        (first + 32, all),
-        (first + 36, last),
-    ]
+#[inline(always)]
+const fn ipv6_loads(last: u64) -> [Load; 6] {
+    const ALL: u64 = u64::MAX;
+    [(0, IPV6_FIRST), (8, ALL), (16, ALL), (24, ALL), (32, ALL), (36, last)]
 }
 
 #[inline(always)]
@@ -171,45 +164,53 @@ fn ipv4(frame: &View<'_>) -> Option<(Kind, FlowKey)> {
     if packet[0] != 0x45 || packet[6] & 0x1f != 0 || packet[7] != 0 {
         return None;
     }
-    let kind = match packet[9] {
-        6 => Kind::Ipv4Tcp,
-        17 => Kind::Ipv4Udp,
-        1 => Kind::Ipv4Icmp,
+    let (kind, last) = match packet[9] {
+        6 => (Kind::Ipv4Tcp, WITH_PORTS),
+        17 => (Kind::Ipv4Udp, WITH_PORTS),
+        1 => (Kind::Ipv4Icmp, WITH_TYPE),
         _ => return None,
     };
-    Some((kind, key(frame, packet, kind.loads())))
+    Some((kind, key(frame, packet, ipv4_loads(last))))
 }
 
 #[inline(always)]
 fn ipv6(frame: &View<'_>) -> Option<(Kind, FlowKey)> {
     let packet: &[u8; 44] = frame.packet.first_chunk()?;
-    let kind = match packet[6] {
-        6 => Kind::Ipv6Tcp,
-        17 => Kind::Ipv6Udp,
-        58 => Kind::Ipv6Icmp,
+    let (kind, last) = match packet[6] {
+        6 => (Kind::Ipv6Tcp, WITH_PORTS),
+        17 => (Kind::Ipv6Udp, WITH_PORTS),
+        58 => (Kind::Ipv6Icmp, WITH_TYPE),
         _ => return None,
     };
-    Some((kind, key(frame, packet, kind.loads())))
+    Some((kind, key(frame, packet, ipv6_loads(last))))
 }
 
 #[inline(always)]
 fn arp(frame: &View<'_>) -> Option<(Kind, FlowKey)> {
     let packet: &[u8; 28] = frame.packet.first_chunk()?;
-    Some((Kind::Arp, key(frame, packet, Kind::Arp.loads())))
+    Some((Kind::Arp, key(frame, packet, ARP_LOADS)))
 }
 
-/// The loads of a kind, carried out.
+/// The loads of a kind, carried out. Their number and places are known when this is compiled.
 #[inline(always)]
-fn key<const N: usize>(frame: &View<'_>, packet: &[u8; N], loads: &[(usize, u64)]) -> FlowKey {
+fn key<const N: usize, const LOADS: usize>(
+    frame: &View<'_>,
+    packet: &[u8; N],
+    loads: [Load; LOADS],
+) -> FlowKey {
     let mut words = [0; 8];
-    for (word, (at, mask)) in words.iter_mut().zip(loads) {
-        let bytes = match at.checked_sub(HEADER) {
-            None => frame.header[*at..].first_chunk(),
-            Some(at) => packet[at..].first_chunk(),
-        };
-        *word = u64::from_ne_bytes(*bytes.expect("loads lie within header and packet")) & mask;
+    for (word, at) in words.iter_mut().zip(HEADER_LOADS) {
+        *word = eight_bytes(&frame.header, at);
+    }
+    for (word, (at, mask)) in words[HEADER_LOADS.len()..].iter_mut().zip(loads) {
+        *word = eight_bytes(packet, at) & mask;
     }
     FlowKey(words)
+}
+
+#[inline(always)]
+fn eight_bytes(bytes: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(*bytes[at..].first_chunk().expect("loads lie within header and packet"))
 }
 
 /// Bytes of the longest template.

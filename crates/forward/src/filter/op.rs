@@ -5,19 +5,15 @@ use super::{
     view::HEADER,
 };
 
+/// Where in the header the EtherType is.
+pub(super) const ETHERTYPE: u8 = 12;
+
 /// How many bytes are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
     Byte = 1,
     Half = 2,
     Word = 4,
-}
-
-/// Where the second operand comes from.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Operand {
-    K(u32),
-    X,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,15 +38,16 @@ pub(super) enum Test {
     Set,
 }
 
-/// Where a test goes on.
+/// How many instructions are left out behind a test.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
-    pub(super) yes: u16,
-    pub(super) no: u16,
+    pub(super) yes: u8,
+    pub(super) no: u8,
 }
 
 /// What to do. `A` is the accumulator, `X` the index register. Offsets of `Header` loads lie within the Ethernet header,
-/// those of `Packet` loads count from the first byte behind it, all others from the beginning of the frame.
+/// those of `Packet` loads count from the first byte behind it, all others from the beginning of the frame. Eight bytes, as in
+/// the text: of a thousand programs, much is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
     HeaderByte(u8),
@@ -73,14 +70,20 @@ pub(super) enum Op {
     LoadXScratch(u8),
     Store(u8),
     StoreX(u8),
-    Alu(Alu, Operand),
+    AluK(Alu, u32),
+    AluX(Alu),
     Negate,
-    JumpAlways(u16),
+    JumpAlways(u32),
     JumpEq(u32, Ways),
     JumpGt(u32, Ways),
     JumpGe(u32, Ways),
     JumpSet(u32, Ways),
     JumpX(Test, Ways),
+    /// A load, and the test for equality that follows it: most instructions of most programs.
+    EtherTypeIs(u32, Ways),
+    PacketByteIs(u8, u32, Ways),
+    PacketHalfIs(u8, u32, Ways),
+    PacketWordIs(u8, u32, Ways),
     Return(u32),
     ReturnA,
     AToX,
@@ -107,7 +110,7 @@ pub(super) fn decode(at: usize, instruction: &Instruction, len: usize) -> Result
         0x61 => Op::LoadXScratch(scratch()?),
         0x02 => Op::Store(scratch()?),
         0x03 => Op::StoreX(scratch()?),
-        0x05 => Op::JumpAlways(target(at, k.into(), len)?),
+        0x05 => Op::JumpAlways(jump(at, k, len)?),
         0x15 => Op::JumpEq(k, ways(at, instruction, len)?),
         0x25 => Op::JumpGt(k, ways(at, instruction, len)?),
         0x35 => Op::JumpGe(k, ways(at, instruction, len)?),
@@ -122,6 +125,29 @@ pub(super) fn decode(at: usize, instruction: &Instruction, len: usize) -> Result
         0x07 => Op::AToX,
         0x87 => Op::XToA,
         _ => return arithmetic(at, code, k),
+    })
+}
+
+/// Makes one of two wherever that can be. The second stays in its place, for those who jump there.
+pub(super) fn fuse(ops: &mut [Op]) {
+    for at in 1..ops.len() {
+        if let Op::JumpEq(k, ways) = ops[at]
+            && let Some(fused) = fused(ops[at - 1], k, ways)
+        {
+            ops[at - 1] = fused;
+        }
+    }
+}
+
+/// The ways count from behind the load.
+fn fused(load: Op, k: u32, Ways { yes, no }: Ways) -> Option<Op> {
+    let ways = Ways { yes: yes.checked_add(1)?, no: no.checked_add(1)? };
+    Some(match load {
+        Op::HeaderHalf(ETHERTYPE) => Op::EtherTypeIs(k, ways),
+        Op::PacketByte(at) => Op::PacketByteIs(u8::try_from(at).ok()?, k, ways),
+        Op::PacketHalf(at) => Op::PacketHalfIs(u8::try_from(at).ok()?, k, ways),
+        Op::PacketWord(at) => Op::PacketWordIs(u8::try_from(at).ok()?, k, ways),
+        _ => return None,
     })
 }
 
@@ -159,9 +185,9 @@ fn arithmetic(at: usize, code: u16, k: u32) -> Result<Op, ProgramError> {
         _ => false,
     };
     match (by_x, refused) {
-        (true, _) => Ok(Op::Alu(alu, Operand::X)),
+        (true, _) => Ok(Op::AluX(alu)),
         (false, true) => Err(ProgramError::Operand(at)),
-        (false, false) => Ok(Op::Alu(alu, Operand::K(k))),
+        (false, false) => Ok(Op::AluK(alu, k)),
     }
 }
 
@@ -170,14 +196,15 @@ fn scratch(at: usize, k: u32) -> Result<u8, ProgramError> {
 }
 
 fn ways(at: usize, instruction: &Instruction, len: usize) -> Result<Ways, ProgramError> {
-    let yes = target(at, instruction.jt.into(), len)?;
-    Ok(Ways { yes, no: target(at, instruction.jf.into(), len)? })
+    let Instruction { jt: yes, jf: no, .. } = *instruction;
+    jump(at, yes.max(no).into(), len)?;
+    Ok(Ways { yes, no })
 }
 
-/// Where a jump goes that leaves out so many instructions. A jump back is one over very many.
-fn target(at: usize, over: u64, len: usize) -> Result<u16, ProgramError> {
-    let target = at as u64 + 1 + over;
-    u16::try_from(target).ok().filter(|_| target < len as u64).ok_or(ProgramError::Jump(at))
+/// A jump over so many instructions, if that stays inside. A jump back is one over very many.
+fn jump(at: usize, over: u32, len: usize) -> Result<u32, ProgramError> {
+    let stays = at as u64 + 1 + u64::from(over) < len as u64;
+    if stays { Ok(over) } else { Err(ProgramError::Jump(at)) }
 }
 
 impl Alu {
@@ -217,3 +244,6 @@ impl Ways {
         usize::from(if holds { self.yes } else { self.no })
     }
 }
+
+/// So that it stays.
+const _: () = assert!(size_of::<Op>() == 8);

@@ -75,10 +75,11 @@ impl Program {
             return Err(ProgramError::Length(len));
         }
         let decode = |(at, instruction)| op::decode(at, instruction, len);
-        let ops = instructions.iter().enumerate().map(decode).collect::<Result<Box<[_]>, _>>()?;
+        let mut ops = instructions.iter().enumerate().map(decode).collect::<Result<Box<[_]>, _>>()?;
         if !matches!(ops[len - 1], Op::Return(_) | Op::ReturnA) {
             return Err(ProgramError::NoReturn);
         }
+        op::fuse(&mut ops);
         Ok(Self { instructions: instructions.into(), ops })
     }
 

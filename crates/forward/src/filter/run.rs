@@ -1,7 +1,7 @@
 //! The interpreter.
 
 use super::{
-    op::{Op, Operand, Width},
+    op::{Op, Width},
     program::SCRATCH,
     view::{HEADER, View},
 };
@@ -18,9 +18,9 @@ fn execute(ops: &[Op], frame: &View<'_>) -> Option<u32> {
     let mut scratch = [0_u32; SCRATCH];
     let mut next = 0;
     loop {
-        let op = *ops.get(next)?;
+        let op = ops.get(next)?;
         next += 1;
-        match op {
+        match *op {
             Op::HeaderByte(at) => a = u32::from(*frame.header.get(usize::from(at))?),
             Op::HeaderHalf(at) => a = half(*in_header(frame, at)?),
             Op::HeaderWord(at) => a = u32::from_be_bytes(*in_header(frame, at)?),
@@ -38,15 +38,31 @@ fn execute(ops: &[Op], frame: &View<'_>) -> Option<u32> {
             Op::LoadXScratch(n) => x = scratch[usize::from(n) % SCRATCH],
             Op::Store(n) => scratch[usize::from(n) % SCRATCH] = a,
             Op::StoreX(n) => scratch[usize::from(n) % SCRATCH] = x,
-            Op::Alu(alu, Operand::K(k)) => a = alu.of(a, k)?,
-            Op::Alu(alu, Operand::X) => a = alu.of(a, x)?,
+            Op::AluK(alu, k) => a = alu.of(a, k)?,
+            Op::AluX(alu) => a = alu.of(a, x)?,
             Op::Negate => a = a.wrapping_neg(),
-            Op::JumpAlways(to) => next = to.into(),
-            Op::JumpEq(k, ways) => next = ways.of(a == k),
-            Op::JumpGt(k, ways) => next = ways.of(a > k),
-            Op::JumpGe(k, ways) => next = ways.of(a >= k),
-            Op::JumpSet(k, ways) => next = ways.of(a & k != 0),
-            Op::JumpX(test, ways) => next = ways.of(test.of(a, x)),
+            Op::JumpAlways(over) => next += over as usize,
+            Op::JumpEq(k, ways) => next += ways.of(a == k),
+            Op::JumpGt(k, ways) => next += ways.of(a > k),
+            Op::JumpGe(k, ways) => next += ways.of(a >= k),
+            Op::JumpSet(k, ways) => next += ways.of(a & k != 0),
+            Op::JumpX(test, ways) => next += ways.of(test.of(a, x)),
+            Op::EtherTypeIs(k, ways) => {
+                a = half([frame.header[12], frame.header[13]]);
+                next += ways.of(a == k);
+            }
+            Op::PacketByteIs(at, k, ways) => {
+                a = u32::from(*frame.packet.get(usize::from(at))?);
+                next += ways.of(a == k);
+            }
+            Op::PacketHalfIs(at, k, ways) => {
+                a = half(*in_packet(frame, at.into())?);
+                next += ways.of(a == k);
+            }
+            Op::PacketWordIs(at, k, ways) => {
+                a = u32::from_be_bytes(*in_packet(frame, at.into())?);
+                next += ways.of(a == k);
+            }
             Op::Return(k) => return Some(k),
             Op::ReturnA => return Some(a),
             Op::AToX => x = a,
@@ -74,7 +90,8 @@ fn in_header<'a, const N: usize>(frame: &'a View<'_>, at: u8) -> Option<&'a [u8;
 
 #[inline(always)]
 fn in_packet<'a, const N: usize>(frame: &View<'a>, at: u32) -> Option<&'a [u8; N]> {
-    frame.packet.get(at as usize..)?.first_chunk()
+    let at = at as usize;
+    frame.packet.get(at..at + N)?.first_chunk()
 }
 
 #[inline]

@@ -214,10 +214,11 @@ fn flows_under_one_hash_are_told_apart() {
         flow: throughline_wire::Flow { id: 7, source_hash: 7 },
         threaded: false,
     };
-    for n in 0..100 {
-        both.see(&Sent { label: Some(label), ..datagram(n, if n % 2 == 0 { 53 } else { 80 }) });
+    for n in 0..99 {
+        both.see(&Sent { label: Some(label), ..datagram(n, [53, 80, 99][usize::from(n) % 3]) });
     }
-    assert_eq!(both.bank.counts().flows.hits, 0, "they displace each other");
+    let hits = both.bank.counts().flows.hits;
+    assert!(hits <= 66, "there are two places for the three of them: {hits}");
 }
 
 #[test]

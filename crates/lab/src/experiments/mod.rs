@@ -4,6 +4,7 @@ mod calls;
 mod collisions;
 mod connect;
 pub(crate) mod dispatch;
+pub(crate) mod filter;
 pub(crate) mod hash_cost;
 mod hot_object;
 mod iiop;
@@ -30,6 +31,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &tcp_scale::TcpScale,
     &pcb::Pcb,
     &connect::Connect,
+    &filter::Filter,
     &collisions::Collisions,
     &mixes::Mixes,
     &ilp::Ilp,
