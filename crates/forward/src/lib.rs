@@ -17,6 +17,7 @@ mod frame;
 mod node;
 mod port;
 mod router;
+pub mod routing;
 pub mod threaded;
 
 pub use {

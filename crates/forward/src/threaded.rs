@@ -6,6 +6,7 @@
 //! slow lookup for the packet that carries it.
 
 mod address;
+pub mod message;
 mod table;
 
 pub use {
