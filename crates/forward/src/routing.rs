@@ -1,6 +1,6 @@
 //! Routing protocols: which way leads where, and by which index at the next hop.
 //!
-//! [`DistanceVector`] is RIP version 2 or RIPng; `LinkState` floods what each router is connected to and computes shortest
+//! [`DistanceVector`] is RIP version 2 or RIPng; [`LinkState`] floods what each router is connected to and computes shortest
 //! paths. Both do no I/O: datagrams and the time go in, datagrams and changes of routes come out, and the owner tells them the
 //! indices that its [`Table`](crate::threaded::Table) gives to their routes. Everything a neighbour sends is checked, what is
 //! wrong is counted by [`Reason`], and memory is bounded whatever comes.
@@ -8,6 +8,7 @@
 pub mod authentication;
 mod distance_vector;
 mod indices;
+mod link_state;
 mod random;
 mod reason;
 pub mod rip;
@@ -19,6 +20,7 @@ use throughline_stack::smoltcp::{
 
 pub use {
     distance_vector::{DistanceVector, DistanceVectorConfig, Timers},
+    link_state::{LinkState, LinkStateConfig, LinkStateTimers},
     reason::{Reason, Refusals},
 };
 

@@ -5,7 +5,7 @@ mod routing_common;
 use routing_common::{Network, TEN, address, stub};
 use throughline_forward::{
     routing::{
-        DistanceVector, DistanceVectorConfig, Heard, Interface, Reason, Routing,
+        DistanceVector, DistanceVectorConfig, Heard, Interface, LinkState, LinkStateConfig, Reason, Routing,
         authentication::{Algorithm, Authentication, Key},
         rip::{Command, RIP_PORT, RouteEntry, Version, write_v2},
     },
@@ -17,6 +17,10 @@ fn distance_vector(node: usize, interfaces: Vec<Interface>) -> Box<dyn Routing> 
     Box::new(DistanceVector::new(DistanceVectorConfig::new(Version::Rip2, node as u32 + 1, interfaces)))
 }
 
+fn link_state(node: usize, interfaces: Vec<Interface>) -> Box<dyn Routing> {
+    Box::new(LinkState::new(LinkStateConfig::new(node as u32 + 1, interfaces)))
+}
+
 fn secret(secret: &str) -> Authentication {
     Authentication::Keyed(vec![Key { id: 1, algorithm: Algorithm::HmacSha256, secret: secret.into() }])
 }
@@ -26,6 +30,10 @@ type Protocol = (fn(usize, Vec<Interface>) -> Box<dyn Routing>, u64, u64);
 
 /// RIP: from the last update to the timeout, then the others have to hear of it, and the metric counts up to other ways.
 const DISTANCE_VECTOR: Protocol = (distance_vector, 40, 180 + 35 + 9 * 5);
+
+/// Link state: until a neighbour that says nothing is none, the next hello says so if it still hears us, and then the time that
+/// updates may be apart.
+const LINK_STATE: Protocol = (link_state, 20, 40 + 11 + 5);
 
 fn ten((routing, ..): Protocol) -> Network {
     Network::new(10, &TEN, &Authentication::None, routing)
@@ -55,6 +63,11 @@ fn distance_vectors_converge_when_links_fail() {
     links_fail_and_come_back(DISTANCE_VECTOR);
 }
 
+#[test]
+fn link_states_converge_when_links_fail() {
+    links_fail_and_come_back(LINK_STATE);
+}
+
 fn a_link_that_is_seen_to_fail(protocol: Protocol, most: u64) {
     let mut network = ten(protocol);
     network.converge(protocol.1);
@@ -71,6 +84,11 @@ fn a_link_that_is_seen_to_fail(protocol: Protocol, most: u64) {
 fn distance_vectors_converge_at_once_when_a_link_is_seen_to_fail() {
     // Bad news and better ones travel at the pace of triggered updates; who only has the lost way waits for the next update.
     a_link_that_is_seen_to_fail(DISTANCE_VECTOR, 40);
+}
+
+#[test]
+fn link_states_converge_at_once_when_a_link_is_seen_to_fail() {
+    a_link_that_is_seen_to_fail(LINK_STATE, 2);
 }
 
 /// A stranger that takes part in no protocol sends to node 0 from the other end of its first link, or from elsewhere.
@@ -147,5 +165,66 @@ fn who_lies_on_a_link_without_authentication_misdelivers_nothing() {
     assert_eq!(network.fates.lost, before.lost);
     assert_eq!(network.fates.unreachable, before.unreachable);
     // Its next update puts that right.
+    assert!(network.converged());
+}
+
+/// A message of the link-state protocol, as the router at the other end of the first link of node 0 would send it.
+fn forged_update(sequence: u64, body: &[u8], authentication: &Authentication) -> Vec<u8> {
+    message::write(Header { kind: Kind::Update, sender: 2, sequence, count: 1 }, body, authentication)
+}
+
+/// An advertisement of router `origin` that claims to be next to the prefix of node 5.
+fn claim(origin: u8, sequence: u32) -> Vec<u8> {
+    let mut body = vec![0, 0, 0, origin, 0, 0, 0, 0];
+    body.extend(sequence.to_be_bytes());
+    body.extend([0, 0, 0, 0, 0, 1, 0, 0]);
+    body.extend([4, 16, 0, 0, 10, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    body
+}
+
+#[test]
+fn forged_link_states_are_refused_and_counted() {
+    let mut network = Network::new(10, &TEN, &secret("ours"), link_state);
+    network.converge(20);
+    let before = network.refused();
+    let neighbor = address(0, 1);
+    let mut say = |bytes: &[u8]| says(&mut network, neighbor, INDEX_PORT, INDEX_PORT, bytes);
+    say(&forged_update(u64::MAX, &claim(2, 9), &Authentication::None));
+    say(&forged_update(u64::MAX, &claim(2, 9), &secret("theirs")));
+    say(&forged_update(1, &claim(2, 9), &secret("ours")));
+    let mut short = claim(2, 9);
+    short.pop();
+    say(&forged_update(u64::MAX - 1, &short, &secret("ours")));
+    let mut loopback = claim(2, 9);
+    loopback[24] = 127;
+    say(&forged_update(u64::MAX, &loopback, &secret("ours")));
+    for reason in [Reason::Authentication, Reason::Digest, Reason::Replay, Reason::Length, Reason::Prefix] {
+        assert_eq!(refused(&network, reason), 1, "{reason}");
+    }
+    assert_eq!(network.refused(), before + 5);
+    assert!(network.converged(), "nothing of it had any effect");
+}
+
+#[test]
+fn who_speaks_in_our_name_is_answered() {
+    let mut network = ten(LINK_STATE);
+    network.converge(20);
+    // Node 0 is router 1: it hears that it is elsewhere, and tells everybody where it is.
+    let bytes = forged_update(u64::MAX, &claim(1, 1_000), &Authentication::None);
+    says(&mut network, address(0, 1), INDEX_PORT, INDEX_PORT, &bytes);
+    network.run(5);
+    assert!(network.converged());
+    // In the name of node 1: believed until node 1 hears of it, which takes no longer than flooding.
+    let bytes = forged_update(u64::MAX, &claim(2, 2_000), &Authentication::None);
+    says(&mut network, address(0, 1), INDEX_PORT, INDEX_PORT, &bytes);
+    let time = network.converge(10);
+    println!("{time} s");
+    // Of those who are no neighbours nothing is believed.
+    let count = refused(&network, Reason::NotANeighbor);
+    let header = Header { kind: Kind::Update, sender: 77, sequence: 1, count: 1 };
+    let bytes = message::write(header, &claim(77, 1), &Authentication::None);
+    says(&mut network, address(0, 1), INDEX_PORT, INDEX_PORT, &bytes);
+    says(&mut network, IpAddress::v4(10, 99, 0, 1), INDEX_PORT, INDEX_PORT, &bytes);
+    assert_eq!(refused(&network, Reason::NotANeighbor), count + 2);
     assert!(network.converged());
 }

@@ -253,7 +253,7 @@ impl Routing for DistanceVector {
             self.speaker.ask(interface);
             return;
         }
-        self.indices.forget(interface, None);
+        self.indices.forget(interface);
         self.neighbors.forget(interface);
         for prefix in self.routes.through(interface) {
             self.routes.lose(prefix, now);

@@ -136,9 +136,14 @@ impl Indices {
         Ok(())
     }
 
-    /// Forgets a neighbour, or all of an interface.
-    pub fn forget(&mut self, interface: u16, neighbor: Option<IpAddress>) {
-        self.theirs.retain(|(at, who), _| *at != interface || neighbor.is_some_and(|gone| gone != *who));
+    /// Forgets all neighbours of an interface.
+    pub fn forget(&mut self, interface: u16) {
+        self.theirs.retain(|(at, _), _| *at != interface);
+    }
+
+    /// All of ours.
+    pub fn all(&self) -> impl Iterator<Item = Told> {
+        self.ours.iter().map(|(prefix, index)| Told { prefix: *prefix, index: *index })
     }
 
     /// The messages that tell them.

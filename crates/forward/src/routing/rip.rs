@@ -5,7 +5,7 @@ mod ng;
 mod signed;
 mod v2;
 
-pub(crate) use check::network;
+pub(crate) use check::{may_be_told, network};
 pub use {
     check::{EntryError, RouteEntry},
     signed::Sequences,

@@ -299,11 +299,11 @@ impl Network {
         let mut steps = 0;
         for from in 0..count {
             let distances = self.distances(from);
-            for to in 0..count {
+            for (to, distance) in distances.iter().enumerate() {
                 let destination = Ipv4Addr::new(10, to as u8, 3, 4);
                 let index = self.nodes[from].table.find(destination).map_or(NO_INDEX, |(.., index)| index);
                 self.forward(from, destination, index, TTL);
-                steps += distances[to].map_or(0, |distance| distance + 1);
+                steps += distance.map_or(0, |distance| distance + 1);
             }
         }
         let end = self.now + Duration::from_millis(100);
