@@ -88,7 +88,7 @@ pub struct Bridge {
 struct BridgePort {
     floods: Bucket,
     /// Slots of stations, at the index that frames of this port carried.
-    cache: FlowCache<Key, Slot>,
+    cache: FlowCache<[u8; 6], u32>,
     /// Whether frames leave with their labels.
     labels: bool,
 }
@@ -181,22 +181,28 @@ impl Bridge {
         label: Option<Label>,
         now: Instant,
     ) -> Option<PortId> {
-        let key = Key::new(address.0);
         let index = label.map(|label| AddressIndices::of(label).destination.into());
-        let slot = self.look_up(from, key, index, now)?;
+        let slot = self.look_up(from, address, index, now)?;
         self.fresh(slot, now)
     }
 
     /// Where a station is in the list: by index, otherwise by its address.
     #[inline]
-    fn look_up(&mut self, from: PortId, key: Key, index: Option<u32>, now: Instant) -> Option<Slot> {
+    fn look_up(
+        &mut self,
+        from: PortId,
+        address: EthernetAddress,
+        index: Option<u32>,
+        now: Instant,
+    ) -> Option<Slot> {
+        let key = Key::new(address.0);
         let Some(index) = index else { return self.table.find(&key) };
         let cache = &mut self.ports[from.index()].cache;
-        if let Some(slot) = cache.find(index, &key, now) {
-            return Some(slot);
+        if let Some(slot) = cache.find(index, &address.0, now) {
+            return Some(Slot(slot));
         }
         let slot = self.table.find(&key)?;
-        cache.put(index, key, slot, now);
+        cache.put(index, address.0, slot.0, now);
         Some(slot)
     }
 
@@ -209,10 +215,9 @@ impl Bridge {
 
     #[inline]
     fn learn(&mut self, port: PortId, address: EthernetAddress, label: Option<Label>, now: Instant) {
-        let key = Key::new(address.0);
         let index = label.map(|label| AddressIndices::of(label).source.into());
-        let Some(slot) = self.look_up(port, key, index, now) else {
-            return self.add(key, address, port, now);
+        let Some(slot) = self.look_up(port, address, index, now) else {
+            return self.add(address, port, now);
         };
         let station = &mut self.stations[slot.0 as usize];
         self.counts.moved += u64::from(station.port != port);
@@ -220,10 +225,10 @@ impl Bridge {
     }
 
     #[cold]
-    fn add(&mut self, key: Key, address: EthernetAddress, port: PortId, now: Instant) {
+    fn add(&mut self, address: EthernetAddress, port: PortId, now: Instant) {
         let station = Station { address, port, heard: now };
         let slot = self.unused.pop().unwrap_or(Slot(self.stations.len() as u32));
-        if self.table.insert_new(key, slot).is_err() {
+        if self.table.insert_new(Key::new(address.0), slot).is_err() {
             // There are as many as may be.
             self.counts.full += 1;
             return;

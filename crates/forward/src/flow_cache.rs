@@ -29,22 +29,38 @@ impl Default for FlowCacheConfig {
 /// flows as there are places, whatever strangers send. An answer that was used since somebody else first wanted its place
 /// stays for that time: a flood of new flows must bring two packets to a place between two packets of a flow to displace it.
 /// Nodes have a cache for each port, so that a flood from one displaces nothing of the others'.
+///
+/// A key of 16 bytes and an answer of 8 take 32 bytes with all that is known of them, so that both places are one cache line.
 pub struct FlowCache<K, V> {
-    places: Box<[Option<Answer<K, V>>]>,
-    lifetime: Duration,
-    /// Answers of earlier generations are invalid.
+    pairs: Box<[Pair<K, V>]>,
+    /// In ticks.
+    lifetime: u32,
+    /// As in answers that hold.
     generation: u32,
     counts: FlowCounts,
 }
 
-#[derive(Clone, Copy)]
+/// Two places, in one cache line if they fit.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Pair<K, V>([Answer<K, V>; 2]);
+
+#[derive(Clone)]
 struct Answer<K, V> {
+    /// 0 where there never was one, otherwise the cache's at that time; and [`USED`] if it was used since somebody else wanted
+    /// its place.
+    generation: u32,
+    /// The first tick at which it holds no longer.
+    until: u32,
     key: K,
     value: V,
-    until: Instant,
-    generation: u32,
-    used: bool,
 }
+
+const USED: u32 = 1;
+/// Generations are so far apart.
+const CHANGE: u32 = 2;
+/// A tick is so many bits of microseconds: 65 ms. They are the same again after nine years.
+const TICK_BITS: u32 = 16;
 
 /// What became of the lookups in a [`FlowCache`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,7 +75,7 @@ pub struct FlowCounts {
     pub refused: u64,
 }
 
-impl<K: Eq, V: Copy> FlowCache<K, V> {
+impl<K: Eq + Clone + Default, V: Copy + Default> FlowCache<K, V> {
     /// An empty cache. There are two places at least.
     ///
     /// # Errors
@@ -70,10 +86,12 @@ impl<K: Eq, V: Copy> FlowCache<K, V> {
             1..=MOST => config.places.next_power_of_two().max(2),
             _ => return Err(ConfigError::TooLarge),
         };
+        let nothing = Answer { generation: 0, until: 0, key: K::default(), value: V::default() };
+        let ticks = (config.lifetime.total_micros() >> TICK_BITS).clamp(1, i32::MAX as u64);
         Ok(Self {
-            places: (0..places).map(|_| None).collect(),
-            lifetime: config.lifetime,
-            generation: 0,
+            pairs: vec![Pair([nothing.clone(), nothing]); places / 2].into(),
+            lifetime: ticks as u32,
+            generation: CHANGE,
             counts: FlowCounts::default(),
         })
     }
@@ -81,13 +99,12 @@ impl<K: Eq, V: Copy> FlowCache<K, V> {
     /// The answer for a flow, if it is known and holds.
     #[inline]
     pub fn find(&mut self, hash: u32, key: &K, now: Instant) -> Option<V> {
-        for place in self.two_places(hash) {
-            if let Some(Some(answer)) = self.places.get_mut(place)
-                && answer.key == *key
-                && answer.generation == self.generation
-                && now < answer.until
-            {
-                answer.used = true;
+        let (place, generation, now) = (self.place(hash), self.generation, tick(now));
+        let Pair(pair) = &mut self.pairs[place / 2];
+        for at in [place % 2, 1 - place % 2] {
+            let answer = &mut pair[at];
+            if answer.key == *key && answer.holds(generation, now) {
+                answer.generation |= USED;
                 self.counts.hits += 1;
                 return Some(answer.value);
             }
@@ -104,58 +121,44 @@ impl<K: Eq, V: Copy> FlowCache<K, V> {
     /// As [`put`](Self::put), and the answer is told its place, of [`places`](Self::places), which no other answer has while
     /// it holds.
     pub fn put_at(&mut self, hash: u32, key: K, now: Instant, value: impl FnOnce(usize) -> V) -> bool {
-        let both = self.two_places(hash);
-        let known = both.into_iter().find(|place| self.is_at(*place, &key));
-        let free = || both.into_iter().find(|place| !self.holds(*place, now));
-        let unused = || both.into_iter().find(|place| !self.is_used(*place));
-        let Some(place) = known.or_else(free).or_else(unused) else {
-            both.into_iter().for_each(|place| self.want(place));
+        let (place, generation, now) = (self.place(hash), self.generation, tick(now));
+        let Pair(pair) = &mut self.pairs[place / 2];
+        let both = [place % 2, 1 - place % 2];
+        let first = |is: &dyn Fn(&Answer<K, V>) -> bool| both.into_iter().find(|at| is(&pair[*at]));
+        let known = first(&|answer| answer.generation != 0 && answer.key == key);
+        let free = || first(&|answer| !answer.holds(generation, now));
+        let unused = || first(&|answer| answer.generation & USED == 0);
+        let Some(at) = known.or_else(free).or_else(unused) else {
+            // Those who have them must use them until they are wanted again.
+            pair.iter_mut().for_each(|answer| answer.generation &= !USED);
             self.counts.refused += 1;
             return false;
         };
-        self.counts.displaced += u64::from(known.is_none() && self.holds(place, now));
-        let until = now + self.lifetime;
-        let value = value(place);
-        self.places[place] = Some(Answer { key, value, until, generation: self.generation, used: false });
+        self.counts.displaced += u64::from(known.is_none() && pair[at].holds(generation, now));
+        let until = now.wrapping_add(self.lifetime);
+        pair[at] = Answer { generation, until, key, value: value(place & !1 | at) };
         true
     }
 
     /// How many places there are.
     pub fn places(&self) -> usize {
-        self.places.len()
+        2 * self.pairs.len()
     }
 
-    /// The place that the hash names, and its neighbour.
-    #[inline]
-    fn two_places(&self, hash: u32) -> [usize; 2] {
-        let place = hash as usize & (self.places.len() - 1);
-        [place, place ^ 1]
-    }
-
-    fn is_at(&self, place: usize, key: &K) -> bool {
-        self.places[place].as_ref().is_some_and(|answer| answer.key == *key)
-    }
-
-    fn holds(&self, place: usize, now: Instant) -> bool {
-        let holds = |answer: &Answer<K, V>| answer.generation == self.generation && now < answer.until;
-        self.places[place].as_ref().is_some_and(holds)
-    }
-
-    fn is_used(&self, place: usize) -> bool {
-        self.places[place].as_ref().is_some_and(|answer| answer.used)
-    }
-
-    /// Somebody else wants the place, and gets it unless it is used until it is wanted again.
-    fn want(&mut self, place: usize) {
-        if let Some(answer) = &mut self.places[place] {
-            answer.used = false;
-        }
+    /// The place that the hash names.
+    #[inline(always)]
+    fn place(&self, hash: u32) -> usize {
+        hash as usize & (self.places() - 1)
     }
 
     /// Forgets all answers, in one step: a route or a filter has changed.
     pub fn invalidate(&mut self) {
-        // After 2^32 changes within the lifetime of an answer it would hold again; it is too old by then.
-        self.generation = self.generation.wrapping_add(1);
+        self.generation = self.generation.wrapping_add(CHANGE);
+        if self.generation == 0 {
+            // Answers of 2^31 changes ago would hold again.
+            self.pairs.iter_mut().flat_map(|Pair(pair)| pair).for_each(|answer| answer.generation = 0);
+            self.generation = CHANGE;
+        }
     }
 
     /// What became of the lookups so far.
@@ -165,8 +168,20 @@ impl<K: Eq, V: Copy> FlowCache<K, V> {
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.places)
+        size_of_val(&*self.pairs)
     }
+}
+
+impl<K, V> Answer<K, V> {
+    #[inline(always)]
+    fn holds(&self, generation: u32, now: u32) -> bool {
+        self.generation | USED == generation | USED && (self.until.wrapping_sub(now) as i32) > 0
+    }
+}
+
+#[inline(always)]
+fn tick(now: Instant) -> u32 {
+    (now.total_micros() >> TICK_BITS) as u32
 }
 
 #[cfg(test)]
@@ -238,6 +253,11 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(|places| new(places).unwrap().places()), [2, 2, 4, 4]);
         assert!(matches!(new(0), Err(ConfigError::ZeroChains)));
         assert!(matches!(new(usize::MAX), Err(ConfigError::TooLarge)));
+    }
+
+    #[test]
+    fn two_routes_are_a_cache_line() {
+        assert_eq!(size_of::<Pair<[u64; 2], [u16; 4]>>(), 64);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use throughline_stack::{Message, Pool};
 
 /// A port of a node: its number in the order in which the ports were named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PortId(pub u16);
 
 impl PortId {

@@ -23,7 +23,7 @@ use throughline_stack::{
 };
 
 use self::{
-    header::{Ip, number},
+    header::{Ip, key},
     icmp::Error,
     pending::Pending,
     routes::Routes,
@@ -84,13 +84,16 @@ struct Port {
     labels: bool,
     /// The router as a host on this network: address resolution, and users of UDP such as routing protocols.
     graph: Graph,
-    cache: FlowCache<u128, Way>,
+    cache: FlowCache<Key, Way>,
     /// Of the hardware addresses that ways were found with.
     generation: u32,
 }
 
+/// A destination as a key: an address of IPv6, or one of IPv4 in such (RFC 4291, 2.5.5.2).
+type Key = [u64; 2];
+
 /// Where a packet goes next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Way {
     port: PortId,
     hardware: EthernetAddress,
@@ -280,7 +283,7 @@ impl Router {
     /// Where a packet goes; `from` is the port that it came by, if it is not the router's own.
     #[inline]
     fn next(&mut self, from: Option<PortId>, seen: &Seen, now: Instant) -> Result<Next, Error> {
-        let key = number(seen.ip.destination);
+        let key = key(seen.ip.destination);
         let place = from.and_then(|from| Some((from, self.index.of(seen.label, key)?)));
         if let Some((from, index)) = place
             && let Some(way) = self.ports[from.index()].cache.find(index, &key, now)
@@ -322,7 +325,7 @@ impl Router {
 impl FlowIndex {
     /// Where the flow of a packet with this label and key is.
     #[inline]
-    fn of(self, label: Option<Label>, key: u128) -> Option<u32> {
+    fn of(self, label: Option<Label>, key: Key) -> Option<u32> {
         let carried = label.filter(|label| !label.threaded).map(|label| label.flow.source_hash);
         match self {
             Self::Never => None,
@@ -336,8 +339,8 @@ impl FlowIndex {
 /// A number of which all bits depend on all bits of the address. Who knows it can make flows collide, his own and others' on
 /// his port.
 #[inline]
-fn hash(key: u128) -> u32 {
-    let folded = (key as u64) ^ ((key >> 64) as u64).rotate_left(32);
+fn hash([high, low]: Key) -> u32 {
+    let folded = low ^ high.rotate_left(32);
     (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 

@@ -16,6 +16,7 @@ const PARTS: &[(&str, Part)] = &[
     ("dispatch-probe", experiments::dispatch::probe::play),
     ("dispatch-bytes", experiments::dispatch::bytes::play),
     ("filter-probe", experiments::filter::play),
+    ("forwarding-probe", experiments::forwarding::probe::play),
     ("hash-cost-probe", experiments::hash_cost::play),
     ("paths-probe", experiments::paths::probe::play),
     ("tcp-scale-memory", experiments::tcp_scale::weigh),

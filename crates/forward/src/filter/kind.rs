@@ -24,7 +24,7 @@ pub(super) const KINDS: usize = Kind::ALL.len();
 
 /// Header bytes of a flow, eight at a time, each where it was loaded from the frame; 0 where they differ between frames of
 /// one flow.
-#[derive(Clone, Copy, Debug, Eq)]
+#[derive(Clone, Copy, Debug, Default, Eq)]
 pub(super) struct FlowKey([u64; 8]);
 
 /// Without a branch for each word.

@@ -1,10 +1,10 @@
 //! What a router looks at, and changes, in the header of a packet.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use throughline_stack::smoltcp::wire::{Ipv4Packet, Ipv6Packet};
 
-use super::Refused;
+use super::{Key, Refused};
 
 pub(super) const IPV4: u16 = 0x0800;
 pub(super) const IPV6: u16 = 0x86dd;
@@ -144,12 +144,15 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-/// An address as a number, the same for no two of them.
+/// A destination as a key.
 #[inline]
-pub(super) fn number(address: IpAddr) -> u128 {
+pub(super) fn key(address: IpAddr) -> Key {
     match address {
-        IpAddr::V4(address) => Ipv4Addr::to_ipv6_mapped(&address).to_bits(),
-        IpAddr::V6(address) => Ipv6Addr::to_bits(address),
+        IpAddr::V4(address) => [0, 0xffff << 32 | u64::from(address.to_bits())],
+        IpAddr::V6(address) => {
+            let bits = address.to_bits();
+            [(bits >> 64) as u64, bits as u64]
+        }
     }
 }
 

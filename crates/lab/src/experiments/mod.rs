@@ -5,6 +5,7 @@ mod collisions;
 mod connect;
 pub(crate) mod dispatch;
 pub(crate) mod filter;
+pub(crate) mod forwarding;
 pub(crate) mod hash_cost;
 mod hot_object;
 mod iiop;
@@ -33,6 +34,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &connect::Connect,
     &filter::Filter,
     &collisions::Collisions,
+    &forwarding::Forwarding,
     &mixes::Mixes,
     &ilp::Ilp,
 ];
