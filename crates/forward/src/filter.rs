@@ -22,6 +22,7 @@
 mod analysis;
 mod bank;
 mod consumers;
+mod deliver;
 mod kind;
 mod op;
 mod pcap;
@@ -32,6 +33,7 @@ mod view;
 pub use {
     bank::{FilterBank, FilterBankConfig, FilterCounts, FilterId},
     consumers::{Consumer, Consumers},
+    deliver::{Delivery, DeliveryConfig, DeliveryCounts, SubscribeError, Subscriber},
     pcap::{CompileError, Libpcap, Reference},
     program::{Instruction, MAX_INSTRUCTIONS, Program, ProgramError},
     view::View,

@@ -120,12 +120,15 @@ impl FilterBank {
         Some(filter.consumer)
     }
 
-    /// Removes all filters of a consumer, and forgets all answers. How many there were.
+    /// Removes all filters of a consumer, and forgets all answers if there were any. How many there were.
     pub fn remove_consumer(&mut self, consumer: Consumer) -> usize {
         let before = self.filters.len();
         self.filters.retain(|filter| filter.consumer != consumer);
-        self.changed();
-        before - self.filters.len()
+        let removed = before - self.filters.len();
+        if removed != 0 {
+            self.changed();
+        }
+        removed
     }
 
     fn changed(&mut self) {
