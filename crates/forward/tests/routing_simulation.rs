@@ -91,6 +91,26 @@ fn link_states_converge_at_once_when_a_link_is_seen_to_fail() {
     a_link_that_is_seen_to_fail(LINK_STATE, 2);
 }
 
+#[test]
+fn between_areas_packets_go_by_hash_and_inside_by_index() {
+    for protocol in [DISTANCE_VECTOR, LINK_STATE] {
+        let mut network = ten(protocol);
+        network.areas(|node| if node < 5 { 0..5 } else { 5..10 });
+        network.converge(protocol.1);
+        network.run(30);
+        let before = network.fates;
+        assert!(network.one_packet(0, 2, |fates| fates.threaded == 3 && fates.looked_up == 0));
+        // The first packet of a flow is looked up, those after it are not.
+        network.one_packet(0, 8, |_| true);
+        assert!(
+            network.one_packet(0, 8, |fates| fates.cached > 1 && fates.looked_up == 0 && fates.threaded == 0)
+        );
+        assert!(before.threaded > 0 && before.cached > 0);
+        network.carries[12] = [false; 2];
+        network.converge(protocol.2);
+    }
+}
+
 /// A stranger that takes part in no protocol sends to node 0 from the other end of its first link, or from elsewhere.
 fn says(network: &mut Network, from: IpAddress, from_port: u16, port: u16, bytes: &[u8]) {
     let heard = Heard { interface: 0, from, from_port, port, hop_limit: 1 };

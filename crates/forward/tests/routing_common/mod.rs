@@ -8,6 +8,7 @@ use std::{
 
 use ip_network_table_deps_treebitmap::IpLookupTable;
 use throughline_forward::{
+    FlowCache, FlowCacheConfig,
     routing::{Action, Heard, Interface, Routing, authentication::Authentication},
     threaded::{NO_INDEX, Prefix, Route, Table},
 };
@@ -43,6 +44,10 @@ pub struct Node {
     pub routing: Box<dyn Routing>,
     pub table: Table<Ipv4Addr, 256>,
     plain: IpLookupTable<Ipv4Addr, Route<Ipv4Addr>>,
+    /// Routes of packets with a source hash.
+    flows: FlowCache<Ipv4Addr, Route<Ipv4Addr>>,
+    /// The area's nodes; indices are of their prefixes only.
+    area: std::ops::Range<usize>,
     /// Link of each interface, and our end of it.
     interfaces: Vec<(usize, usize)>,
     polled: Option<Instant>,
@@ -58,11 +63,20 @@ pub struct Fates {
     /// Steps by index, and by lookup.
     pub threaded: u64,
     pub looked_up: u64,
+    /// Steps by source hash, which were in the cache.
+    pub cached: u64,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy)]
+enum Mark {
+    Index(u32),
+    Hash(u32),
 }
 
 enum Event {
     Datagram { node: usize, heard: Heard, bytes: Vec<u8> },
-    Packet { node: usize, destination: Ipv4Addr, index: u32, ttl: u8 },
+    Packet { node: usize, destination: Ipv4Addr, mark: Mark, ttl: u8 },
 }
 
 pub struct Network {
@@ -105,6 +119,8 @@ impl Network {
                 routing: routing(node, configured.collect()),
                 table: Table::new(Duration::from_secs(240)),
                 plain: IpLookupTable::new(),
+                flows: FlowCache::new(FlowCacheConfig { places: 64, ..FlowCacheConfig::default() }).unwrap(),
+                area: 0..count,
                 interfaces,
                 polled: Some(Instant::ZERO),
             }
@@ -124,6 +140,13 @@ impl Network {
             network.connect(node);
         }
         network
+    }
+
+    /// Of the area of each node. Before anything happens.
+    pub fn areas(&mut self, area: impl Fn(usize) -> std::ops::Range<usize>) {
+        for (node, at) in self.nodes.iter_mut().zip(0..) {
+            node.area = area(at);
+        }
     }
 
     fn connect(&mut self, at: usize) {
@@ -190,7 +213,7 @@ impl Network {
                     port: learned.interface,
                     next_hop: Some(next_hop),
                     next_index: learned.next_index,
-                    indexed: true,
+                    indexed: self.nodes[at].is_of_area(learned.prefix),
                 };
                 self.nodes[at].route(learned.prefix, route, now);
             }
@@ -199,6 +222,7 @@ impl Network {
                 let node = &mut self.nodes[at];
                 assert!(node.table.remove(prefix, now));
                 node.plain.remove(prefix.address(), prefix.length().into());
+                node.flows.invalidate();
                 node.routing.assigned(prefix.into(), NO_INDEX, now);
             }
             Action::Send { interface, from_port, port, bytes, .. } => {
@@ -228,7 +252,7 @@ impl Network {
     fn happen(&mut self, event: Event) {
         match event {
             Event::Datagram { node, heard, bytes } => self.hear(node, &heard, &bytes),
-            Event::Packet { node, destination, index, ttl } => self.forward(node, destination, index, ttl),
+            Event::Packet { node, destination, mark, ttl } => self.forward(node, destination, mark, ttl),
         }
     }
 
@@ -247,31 +271,55 @@ impl Network {
     fn packet(&mut self) {
         let (from, to) = (self.random(self.nodes.len()), self.random(self.nodes.len()));
         let destination = Ipv4Addr::new(10, to as u8, self.random(256) as u8, 1);
-        let told = self.nodes[from].table.find(destination).map_or(NO_INDEX, |(.., index)| index);
-        let index = if self.random(4) == 0 { self.random(64) as u32 } else { told };
-        self.forward(from, destination, index, TTL);
+        let mark = match self.random(8) {
+            0 | 1 => Mark::Index(self.random(64) as u32),
+            2 => Mark::Hash(self.random(1 << 20) as u32),
+            _ => self.mark(from, destination),
+        };
+        self.forward(from, destination, mark, TTL);
     }
 
-    fn forward(&mut self, at: usize, destination: Ipv4Addr, index: u32, ttl: u8) {
+    /// What a host behind a router puts on packets: the index it is told, or else a hash, the same for each flow.
+    fn mark(&self, from: usize, destination: Ipv4Addr) -> Mark {
+        let index = self.nodes[from].table.find(destination).map_or(NO_INDEX, |(.., index)| index);
+        if index == NO_INDEX {
+            Mark::Hash(destination.to_bits().wrapping_mul(0x9e37_79b9))
+        } else {
+            Mark::Index(index)
+        }
+    }
+
+    fn forward(&mut self, at: usize, destination: Ipv4Addr, mark: Mark, ttl: u8) {
         let node = &mut self.nodes[at];
         let plain = node.plain.longest_match(destination).map(|(.., route)| *route);
         let Some(plain) = plain else {
             self.fates.unreachable += 1;
             return;
         };
-        let (port, index) = match node.table.step(index, destination) {
-            Some(step) => {
-                assert_eq!(
-                    (step.port(), step.next_index()),
-                    (plain.port, plain.next_index),
-                    "misled by an index"
-                );
-                self.fates.threaded += 1;
-                (step.port(), step.next_index())
-            }
-            None => {
-                self.fates.looked_up += 1;
-                (plain.port, plain.next_index)
+        let (port, mark) = match mark {
+            Mark::Index(index) => match node.table.step(index, destination) {
+                Some(step) => {
+                    assert_eq!((step.port(), step.next_index()), (plain.port, plain.next_index), "misled");
+                    self.fates.threaded += 1;
+                    (step.port(), Mark::Index(step.next_index()))
+                }
+                None => {
+                    self.fates.looked_up += 1;
+                    (plain.port, Mark::Index(plain.next_index))
+                }
+            },
+            Mark::Hash(hash) => {
+                match node.flows.find(hash, &destination, self.now) {
+                    Some(route) => {
+                        assert_eq!(route, plain, "misled by a hash");
+                        self.fates.cached += 1;
+                    }
+                    None => {
+                        node.flows.put(hash, destination, plain, self.now);
+                        self.fates.looked_up += 1;
+                    }
+                }
+                (plain.port, mark)
             }
         };
         if port == LOCAL {
@@ -289,10 +337,22 @@ impl Network {
             return;
         }
         let (node, _) = self.other(link, end);
-        self.later(Event::Packet { node, destination, index, ttl: ttl - 1 });
+        self.later(Event::Packet { node, destination, mark, ttl: ttl - 1 });
     }
 
-    /// A packet from each to each. Whether all arrived, all but the first step by index, by ways that are the shortest.
+    /// A packet that arrives: what its steps were.
+    pub fn one_packet(&mut self, from: usize, to: usize, steps: impl Fn(Fates) -> bool) -> bool {
+        let before = std::mem::take(&mut self.fates);
+        let destination = Ipv4Addr::new(10, to as u8, 9, 9);
+        let mark = self.mark(from, destination);
+        self.forward(from, destination, mark, TTL);
+        let end = self.now + Duration::from_millis(50);
+        self.until(end);
+        let fates = std::mem::replace(&mut self.fates, before);
+        fates.delivered == 1 && steps(fates)
+    }
+
+    /// A packet from each to each. Whether all arrived by ways that are the shortest, and, if there is one area, each step by index.
     pub fn converged(&mut self) -> bool {
         let before = std::mem::take(&mut self.fates);
         let count = self.nodes.len();
@@ -301,15 +361,17 @@ impl Network {
             let distances = self.distances(from);
             for (to, distance) in distances.iter().enumerate() {
                 let destination = Ipv4Addr::new(10, to as u8, 3, 4);
-                let index = self.nodes[from].table.find(destination).map_or(NO_INDEX, |(.., index)| index);
-                self.forward(from, destination, index, TTL);
+                let mark = self.mark(from, destination);
+                self.forward(from, destination, mark, TTL);
                 steps += distance.map_or(0, |distance| distance + 1);
             }
         }
         let end = self.now + Duration::from_millis(100);
         self.until(end);
         let fates = std::mem::replace(&mut self.fates, before);
-        fates.delivered == (count * count) as u64 && fates.threaded == steps && fates.looked_up == 0
+        let all = fates.threaded + fates.cached + fates.looked_up;
+        let by_hash = self.nodes.iter().any(|node| node.area != (0..count));
+        fates.delivered == (count * count) as u64 && all == steps && (by_hash || fates.threaded == steps)
     }
 
     /// Links to each node, by those that carry both ways.
@@ -350,9 +412,16 @@ impl Network {
 }
 
 impl Node {
+    fn is_of_area(&self, prefix: IpCidr) -> bool {
+        let IpAddress::Ipv4(address) = prefix.address() else { panic!("IPv4 only") };
+        let node = usize::from(address.octets()[1]);
+        node >= 200 || self.area.contains(&node)
+    }
+
     fn route(&mut self, prefix: IpCidr, route: Route<Ipv4Addr>, now: Instant) {
         let prefix = Prefix::of(prefix).unwrap();
         let index = self.table.insert(prefix, route, now);
+        self.flows.invalidate();
         self.plain.insert(prefix.address(), prefix.length().into(), route);
         self.routing.assigned(prefix.into(), index, now);
     }

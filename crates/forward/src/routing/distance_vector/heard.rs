@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use throughline_stack::smoltcp::{
     time::{Duration, Instant},
-    wire::{IpAddress, IpCidr},
+    wire::IpAddress,
 };
 
 use crate::{
     routing::Reason,
-    threaded::{NO_INDEX, message::Told},
+    threaded::{NO_INDEX, message::Told, source::whole},
 };
 
 #[derive(Debug)]
@@ -80,13 +80,4 @@ impl Neighbors {
         let told = |address: IpAddress| Told { prefix: whole(address), index: NO_INDEX };
         self.known.keys().filter(|(at, _)| *at == interface).map(|(_, from)| told(*from)).collect()
     }
-}
-
-/// One address as a prefix.
-pub(super) fn whole(address: IpAddress) -> IpCidr {
-    let length = match address {
-        IpAddress::Ipv4(_) => 32,
-        IpAddress::Ipv6(_) => 128,
-    };
-    IpCidr::new(address, length)
 }

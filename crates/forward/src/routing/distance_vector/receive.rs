@@ -5,13 +5,16 @@ use throughline_stack::smoltcp::{
     wire::IpAddress,
 };
 
-use super::{DistanceVector, heard::whole, port_of, routes::Offer};
+use super::{DistanceVector, port_of, routes::Offer};
 use crate::{
     routing::{
         Heard, Reason,
         rip::{self, Command, EntryError, INFINITY, Message, RouteEntry, Version},
     },
-    threaded::message::{self, INDEX_PORT, Kind, MOST_INDICES},
+    threaded::{
+        message::{self, INDEX_PORT, Kind, MOST_INDICES},
+        source::whole,
+    },
 };
 
 /// Answers to requests for all routes in a second, for each link.

@@ -1,0 +1,108 @@
+//! Routers of a link agree on the indices of groups.
+
+use throughline_forward::{
+    routing::Reason,
+    threaded::{Groups, GroupsConfig, NO_INDEX},
+};
+use throughline_stack::smoltcp::{
+    time::{Duration, Instant},
+    wire::IpAddress,
+};
+
+struct Link {
+    routers: Vec<(bool, Groups)>,
+    now: Instant,
+    refused: Vec<Reason>,
+}
+
+fn address(router: usize) -> IpAddress {
+    IpAddress::v4(10, 0, 0, router as u8 + 1)
+}
+
+fn group(n: u8) -> IpAddress {
+    IpAddress::v4(239, 1, 1, n)
+}
+
+impl Link {
+    fn new(priorities: &[u8]) -> Self {
+        let router = |(n, priority): (usize, &u8)| {
+            let config = GroupsConfig { priority: *priority, ..GroupsConfig::new(n as u32 + 1, address(n)) };
+            (true, Groups::new(config, Instant::ZERO))
+        };
+        let routers = priorities.iter().enumerate().map(router).collect();
+        Self { routers, now: Instant::ZERO, refused: Vec::new() }
+    }
+
+    fn run(&mut self, seconds: u64) {
+        for _ in 0..seconds * 10 {
+            for from in 0..self.routers.len() {
+                if !self.routers[from].0 {
+                    continue;
+                }
+                for message in self.routers[from].1.poll(self.now) {
+                    for (to, (up, router)) in self.routers.iter_mut().enumerate() {
+                        if to != from && *up {
+                            self.refused.extend(router.receive(address(from), &message, self.now).err());
+                        }
+                    }
+                }
+            }
+            self.now += Duration::from_millis(100);
+        }
+    }
+
+    fn groups(&mut self, router: usize) -> &mut Groups {
+        &mut self.routers[router].1
+    }
+}
+
+#[test]
+fn the_designated_router_gives_indices_out() {
+    let mut link = Link::new(&[1, 5, 5]);
+    link.run(15);
+    assert!(link.routers.iter().all(|(_, router)| router.designated() == Some(address(2))));
+    let now = link.now;
+    link.groups(0).set_ports(group(1), 0b0010, now);
+    link.groups(1).set_ports(group(1), 0b1000, now);
+    link.groups(1).set_ports(group(2), 0b0100, now);
+    link.run(5);
+    let [one, two] = [1, 2].map(|n| link.routers[2].1.index(group(n)));
+    assert_ne!(one, two);
+    assert!(link.routers.iter().all(|(_, router)| router.index(group(1)) == one && one != NO_INDEX));
+    assert_eq!(link.groups(0).follow(one, group(1)), Some(0b0010));
+    assert_eq!(link.groups(1).follow(one, group(1)), Some(0b1000));
+    assert_eq!(link.groups(1).follow(one, group(2)), None, "another group's");
+    assert_eq!(link.groups(1).follow(two, group(2)), link.groups(1).find(group(2)));
+    for index in 0..5_000 {
+        let found = link.groups(1).follow(index, group(2));
+        assert!(found.is_none() || found == Some(0b0100));
+    }
+
+    // It goes; the next one keeps what was given out.
+    link.routers[2].0 = false;
+    link.run(45);
+    assert_eq!(link.groups(0).designated(), Some(address(1)));
+    assert_eq!(link.groups(0).index(group(1)), one);
+    assert_eq!(link.groups(0).follow(one, group(1)), Some(0b0010));
+    // What nobody wants any more is free again.
+    let now = link.now;
+    link.groups(1).set_ports(group(2), 0, now);
+    link.run(45);
+    assert_eq!(link.groups(0).index(group(2)), NO_INDEX);
+    assert_eq!(link.groups(0).index(group(1)), one);
+}
+
+#[test]
+fn only_the_designated_router_is_believed() {
+    let mut link = Link::new(&[1, 5]);
+    link.run(15);
+    let mut liar = Groups::new(GroupsConfig { priority: 9, ..GroupsConfig::new(9, address(8)) }, link.now);
+    liar.set_ports(group(1), 1, link.now);
+    let messages = liar.poll(link.now);
+    // It does not say that it would be designated, and gives out indices all the same.
+    let now = link.now;
+    assert_eq!(link.groups(0).receive(address(8), &messages[1], now), Err(Reason::NotANeighbor));
+    assert_eq!(link.groups(0).receive(address(0), &messages[1], now), Err(Reason::OwnId));
+    assert_eq!(link.groups(0).receive(address(8), &messages[1][..40], now), Err(Reason::NotANeighbor));
+    assert_eq!(link.groups(0).index(group(1)), NO_INDEX);
+}
