@@ -45,7 +45,7 @@ pub struct Node {
     pub table: Table<Ipv4Addr, 256>,
     plain: IpLookupTable<Ipv4Addr, Route<Ipv4Addr>>,
     /// Routes of packets with a source hash.
-    flows: FlowCache<Ipv4Addr, Route<Ipv4Addr>>,
+    flows: FlowCache<u32, Option<Route<Ipv4Addr>>>,
     /// The area's nodes; indices are of their prefixes only.
     area: std::ops::Range<usize>,
     /// Link of each interface, and our end of it.
@@ -309,13 +309,13 @@ impl Network {
                 }
             },
             Mark::Hash(hash) => {
-                match node.flows.find(hash, &destination, self.now) {
+                match node.flows.find(hash, &destination.to_bits(), self.now) {
                     Some(route) => {
-                        assert_eq!(route, plain, "misled by a hash");
+                        assert_eq!(route, Some(plain), "misled by a hash");
                         self.fates.cached += 1;
                     }
                     None => {
-                        node.flows.put(hash, destination, plain, self.now);
+                        node.flows.put(hash, destination.to_bits(), Some(plain), self.now);
                         self.fates.looked_up += 1;
                     }
                 }
