@@ -3,6 +3,7 @@
 mod calls;
 mod collisions;
 mod connect;
+mod discards;
 pub(crate) mod dispatch;
 pub(crate) mod filter;
 pub(crate) mod forwarding;

@@ -1,16 +1,19 @@
 //! One set of protocols run in three architectures: what a message costs in each.
 
+mod discards;
 pub(crate) mod probe;
 mod report;
+mod stacks;
 mod talk;
 mod veth;
 
 use std::time::Duration;
 
-use throughline_stack::Architecture;
+use throughline_stack::{Architecture, Graph};
 
+use self::stacks::{Stack, Way};
+use self::talk::Talk;
 pub(crate) use self::talk::failed;
-use self::talk::{Stack, Talk, Way, lowest};
 use self::veth::VethTalk;
 use crate::callgrind;
 use crate::timing::{Work, in_turns};
@@ -37,21 +40,22 @@ const PAPER: [(Architecture, Stack, [f64; 5]); 10] = [
 ];
 
 /// Everything that is measured: each architecture over the Ethernet that the paper has it on, the others over the extended
-/// one too, so that like can be compared with like, and UDP with check sums.
+/// one too, so that like can be compared with like, and UDP with check sums. Then IPv6, and sealed datagrams.
 fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
     for architecture in Architecture::ALL {
-        for stack in Stack::ALL {
+        for stack in Stack::PAPERS {
             for lowest in ["eth", "ethdaa"] {
                 if architecture == Architecture::Direct && lowest == "eth" {
                     continue;
                 }
-                ways.push(Way { stack, architecture, lowest, checksums: stack.papers_checksums() });
+                ways.push(Way { stack, architecture, lowest, checksums: stack.checksums() });
                 if stack == Stack::Udp {
                     ways.push(Way { stack, architecture, lowest, checksums: true });
                 }
             }
         }
+        ways.extend(Stack::OTHERS.map(|stack| Way::usual(stack, architecture)));
     }
     ways
 }
@@ -83,6 +87,7 @@ impl Experiment for Paths {
         sink.step("timing round trips over veth pairs");
         // On a thread of its own, which has another network from then on.
         let over_veth = std::thread::scope(|scope| scope.spawn(|| over_veth(options)).join());
+        timed.extend(discards::rows(&ways, &talks, "none"));
         match over_veth.map_err(|_| failed("a message was lost on a veth pair"))?? {
             Ok(rows) => timed.extend(rows),
             Err(why) => sink.note(&format!("SKIPPED: round trips over veth pairs: {why}")),
@@ -113,11 +118,6 @@ fn row(metric: &str, unit: &str, way: Way, bytes: usize, value: f64) -> Row {
     if way.is_papers() { row.claim(claim) } else { row }
 }
 
-/// A way of the paper's.
-fn papers(stack: Stack, architecture: Architecture) -> Way {
-    Way { stack, architecture, lowest: lowest(architecture), checksums: stack.papers_checksums() }
-}
-
 /// Instructions, and how the direct and the integrated architecture compare with the layered one.
 fn count(sink: &mut dyn Sink) -> Result<(), LabError> {
     let counts = callgrind::run("paths-probe", &[])?;
@@ -138,26 +138,19 @@ fn count(sink: &mut dyn Sink) -> Result<(), LabError> {
             ))?;
         }
     }
-    let placed = |architecture, bytes| {
-        let way = Way { checksums: true, ..papers(Stack::Udp, architecture) };
-        (way, of("place", way, bytes))
-    };
     for bytes in SIZES {
         for way in ways().into_iter().filter(|way| way.has_data_checked()) {
             sink.row(row("place_instructions", "instructions", way, bytes, of("place", way, bytes)))?;
         }
-        let (_, layered) = placed(Architecture::Layered, bytes);
-        for architecture in [Architecture::Direct, Architecture::Integrated] {
-            let (way, instructions) = placed(architecture, bytes);
-            let row = row("place_of_layered", "ratio", way, bytes, instructions / layered);
-            sink.row(if bytes >= 1000 { row.at_most(1.0) } else { row })?;
+        for stack in [Stack::Udp, Stack::Udp6, Stack::Sealed] {
+            places(&of, stack, bytes, sink)?;
         }
     }
-    let received = |architecture, stack| of("receive", papers(stack, architecture), 1);
-    for stack in Stack::ALL {
+    let received = |architecture, stack| of("receive", Way::usual(stack, architecture), 1);
+    for stack in Stack::PAPERS {
         let layered = received(Architecture::Layered, stack);
         let relative = |metric, architecture, target: Option<f64>| {
-            let way = papers(stack, architecture);
+            let way = Way::usual(stack, architecture);
             let row = row(metric, "ratio", way, 1, received(architecture, stack) / layered).claim("PATHS-4");
             target.map_or(row.clone(), |target| row.at_most(target))
         };
@@ -169,8 +162,35 @@ fn count(sink: &mut dyn Sink) -> Result<(), LabError> {
     Ok(())
 }
 
+/// What it takes to have the data where the user wants it, beside the layered architecture, and beside the same one where the data
+/// is checked or opened in a pass of its own.
+fn places(
+    of: &impl Fn(&str, Way, usize) -> f64,
+    stack: Stack,
+    bytes: usize,
+    sink: &mut dyn Sink,
+) -> Result<(), LabError> {
+    let way = |architecture| Way { checksums: true, ..Way::usual(stack, architecture) };
+    let layered = of("place", way(Architecture::Layered), bytes);
+    for architecture in [Architecture::Direct, Architecture::Integrated] {
+        let way = way(architecture);
+        let (together, apart) = (of("place", way, bytes), of("place-apart", way, bytes));
+        sink.row(row("place_apart_instructions", "instructions", way, bytes, apart))?;
+        for (metric, other) in [("place_of_layered", layered), ("place_of_apart", apart)] {
+            let row = row(metric, "ratio", way, bytes, together / other);
+            // A cipher decrypts where the data lies: then there is little to save.
+            let aimed = bytes >= 1000 && (metric == "place_of_layered" || stack != Stack::Sealed);
+            sink.row(if aimed { row.at_most(1.0) } else { row })?;
+        }
+    }
+    Ok(())
+}
+
 /// Two hosts that talk.
 trait Talks {
+    /// Theirs.
+    fn graphs(&self) -> [&Graph; 2];
+
     /// A message goes there and comes back; returns how many bytes came.
     fn round_trip(&mut self, data: &[u8]) -> Result<usize, LabError>;
 }
@@ -208,13 +228,15 @@ fn time<T: Talks>(options: &Options, metric: &str, ways: &[Way], talks: &mut [T]
     rows
 }
 
-/// Round trips of the paper's ways over a veth pair each; or why there are none.
+/// Round trips of the usual ways over a veth pair each; or why there are none.
 fn over_veth(options: &Options) -> Result<Result<Vec<Row>, String>, LabError> {
     if let Err(why) = veth::isolate() {
         return Ok(Err(why));
     }
-    let ways: Vec<Way> = ways().into_iter().filter(|way| way.is_papers()).collect();
+    let ways: Vec<Way> = ways().into_iter().filter(|way| way.is_usual()).collect();
     let talks = ways.iter().enumerate().map(|(n, way)| VethTalk::new(*way, n));
     let mut talks = talks.collect::<Result<Vec<_>, _>>()?;
-    Ok(Ok(time(options, "veth_round_trip_ns", &ways, &mut talks)))
+    let mut rows = time(options, "veth_round_trip_ns", &ways, &mut talks);
+    rows.extend(discards::rows(&ways, &talks, "veth"));
+    Ok(Ok(rows))
 }

@@ -22,18 +22,17 @@ pub(super) fn label(what: &str, way: Way, bytes: usize) -> String {
 pub(crate) fn play(_arguments: &[String]) -> Result<(), LabError> {
     for way in ways() {
         let mut talk = Talk::new(way)?;
+        let mut apart = if way.has_data_checked() { Some(Talk::apart(way)?) } else { None };
         for bytes in SIZES {
             let data = vec![7; bytes];
+            if let Some(apart) = &mut apart {
+                counted_places("place-apart", apart, way, &data)?;
+                counted_places("place", &mut talk, way, &data)?;
+            }
             receive(&mut talk, &data)?;
             start();
             receive(&mut talk, &data)?;
             dump(&label("receive", way, bytes));
-            if way.has_data_checked() {
-                place(&mut talk, &data)?;
-                start();
-                place(&mut talk, &data)?;
-                dump(&label("place", way, bytes));
-            }
             round_trips(&mut talk, &data)?;
             start();
             round_trips(&mut talk, &data)?;
@@ -55,6 +54,14 @@ fn receive(talk: &mut Talk, data: &[u8]) -> Result<(), LabError> {
         // A stream's sender has to be told what came before it sends much more.
         talk.answered(black_box(came))?;
     }
+    Ok(())
+}
+
+fn counted_places(what: &str, talk: &mut Talk, way: Way, data: &[u8]) -> Result<(), LabError> {
+    place(talk, data)?;
+    start();
+    place(talk, data)?;
+    dump(&label(what, way, data.len()));
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 use throughline_stack::Architecture;
 
 use super::{
-    SIZES, papers,
-    talk::{Stack, Way},
+    SIZES, discards,
+    stacks::{Stack, Way},
     ways,
 };
 use crate::plot::{Plot, Series};
@@ -12,12 +12,16 @@ use crate::table::{figure, targets};
 use crate::{Row, Table};
 
 /// What is measured, as its tables are called.
-const METRICS: [(&str, &str); 5] = [
+const METRICS: [(&str, &str); 6] = [
     ("receive_instructions", "Instructions from a frame that arrives to the data in its user's hands"),
     (
         "place_instructions",
         "Instructions from a frame that arrives to the data where its user wants it: the layered architecture checks it in a \
          pass of its own",
+    ),
+    (
+        "place_apart_instructions",
+        "The same where it is checked, or opened, in a pass of its own in all architectures",
     ),
     ("round_trip_instructions", "Instructions of a round trip, both hosts together"),
     ("round_trip_ns", "Nanoseconds of a round trip within one process"),
@@ -27,10 +31,11 @@ const METRICS: [(&str, &str); 5] = [
 pub(super) fn tables(rows: &[Row]) -> Vec<Table> {
     let mut tables: Vec<Table> = METRICS.iter().map(|(metric, title)| table(rows, metric, title)).collect();
     tables.extend(METRICS.iter().map(|(metric, title)| layers(rows, metric, title)));
+    tables.push(discards::table(rows));
     tables.retain(|table| !table.is_empty());
     let describe = |row: &Row| {
         let bytes = row.number("bytes").unwrap_or(0.0);
-        format!("{} over {}, {bytes} B", row.text("architecture"), row.text("stack"))
+        format!("{}: {} over {}, {bytes} B", row.text("metric"), row.text("architecture"), row.text("stack"))
     };
     tables.push(targets(rows, describe));
     tables
@@ -59,7 +64,7 @@ fn layers(rows: &[Row], metric: &str, title: &str) -> Table {
     let mut table = Table::new(title, ["architecture", "bytes", "ETH", "IP", "UDP over IP", "TCP over IP"]);
     for architecture in Architecture::ALL {
         for bytes in [SIZES[0], SIZES[SIZES.len() - 1]] {
-            let of = |stack| value(rows, metric, papers(stack, architecture), bytes);
+            let of = |stack| value(rows, metric, Way::usual(stack, architecture), bytes);
             let (Some(eth), Some(ip), Some(udp), Some(tcp)) =
                 (of(Stack::Eth), of(Stack::Ip), of(Stack::Udp), of(Stack::Tcp))
             else {
@@ -96,7 +101,7 @@ pub(super) fn plot(rows: &[Row]) -> Plot {
     for stack in [Stack::Udp, Stack::Tcp] {
         for architecture in Architecture::ALL {
             let point = |bytes: &usize| {
-                value(rows, metric, papers(stack, architecture), *bytes).map(|ns| (*bytes as f64, ns))
+                value(rows, metric, Way::usual(stack, architecture), *bytes).map(|ns| (*bytes as f64, ns))
             };
             let line = SIZES.iter().filter_map(point).collect();
             series.push(Series {

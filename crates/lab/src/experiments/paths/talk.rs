@@ -2,122 +2,15 @@
 
 use std::hint::black_box;
 
-use throughline_stack::smoltcp::{
-    time::Instant,
-    wire::{EthernetAddress, IpCidr, Ipv4Address, Ipv4Cidr},
-};
-use throughline_stack::{Architecture, Config, Graph, Host, Message, Participants, PathId};
+use throughline_stack::smoltcp::time::Instant;
+use throughline_stack::{Config, Graph, Message, PathId};
 
 use super::Talks;
+use super::stacks::{Side, Stack, Way, listening, participants};
 use crate::LabError;
 
-/// What is above the lowest protocol, in the paper's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stack {
-    Eth,
-    Ip,
-    Udp,
-    Tcp,
-}
-
-impl Stack {
-    pub(crate) const ALL: [Self; 4] = [Self::Eth, Self::Ip, Self::Udp, Self::Tcp];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Eth => "ETH",
-            Self::Ip => "IP-ETH",
-            Self::Udp => "UDP-IP-ETH",
-            Self::Tcp => "TCP-IP-ETH",
-        }
-    }
-
-    /// The protocol that the user is above.
-    pub(crate) fn top(self, lowest: &'static str) -> &'static str {
-        match self {
-            Self::Eth => lowest,
-            Self::Ip => "ipv4",
-            Self::Udp => "udp",
-            Self::Tcp => "tcp",
-        }
-    }
-
-    pub(crate) fn description(self, lowest: &str, checksums: bool) -> String {
-        let switch = if checksums { "on" } else { "off" };
-        match self {
-            Self::Eth => lowest.to_owned(),
-            Self::Ip => format!("ipv4 > {lowest}; arp > eth"),
-            Self::Udp => format!("udp(checksum={switch}) > ipv4 > {lowest}; arp > eth"),
-            Self::Tcp => format!("tcp > ipv4 > {lowest}; arp > eth"),
-        }
-    }
-
-    /// Whether the check sums of the transport are as in the paper's measurements: its UDP has none, every TCP has them.
-    pub(crate) fn papers_checksums(self) -> bool {
-        self == Self::Tcp
-    }
-}
-
-/// How two hosts talk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
-    pub(crate) stack: Stack,
-    pub(crate) architecture: Architecture,
-    /// `eth`, or `ethdaa` whose frames name paths.
-    pub(crate) lowest: &'static str,
-    /// Whether the transport computes and verifies check sums.
-    pub(crate) checksums: bool,
-}
-
-impl Way {
-    /// Whether users' data has a check sum that the graph's own code verifies.
-    pub(crate) fn has_data_checked(self) -> bool {
-        self.stack == Stack::Udp && self.checksums
-    }
-
-    /// Whether the paper has it.
-    pub(crate) fn is_papers(self) -> bool {
-        self.lowest == lowest(self.architecture) && self.checksums == self.stack.papers_checksums()
-    }
-}
-
-/// The paper's lowest layer for an architecture.
-pub(crate) fn lowest(architecture: Architecture) -> &'static str {
-    if architecture == Architecture::Direct { "ethdaa" } else { "eth" }
-}
-
-pub(crate) const CLIENT: Ipv4Address = Ipv4Address::new(10, 0, 0, 1);
-pub(crate) const SERVER: Ipv4Address = Ipv4Address::new(10, 0, 0, 2);
 /// Paths between the hosts; all messages use the last.
 const PATHS: u16 = 64;
-
-fn host(address: Ipv4Address) -> Host {
-    Host::new(hardware(address), IpCidr::Ipv4(Ipv4Cidr::new(address, 24)))
-}
-
-fn hardware(address: Ipv4Address) -> EthernetAddress {
-    EthernetAddress([2, 0, 0, 0, 0, address.octets()[3]])
-}
-
-/// Whom path number `n` leads to, seen from the client of a server with this hardware address.
-pub(crate) fn participants(stack: Stack, server: EthernetAddress, n: u16) -> Participants {
-    let id = Participants::default().application(1 + u32::from(n));
-    match stack {
-        Stack::Eth => Participants { remote_hardware: Some(server), ethertype: Some(0x8900 + n), ..id },
-        Stack::Ip => {
-            Participants { remote_address: Some(SERVER.into()), protocol: Some(100 + n as u8), ..id }
-        }
-        Stack::Udp | Stack::Tcp => {
-            Participants::to(SERVER, 6000 + n).from_port(5000 + n).application(1 + u32::from(n))
-        }
-    }
-}
-
-/// The same, seen from the server before anything has come.
-pub(crate) fn listening(stack: Stack, server: EthernetAddress, n: u16) -> Participants {
-    let client = participants(stack, server, n);
-    Participants { local_port: client.remote_port, remote_port: None, ..client }
-}
 
 /// A client and a server, connected by [`PATHS`] paths.
 pub(crate) struct Talk {
@@ -146,7 +39,7 @@ pub(crate) enum Came {
 
 impl User {
     pub(crate) fn new(stack: Stack) -> Self {
-        Self { is_stream: stack == Stack::Tcp, buffer: vec![0; 2048].into_boxed_slice() }
+        Self { is_stream: stack.is_stream(), buffer: vec![0; 2048].into_boxed_slice() }
     }
 
     pub(crate) fn send(&self, graph: &mut Graph, path: PathId, data: &[u8]) -> Result<(), LabError> {
@@ -196,12 +89,21 @@ impl User {
 
 impl Talk {
     pub(crate) fn new(way: Way) -> Result<Self, LabError> {
+        Self::with(way, Config::default())
+    }
+
+    /// One whose users' data is checked, or opened, in a pass of its own in all architectures.
+    pub(crate) fn apart(way: Way) -> Result<Self, LabError> {
+        Self::with(way, Config { integrates: false, ..Config::default() })
+    }
+
+    fn with(way: Way, config: Config) -> Result<Self, LabError> {
         let Way { stack, .. } = way;
         let description = stack.description(way.lowest, way.checksums);
-        let config = Config { architecture: way.architecture, ..Config::default() };
-        let graph = |address| Graph::compose(&description, host(address), config).map_err(failed);
-        let (mut client, mut server) = (graph(CLIENT)?, graph(SERVER)?);
-        let (top, mut user, to) = (stack.top(way.lowest), User::new(stack), hardware(SERVER));
+        let config = Config { architecture: way.architecture, ..config };
+        let graph = |side: Side| Graph::compose(&description, side.host(stack), config).map_err(failed);
+        let (mut client, mut server) = (graph(Side::Client)?, graph(Side::Server)?);
+        let (top, mut user, to) = (stack.top(way.lowest), User::new(stack), Side::Server.hardware());
         let mut paths = None;
         for n in 0..PATHS {
             let listener = server.enable(top, listening(stack, to, n)).map_err(failed)?;
@@ -270,6 +172,10 @@ pub(crate) fn failed(error: impl ToString) -> LabError {
 }
 
 impl Talks for Talk {
+    fn graphs(&self) -> [&Graph; 2] {
+        [&self.client, &self.server]
+    }
+
     fn round_trip(&mut self, data: &[u8]) -> Result<usize, LabError> {
         let request = self.request(data)?;
         self.server.arrive(request, self.now);

@@ -4,12 +4,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
-use throughline_stack::smoltcp::wire::{IpCidr, Ipv4Address};
 use throughline_stack::{Config, Driver, Graph, Host, Packet, PacketConfig, PathId};
 
 use super::{
     Talks,
-    talk::{CLIENT, Came, SERVER, User, Way, failed, listening, participants},
+    stacks::{Side, Way, listening, participants},
+    talk::{Came, User, failed},
 };
 use crate::LabError;
 
@@ -56,8 +56,8 @@ impl VethTalk {
             let _ = ip(&format!("link set {name} addrgenmode none"));
             ip(&format!("link set {name} up"))?;
         }
-        let mut client = driver(way, &format!("c{n}"), CLIENT)?;
-        let mut server = driver(way, &format!("s{n}"), SERVER)?;
+        let mut client = driver(way, &format!("c{n}"), Side::Client)?;
+        let mut server = driver(way, &format!("s{n}"), Side::Server)?;
         let (top, mut user) = (way.stack.top(way.lowest), User::new(way.stack));
         let hardware = throughline_stack::Device::hardware(server.device());
         let listener = server.graph.enable(top, listening(way.stack, hardware, 0)).map_err(failed)?;
@@ -83,9 +83,9 @@ impl VethTalk {
     }
 }
 
-fn driver(way: Way, name: &str, address: Ipv4Address) -> Result<Driver<Packet>, LabError> {
+fn driver(way: Way, name: &str, side: Side) -> Result<Driver<Packet>, LabError> {
     let device = Packet::open(name, &PacketConfig { ring: PLACES, ..PacketConfig::default() })?;
-    let host = Host::at(&device, IpCidr::new(address.into(), 24));
+    let host = Host::at(&device, side.network(way.stack));
     let config = Config { architecture: way.architecture, ..Config::default() };
     let description = way.stack.description(way.lowest, way.checksums);
     Ok(Driver::new(Graph::compose(&description, host, config).map_err(failed)?, device))
@@ -106,6 +106,10 @@ fn arrived(driver: &mut Driver<Packet>, user: &mut User) -> Result<Came, LabErro
 }
 
 impl Talks for VethTalk {
+    fn graphs(&self) -> [&Graph; 2] {
+        [&self.client.graph, &self.server.graph]
+    }
+
     fn round_trip(&mut self, data: &[u8]) -> Result<usize, LabError> {
         self.user.send(&mut self.client.graph, self.from_client, data)?;
         self.client.flush()?;

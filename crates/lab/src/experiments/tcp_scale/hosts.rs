@@ -11,8 +11,8 @@ use throughline_stack::smoltcp::{
 };
 use throughline_stack::{Config, Graph, Host, Limits, ListenerId, Message, Participants, PathId};
 
-use crate::LabError;
-use crate::experiments::paths::failed;
+use crate::experiments::{discards, paths::failed};
+use crate::{LabError, Row};
 
 const CLIENT: Ipv4Address = Ipv4Address::new(10, 0, 0, 1);
 const SERVER: Ipv4Address = Ipv4Address::new(10, 0, 0, 2);
@@ -58,6 +58,11 @@ pub(super) trait Server {
 
     /// Lets time pass.
     fn tick(&mut self, now: Instant);
+
+    /// The graph, if it is one.
+    fn graph(&self) -> Option<&Graph> {
+        None
+    }
 }
 
 /// Ours: one lookup finds the connection of a segment.
@@ -106,6 +111,10 @@ impl Server for Ours {
 
     fn transmit(&mut self) -> Option<Message> {
         self.graph.transmit()
+    }
+
+    fn graph(&self) -> Option<&Graph> {
+        Some(&self.graph)
     }
 
     fn tick(&mut self, now: Instant) {
@@ -252,6 +261,11 @@ impl<S: Server> Crowd<S> {
         let mut crowd = Self { server, client, paths: Vec::new(), connections, now: Instant::ZERO };
         crowd.connect()?;
         Ok(crowd)
+    }
+
+    /// What both ends have discarded.
+    pub(super) fn discarded(&self) -> Vec<Row> {
+        discards::rows("tcp-scale", self.server.graph().into_iter().chain([&self.client]))
     }
 
     /// How many connections there are.

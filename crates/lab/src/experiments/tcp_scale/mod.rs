@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use self::hosts::{BUFFER, Crowd, DATA, Ours, Plain, Server};
-use super::paths::failed;
+use super::{discards, paths::failed};
 use crate::callgrind::{self, counted, dump, start};
 use crate::table::{figure, grouped, targets};
 use crate::timing::median;
@@ -90,12 +90,13 @@ impl Experiment for TcpScale {
                 }
             }
         }
-        vec![
-            table,
-            targets(rows, |row| {
-                format!("{}, {} connections", row.text("metric"), row.number("connections").unwrap_or(0.0))
-            }),
-        ]
+        let targets = targets(rows, |row| {
+            format!("{}, {} connections", row.text("metric"), row.number("connections").unwrap_or(0.0))
+        });
+        let discarded = discards::table(rows, ["stack", "connections", "protocol", "reason", "value"]);
+        let mut tables = vec![table, discarded, targets];
+        tables.retain(|table| !table.is_empty());
+        tables
     }
 }
 
@@ -135,7 +136,10 @@ fn time(options: &Options, sizes: &[usize], sink: &mut dyn Sink) -> Result<(), L
         }
     }
     let mut single = None;
-    for Timed { stack, connections, times, .. } in &mut all {
+    for Timed { stack, connections, crowd, times } in &mut all {
+        for row in crowd.discarded() {
+            sink.row(row.with("stack", *stack).with("connections", *connections as u64))?;
+        }
         let nanoseconds = median(times);
         sink.row(row("segment_ns", "ns", stack, *connections, nanoseconds))?;
         let first = *single.get_or_insert(nanoseconds);
@@ -170,7 +174,10 @@ fn lives(connections: usize, sink: &mut dyn Sink) -> Result<(), LabError> {
     let each = begun.elapsed().as_nanos() as f64 / connections as f64;
     sink.row(row("close_ns", "ns", "throughline", connections, each))?;
     crowd.connect()?;
-    crowd.close()
+    crowd.close()?;
+    crowd.discarded().into_iter().try_for_each(|row| {
+        sink.row(row.with("stack", "throughline, to the end").with("connections", connections as u64))
+    })
 }
 
 /// Bytes of memory of one end of a connection, found by a process that has no other.
@@ -201,6 +208,9 @@ pub(crate) fn weigh(arguments: &[String]) -> Result<(), LabError> {
 trait Answers {
     /// Nanoseconds for a segment of a connection drawn at random: in, read, written back, out.
     fn round(&mut self, random: &mut Pcg64Mcg) -> Result<f64, LabError>;
+
+    /// What both ends have discarded.
+    fn discarded(&self) -> Vec<Row>;
 }
 
 impl<S: Server> Answers for Crowd<S> {
@@ -222,6 +232,10 @@ impl<S: Server> Answers for Crowd<S> {
             done += sent;
         }
         Ok(taken.as_nanos() as f64 / done as f64)
+    }
+
+    fn discarded(&self) -> Vec<Row> {
+        Crowd::discarded(self)
     }
 }
 
