@@ -64,7 +64,7 @@ finish() {
 
 # --- What is needed ---
 
-needed=(g++ make omniorb omniidl omniorb-idl omniorb-nameserver libomniorb4-dev tshark tcpdump valgrind strace iproute2 iputils-ping curl)
+needed=(g++ make omniorb omniidl omniorb-idl omniorb-nameserver libomniorb4-dev tshark tcpdump valgrind strace iproute2 iputils-ping frr curl)
 
 packages() {
   command -v dpkg-query >/dev/null || { skipped "no dpkg here: tests against omniORB, tshark and valgrind skip themselves"; return; }
