@@ -227,7 +227,7 @@ impl File {
                 }
                 let routes =
                     self.route.iter().map(|route| check_route(route, &ports)).collect::<Result<_, _>>()?;
-                Role::Router(RouterConfig { index: self.flows.index(), cache }, routes)
+                Role::Router(RouterConfig { index: self.flows.index(), cache, threaded: false }, routes)
             }
         };
         Ok(ForwardConfig { ports, role })

@@ -23,6 +23,8 @@ pub const LABEL_ETHERTYPE: u16 = 0x88b6;
 const ETHERNET: usize = 14;
 /// Where in a labelled frame the word lies that is a source hash or an index.
 const WORD: usize = ETHERNET + 4;
+/// And its flags.
+const FLAGS: usize = ETHERNET + 2;
 
 const IPV6: u16 = 0x86dd;
 const FLOW_LABEL: u32 = 0x000f_ffff;
@@ -184,4 +186,15 @@ pub fn remove_label(frame: &mut Message) -> Result<(), FrameError> {
 #[inline]
 pub fn set_index(frame: &mut [u8], index: u32) {
     frame[WORD..WORD + 4].copy_from_slice(&index.to_le_bytes());
+}
+
+/// Says of a labelled frame that its word is a source hash, this one, and no index.
+///
+/// # Panics
+/// If the frame has no label.
+#[inline]
+pub fn clear_index(frame: &mut [u8], hash: u32) {
+    // The others say nothing of packets.
+    frame[FLAGS] = Flags::NONE.bits();
+    set_index(frame, hash);
 }

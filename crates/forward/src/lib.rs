@@ -25,7 +25,7 @@ pub use {
     config::{ConfigFault, ForwardConfig, Link, PortConfig, Role},
     filter::{FilterBank, FilterBankConfig},
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
-    frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, insert_label, remove_label, set_index},
+    frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, clear_index, insert_label, remove_label, set_index},
     node::{Forwarder, Node, NodeError},
     port::{HEADROOM, Outgoing, PortId},
     router::{

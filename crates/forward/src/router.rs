@@ -2,6 +2,7 @@
 //!
 //! It does no input or output: frames and the time are handed in, and frames are taken out.
 
+mod control;
 mod counts;
 mod depart;
 mod fragment;
@@ -10,6 +11,7 @@ mod icmp;
 mod local;
 mod pending;
 mod routes;
+mod threads;
 
 use std::net::IpAddr;
 
@@ -27,8 +29,12 @@ use self::{
     icmp::Error,
     pending::Pending,
     routes::Routes,
+    threads::{Followed, Threads},
 };
-use crate::{FlowCache, FlowCacheConfig, FlowCounts, FrameError, Label, Outgoing, Packet, PortId};
+use crate::{
+    FlowCache, FlowCacheConfig, FlowCounts, FrameError, Label, Outgoing, Packet, PortId,
+    threaded::{NO_INDEX, TableCounts},
+};
 
 pub use self::{
     counts::{Refused, RouterCounts},
@@ -56,6 +62,8 @@ pub struct RouterConfig {
     pub index: FlowIndex,
     /// The cache of each port.
     pub cache: FlowCacheConfig,
+    /// Whether routes have threaded indices. They take 6 MiB.
+    pub threaded: bool,
 }
 
 /// One of a router's networks.
@@ -77,6 +85,8 @@ pub struct Router {
     counts: RouterCounts,
     /// UDP ports of which messages to the router go to the graph of the port they came by.
     control: Vec<u16>,
+    threads: Option<Threads>,
+    protocols: Vec<control::Protocol>,
 }
 
 struct Port {
@@ -123,6 +133,8 @@ struct Seen {
     /// Where it begins in the frame.
     offset: usize,
     label: Option<Label>,
+    /// What replaces its index, if that led anywhere.
+    next_index: u32,
 }
 
 /// What the ports do as hosts.
@@ -140,8 +152,22 @@ impl Router {
         for (number, port) in ports.iter().enumerate() {
             connect(&mut routes, PortId(number as u16), &port.host);
         }
-        let ports = ports.into_iter().map(|port| Port::new(port, config.cache)).collect::<Result<_, _>>()?;
+        let ports =
+            ports.into_iter().map(|port| Port::new(port, config.cache)).collect::<Result<Vec<_>, _>>()?;
+        let mut threads = config.threaded.then(Threads::new);
+        if let Some(threads) = &mut threads {
+            for (prefix, route) in routes.iter() {
+                // An address of ours is looked for when an index has led to its network, which would have none otherwise.
+                let near =
+                    route == Route::Here && ports.iter().any(|port: &Port| port.has_network_of(prefix));
+                if !near {
+                    threads.insert(prefix, route, NO_INDEX, Instant::ZERO);
+                }
+            }
+        }
         Ok(Self {
+            threads,
+            protocols: Vec::new(),
             ports,
             routes,
             index: config.index,
@@ -168,8 +194,8 @@ impl Router {
         if self.routes.get(prefix) == Some(Route::Here) {
             return Err(RouteError::Ours(prefix));
         }
-        let before = self.routes.insert(prefix, route);
-        self.changed();
+        let before = self.routes.get(prefix);
+        self.set(prefix, route, NO_INDEX, Instant::ZERO);
         Ok(before)
     }
 
@@ -178,9 +204,25 @@ impl Router {
         if self.routes.get(prefix) == Some(Route::Here) {
             return None;
         }
-        let before = self.routes.remove(prefix);
+        self.unset(prefix, Instant::ZERO)
+    }
+
+    /// Takes a route into all tables. Its threaded index.
+    fn set(&mut self, prefix: IpCidr, route: Route, next_index: u32, now: Instant) -> u32 {
+        // An index of the next hop alone changes no way.
+        if self.routes.insert(prefix, route) != Some(route) {
+            self.changed();
+        }
+        self.threads.as_mut().map_or(NO_INDEX, |threads| threads.insert(prefix, route, next_index, now))
+    }
+
+    fn unset(&mut self, prefix: IpCidr, now: Instant) -> Option<Route> {
+        let before = self.routes.remove(prefix)?;
         self.changed();
-        before
+        if let Some(threads) = &mut self.threads {
+            threads.remove(prefix, now);
+        }
+        Some(before)
     }
 
     /// All routes, in no order.
@@ -194,7 +236,7 @@ impl Router {
     }
 
     /// The route that a packet to this address takes.
-    pub fn route(&mut self, destination: IpAddr) -> Option<Route> {
+    pub fn route_to(&mut self, destination: IpAddr) -> Option<Route> {
         self.routes.find(destination).map(|hop| hop.route)
     }
 
@@ -224,6 +266,17 @@ impl Router {
         &self.counts
     }
 
+    /// How often threaded indices were of no use; `None` if there are none.
+    pub fn thread_counts(&self) -> Option<TableCounts> {
+        self.threads.as_ref().map(Threads::counts)
+    }
+
+    /// The threaded index of a prefix, which those who send to it may write on their packets;
+    /// [`NO_INDEX`] if it has none.
+    pub fn index_of(&self, prefix: IpCidr) -> u32 {
+        self.threads.as_ref().map_or(NO_INDEX, |threads| threads.index_of(prefix))
+    }
+
     /// What became of the lookups in the flow cache of a port.
     ///
     /// # Panics
@@ -244,7 +297,7 @@ impl Router {
     #[inline]
     pub fn arrive(&mut self, port: PortId, mut frame: Message, now: Instant, out: &mut Outgoing) {
         self.counts.arrived += 1;
-        let seen = match self.see(port, frame.bytes()) {
+        let mut seen = match self.see(port, frame.bytes()) {
             Ok(seen) => seen,
             Err(Refused::Protocol) => return self.other(port, frame, now, out),
             Err(why) => return self.refuse(why, frame, out),
@@ -253,7 +306,7 @@ impl Router {
         if seen.ip.is_to_many() {
             return self.for_many(port, frame, seen, now, out);
         }
-        match self.next(Some(port), &seen, now) {
+        match self.next(Some(port), &mut seen, now) {
             Ok(Next::Here) => self.here(port, frame, seen, now, out),
             Ok(_) if seen.ip.is_of_the_link() => self.refuse(Refused::Destination, frame, out),
             Ok(_) if seen.ip.hops <= 1 => self.complain(port, Error::TimeExceeded, frame, seen, now, out),
@@ -277,12 +330,17 @@ impl Router {
         if !to.is_unicast() && !ip.is_to_many() {
             return Err(Refused::NotForUs);
         }
-        Ok(Seen { ip, offset: packet.offset, label: packet.label })
+        Ok(Seen { ip, offset: packet.offset, label: packet.label, next_index: NO_INDEX })
     }
 
     /// Where a packet goes; `from` is the port that it came by, if it is not the router's own.
     #[inline]
-    fn next(&mut self, from: Option<PortId>, seen: &Seen, now: Instant) -> Result<Next, Error> {
+    fn next(&mut self, from: Option<PortId>, seen: &mut Seen, now: Instant) -> Result<Next, Error> {
+        if let Some(Label { flow, threaded: true }) = seen.label
+            && let Some(next) = self.follow(flow.source_hash, seen, now)
+        {
+            return Ok(next);
+        }
         let key = key(seen.ip.destination);
         let place = from.and_then(|from| Some((from, self.index.of(seen.label, key)?)));
         if let Some((from, index)) = place
@@ -295,6 +353,37 @@ impl Router {
             self.ports[from.index()].cache.put(index, key, way, now);
         }
         Ok(next)
+    }
+
+    /// By threaded index; `None` if that is not the destination's.
+    #[inline]
+    fn follow(&mut self, index: u32, seen: &mut Seen, now: Instant) -> Option<Next> {
+        let destination = seen.ip.destination;
+        let threads = self.threads.as_mut()?;
+        let Followed { port, via, next_index } = threads.follow(index, destination)?;
+        seen.next_index = next_index;
+        self.counts.threaded += 1;
+        let graph = &mut self.ports[port.index()].graph;
+        let Some(via) = via else {
+            // The last router: it knows the host.
+            if self.routes.find(destination).is_none_or(|hop| hop.route == Route::Here) {
+                return Some(Next::Here);
+            }
+            let hardware = graph.neighbor(destination.into(), now);
+            return Some(
+                hardware
+                    .map_or(Next::Asked(port, destination), |hardware| Next::Known(Way { port, hardware })),
+            );
+        };
+        let known = threads.hop(index, destination);
+        if let Some(Resolved { hardware, generation }) = *known
+            && generation == graph.neighbors_generation()
+        {
+            return Some(Next::Known(Way { port, hardware }));
+        }
+        let Some(hardware) = graph.neighbor(via.into(), now) else { return Some(Next::Asked(port, via)) };
+        *known = Some(Resolved { hardware, generation: graph.neighbors_generation() });
+        Some(Next::Known(Way { port, hardware }))
     }
 
     /// The long way.
@@ -353,6 +442,18 @@ impl Port {
         let host = graph.host().clone();
         Ok(Self { host, labels: port.labels, graph, cache, generation: 0 })
     }
+
+    /// Whether an address is on a network of this port that has others too.
+    fn has_network_of(&self, address: IpCidr) -> bool {
+        let network =
+            |cidr: &IpCidr| cidr.prefix_len() < address.prefix_len() && cidr.contains_subnet(&address);
+        self.host.addresses.iter().any(network)
+    }
+}
+
+/// Whether these are addresses of a link, to which nothing is routed.
+fn is_of_the_link(cidr: &IpCidr) -> bool {
+    matches!(cidr, IpCidr::Ipv6(cidr) if cidr.address().is_unicast_link_local())
 }
 
 /// The routes to the networks of a port, and to the router itself.
@@ -366,9 +467,7 @@ fn connect<T: Default>(routes: &mut Routes<T>, port: PortId, host: &Host) {
             IpCidr::Ipv6(_) => 128,
         };
         let ours = IpCidr::new(cidr.address(), whole);
-        // Nothing is routed to the addresses of a link.
-        let of_the_link = matches!(cidr, IpCidr::Ipv6(cidr) if cidr.address().is_unicast_link_local());
-        if !of_the_link && routes.get(*cidr) != Some(Route::Here) {
+        if !is_of_the_link(cidr) && routes.get(*cidr) != Some(Route::Here) {
             routes.insert(*cidr, Route::Out { port, via: None });
         }
         routes.insert(ours, Route::Here);

@@ -102,6 +102,6 @@ fn routes_come_and_go() {
         assert_eq!(network.hosts[at].discarded() - before, 3);
     }
     assert_eq!(network.router.remove_route(prefix), Some(via(2)));
-    assert_eq!(network.router.route("10.77.0.1".parse().unwrap()), None);
+    assert_eq!(network.router.route_to("10.77.0.1".parse().unwrap()), None);
     assert_eq!(network.router.route_count(), 3 * ROUTED);
 }

@@ -7,13 +7,15 @@ use throughline_stack::{
     smoltcp::{time::Instant, wire::EthernetAddress},
 };
 
+use throughline_wire::precomputed_hash;
+
 use super::{
     Next, Refused, Router, Seen, Way,
     fragment::{may_be_cut, piece},
     header::{Ip, pass},
     icmp::Error,
 };
-use crate::{Outgoing, PortId, remove_label};
+use crate::{Label, Outgoing, PortId, clear_index, remove_label, set_index, threaded::NO_INDEX};
 
 /// Bytes of the header of Ethernet.
 const ETHERNET: usize = 14;
@@ -46,6 +48,12 @@ impl Router {
                 return self.refuse(Refused::Label, frame, out);
             }
             seen.offset = ETHERNET;
+        } else if let Some(Label { flow, threaded: true }) = seen.label {
+            match seen.next_index {
+                // From here on by source hash.
+                NO_INDEX => clear_index(frame.bytes_mut(), precomputed_hash(flow.id)),
+                index => set_index(frame.bytes_mut(), index),
+            }
         }
         if fits { self.depart(next, frame, out) } else { self.cut(next, frame, &seen.ip, out) }
     }

@@ -16,7 +16,7 @@ use super::{
     header::{IPV4, IPV6, Ip},
     icmp::{self, Error, answer_echo, explain, is_echo_request, may_be_answered},
 };
-use crate::{Label, Outgoing, Packet, PortId, remove_label};
+use crate::{Label, Outgoing, Packet, PortId, remove_label, threaded::NO_INDEX};
 
 const ETHERNET: usize = 14;
 /// How often next hops that frames wait for are looked at.
@@ -31,6 +31,7 @@ impl Router {
             next = [next, self.ports[index].graph.tick(now)].into_iter().flatten().min();
             self.transmit(port, out);
         }
+        next = [next, self.route(now, out)].into_iter().flatten().min();
         self.neighbors_changed(now, out);
         if self.pending.is_empty() { next } else { [next, Some(now + LOOK)].into_iter().flatten().min() }
     }
@@ -54,6 +55,9 @@ impl Router {
         now: Instant,
         out: &mut Outgoing,
     ) {
+        if self.hear(port, &seen, frame.bytes(), now) {
+            return self.heard(frame, now, out);
+        }
         if self.is_control(&seen, frame.bytes()) {
             return self.hand_up(port, frame, now, out);
         }
@@ -70,6 +74,9 @@ impl Router {
         now: Instant,
         out: &mut Outgoing,
     ) {
+        if self.hear(port, &seen, frame.bytes(), now) {
+            return self.heard(frame, now, out);
+        }
         if self.is_control(&seen, frame.bytes()) {
             return self.hand_up(port, frame, now, out);
         }
@@ -100,6 +107,13 @@ impl Router {
                 .is_some_and(|port| self.control.contains(&u16::from_be_bytes([port[0], port[1]]))),
             _ => false,
         }
+    }
+
+    /// A routing protocol has got a datagram.
+    fn heard(&mut self, frame: Message, now: Instant, out: &mut Outgoing) {
+        self.counts.local += 1;
+        out.pool.give(frame);
+        self.route(now, out);
     }
 
     /// Gives a frame to the router as a host.
@@ -156,7 +170,7 @@ impl Router {
         let Ok(packet) = Packet::of(frame.bytes()) else { return out.pool.give(frame) };
         let Ok(ip) = Ip::of(packet.ethertype, packet.bytes()) else { return out.pool.give(frame) };
         frame.truncate(ETHERNET + ip.length);
-        let seen = Seen { ip, offset: ETHERNET, label: None::<Label> };
+        let mut seen = Seen { ip, offset: ETHERNET, label: None::<Label>, next_index: NO_INDEX };
         self.counts.said += 1;
         // Link-local addresses mean something on one link only: back where it came from.
         let next = if ip.is_of_the_link() {
@@ -165,7 +179,7 @@ impl Router {
                 None => Ok(Next::Asked(port, ip.destination)),
             }
         } else {
-            self.next(None, &seen, now)
+            self.next(None, &mut seen, now)
         };
         match next {
             Ok(next) => self.depart(next, frame, out),
@@ -219,7 +233,7 @@ impl Router {
         let packet = Packet::of(frame.bytes()).ok();
         let seen = packet.and_then(|packet| {
             let ip = Ip::of(packet.ethertype, packet.bytes()).ok()?;
-            Some(Seen { ip, offset: packet.offset, label: packet.label })
+            Some(Seen { ip, offset: packet.offset, label: packet.label, next_index: NO_INDEX })
         });
         let Some(seen) = seen else { return self.refuse(Refused::NoHost, frame, out) };
         // The way back tells from which of our addresses.

@@ -161,7 +161,7 @@ fn lookups(routes: u32, options: &Options, sink: &mut dyn Sink) -> Result<(), La
     let times = in_turns(
         &mut [
             cycle(&destinations, |destination| {
-                black_box(router.route(*destination));
+                black_box(router.route_to(*destination));
             }),
             cycle(&known, |(hash, key)| {
                 black_box(cache.find(*hash, key, now));

@@ -1,0 +1,261 @@
+//! Routing protocols at work in a router: their datagrams come from and go to its ports, their routes into its tables.
+
+use std::{collections::HashSet, net::IpAddr};
+
+use throughline_stack::{
+    Message,
+    smoltcp::{
+        time::Instant,
+        wire::{EthernetAddress, IpAddress, IpCidr, IpProtocol, Ipv4Packet, Ipv6Packet, UdpPacket},
+    },
+};
+
+use super::{
+    Next, Refused, Route, RouteError, Router, Seen, Way,
+    depart::address,
+    header::{IPV4, IPV4_HEADER, IPV6, IPV6_HEADER},
+};
+use crate::{
+    Outgoing, PortId,
+    routing::{Action, Heard, Interface, Learned, Routing},
+};
+
+const ETHERNET: usize = 14;
+const UDP_HEADER: usize = 8;
+/// As often a protocol may have more to do after its actions, before it has to wait for its next turn.
+const TURNS: usize = 16;
+
+/// A routing protocol, and which of its interfaces is which port.
+pub(super) struct Protocol {
+    routing: Box<dyn Routing + Send>,
+    interfaces: Vec<(PortId, IpAddr)>,
+    /// Routes that are in use because of it.
+    learned: HashSet<IpCidr>,
+}
+
+impl Router {
+    /// Has a routing protocol run on these ports: its interfaces, in order, with the addresses that it was told. It tells
+    /// others of the networks of all ports and of the routes that were added so far.
+    ///
+    /// # Errors
+    /// [`RouteError::NoPort`].
+    pub fn add_protocol(
+        &mut self,
+        mut routing: Box<dyn Routing + Send>,
+        interfaces: &[(PortId, Interface)],
+        now: Instant,
+    ) -> Result<(), RouteError> {
+        if let Some((port, _)) = interfaces.iter().find(|(port, _)| port.index() >= self.ports.len()) {
+            return Err(RouteError::NoPort(*port));
+        }
+        for (prefix, route) in self.routes.iter().filter(|(_, route)| *route != Route::Here) {
+            routing.originate(prefix, 1, now);
+            let _ = route;
+        }
+        if let Some(threads) = &self.threads {
+            for (prefix, _) in self.routes.iter() {
+                routing.assigned(prefix, threads.index_of(prefix), now);
+            }
+        }
+        let interfaces =
+            interfaces.iter().map(|(port, interface)| (*port, interface.address.address().into())).collect();
+        self.protocols.push(Protocol { routing, interfaces, learned: HashSet::new() });
+        Ok(())
+    }
+
+    /// Says that the link of a port works, or does not.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn set_link(&mut self, port: PortId, up: bool, now: Instant) {
+        for protocol in &mut self.protocols {
+            let at = protocol.interfaces.iter().position(|(other, _)| *other == port);
+            if let Some(interface) = at {
+                protocol.routing.set_link(interface as u16, up, now);
+            }
+        }
+    }
+
+    /// The routing protocols, in the order in which they were added.
+    pub fn protocols(&self) -> impl Iterator<Item = &dyn Routing> {
+        self.protocols.iter().map(|protocol| &*protocol.routing as &dyn Routing)
+    }
+
+    /// Whether a datagram is for a routing protocol; it was handed over then.
+    pub(super) fn hear(&mut self, port: PortId, seen: &Seen, frame: &[u8], now: Instant) -> bool {
+        let packet = &frame[seen.offset..];
+        let Some(datagram) = datagram(seen, packet) else { return false };
+        let (to, destination) = (datagram.dst_port(), IpAddress::from(seen.ip.destination));
+        let mut heard = false;
+        for protocol in &mut self.protocols {
+            let interface = protocol.interfaces.iter().position(|(other, _)| *other == port);
+            let (Some(interface), true) = (interface, protocol.routing.ports().contains(&to)) else {
+                continue;
+            };
+            let ours = IpAddress::from(protocol.interfaces[interface].1) == destination;
+            if !ours && !protocol.routing.groups().contains(&destination) {
+                continue;
+            }
+            let what = Heard {
+                interface: interface as u16,
+                from: seen.ip.source.into(),
+                from_port: datagram.src_port(),
+                port: to,
+                hop_limit: seen.ip.hops,
+            };
+            protocol.routing.receive(&what, datagram.payload(), now);
+            heard = true;
+        }
+        heard
+    }
+
+    /// Does what the routing protocols want done by now, and says when they will want something.
+    pub(super) fn route(&mut self, now: Instant, out: &mut Outgoing) -> Option<Instant> {
+        let mut next: Option<Instant> = None;
+        let mut actions = Vec::new();
+        for index in 0..self.protocols.len() {
+            for _ in 0..TURNS {
+                self.protocols[index].routing.poll(now, &mut actions);
+                if actions.is_empty() {
+                    break;
+                }
+                actions.drain(..).for_each(|action| self.act(index, action, now, out));
+            }
+            next = [next, self.protocols[index].routing.poll_at()].into_iter().flatten().min();
+        }
+        next
+    }
+
+    fn act(&mut self, protocol: usize, action: Action, now: Instant, out: &mut Outgoing) {
+        match action {
+            Action::Send { interface, to, from_port, port, bytes } => {
+                let Some((by, from)) =
+                    self.protocols[protocol].interfaces.get(usize::from(interface)).copied()
+                else {
+                    return;
+                };
+                self.tell(by, (from, from_port), (to.into(), port), &bytes, now, out);
+            }
+            Action::Use(learned) => self.learn(protocol, learned, now),
+            Action::Forget(prefix) => {
+                if self.protocols[protocol].learned.remove(&prefix) {
+                    self.unset(prefix, now);
+                    self.protocols[protocol].routing.assigned(prefix, crate::threaded::NO_INDEX, now);
+                }
+            }
+        }
+    }
+
+    /// A route that was configured stays.
+    fn learn(&mut self, protocol: usize, learned: Learned, now: Instant) {
+        let Learned { prefix, next_hop, interface, next_index, .. } = learned;
+        let Some((port, _)) = self.protocols[protocol].interfaces.get(usize::from(interface)).copied() else {
+            return;
+        };
+        let known = self.protocols[protocol].learned.contains(&prefix);
+        if !known && self.routes.get(prefix).is_some() {
+            return;
+        }
+        self.protocols[protocol].learned.insert(prefix);
+        let route = Route::Out { port, via: Some(next_hop.into()) };
+        let index = self.set(prefix, route, next_index, now);
+        self.protocols[protocol].routing.assigned(prefix, index, now);
+    }
+
+    /// Sends a datagram to a neighbour, or to a group on the link.
+    fn tell(
+        &mut self,
+        port: PortId,
+        from: (IpAddr, u16),
+        to: (IpAddr, u16),
+        bytes: &[u8],
+        now: Instant,
+        out: &mut Outgoing,
+    ) {
+        let mut message = out.pool.take();
+        if packet(from, to, bytes, &mut message).is_none() {
+            self.counts.refuse(Refused::NoRoom);
+            return out.pool.give(message);
+        }
+        self.counts.said += 1;
+        let next = match group_hardware(to.0) {
+            Some(hardware) => Next::Known(Way { port, hardware }),
+            None => match self.ports[port.index()].graph.neighbor(to.0.into(), now) {
+                Some(hardware) => Next::Known(Way { port, hardware }),
+                None => Next::Asked(port, to.0),
+            },
+        };
+        self.depart(next, message, out);
+    }
+}
+
+/// The datagram in a packet, if it is whole and not damaged.
+fn datagram<'a>(seen: &Seen, packet: &'a [u8]) -> Option<UdpPacket<&'a [u8]>> {
+    let udp = seen.ip.protocol == super::icmp::UDP && !seen.ip.piece;
+    let bytes = packet.get(seen.ip.header..seen.ip.length).filter(|_| udp)?;
+    let datagram = UdpPacket::new_checked(bytes).ok()?;
+    datagram.verify_checksum(&seen.ip.source.into(), &seen.ip.destination.into()).then_some(datagram)
+}
+
+/// Writes a frame with a datagram, but for its hardware addresses.
+fn packet(from: (IpAddr, u16), to: (IpAddr, u16), bytes: &[u8], message: &mut Message) -> Option<()> {
+    message.append(bytes).ok()?;
+    message.push(UDP_HEADER).ok()?.fill(0);
+    let length = u16::try_from(message.len()).ok()?;
+    let mut datagram = UdpPacket::new_unchecked(message.bytes_mut());
+    datagram.set_src_port(from.1);
+    datagram.set_dst_port(to.1);
+    datagram.set_len(length);
+    datagram.fill_checksum(&from.0.into(), &to.0.into());
+    let ethertype = match (from.0, to.0) {
+        (IpAddr::V4(from), IpAddr::V4(to)) => {
+            message.push(IPV4_HEADER).ok()?.fill(0);
+            let total = u16::try_from(message.len()).ok()?;
+            let mut packet = Ipv4Packet::new_unchecked(message.bytes_mut());
+            packet.set_version(4);
+            packet.set_header_len(IPV4_HEADER as u8);
+            // Internetwork control (RFC 1812, 5.3.2).
+            packet.set_dscp(0x30);
+            packet.set_total_len(total);
+            // To no farther than the link.
+            packet.set_hop_limit(1);
+            packet.set_next_header(IpProtocol::Udp);
+            packet.set_src_addr(from);
+            packet.set_dst_addr(to);
+            packet.fill_checksum();
+            IPV4
+        }
+        (IpAddr::V6(from), IpAddr::V6(to)) => {
+            message.push(IPV6_HEADER).ok()?.fill(0);
+            let mut packet = Ipv6Packet::new_unchecked(message.bytes_mut());
+            packet.set_version(6);
+            packet.set_payload_len(length);
+            // Nobody beyond the link can have sent it (RFC 2080, 2.4.2).
+            packet.set_hop_limit(255);
+            packet.set_next_header(IpProtocol::Udp);
+            packet.set_src_addr(from);
+            packet.set_dst_addr(to);
+            IPV6
+        }
+        _ => return None,
+    };
+    let header = message.push(ETHERNET).ok()?;
+    address(header, EthernetAddress::default(), EthernetAddress::default());
+    header[12..].copy_from_slice(&ethertype.to_be_bytes());
+    Some(())
+}
+
+/// The hardware address of a group (RFC 1112, 6.4; RFC 2464, 7).
+fn group_hardware(group: IpAddr) -> Option<EthernetAddress> {
+    match group {
+        IpAddr::V4(group) if group.is_multicast() => {
+            let [_, b, c, d] = group.octets();
+            Some(EthernetAddress([1, 0, 0x5e, b & 0x7f, c, d]))
+        }
+        IpAddr::V6(group) if group.is_multicast() => {
+            let [.., a, b, c, d] = group.octets();
+            Some(EthernetAddress([0x33, 0x33, a, b, c, d]))
+        }
+        _ => None,
+    }
+}
