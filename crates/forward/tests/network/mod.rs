@@ -46,8 +46,11 @@ impl Network {
             let host = Host { mtu: *mtu, ..host(number, 1) };
             RouterPort { host, labels: false }
         });
-        let config =
-            RouterConfig { index, cache: FlowCacheConfig { places: 256, ..FlowCacheConfig::default() }, ..RouterConfig::default() };
+        let config = RouterConfig {
+            index,
+            cache: FlowCacheConfig { places: 256, ..FlowCacheConfig::default() },
+            ..RouterConfig::default()
+        };
         let router = Router::new(ports.collect(), config).unwrap();
         let hosts = (0..).zip(mtus).map(|(number, mtu)| TestHost::new(number, *mtu)).collect();
         Self { router, hosts, out: Outgoing::new(1500, 256), now: Instant::from_secs(1) }

@@ -79,10 +79,10 @@ fn set_up(between: Between) -> Result<(), String> {
     }
     match between {
         Between::KernelBridge => {
-            ip("link add br type bridge")?;
-            ip("link set br up")?;
-            ip("link set in master br")?;
-            ip("link set out master br")?;
+            ip("link add name bridge0 type bridge")?;
+            ip("link set bridge0 up")?;
+            ip("link set in master bridge0")?;
+            ip("link set out master bridge0")?;
             // The destination is behind the second port.
             command("bridge", &format!("fdb add {NOBODY} dev out master static"))
         }
