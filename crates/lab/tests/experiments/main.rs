@@ -4,6 +4,7 @@
 //! variable `THROUGHLINE_LAB` names the program of such a build, which is then what all tests run.
 
 mod dispatch;
+mod filter;
 mod ilp;
 mod lookups;
 mod stack;
