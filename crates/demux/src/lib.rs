@@ -153,7 +153,7 @@ pub use {
     names_build::{BuildNamesError, BuiltNames, MAX_NAMES, build_names},
     nonce::NonceSource,
     perfect::PerfectHash,
-    prefetch::prefetch,
+    prefetch::{prefetch, prefetch_at},
     probe::{CountExamined, NoProbe, Probe},
     source_cache::SourceCache,
     strategy::{AnyLocator, ConfigError, LocatorConfig, Strategy, UnknownStrategy},

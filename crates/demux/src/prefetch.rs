@@ -27,6 +27,12 @@ pub fn prefetch<T: ?Sized>(value: &T) {
     lines(core::ptr::from_ref(value).cast(), size_of_val(value));
 }
 
+/// As [`prefetch`], of bytes that nobody has a reference to, and that need not be there.
+#[inline]
+pub fn prefetch_at(first: *const u8, len: usize) {
+    lines(first.cast(), len);
+}
+
 /// As [`prefetch`], of bytes that need not be there.
 #[inline]
 pub(crate) fn lines(first: *const i8, len: usize) {

@@ -468,11 +468,6 @@ impl Lower<'_> {
         self.cx.list(slot);
     }
 
-    /// Starts to fetch a path into the caches.
-    pub fn foresee_path(&self, path: Slot) {
-        self.cx.paths.prefetch(path);
-    }
-
     /// Takes back the path, if there is one, of a session that could not be made or ended before its user knew of it.
     pub fn forget_path(&mut self, upper: Upper) {
         let Upper::User(path) = upper else { return };

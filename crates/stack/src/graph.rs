@@ -487,6 +487,10 @@ impl Graph {
 
     /// More than one frame arrives, until [`gathered`](Self::gathered) is called.
     pub(crate) fn gather(&mut self) {
+        // What waits in the queue would be gone from the caches when its turn has come.
+        if self.queue.is_some() && self.architecture != Architecture::Layered {
+            return;
+        }
         let bits = self.protocols.iter().enumerate();
         let bits = bits.map(|(index, protocol)| u64::from(protocol.foresees()) << index).sum();
         self.parked.begin(bits);

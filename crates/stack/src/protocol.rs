@@ -70,6 +70,17 @@ pub enum Pop {
     Consumed,
 }
 
+/// How much of what belongs to a session is to be fetched: each leads to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Its record.
+    Session,
+    /// What the record has elsewhere.
+    Parts,
+    /// Where the data is, or will be.
+    Data,
+}
+
 /// What a protocol is asked or told besides messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
@@ -141,14 +152,26 @@ pub trait Protocol: Send {
     /// Whatever is wrong with the header itself.
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard>;
 
-    /// Whether it has so many sessions that [`foresee`](Self::foresee) gains something.
+    /// Whether it has so many sessions that [`foresee`](Self::foresee) gains something: of few, what is needed is in the
+    /// caches.
     fn foresees(&self) -> bool {
         false
     }
 
-    /// Starts to fetch into the caches what [`demux`](Self::demux) and [`pop`](Self::pop) will need for these messages and the
-    /// sessions that they came from. Changes nothing.
-    fn foresee(&mut self, _messages: &mut dyn Iterator<Item = (Layer, &Message)>, _lower: &mut Lower<'_>) {}
+    /// Looks for the sessions that [`demux`](Self::demux) will find for these messages, which came from the sessions named with
+    /// them, and starts to fetch those into the caches. `found` has a place for each message.
+    fn foresee(
+        &mut self,
+        _messages: &mut dyn Iterator<Item = (Layer, &Message)>,
+        _found: &mut [Option<Slot>],
+    ) {
+    }
+
+    /// Starts to fetch what messages of a session will need, and waits for nothing that was fetched as far as the step before.
+    /// Where its messages go, if the session itself has been fetched.
+    fn fetch(&mut self, _session: Slot, _reach: Reach) -> Option<Upper> {
+        None
+    }
 
     /// Reads the header at the front of a message that is said to be for `session`, takes it off, and says whether
     /// [`demux`](Self::demux) would have found that session.

@@ -41,6 +41,9 @@ pub enum LookupError {
 /// Sessions looked at to find one that may go: so a flood of strangers costs a bounded amount of work each.
 pub(crate) const LOOKED_AT: usize = 64;
 
+/// Of fewer sessions what messages need is in the caches, where asking ahead costs more than it saves.
+const MANY: usize = 512;
+
 /// As many sessions as there may be, all in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AllInUse;
@@ -91,10 +94,20 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
         self.entries.len()
     }
 
-    /// Starts to fetch what is known of these keys, in the two steps that it takes, and says where it is.
-    pub fn foresee(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
-        self.locator.find_batch(keys, slots);
-        slots.iter().flatten().for_each(|slot| self.entries.prefetch(*slot));
+    /// Starts to fetch a session.
+    pub fn prefetch(&self, slot: Slot) {
+        self.entries.prefetch(slot);
+    }
+
+    /// Whether there are so many sessions that they are hardly in the caches.
+    pub fn are_many(&self) -> bool {
+        self.len() >= MANY
+    }
+
+    /// Looks for the sessions of these keys, starts to fetch them, and says where they are.
+    pub fn foresee(&mut self, keys: &[K], found: &mut [Option<Slot>]) {
+        self.locator.find_batch(keys, found);
+        found.iter().flatten().for_each(|slot| self.entries.prefetch(*slot));
     }
 
     /// The session, if its key is this one.

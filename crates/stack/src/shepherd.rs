@@ -14,6 +14,7 @@ pub(crate) use direct::direct;
 pub(crate) use integrated::{Trail, integrated};
 pub(crate) use layered::layered;
 pub(crate) use parked::{AT_ONCE, Parked, resume};
+use parked::{Way, park};
 
 use crate::{Discard, Graph, Layer, Message, PathId, ProtocolId, Upper, run_queue::Entry};
 

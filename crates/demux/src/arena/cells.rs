@@ -26,6 +26,8 @@ impl<R> Cells<R> {
         let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
         // SAFETY: `layout` has room for this.
         let first = unsafe { block.add(block.align_offset(LINE)) }.cast();
+        #[cfg(all(feature = "huge-pages", target_os = "linux", not(any(miri, loom))))]
+        advise(block, layout.size());
         // Loom's atomics can't be made of zeroes.
         #[cfg(loom)]
         for n in 0..count as usize {
@@ -78,6 +80,23 @@ impl<R> Cells<R> {
     pub(super) fn bytes(&self) -> usize {
         layout::<R>(self.count).size() - LINE
     }
+}
+
+/// Asks the system for huge pages, but for the first: so few records that they fit into one do not take more memory than they
+/// need. Where there are many, a lookup seldom waits for the address of a page.
+#[cfg(all(feature = "huge-pages", target_os = "linux", not(any(miri, loom))))]
+fn advise(block: NonNull<u8>, bytes: usize) {
+    const HUGE: usize = 2 << 20;
+    let skipped = block.align_offset(HUGE) + HUGE;
+    let Some(len) = bytes.checked_sub(skipped).map(|len| len / HUGE * HUGE).filter(|len| *len > 0) else {
+        return;
+    };
+    // SAFETY: whole pages of an allocation of ours; the advice changes no contents.
+    let advised = unsafe {
+        rustix::mm::madvise(block.add(skipped).as_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
+    };
+    // A system without huge pages serves small ones.
+    let _ = advised;
 }
 
 impl<R> Drop for Cells<R> {

@@ -25,7 +25,7 @@ use throughline_demux::Slot;
 use super::eth::{for_us, write_header};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, SendError, Upper, sessions::Sessions,
+    Participants, Pop, Protocol, Reach, SendError, Upper, sessions::Sessions, shepherd::AT_ONCE,
 };
 
 /// The type of frames, from those that IEEE 802 sets aside for experiments.
@@ -77,6 +77,11 @@ fn key(remote: &[u8], id: u32) -> u128 {
     u128::from_ne_bytes(bytes)
 }
 
+/// The key in a header.
+fn key_of(header: &[u8]) -> u128 {
+    key(&header[6..12], word(header, 14))
+}
+
 /// The place of a session whose remote address is not known: no sender has this address, which is a group's.
 fn place_holder(id: u32) -> u128 {
     key(&[0xff; 6], id)
@@ -105,7 +110,7 @@ impl EthDaa {
         }
         let to_many = for_us(self.own, bytes)?;
         let id = word(bytes, 14);
-        let (key, priority) = (key(&bytes[6..12], id), word(bytes, 18));
+        let (key, priority) = (key_of(bytes), word(bytes, 18));
         (message.priority, message.to_many) = (priority, to_many);
         Ok((key, id))
     }
@@ -155,6 +160,25 @@ impl Protocol for EthDaa {
             return Ok(Demux::Found(slot, session.upper));
         }
         if self.enabled.contains_key(&id) { Ok(Demux::Passive) } else { Err(Discard::UnknownApplication) }
+    }
+
+    fn foresees(&self) -> bool {
+        self.sessions.are_many()
+    }
+
+    fn foresee(&mut self, frames: &mut dyn Iterator<Item = (Layer, &Message)>, found: &mut [Option<Slot>]) {
+        // What is no frame is nobody's; it is found out again, and counted, when its turn has come.
+        let of = |(_, frame): (Layer, &Message)| frame.bytes().get(..HEADER).map_or(0, key_of);
+        let keys: heapless::Vec<u128, AT_ONCE> = frames.take(AT_ONCE).map(of).collect();
+        self.sessions.foresee(&keys, &mut found[..keys.len()]);
+    }
+
+    fn fetch(&mut self, session: Slot, reach: Reach) -> Option<Upper> {
+        if reach == Reach::Session {
+            self.sessions.prefetch(session);
+            return None;
+        }
+        Some(self.sessions.get(session)?.upper)
     }
 
     fn check(&mut self, session: Slot, message: &mut Message) -> Result<Upper, Discard> {

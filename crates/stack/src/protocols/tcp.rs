@@ -20,7 +20,6 @@ use smoltcp::{
 use throughline_demux::Slot;
 
 use self::{
-    ahead::FORESEEN,
     link::Link,
     session::Session,
     work::{Sends, push_all},
@@ -31,8 +30,8 @@ use super::{
 };
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, Report, SendError, StreamError, Upper, sessions::Sessions,
-    timer_wheel::TimerWheel,
+    Participants, Pop, Protocol, ProtocolId, Reach, Report, SendError, StreamError, Upper,
+    sessions::Sessions, shepherd::AT_ONCE, timer_wheel::TimerWheel,
 };
 
 const PROTOCOL: u8 = 6;
@@ -131,13 +130,17 @@ impl Tcp {
         self.transport.close(session.below, session.opened.then_some(session.local.1), lower);
     }
 
-    fn socket(&self) -> tcp::Socket<'static> {
-        let buffer = |len| tcp::SocketBuffer::new(vec![0; len]);
-        let mut socket = tcp::Socket::new(buffer(self.buffers.receive), buffer(self.buffers.send));
+    /// A socket, and the set for it. Their memory is asked for in this order so that, as far as the allocator has it in a row,
+    /// what a segment needs is on one page or two: the socket, the received bytes before it, and the first to be sent behind it.
+    fn socket(&self) -> (tcp::Socket<'static>, SocketSet<'static>) {
+        let receive = vec![0; self.buffers.receive];
+        let set = SocketSet::new(Vec::with_capacity(1));
+        let send = vec![0; self.buffers.send];
+        let mut socket = tcp::Socket::new(tcp::SocketBuffer::new(receive), tcp::SocketBuffer::new(send));
         socket.set_nagle_enabled(false);
         socket.set_ack_delay(Some(ACK_DELAY));
         socket.set_congestion_control(tcp::CongestionControl::Cubic);
-        socket
+        (socket, set)
     }
 
     /// Makes room for one more stranger.
@@ -180,11 +183,18 @@ impl Protocol for Tcp {
     }
 
     fn foresees(&self) -> bool {
-        self.sessions.len() >= FORESEEN
+        self.sessions.are_many()
     }
 
-    fn foresee(&mut self, segments: &mut dyn Iterator<Item = (Layer, &Message)>, lower: &mut Lower<'_>) {
-        self.foresee_all(segments, lower);
+    fn foresee(&mut self, segments: &mut dyn Iterator<Item = (Layer, &Message)>, found: &mut [Option<Slot>]) {
+        // What is no segment is nobody's; it is found out again, and counted, when its turn has come.
+        let of = |(below, segment)| Self::header(segment).map_or(0, |(from, to)| key(below, from, to));
+        let keys: heapless::Vec<u64, AT_ONCE> = segments.take(AT_ONCE).map(of).collect();
+        self.sessions.foresee(&keys, &mut found[..keys.len()]);
+    }
+
+    fn fetch(&mut self, slot: Slot, reach: Reach) -> Option<Upper> {
+        self.fetch_ahead(slot, reach)
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
@@ -235,13 +245,13 @@ impl Protocol for Tcp {
             return Err(Discard::QueueFull);
         }
         self.bound_half_open(lower);
-        let mut socket = self.socket();
+        let (mut socket, set) = self.socket();
         socket.set_timeout(Some(HANDSHAKE));
         socket.listen(IpEndpoint::new(local, to)).map_err(|_| Discard::Malformed)?;
         let path = lower.passive_path(listener)?;
         lower.pin_path(path);
         self.serial += 1;
-        let mut session = Session::new(socket, Upper::User(path), (local, to), (remote, from), below);
+        let mut session = Session::new(set, socket, Upper::User(path), (local, to), (remote, from), below);
         session.serial = self.serial;
         match self.sessions.insert(key(below, from, to), session, 1) {
             Ok((slot, _)) => {
@@ -263,11 +273,11 @@ impl Protocol for Tcp {
         lower: &mut Lower<'_>,
     ) -> Result<Slot, OpenError> {
         let Opened { below, local, remote } = self.transport.open(participants, lower)?;
-        let mut socket = self.socket();
+        let (mut socket, set) = self.socket();
         socket.set_timeout(Some(PATIENCE));
         let connected =
             socket.connect(self.interface.context(), IpEndpoint::from(remote), IpEndpoint::from(local));
-        let mut session = Session::new(socket, upper, local, remote, below);
+        let mut session = Session::new(set, socket, upper, local, remote, below);
         session.opened = true;
         let inserted = match connected {
             Ok(()) => self.sessions.insert(key(below, remote.1, local.1), session, 1).ok(),

@@ -2,11 +2,14 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, deliver, layered, wait};
+use super::{DEVICE, Way, deliver, layered, park, wait};
 use crate::{Demux, Discard, Graph, Layer, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// Takes a frame that names its path to it.
 pub(crate) fn direct(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
+    if graph.parked.stops_at(bottom) {
+        return stop(graph, bottom, message);
+    }
     let whole = message.marks();
     match graph.protocols[bottom.index()].demux(DEVICE, &mut message) {
         Ok(Demux::Found(_, Upper::Path(path))) if graph.cx.is_open(path) => go(graph, bottom, path, message),
@@ -22,6 +25,12 @@ pub(crate) fn direct(graph: &mut Graph, bottom: ProtocolId, mut message: Message
         }
         Err(why) => graph.cx.discard(bottom, why, message),
     }
+}
+
+/// Has a frame wait where it is. Apart, so that those that do not wait are not moved about.
+#[inline(never)]
+fn stop(graph: &mut Graph, bottom: ProtocolId, message: Message) {
+    park(graph, Way::Direct(bottom), message);
 }
 
 /// A message that was admitted waits, or does not.

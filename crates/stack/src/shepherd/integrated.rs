@@ -2,7 +2,7 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, deliver, layered, next, wait};
+use super::{DEVICE, Way, deliver, layered, next, park, wait};
 use crate::{Demux, Discard, Graph, Layer, Marks, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions whose state a message changes, bottom to top, and where each has its header.
@@ -22,11 +22,42 @@ struct Passed {
     body: u32,
 }
 
+/// How far the first phase has come.
+pub(super) struct Search {
+    bottom: ProtocolId,
+    whole: Marks,
+    /// Whose header is at the front.
+    pub at: ProtocolId,
+    /// The session it came from.
+    pub below: Layer,
+    /// Sessions found.
+    height: usize,
+    /// The path that the lowest layer named.
+    claimed: Option<Slot>,
+    trail: Trail,
+}
+
 /// Takes a frame through the layers above `bottom`.
-pub(crate) fn integrated(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
+pub(crate) fn integrated(graph: &mut Graph, bottom: ProtocolId, message: Message) {
+    let trail = Trail { layers: heapless::Vec::new(), data: 0 };
     let whole = message.marks();
-    let mut trail = Trail { layers: heapless::Vec::new(), data: 0 };
-    let (mut at, mut below, mut claimed, mut height) = (bottom, DEVICE, None, 0);
+    let search = Search { bottom, whole, at: bottom, below: DEVICE, height: 0, claimed: None, trail };
+    if graph.parked.stops_at(bottom) {
+        return stop(graph, search, message);
+    }
+    self::search(graph, search, message);
+}
+
+/// Has a message wait where it is. Apart, so that those that do not wait are not moved about.
+#[inline(never)]
+fn stop(graph: &mut Graph, search: Search, message: Message) {
+    park(graph, Way::Integrated(search), message);
+}
+
+/// The first phase, or what is left of it.
+#[inline(always)]
+pub(super) fn search(graph: &mut Graph, search: Search, mut message: Message) {
+    let Search { bottom, whole, mut at, mut below, mut height, mut claimed, mut trail } = search;
     loop {
         let header = message.position();
         let (session, upper) = match graph.protocols[at.index()].demux(below, &mut message) {
@@ -50,7 +81,12 @@ pub(crate) fn integrated(graph: &mut Graph, bottom: ProtocolId, mut message: Mes
             let _ = trail.layers.push(Passed { layer: below, header, body });
         }
         match upper {
-            Upper::Protocol(next) => at = next,
+            Upper::Protocol(next) => {
+                at = next;
+                if graph.parked.stops_at(at) {
+                    return stop(graph, Search { bottom, whole, at, below, height, claimed, trail }, message);
+                }
+            }
             Upper::User(path) => {
                 let admitted = if graph.cx.is_open(path) {
                     Ok(())

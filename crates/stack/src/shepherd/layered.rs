@@ -4,7 +4,7 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, deliver, next, parked::park};
+use super::{DEVICE, Way, deliver, next, park};
 use crate::{Demux, Discard, Graph, Layer, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions that a message has gone through, bottom to top.
@@ -23,7 +23,17 @@ pub(super) struct Climb {
 
 /// Takes a frame through the layers above `bottom`.
 pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, message: Message) {
-    climb(graph, Climb { at: bottom, below: DEVICE, passed: Passed::new(), claimed: None }, message);
+    let climb = Climb { at: bottom, below: DEVICE, passed: Passed::new(), claimed: None };
+    if graph.parked.stops_at(bottom) {
+        return stop(graph, climb, message);
+    }
+    self::climb(graph, climb, message);
+}
+
+/// Has a message wait where it is. Apart, so that those that do not wait are not moved about.
+#[inline(never)]
+fn stop(graph: &mut Graph, climb: Climb, message: Message) {
+    park(graph, Way::Layered(climb), message);
 }
 
 /// Takes a message through the layers that are left.
@@ -62,7 +72,7 @@ pub(super) fn climb(graph: &mut Graph, mut climb: Climb, mut message: Message) {
             Err(why) => return graph.cx.discard(at, why, message),
         }
         if graph.parked.stops_at(climb.at) {
-            return park(graph, climb, message);
+            return stop(graph, climb, message);
         }
     }
 }

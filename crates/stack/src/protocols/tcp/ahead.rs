@@ -1,35 +1,34 @@
 //! Memory that segments will need.
 
-use smoltcp::socket::Socket;
-use throughline_demux::prefetch;
+use smoltcp::socket::tcp;
+use throughline_demux::{Slot, prefetch_at};
 
-use super::{Tcp, key};
-use crate::{Layer, Lower, Message, Upper, shepherd::AT_ONCE};
+use super::Tcp;
+use crate::{Reach, Upper};
 
-/// Of fewer connections what is needed is in the caches, where asking ahead costs more than it saves.
-pub(super) const FORESEEN: usize = 512;
+/// Bytes of a connection's next data that are fetched: the processor sees by itself how longer ones go on.
+const BEGINNING: usize = 128;
 
 impl Tcp {
-    /// Starts to fetch the connections of these segments. What is needed leads from one to the next: the table of keys, the
-    /// session, its socket; each step is taken for all segments before the next.
-    pub(super) fn foresee_all(
-        &mut self,
-        segments: &mut dyn Iterator<Item = (Layer, &Message)>,
-        lower: &mut Lower<'_>,
-    ) {
-        let mut keys = heapless::Vec::<u64, AT_ONCE>::new();
-        let ports = |(below, message)| Self::header(message).ok().map(|(from, to)| key(below, from, to));
-        keys.extend(segments.filter_map(ports).take(AT_ONCE));
-        let mut slots = [None; AT_ONCE];
-        self.sessions.foresee(&keys, &mut slots[..keys.len()]);
-        for slot in slots.into_iter().flatten() {
-            let Some(session) = self.sessions.get(slot) else { continue };
-            if let Some((_, Socket::Tcp(socket))) = session.sockets.iter().next() {
-                prefetch(socket);
-            }
-            if let Upper::User(path) = session.upper {
-                lower.foresee_path(path);
-            }
+    /// From a session to its socket, and from there to the buffers' places that a segment and its answer will need.
+    pub(super) fn fetch_ahead(&mut self, slot: Slot, reach: Reach) -> Option<Upper> {
+        if reach == Reach::Session {
+            self.sessions.prefetch(slot);
+            return None;
         }
+        let session = self.sessions.get(slot)?;
+        let upper = session.upper;
+        if reach == Reach::Parts {
+            session.prefetch_socket();
+        } else {
+            fetch_places(session.socket()?);
+        }
+        Some(upper)
     }
+}
+
+/// Nothing is taken out of the buffers, or put into them.
+fn fetch_places(socket: &mut tcp::Socket<'static>) {
+    let _ = socket.recv(|data| (0, prefetch_at(data.as_ptr_range().end, BEGINNING)));
+    let _ = socket.send(|room| (0, prefetch_at(room.as_ptr(), BEGINNING)));
 }

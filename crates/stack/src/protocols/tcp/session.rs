@@ -1,5 +1,7 @@
 //! One connection: its socket, and when it is to be woken.
 
+use std::ptr::without_provenance;
+
 use smoltcp::{
     iface::SocketSet,
     socket::{
@@ -10,6 +12,8 @@ use smoltcp::{
     wire::IpAddress,
 };
 
+use throughline_demux::prefetch_at;
+
 use super::{super::transport::End, PATIENCE, alarm::Alarm};
 use crate::{Layer, Lower, StreamError, Upper};
 
@@ -17,6 +21,8 @@ use crate::{Layer, Lower, StreamError, Upper};
 pub(super) struct Session {
     /// A set of one socket; of none in a session that has been removed.
     pub sockets: SocketSet<'static>,
+    /// The address of the socket, which asking the set for it would read.
+    socket_at: usize,
     pub upper: Upper,
     pub below: Option<Layer>,
     /// When it is woken.
@@ -44,6 +50,7 @@ impl Default for Session {
         let nobody = (IpAddress::v4(0, 0, 0, 0), 0);
         Self {
             sockets: SocketSet::new(Vec::new()),
+            socket_at: 0,
             upper: Upper::Itself,
             below: None,
             alarm: Alarm::default(),
@@ -61,16 +68,29 @@ impl Default for Session {
 }
 
 impl Session {
-    pub fn new(socket: tcp::Socket<'static>, upper: Upper, local: End, remote: End, below: Layer) -> Self {
-        let mut sockets = SocketSet::new(Vec::with_capacity(1));
+    /// A session of a socket, in a set that has room for it alone.
+    pub fn new(
+        mut sockets: SocketSet<'static>,
+        socket: tcp::Socket<'static>,
+        upper: Upper,
+        local: End,
+        remote: End,
+        below: Layer,
+    ) -> Self {
         sockets.add(socket);
-        Self { sockets, upper, local, remote, below: Some(below), ..Self::default() }
+        let socket_at = sockets.iter().next().map_or(0, |(_, socket)| std::ptr::from_ref(socket).addr());
+        Self { sockets, socket_at, upper, local, remote, below: Some(below), ..Self::default() }
     }
 
     #[inline]
     pub fn socket(&mut self) -> Option<&mut tcp::Socket<'static>> {
         let (_, Socket::Tcp(socket)) = self.sockets.iter_mut().next()?;
         Some(socket)
+    }
+
+    /// Starts to fetch the socket.
+    pub fn prefetch_socket(&self) {
+        prefetch_at(without_provenance(self.socket_at), size_of::<Socket<'static>>());
     }
 
     #[inline]
