@@ -7,6 +7,7 @@ pub(crate) mod icmp;
 pub(crate) mod icmp6;
 pub(crate) mod ipv4;
 pub(crate) mod ipv6;
+mod once;
 pub(crate) mod rpc;
 #[cfg(feature = "ciphers")]
 pub(crate) mod sealed;

@@ -5,7 +5,7 @@ mod hosts;
 use hosts::{Pair, SERVER, data, echo};
 use smoltcp::wire::{Ipv4Address, Ipv4Packet};
 use throughline_stack::{
-    Architecture, ComposeError, Config, Discard, Graph, Host, Limits, Message, Participants,
+    Architecture, ComposeError, Config, Discard, Graph, Host, Limits, Message, Participants, SendError,
 };
 
 #[test]
@@ -55,6 +55,26 @@ fn ip_and_ethernet() {
             Some(b"plainly".into())
         );
     }
+}
+
+#[test]
+fn what_no_packet_can_hold_is_not_sent() {
+    let mut pair = Pair::new("udp > ipv4 > eth; arp > eth", Architecture::Layered);
+    pair.server.enable("udp", Participants::at(7)).unwrap();
+    let path = pair.client.open("udp", Participants::to(SERVER, 7)).unwrap();
+    for (len, sent) in
+        [(65_507, Ok(())), (65_508, Err(SendError::TooLong)), (65_527, Err(SendError::TooLong))]
+    {
+        assert_eq!(pair.client.send(path, Message::copied(128, &data(len))), sent, "{len}");
+        pair.exchange();
+    }
+    let path = pair.server.ready().unwrap();
+    assert_eq!(
+        std::iter::from_fn(|| pair.server.receive(path)).map(|message| message.len()).sum::<usize>(),
+        65_507
+    );
+    // Address resolution, and the pieces of what was sent.
+    assert_eq!(pair.frames.len(), 2 + 65_515_usize.div_ceil(1480));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use smoltcp::{
 };
 use throughline_demux::Slot;
 
+use super::once::send_once;
 use crate::{
     Demux, Discard, Enabled, Host, Layer, Lower, Message, OpenError, Participants, Pop, Protocol, ProtocolId,
     SendError, Upper,
@@ -31,17 +32,12 @@ impl Arp {
     }
 
     fn send(&self, to: EthernetAddress, repr: ArpRepr, lower: &mut Lower<'_>) -> Result<(), SendError> {
-        let mut participants =
+        let participants =
             Participants { remote_hardware: Some(to), ethertype: Some(ETHERTYPE), ..Participants::default() };
-        let link = lower
-            .open(self.below, Upper::Protocol(self.own), &mut participants)
-            .map_err(|_| SendError::QueueFull)?;
         let mut message = lower.message();
         let header = message.push(repr.buffer_len()).map_err(|_| SendError::TooLong)?;
         repr.emit(&mut ArpPacket::new_unchecked(header));
-        let sent = lower.push(link, message);
-        lower.close(link);
-        sent
+        send_once(self.own, self.below, participants, message, lower)
     }
 
     fn answer(&self, to: EthernetAddress, address: Ipv4Address, ours: Ipv4Address, lower: &mut Lower<'_>) {

@@ -23,6 +23,8 @@ use crate::{
 
 const ETHERTYPE: u16 = 0x0800;
 pub(crate) const HEADER: usize = 20;
+/// The most bytes behind the header.
+const MOST: usize = 65_535 - HEADER;
 const HOP_LIMIT: u8 = 64;
 const ICMP: u8 = 1;
 
@@ -64,7 +66,7 @@ impl Ipv4 {
             host,
             sessions: Sessions::new(lookup)?,
             enabled: Vec::new(),
-            fragments: Fragments::new(65_535 - HEADER),
+            fragments: Fragments::new(MOST),
             next_ident,
         })
     }

@@ -6,7 +6,8 @@ use smoltcp::wire::{
 
 use super::{HEADER, Icmp, PROTOCOL};
 use crate::{
-    Host, Lower, Participants, Refusal, Refused, Report, SendError, Trouble, Upper, protocols::ipv4,
+    Host, Lower, Participants, Refusal, Refused, Report, SendError, Trouble,
+    protocols::{ipv4, once::send_once},
     trouble::first_bytes,
 };
 
@@ -66,19 +67,12 @@ impl Icmp {
         packet.set_msg_type(what);
         packet.set_msg_code(code);
         packet.fill_checksum();
-        let mut participants = Participants {
+        let participants = Participants {
             local_address: Some(local),
             remote_address: Some(remote),
             protocol: Some(PROTOCOL),
             ..Participants::default()
         };
-        let opened = lower.open(self.below, Upper::Protocol(self.own), &mut participants);
-        let Ok(below) = opened else {
-            lower.give(quote);
-            return Err(SendError::NoRoute);
-        };
-        let sent = lower.push(below, quote);
-        lower.close(below);
-        sent
+        send_once(self.own, self.below, participants, quote, lower)
     }
 }

@@ -9,7 +9,11 @@ use smoltcp::{
 };
 
 use super::{From, Icmp6};
-use crate::{Discard, Lower, Participants, SendError, Upper, host::solicited_node, protocols::ipv6::ICMP6};
+use crate::{
+    Discard, Lower, Participants, SendError,
+    host::solicited_node,
+    protocols::{ipv6::ICMP6, once::send_once},
+};
 
 /// What no router lets through (RFC 4861, 7.1): so it was sent by a neighbour.
 const UNFORWARDED: u8 = 255;
@@ -116,22 +120,17 @@ impl Icmp6 {
         what: NdiscRepr<'_>,
         lower: &mut Lower<'_>,
     ) -> Result<(), SendError> {
-        let mut participants = Participants {
+        let participants = Participants {
             local_address: Some(local.into()),
             remote_address: Some(to.into()),
             protocol: Some(ICMP6),
             ..Participants::default()
         };
-        let below = lower
-            .open(self.below, Upper::Protocol(self.own), &mut participants)
-            .map_err(|_| SendError::QueueFull)?;
         let mut message = lower.message();
         let what = Icmpv6Repr::Ndisc(what);
         let bytes = message.push(what.buffer_len()).map_err(|_| SendError::TooLong)?;
         bytes.fill(0);
         what.emit(&local, &to, &mut Icmpv6Packet::new_unchecked(bytes), &ChecksumCapabilities::default());
-        let sent = lower.push(below, message);
-        lower.close(below);
-        sent
+        send_once(self.own, self.below, participants, message, lower)
     }
 }

@@ -7,8 +7,11 @@ use smoltcp::wire::{
 
 use super::{HEADER, Icmp6};
 use crate::{
-    Host, Lower, Participants, Refusal, Refused, Report, SendError, Trouble, Upper,
-    protocols::ipv6::{self, ICMP6, extensions},
+    Host, Lower, Participants, Refusal, Refused, Report, SendError, Trouble,
+    protocols::{
+        ipv6::{self, ICMP6, extensions},
+        once::send_once,
+    },
     trouble::first_bytes,
 };
 
@@ -71,19 +74,12 @@ impl Icmp6 {
         packet.set_msg_type(what);
         packet.set_msg_code(code);
         packet.fill_checksum(&from, &to);
-        let mut participants = Participants {
+        let participants = Participants {
             local_address: Some(local),
             remote_address: Some(remote),
             protocol: Some(ICMP6),
             ..Participants::default()
         };
-        let opened = lower.open(self.below, Upper::Protocol(self.own), &mut participants);
-        let Ok(below) = opened else {
-            lower.give(quote);
-            return Err(SendError::NoRoute);
-        };
-        let sent = lower.push(below, quote);
-        lower.close(below);
-        sent
+        send_once(self.own, self.below, participants, quote, lower)
     }
 }

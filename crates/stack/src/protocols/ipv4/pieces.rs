@@ -4,7 +4,7 @@ use smoltcp::wire::{Ipv4Address, Ipv4Packet};
 use throughline_demux::Slot;
 
 use super::{
-    HEADER, HOP_LIMIT, Ipv4,
+    HEADER, HOP_LIMIT, Ipv4, MOST,
     session::{Pair, Session},
 };
 use crate::{Discard, Lower, Message, Pop, Protocol, Refusal, SendError};
@@ -47,6 +47,10 @@ impl Ipv4 {
         message: Message,
         lower: &mut Lower<'_>,
     ) -> Result<(), SendError> {
+        if message.len() > MOST {
+            lower.give(message);
+            return Err(SendError::TooLong);
+        }
         self.next_ident = self.next_ident.wrapping_add(1);
         let (ident, step) = (self.next_ident, self.room() / 8 * 8);
         let mut sent = Ok(());
