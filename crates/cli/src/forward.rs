@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use throughline_forward::{ConfigFault, ForwardConfig, Forwarder, Node, NodeError, PortId, Refused, Role};
+use throughline_forward::{
+    ConfigFault, ForwardConfig, Forwarder, Node, NodeError, PortId, Refused, Role, RouterSetup,
+};
 
 use crate::failure::{Failure, Result};
 use crate::output::{self, Table};
@@ -41,10 +43,16 @@ A router between two networks:
   to = \"0.0.0.0/0\"
   via = \"10.0.2.254\"
 
+  [[routing]]                   # routes that are learned
+  protocol = \"rip\"              # rip, ripng, link-state, link-state6
+  ports = [\"eth2\"]              # all, if left out
+  key = { id = 1, algorithm = \"md5\", secret = \"...\" }
+
   [flows]                       # what is in front of the long lookups
   index = \"either\"              # never, carried, computed or either
   places = 65536
-  lifetime_s = 30")]
+  lifetime_s = 30
+  threaded = true               # routes have indices, which neighbours are told")]
 pub struct Arguments {
     /// What to do, in TOML
     #[arg(value_name = "CONFIG")]
@@ -112,7 +120,11 @@ fn summary(config: &ForwardConfig) -> String {
     let names = names.join(", ");
     match &config.role {
         Role::Bridge(_) => format!("bridge between {names}"),
-        Role::Router(_, routes) => format!("router between {names}, with {} routes of its own", routes.len()),
+        Role::Router(RouterSetup { routes, protocols, .. }) => format!(
+            "router between {names}, with {} routes of its own and {} routing protocols",
+            routes.len(),
+            protocols.len()
+        ),
     }
 }
 
@@ -180,6 +192,9 @@ fn counts(node: &mut Node) -> Vec<(&'static str, u64)> {
                 ("forwarded", counts.forwarded),
                 ("for the router", counts.local),
                 ("said by the router", counts.said),
+                ("by threaded index", counts.threaded),
+                ("useless indices", router.thread_counts().map_or(0, |counts| counts.refused)),
+                ("routes", router.route_count() as u64),
             ];
             let refused = Refused::ALL.iter().map(|why| (why.text(), counts.refused(*why)));
             all.extend(refused.filter(|(_, count)| *count > 0));

@@ -268,6 +268,56 @@ fn routes_between_hosts_of_the_kernel() {
     assert!(counts(Some("left"), "flows found") > counts(Some("left"), "flows looked up"));
 }
 
+/// What a router between two networks is told that learns the others by RIP, and tells others its indices.
+fn learning(left: u8, right: u8, number: u8) -> String {
+    format!(
+        "role = \"router\"
+         flows = {{ threaded = true }}
+         [[port]]
+         interface = \"left\"
+         addresses = [\"10.0.{left}.{number}/24\"]
+         [[port]]
+         interface = \"right\"
+         addresses = [\"10.0.{right}.1/24\"]
+         [[routing]]
+         protocol = \"rip\"
+         key = {{ id = 1, algorithm = \"md5\", secret = \"not told\" }}"
+    )
+}
+
+#[test]
+fn routers_learn_their_routes_from_each_other() {
+    if !has("ping") || !has("nsenter") {
+        return;
+    }
+    let spaces: Vec<Namespace> = (0..4).map_while(|_| Namespace::new()).collect();
+    let [left, one, two, right] = &spaces[..] else { return };
+    one.wire("left", left, "eth0");
+    one.wire("right", two, "left");
+    two.wire("right", right, "eth0");
+    left.call("10.0.1.2/24", "fd00:1::2/64");
+    right.call("10.0.3.2/24", "fd00:3::2/64");
+    left.ip("route add default via 10.0.1.1");
+    right.ip("route add default via 10.0.3.1");
+    let forwarders = [
+        Forwarder::start(one, "rip-one", &learning(1, 2, 1)),
+        Forwarder::start(two, "rip-two", &learning(2, 3, 2)),
+    ];
+    let begun = Instant::now();
+    while !left.ping("-c 1 10.0.3.2").0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no way after a minute");
+    }
+    left.pings("-c 5 10.0.3.2");
+    right.pings("-c 5 10.0.1.2");
+    stream(left, right, "10.0.3.2:5001");
+    for forwarder in forwarders {
+        let counts = forwarder.counts();
+        // Three networks, two addresses of its own and their networks' broadcast addresses.
+        assert_eq!(counts(None, "routes"), 7);
+        assert_eq!(counts(None, "next hop does not answer"), 0);
+    }
+}
+
 #[test]
 fn bridges_between_hosts_of_the_kernel() {
     if !has("ping") || !has("nsenter") {

@@ -9,7 +9,10 @@ use throughline_stack::{
 };
 use toml::Spanned;
 
-use crate::{BridgeConfig, FlowCacheConfig, FlowIndex, PortId, Route, RouterConfig};
+use crate::{
+    BridgeConfig, FlowCacheConfig, FlowIndex, PortId, Route, RouterConfig,
+    routing::authentication::{Algorithm, Authentication, Key, Password},
+};
 
 /// What a forwarder is told.
 ///
@@ -74,8 +77,53 @@ impl Link {
 pub enum Role {
     /// A bridge.
     Bridge(BridgeConfig),
-    /// A router, with routes.
-    Router(RouterConfig, Vec<(IpCidr, Route)>),
+    /// A router.
+    Router(RouterSetup),
+}
+
+/// What a router is told.
+#[derive(Clone, Debug)]
+pub struct RouterSetup {
+    /// How it works.
+    pub config: RouterConfig,
+    /// Routes besides those to the networks of its ports.
+    pub routes: Vec<(IpCidr, Route)>,
+    /// What else it learns routes by.
+    pub protocols: Vec<ProtocolConfig>,
+}
+
+/// A routing protocol.
+#[derive(Clone, Debug)]
+pub struct ProtocolConfig {
+    /// Which.
+    pub kind: ProtocolKind,
+    /// The ports it runs on.
+    pub ports: Vec<PortId>,
+    /// What passing one of their links costs.
+    pub metric: u8,
+    /// How neighbours show that they are.
+    pub authentication: Authentication,
+}
+
+/// Which routing protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProtocolKind {
+    /// RIP version 2, for IPv4.
+    Rip,
+    /// RIPng, for IPv6.
+    Ripng,
+    /// Link states, for IPv4.
+    LinkState,
+    /// Link states, for IPv6.
+    LinkState6,
+}
+
+impl ProtocolKind {
+    /// Whether its routes are of IPv6.
+    pub fn is_v6(self) -> bool {
+        matches!(self, Self::Ripng | Self::LinkState6)
+    }
 }
 
 /// What is wrong with a configuration, and where.
@@ -102,6 +150,8 @@ struct File {
     port: Vec<Spanned<PortTable>>,
     #[serde(default)]
     route: Vec<Spanned<RouteTable>>,
+    #[serde(default)]
+    routing: Vec<Spanned<RoutingTable>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -117,6 +167,8 @@ struct Flows {
     index: Option<IndexName>,
     places: Option<Spanned<usize>>,
     lifetime_s: Option<u64>,
+    #[serde(default)]
+    threaded: bool,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -154,6 +206,31 @@ struct RouteTable {
     to: Prefix,
     via: Option<IpAddr>,
     port: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RoutingTable {
+    protocol: ProtocolKind,
+    ports: Option<Vec<String>>,
+    metric: Option<u8>,
+    password: Option<String>,
+    key: Option<KeyTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyTable {
+    id: u8,
+    algorithm: AlgorithmName,
+    secret: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum AlgorithmName {
+    Md5,
+    HmacSha256,
 }
 
 /// An address with the length of a prefix.
@@ -219,6 +296,9 @@ impl File {
                 if let Some(route) = self.route.first() {
                     return Err((route.span(), "a bridge has no routes".to_owned()));
                 }
+                if let Some(routing) = self.routing.first() {
+                    return Err((routing.span(), "a bridge has no routing protocols".to_owned()));
+                }
                 Role::Bridge(bridge(self.bridge.as_ref().map(Spanned::get_ref), &self.flows, cache))
             }
             RoleName::Router => {
@@ -227,7 +307,10 @@ impl File {
                 }
                 let routes =
                     self.route.iter().map(|route| check_route(route, &ports)).collect::<Result<_, _>>()?;
-                Role::Router(RouterConfig { index: self.flows.index(), cache, threaded: false }, routes)
+                let protocol = |table| check_protocol(table, &ports);
+                let protocols = self.routing.iter().map(protocol).collect::<Result<_, _>>()?;
+                let config = RouterConfig { index: self.flows.index(), cache, threaded: self.flows.threaded };
+                Role::Router(RouterSetup { config, routes, protocols })
             }
         };
         Ok(ForwardConfig { ports, role })
@@ -329,4 +412,47 @@ fn check_route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpC
         (_, _, Some(via)) => fault(format!("{via} is on no network of a port, or not of that one")),
         _ => fault("there is no such port".to_owned()),
     }
+}
+
+fn check_protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result<ProtocolConfig, Fault> {
+    let fault = |what: String| Err((table.span(), what));
+    let RoutingTable { protocol, ports: names, metric, password, key } = table.get_ref();
+    let number = |name: &String| ports.iter().position(|port| port.link.name() == name);
+    let speaks = |port: &PortConfig| {
+        port.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv6(_)) == protocol.is_v6())
+    };
+    let on = match names {
+        None => (0..ports.len()).filter(|n| speaks(&ports[*n])).collect(),
+        Some(names) => {
+            if let Some(name) = names.iter().find(|name| number(name).is_none()) {
+                return fault(format!("there is no port `{name}`"));
+            }
+            names.iter().filter_map(number).collect::<Vec<_>>()
+        }
+    };
+    if let Some(port) = on.iter().find(|n| !speaks(&ports[**n])) {
+        return fault(format!("`{}` has no address of that version of IP", ports[*port].link.name()));
+    }
+    let metric = metric.unwrap_or(1);
+    if on.is_empty() || !(1..=15).contains(&metric) {
+        return fault("no port that it can run on, or a metric that is not between 1 and 15".to_owned());
+    }
+    let authentication = match (password, key) {
+        (None, None) => Authentication::None,
+        (Some(password), None) if *protocol == ProtocolKind::Rip && password.len() <= 16 => {
+            let mut padded = [0; 16];
+            padded[..password.len()].copy_from_slice(password.as_bytes());
+            Authentication::Password(Password(padded))
+        }
+        (None, Some(KeyTable { id, algorithm, secret })) if *protocol != ProtocolKind::Ripng => {
+            let algorithm = match algorithm {
+                AlgorithmName::Md5 => Algorithm::KeyedMd5,
+                AlgorithmName::HmacSha256 => Algorithm::HmacSha256,
+            };
+            Authentication::Keyed(vec![Key { id: *id, algorithm, secret: secret.clone().into_bytes() }])
+        }
+        _ => return fault("either a `password` of up to 16 bytes (RIP) or a `key` (not RIPng)".to_owned()),
+    };
+    let ports = on.into_iter().map(|n| PortId(n as u16)).collect();
+    Ok(ProtocolConfig { kind: *protocol, ports, metric, authentication })
 }

@@ -22,7 +22,7 @@ pub mod threaded;
 
 pub use {
     bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts},
-    config::{ConfigFault, ForwardConfig, Link, PortConfig, Role},
+    config::{ConfigFault, ForwardConfig, Link, PortConfig, ProtocolConfig, ProtocolKind, Role, RouterSetup},
     filter::{FilterBank, FilterBankConfig},
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
     frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, clear_index, insert_label, remove_label, set_index},

@@ -7,12 +7,16 @@ use throughline_stack::{
     Device, DeviceCounts, Host, Packet, PacketConfig, Tap,
     smoltcp::{
         time::{Duration, Instant},
-        wire::EthernetAddress,
+        wire::{EthernetAddress, IpCidr},
     },
 };
 
 use crate::{
-    Bridge, ForwardConfig, Link, Outgoing, PortId, Role, RouteError, Router, RouterError, RouterPort,
+    Bridge, ForwardConfig, Link, Outgoing, PortId, ProtocolConfig, ProtocolKind, Role, RouteError, Router,
+    RouterError, RouterPort, RouterSetup,
+    routing::{
+        DistanceVector, DistanceVectorConfig, Interface, LinkState, LinkStateConfig, Routing, rip::Version,
+    },
 };
 
 /// Frames taken from a port before the next one has its turn.
@@ -93,7 +97,7 @@ impl Node {
                 let labels: Vec<bool> = config.ports.iter().map(|port| port.labels).collect();
                 Forwarder::Bridge(Bridge::new(&labels, *bridge)?)
             }
-            Role::Router(router, routes) => {
+            Role::Router(RouterSetup { config: how, routes, protocols }) => {
                 let host = |device: &dyn Device, port: &crate::PortConfig| Host {
                     hardware: device.hardware(),
                     mtu: device.mtu(),
@@ -103,9 +107,12 @@ impl Node {
                 let ports = devices.iter().zip(&config.ports);
                 let ports = ports
                     .map(|(device, port)| RouterPort { host: host(&**device, port), labels: port.labels });
-                let mut router = Router::new(ports.collect(), *router)?;
+                let mut router = Router::new(ports.collect(), *how)?;
                 for (prefix, route) in routes {
                     router.add_route(*prefix, *route)?;
+                }
+                for protocol in protocols {
+                    add_protocol(&mut router, protocol)?;
                 }
                 Forwarder::Router(router)
             }
@@ -226,4 +233,48 @@ fn open_link(link: &Link, number: u16, promiscuous: bool) -> io::Result<Box<dyn 
             Box::new(Tap::open(name, EthernetAddress([2, b't', b'l', 0, high, low]))?)
         }
     })
+}
+
+/// Has a router learn routes by a protocol.
+fn add_protocol(router: &mut Router, protocol: &ProtocolConfig) -> Result<(), RouteError> {
+    let v6 = protocol.kind.is_v6();
+    let own = |port: &PortId| {
+        // Of IPv6 the address on the link.
+        let is = |cidr: &&IpCidr| match cidr {
+            IpCidr::Ipv4(_) => !v6,
+            IpCidr::Ipv6(cidr) => v6 && cidr.address().is_unicast_link_local(),
+        };
+        router.host(*port).addresses.iter().find(is).copied()
+    };
+    let interface = |port: &PortId| {
+        let (metric, authentication) = (protocol.metric, protocol.authentication.clone());
+        Some((*port, Interface { metric, authentication, ..Interface::new(own(port)?) }))
+    };
+    let interfaces: Vec<_> = protocol.ports.iter().filter_map(interface).collect();
+    let (id, seconds) = (id(router), seconds_since_1970());
+    let all = interfaces.iter().map(|(_, interface)| interface.clone()).collect();
+    let routing: Box<dyn Routing + Send> = match protocol.kind {
+        ProtocolKind::Rip | ProtocolKind::Ripng => {
+            let version = if v6 { Version::RipNg } else { Version::Rip2 };
+            let config = DistanceVectorConfig::new(version, id, all);
+            Box::new(DistanceVector::new(DistanceVectorConfig { first_sequence: seconds, ..config }))
+        }
+        ProtocolKind::LinkState | ProtocolKind::LinkState6 => {
+            let config = LinkStateConfig::new(id, all);
+            Box::new(LinkState::new(LinkStateConfig { first_sequence: seconds, ..config }))
+        }
+    };
+    router.add_protocol(routing, &interfaces, Instant::ZERO)
+}
+
+/// A number that no other router has: the end of the hardware address of the first port.
+fn id(router: &Router) -> u32 {
+    let EthernetAddress([.., a, b, c, d]) = router.host(PortId(0)).hardware;
+    u32::from_be_bytes([a, b, c, d])
+}
+
+/// More than it was in any life of this router before.
+fn seconds_since_1970() -> u32 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(1, |since| since.as_secs() as u32)
 }

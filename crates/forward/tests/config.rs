@@ -1,6 +1,6 @@
 //! Configurations: what is right, and where what is wrong is.
 
-use throughline_forward::{ForwardConfig, Link, PortId, Role, Route};
+use throughline_forward::{ForwardConfig, Link, PortId, ProtocolKind, Role, Route, RouterSetup};
 
 const ROUTER: &str = r#"role = "router"
 [[port]]
@@ -22,16 +22,28 @@ via = \"10.0.2.9\"
 [[route]]
 to = \"fd00:2::/64\"
 port = \"eth1\"
+[[routing]]
+protocol = \"rip\"
+ports = [\"tap0\"]
+password = \"secret\"
+[[routing]]
+protocol = \"link-state6\"
 [flows]
 places = 100
+threaded = true
 "
     ))
     .unwrap();
     assert_eq!(config.ports[0].link, Link::Interface("eth1".to_owned()));
     assert_eq!(config.ports[1].link, Link::Tap("tap0".to_owned()));
     assert!(config.ports[1].labels && !config.ports[0].labels);
-    let Role::Router(router, routes) = config.role else { panic!("not a router") };
+    let Role::Router(RouterSetup { config: router, routes, protocols }) = config.role else {
+        panic!("not a router")
+    };
+    assert!(router.threaded);
     assert_eq!(router.cache.places, 100);
+    assert_eq!((protocols[0].kind, &protocols[0].ports[..]), (ProtocolKind::Rip, &[PortId(1)][..]));
+    assert_eq!((protocols[1].kind, &protocols[1].ports[..]), (ProtocolKind::LinkState6, &[PortId(0)][..]));
     assert_eq!(routes[0].1, Route::Out { port: PortId(1), via: Some("10.0.2.9".parse().unwrap()) });
     assert_eq!(routes[1].1, Route::Out { port: PortId(0), via: None });
 }
@@ -62,6 +74,14 @@ fn what_is_wrong_is_told_with_its_place() {
         (route("to = \"10.9.0.0/16\"\nvia = \"fd00:1::9\""), 9, "different versions"),
         (route("to = \"10.9.0.0/16\"\nport = \"eth7\""), 9, "no port `eth7`"),
         (route("to = \"10.9.0.0/16\"\nport = \"eth1\"\nvia = \"10.0.2.9\""), 9, "or not of that one"),
+        (format!("{ROUTER}[[routing]]\nprotocol = \"ospf\"\n"), 10, "unknown variant"),
+        (
+            format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\nports = [\"tap0\"]\n"),
+            9,
+            "no address of that version",
+        ),
+        (format!("{ROUTER}[[routing]]\nprotocol = \"rip\"\nmetric = 16\n"), 9, "not between 1 and 15"),
+        (format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\npassword = \"p\"\n"), 9, "either a `password`"),
         (format!("{ROUTER}[flows]\nplaces = 0\n"), 10, "not between 1 and"),
         (format!("{ROUTER}[bridge]\nageing_s = 1\n"), 9, "this is a router"),
     ] {

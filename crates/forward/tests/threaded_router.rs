@@ -5,13 +5,13 @@ use throughline_forward::{
     FlowCacheConfig, FlowIndex, HEADROOM, Label, Outgoing, Packet, PortId, Refused, Route, Router,
     RouterConfig, RouterPort, insert_label,
     routing::{DistanceVector, DistanceVectorConfig, Interface, rip::Version},
-    threaded::NO_INDEX,
+    threaded::{NO_INDEX, Source, SourceConfig, message::INDEX_PORT},
 };
 use throughline_stack::{
-    Config, Graph, Host, Message,
+    Config, Graph, Host, Message, Participants,
     smoltcp::{
         time::{Duration, Instant},
-        wire::{EthernetAddress, IpCidr, Ipv4Packet},
+        wire::{EthernetAddress, IpAddress, IpCidr, Ipv4Packet},
     },
 };
 use throughline_wire::{Flow, RegionList};
@@ -178,6 +178,33 @@ fn a_packet_follows_indices_from_router_to_router() {
         assert_eq!((arrived.len(), packet.bytes()[8]), (1, 64 - ROUTERS));
         assert!(packet.label.is_some_and(|label| !label.threaded && label.flow.id == 77));
     }
+}
+
+#[test]
+fn a_source_asks_its_first_router_for_the_index() {
+    let mut row = Row::new(true, Instant::from_secs(1));
+    row.run(40);
+    let (router, end) = (IpAddress::v4(10, 0, 0, 2), IpAddress::v4(10, 0, ROUTERS, 9));
+    let mut source = Source::new(SourceConfig::new(router, 7));
+    assert_eq!(source.index(end, row.now), None);
+    let path = row.ends[0].open("udp", Participants::to(router, INDEX_PORT).from_port(INDEX_PORT)).unwrap();
+    for question in source.poll(row.now) {
+        row.ends[0].send(path, Message::copied(HEADROOM, &question)).unwrap();
+    }
+    // Address resolution on both sides, the question and the answer.
+    for _ in 0..4 {
+        while let Some(frame) = row.ends[0].transmit() {
+            row.routers[0].arrive(PortId(0), Message::copied(HEADROOM, frame.bytes()), row.now, &mut row.out);
+        }
+        row.carry(0);
+    }
+    let answer = row.ends[0].receive(path).unwrap();
+    source.receive(router, INDEX_PORT, answer.bytes(), row.now).unwrap();
+    let index = source.index(end, row.now).unwrap();
+    assert_eq!(index, row.routers[0].index_of(Row::prefix()));
+    row.send(END, None);
+    assert_eq!(row.send(END, threaded(index)).len(), 1);
+    assert_eq!(row.threaded(), [1; ROUTERS as usize]);
 }
 
 #[test]

@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     Outgoing, PortId,
-    routing::{Action, Heard, Interface, Learned, Routing},
+    routing::{Action, Heard, Interface, Learned, Routing, authentication::Authentication},
+    threaded::{self, message::INDEX_PORT},
 };
 
 const ETHERNET: usize = 14;
@@ -81,10 +82,22 @@ impl Router {
         self.protocols.iter().map(|protocol| &*protocol.routing as &dyn Routing)
     }
 
-    /// Whether a datagram is for a routing protocol; it was handed over then.
-    pub(super) fn hear(&mut self, port: PortId, seen: &Seen, frame: &[u8], now: Instant) -> bool {
+    /// Whether a datagram is for a routing protocol, or asks for an index; it was handed over, or answered, then.
+    pub(super) fn hear(
+        &mut self,
+        port: PortId,
+        seen: &Seen,
+        frame: &[u8],
+        now: Instant,
+        out: &mut Outgoing,
+    ) -> bool {
         let packet = &frame[seen.offset..];
         let Some(datagram) = datagram(seen, packet) else { return false };
+        if let Some(answer) = self.answer(port, seen, &datagram) {
+            let (ours, theirs) = (datagram.dst_port(), datagram.src_port());
+            self.tell(port, (seen.ip.destination, ours), (seen.ip.source, theirs), &answer, now, out);
+            return true;
+        }
         let (to, destination) = (datagram.dst_port(), IpAddress::from(seen.ip.destination));
         let mut heard = false;
         for protocol in &mut self.protocols {
@@ -107,6 +120,20 @@ impl Router {
             heard = true;
         }
         heard
+    }
+
+    /// The answer to a source on one of our networks that asks for the index of a destination.
+    fn answer(&self, port: PortId, seen: &Seen, datagram: &UdpPacket<&[u8]>) -> Option<Vec<u8>> {
+        let threads = self.threads.as_ref()?;
+        let host = &self.ports[port.index()].host;
+        let near = host.addresses.iter().any(|cidr| cidr.contains_addr(&seen.ip.source.into()));
+        if datagram.dst_port() != INDEX_PORT || !near || !host.has(seen.ip.destination.into()) {
+            return None;
+        }
+        let EthernetAddress([.., a, b, c, d]) = host.hardware;
+        let id = u32::from_be_bytes([a, b, c, d]);
+        let find = |destination| threads.index_for(destination);
+        threaded::answer(datagram.payload(), id, &Authentication::None, find).ok()
     }
 
     /// Does what the routing protocols want done by now, and says when they will want something.
@@ -140,7 +167,7 @@ impl Router {
             Action::Forget(prefix) => {
                 if self.protocols[protocol].learned.remove(&prefix) {
                     self.unset(prefix, now);
-                    self.protocols[protocol].routing.assigned(prefix, crate::threaded::NO_INDEX, now);
+                    self.protocols[protocol].routing.assigned(prefix, threaded::NO_INDEX, now);
                 }
             }
         }

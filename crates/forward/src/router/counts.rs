@@ -68,8 +68,6 @@ pub struct RouterCounts {
     pub said: u64,
     /// Lookups by threaded index that led to the destination's entry.
     pub threaded: u64,
-    /// Indices that led nowhere, or to another destination's entry; the packets took the long way.
-    pub stale: u64,
     refused: [u64; Refused::ALL.len()],
 }
 

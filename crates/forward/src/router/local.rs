@@ -55,7 +55,7 @@ impl Router {
         now: Instant,
         out: &mut Outgoing,
     ) {
-        if self.hear(port, &seen, frame.bytes(), now) {
+        if self.hear(port, &seen, frame.bytes(), now, out) {
             return self.heard(frame, now, out);
         }
         if self.is_control(&seen, frame.bytes()) {
@@ -74,7 +74,7 @@ impl Router {
         now: Instant,
         out: &mut Outgoing,
     ) {
-        if self.hear(port, &seen, frame.bytes(), now) {
+        if self.hear(port, &seen, frame.bytes(), now, out) {
             return self.heard(frame, now, out);
         }
         if self.is_control(&seen, frame.bytes()) {

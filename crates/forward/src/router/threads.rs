@@ -104,6 +104,14 @@ impl Threads {
         }
     }
 
+    /// The index of the longest prefix that a destination lies in.
+    pub fn index_for(&self, destination: IpAddr) -> u32 {
+        match destination {
+            IpAddr::V4(destination) => self.v4.find(destination).map_or(NO_INDEX, |(.., index)| index),
+            IpAddr::V6(destination) => self.v6.find(destination).map_or(NO_INDEX, |(.., index)| index),
+        }
+    }
+
     /// How often indices were of no use, of both versions of IP.
     pub fn counts(&self) -> TableCounts {
         let (v4, v6) = (self.v4.counts(), self.v6.counts());
