@@ -18,6 +18,7 @@ const PARTS: &[(&str, Part)] = &[
     ("filter-probe", experiments::filter::play),
     ("forwarding-probe", experiments::forwarding::probe::play),
     ("hash-cost-probe", experiments::hash_cost::play),
+    ("lookup-instructions-probe", experiments::lookup_instructions::play),
     ("paths-probe", experiments::paths::probe::play),
     ("tcp-scale-memory", experiments::tcp_scale::weigh),
     ("tcp-scale-probe", experiments::tcp_scale::play),

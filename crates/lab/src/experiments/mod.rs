@@ -11,11 +11,14 @@ pub(crate) mod hash_cost;
 mod hot_object;
 mod iiop;
 mod ilp;
+pub(crate) mod lookup_instructions;
 mod mixes;
 mod move_data;
 pub(crate) mod paths;
 mod pcb;
-mod priority;
+pub(crate) mod priority;
+mod schemes;
+mod setup_cost;
 pub(crate) mod tcp_scale;
 
 use crate::Experiment;
@@ -24,6 +27,9 @@ use crate::Experiment;
 pub(crate) const ALL: &[&dyn Experiment] = &[
     &dispatch::Dispatch,
     &hash_cost::HashCost,
+    &lookup_instructions::LookupInstructions,
+    &setup_cost::SetupCost,
+    &schemes::Schemes,
     &hot_object::HotObject,
     &iiop::Iiop,
     &move_data::MoveData,

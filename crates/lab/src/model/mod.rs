@@ -1,5 +1,6 @@
 //! What lookups cost, computed: McKenney and Dove's models of finding a TCP connection (*Efficient Demultiplexing of
-//! Incoming TCP Packets*, 1992, equations 1 to 11), and the classical models of hash tables beside them.
+//! Incoming TCP Packets*, 1992, equations 1 to 11), and the classical models of hash tables beside them; and what setting up
+//! indices costs a flow ([`Hop`]).
 //!
 //! Costs are entries examined per lookup unless said otherwise. Rates are per second, times in seconds, numbers of
 //! users and chains `f64`, since the equations divide them. All functions are closed forms or short loops, sound for
@@ -25,6 +26,7 @@
 mod bins;
 mod bsd;
 mod cuckoo;
+mod flows;
 mod hash_tables;
 mod move_to_front;
 mod sequent;
@@ -34,6 +36,7 @@ mod waiting;
 pub use bins::{bins_used, collided_fraction, longest_chain, overflow_fraction, poisson_tail};
 pub use bsd::{bsd, bsd_hit_rate};
 pub use cuckoo::{CUCKOO_LIMITS, cuckoo_limit};
+pub use flows::Hop;
 pub use hash_tables::{
     bucketized_hit, chaining_hit, chaining_miss, linear_probing_hit, linear_probing_hit_exact,
     linear_probing_miss, linear_probing_miss_exact, perfect_hash_bits, random_is_perfect,

@@ -84,3 +84,93 @@ fn hash_cost() {
     };
     assert!(of("source-hash") < of("xor") && of("xor") < of("crc32"), "{rows:?}");
 }
+
+#[test]
+fn lookup_instructions() {
+    if !super::counts() {
+        return;
+    }
+    let rows = run("lookup-instructions", &[]);
+    if rows.is_empty() {
+        return super::skipped("no valgrind here (Debian package `valgrind`), instructions are not counted");
+    }
+    claims(&rows, &["HDR-2", "HDR-3", "HDR-7"]);
+    let of = |metric: &str, scheme: &str| {
+        let row = rows.iter().find(|row| row["metric"] == metric && row["scheme"] == scheme);
+        row.and_then(|row| row["value"].as_f64()).unwrap_or_else(|| panic!("no {metric} by {scheme}"))
+    };
+    let schemes = ["threaded", "source-hash", "xor", "longest-prefix"];
+    let information = schemes.map(|scheme| of("information", scheme));
+    assert!(information.is_sorted() && information[0] > 0.0, "{information:?}");
+    assert_eq!(rows.iter().filter(|row| row.contains_key("ok")).count(), 3);
+    // A header is passed at some cost, and the whole way costs about the sum.
+    let passed: f64 = rows
+        .iter()
+        .filter(|row| row["metric"] == "pass" && row["scheme"] == "headers")
+        .map(|row| row["value"].as_f64().unwrap())
+        .sum();
+    let whole = of("to_data", "headers");
+    assert!((whole / passed - 1.0).abs() < 0.25, "{whole} and {passed}");
+}
+
+#[test]
+fn setup_cost() {
+    let folder = std::env::temp_dir().join(format!("throughline-setup-{}", std::process::id()));
+    let rows = run("setup-cost", &["--plots", folder.to_str().unwrap()]);
+    claims(&rows, &["HDR-5"]);
+    let figure = std::fs::read_to_string(folder.join("setup-cost.svg")).unwrap();
+    assert!(figure.starts_with("<svg") && figure.contains("virtual-circuit"));
+    std::fs::remove_dir_all(folder).unwrap();
+    let total = |scheme: &str, packets: u32| {
+        let wanted = [("metric", "total_ms"), ("scheme", scheme), ("times", "figure 2")];
+        let row = rows.iter().find(|row| {
+            wanted.iter().all(|(key, value)| row.get(*key) == Some(&(*value).into()))
+                && row["packets"] == packets
+        });
+        row.unwrap_or_else(|| panic!("no {scheme} of {packets}")).clone()
+    };
+    let ms = |scheme: &str, packets| total(scheme, packets)["value"].as_f64().unwrap();
+    // As in the paper's figure: the circuit needs 334 packets to be faster than datagrams, and more to pay for its own set-up's
+    // lookups; nothing is ever faster than an index that is there.
+    assert!(ms("virtual-circuit", 333) > ms("datagram", 333));
+    assert!(ms("virtual-circuit", 500) < ms("datagram", 500));
+    for packets in [1, 2, 10, 100, 1000] {
+        assert!(ms("source-hash", packets) < ms("virtual-circuit", packets), "{packets}");
+        assert!(ms("threaded", packets) < ms("source-hash", packets), "{packets}");
+    }
+    // What the nodes did is what the model says of them.
+    for (scheme, long, short) in
+        [("datagram", 1000, 0), ("virtual-circuit", 0, 1000), ("source-hash", 1, 999), ("threaded", 0, 1000)]
+    {
+        let row = total(scheme, 1000);
+        assert_eq!((&row["long_lookups"], &row["short_lookups"]), (&long.into(), &short.into()), "{scheme}");
+    }
+}
+
+#[test]
+fn schemes() {
+    let rows = run("schemes", &[]);
+    claims(&rows, &["HDR-6"]);
+    for table in 1..=3 {
+        let cells: Vec<&Row> = rows.iter().filter(|row| row.get("table") == Some(&table.into())).collect();
+        assert!(cells.len() >= 9, "table {table}: {}", cells.len());
+        for cell in cells {
+            assert!(cell["backed_by"].as_str().is_some_and(|by| !by.is_empty()), "{cell:?}");
+        }
+    }
+    let of = |line: &str, column: &str| {
+        let row = rows
+            .iter()
+            .find(|row| row.get("line") == Some(&line.into()) && row.get("column") == Some(&column.into()));
+        row.and_then(|row| row["value"].as_f64()).unwrap_or_else(|| panic!("no {column} of {line}"))
+    };
+    for line in ["bridging", "routing", "packet filter"] {
+        assert!(of(line, "found by index") >= 0.98, "{line}");
+    }
+    assert_eq!(of("timer-based RPC", "copies refused"), 1.0);
+    assert!(of("virtual-circuit", "set-up delay") > 0.99);
+    for row in rows.iter().filter(|row| row.get("line") == Some(&"ours".into()) && row.contains_key("paper"))
+    {
+        assert_eq!(row["value"], row["paper"], "{row:?}");
+    }
+}

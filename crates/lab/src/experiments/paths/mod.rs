@@ -11,9 +11,8 @@ use std::time::Duration;
 
 use throughline_stack::{Architecture, Graph};
 
-use self::stacks::{Stack, Way};
-use self::talk::Talk;
-pub(crate) use self::talk::failed;
+pub(crate) use self::stacks::{Stack, Way};
+pub(crate) use self::talk::{Talk, failed};
 use self::veth::VethTalk;
 use crate::callgrind;
 use crate::timing::{Work, in_turns};

@@ -6,7 +6,7 @@
 
 mod hosts;
 mod order;
-mod wire;
+pub(crate) mod wire;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
