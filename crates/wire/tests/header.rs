@@ -9,7 +9,7 @@ use throughline_wire::{
 fn header() -> impl Strategy<Value = Header> {
     let kind = prop::sample::select(Kind::ALL);
     let flow = any::<(u64, u32)>().prop_map(|(id, source_hash)| Flow { id, source_hash });
-    let flags = (0..32_u8).prop_map(|bits| Flags::from_bits(bits).expect("flags of version 1"));
+    let flags = (0..128_u8).prop_map(|bits| Flags::from_bits(bits).expect("flags of version 1"));
     let plain = (kind, flags, any::<u8>(), flow, any::<u32>());
     (plain, any::<(u32, u32, u64, u32)>()).prop_map(|(plain, (detail, slot, nonce, check))| {
         let (kind, flags, priority, flow, sequence) = plain;
@@ -144,7 +144,7 @@ fn every_version_kind_and_flag_is_judged() {
     message[1] = Kind::Request as u8;
     for flags in 0..=u8::MAX {
         message[2] = flags;
-        assert_eq!(Message::read(&message).err(), (flags >= 64).then_some(ReadError::Flags(flags)));
+        assert_eq!(Message::read(&message).err(), (flags >= 128).then_some(ReadError::Flags(flags)));
     }
 }
 
