@@ -38,6 +38,7 @@ A router between two networks:
   interface = \"eth2\"
   addresses = [\"10.0.2.1/24\"]
   labels = true                 # the neighbours there know labels
+  filters = true                # programs of this machine may have copies of what comes in
 
   [[route]]
   to = \"0.0.0.0/0\"
@@ -80,6 +81,11 @@ pub fn run(arguments: &Arguments) -> Result {
     }
     let mut node = Node::open(&config).map_err(|error| cannot_open(&error))?;
     eprintln!("{}; ctrl-c ends it", summary(&config));
+    for (number, port) in (0..).zip(&config.ports) {
+        if let Some(address) = node.filters(PortId(number)) {
+            eprintln!("filters of {}: at {address}, by that name", port.link.name());
+        }
+    }
     let forwarded = work(&mut node, &config, arguments.seconds);
     if arguments.json {
         print_json(&mut node, &config)

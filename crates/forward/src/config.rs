@@ -10,7 +10,7 @@ use throughline_stack::{
 use toml::Spanned;
 
 use crate::{
-    BridgeConfig, FlowCacheConfig, FlowIndex, PortId, Route, RouterConfig,
+    BridgeConfig, FilterBankConfig, FlowCacheConfig, FlowIndex, PortId, Route, RouterConfig,
     routing::authentication::{Algorithm, Authentication, Key, Password},
 };
 
@@ -41,6 +41,8 @@ pub struct ForwardConfig {
     pub ports: Vec<PortConfig>,
     /// What it is.
     pub role: Role,
+    /// The banks of filters of those ports that have some.
+    pub filters: FilterBankConfig,
 }
 
 /// A port.
@@ -52,6 +54,8 @@ pub struct PortConfig {
     pub addresses: Vec<IpCidr>,
     /// Whether frames leave with labels.
     pub labels: bool,
+    /// Whether programs of this machine may have copies of the frames that come in, by filters.
+    pub filters: bool,
 }
 
 /// What a port is.
@@ -103,6 +107,22 @@ pub struct ProtocolConfig {
     pub metric: u8,
     /// How neighbours show that they are.
     pub authentication: Authentication,
+    /// Other periods than the usual ones.
+    pub periods: Periods,
+}
+
+/// Periods of routing protocols, in seconds. All routers of a network must have the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Periods {
+    /// From one update to the next (RIP), or from one hello (link states).
+    pub update_s: Option<f64>,
+    /// After that time without one a neighbour, or its routes, are gone.
+    pub timeout_s: Option<f64>,
+    /// For that long others are told that a route is gone (RIP).
+    pub garbage_s: Option<f64>,
+    /// The most and, a fifth of it, the least time from one triggered update to the next (RIP).
+    pub triggered_s: Option<f64>,
 }
 
 /// Which routing protocol.
@@ -198,6 +218,8 @@ struct PortTable {
     addresses: Vec<Spanned<Prefix>>,
     #[serde(default)]
     labels: bool,
+    #[serde(default)]
+    filters: bool,
 }
 
 #[derive(Deserialize)]
@@ -216,6 +238,8 @@ struct RoutingTable {
     metric: Option<u8>,
     password: Option<String>,
     key: Option<KeyTable>,
+    #[serde(default)]
+    periods: Periods,
 }
 
 #[derive(Deserialize)]
@@ -313,7 +337,8 @@ impl File {
                 Role::Router(RouterSetup { config, routes, protocols })
             }
         };
-        Ok(ForwardConfig { ports, role })
+        let filters = FilterBankConfig { cache, index: self.flows.index() };
+        Ok(ForwardConfig { ports, role, filters })
     }
 }
 
@@ -385,7 +410,7 @@ fn check_port(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfig, Fau
         }
     }
     let addresses = table.addresses.iter().map(|address| address.get_ref().0).collect();
-    Ok(PortConfig { link, addresses, labels: table.labels })
+    Ok(PortConfig { link, addresses, labels: table.labels, filters: table.filters })
 }
 
 fn check_route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {
@@ -416,7 +441,7 @@ fn check_route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpC
 
 fn check_protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result<ProtocolConfig, Fault> {
     let fault = |what: String| Err((table.span(), what));
-    let RoutingTable { protocol, ports: names, metric, password, key } = table.get_ref();
+    let RoutingTable { protocol, ports: names, metric, password, key, periods } = table.get_ref();
     let number = |name: &String| ports.iter().position(|port| port.link.name() == name);
     let speaks = |port: &PortConfig| {
         port.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv6(_)) == protocol.is_v6())
@@ -453,6 +478,12 @@ fn check_protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result
         }
         _ => return fault("either a `password` of up to 16 bytes (RIP) or a `key` (not RIPng)".to_owned()),
     };
+    let Periods { update_s, timeout_s, garbage_s, triggered_s } = *periods;
+    let all = [update_s, timeout_s, garbage_s, triggered_s];
+    // A millisecond to a day.
+    if all.into_iter().flatten().any(|seconds| !(0.001..=86_400.0).contains(&seconds)) {
+        return fault("a period that is not between 0.001 and 86,400 seconds".to_owned());
+    }
     let ports = on.into_iter().map(|n| PortId(n as u16)).collect();
-    Ok(ProtocolConfig { kind: *protocol, ports, metric, authentication })
+    Ok(ProtocolConfig { kind: *protocol, ports, metric, authentication, periods: *periods })
 }

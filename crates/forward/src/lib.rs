@@ -22,7 +22,10 @@ pub mod threaded;
 
 pub use {
     bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts},
-    config::{ConfigFault, ForwardConfig, Link, PortConfig, ProtocolConfig, ProtocolKind, Role, RouterSetup},
+    config::{
+        ConfigFault, ForwardConfig, Link, Periods, PortConfig, ProtocolConfig, ProtocolKind, Role,
+        RouterSetup,
+    },
     filter::{FilterBank, FilterBankConfig},
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
     frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, clear_index, insert_label, remove_label, set_index},

@@ -4,18 +4,22 @@ use std::io;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use throughline_stack::{
-    Device, DeviceCounts, Host, Packet, PacketConfig, Tap,
+    Device, DeviceCounts, Host, Packet as PacketDevice, PacketConfig, Tap,
     smoltcp::{
         time::{Duration, Instant},
         wire::{EthernetAddress, IpCidr},
     },
 };
 
+use throughline_vi::Nic;
+
 use crate::{
-    Bridge, ForwardConfig, Link, Outgoing, PortId, ProtocolConfig, ProtocolKind, Role, RouteError, Router,
-    RouterError, RouterPort, RouterSetup,
+    Bridge, FilterBank, ForwardConfig, Link, Outgoing, Packet, PortConfig, PortId, ProtocolConfig,
+    ProtocolKind, Role, RouteError, Router, RouterError, RouterPort, RouterSetup,
+    filter::{Delivery, DeliveryConfig, View},
     routing::{
-        DistanceVector, DistanceVectorConfig, Interface, LinkState, LinkStateConfig, Routing, rip::Version,
+        DistanceVector, DistanceVectorConfig, Interface, LinkState, LinkStateConfig, LinkStateTimers,
+        Routing, Timers, rip::Version,
     },
 };
 
@@ -23,6 +27,8 @@ use crate::{
 const BATCH: usize = 64;
 /// Buffers kept while nobody uses them.
 const SPARE: usize = 4096;
+/// How often consumers of filters are looked at, who come and go.
+const CONSUMERS: Duration = Duration::from_millis(20);
 /// How often devices that tell nobody are looked at.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
@@ -34,6 +40,15 @@ pub struct Node {
     begun: std::time::Instant,
     next: Option<Instant>,
     dropped: Vec<u64>,
+    filters: Vec<Option<PortFilters>>,
+    /// When filters' consumers were last looked at.
+    looked: Instant,
+}
+
+/// Who wants copies of the frames of a port.
+struct PortFilters {
+    bank: FilterBank,
+    delivery: Delivery,
 }
 
 /// What a node is.
@@ -63,6 +78,9 @@ pub enum NodeError {
     /// A bridge can't be made of this.
     #[error("flow cache: {0}")]
     Cache(#[from] throughline_demux::ConfigError),
+    /// Consumers of filters can't be waited for.
+    #[error("filters: {0}")]
+    Filters(#[from] throughline_vi::ResourceError),
     /// A route that can't be.
     #[error("a route: {0}")]
     Route(#[from] RouteError),
@@ -75,7 +93,7 @@ impl Node {
     /// [`NodeError`].
     pub fn open(config: &ForwardConfig) -> Result<Self, NodeError> {
         let bridges = matches!(config.role, Role::Bridge(_));
-        let open = |(number, port): (u16, &crate::PortConfig)| {
+        let open = |(number, port): (u16, &PortConfig)| {
             let name = port.link.name().to_owned();
             open_link(&port.link, number, bridges).map_err(|source| NodeError::Device { name, source })
         };
@@ -98,7 +116,7 @@ impl Node {
                 Forwarder::Bridge(Bridge::new(&labels, *bridge)?)
             }
             Role::Router(RouterSetup { config: how, routes, protocols }) => {
-                let host = |device: &dyn Device, port: &crate::PortConfig| Host {
+                let host = |device: &dyn Device, port: &PortConfig| Host {
                     hardware: device.hardware(),
                     mtu: device.mtu(),
                     addresses: port.addresses.clone(),
@@ -118,7 +136,11 @@ impl Node {
             }
         };
         let mtu = devices.iter().map(|device| device.mtu()).max().unwrap_or(0);
+        let filters =
+            config.ports.iter().map(|port| PortFilters::of(port, config)).collect::<Result<_, _>>()?;
         Ok(Self {
+            filters,
+            looked: Instant::ZERO,
             dropped: vec![0; devices.len()],
             devices,
             forwarder,
@@ -151,7 +173,17 @@ impl Node {
             };
         }
         self.send(now)?;
+        if now >= self.looked + CONSUMERS {
+            self.looked = now;
+            self.filters.iter_mut().flatten().for_each(PortFilters::look);
+        }
         Ok(busy)
+    }
+
+    /// Where programs ask for copies of the frames of a port, and by which name: a [`Subscriber`](crate::filter::Subscriber)
+    /// connects there. `None` if the port has no filters.
+    pub fn filters(&self, port: PortId) -> Option<&str> {
+        self.filters.get(port.index())?.as_ref().map(|filters| filters.delivery.address())
     }
 
     fn take_in(&mut self, port: PortId, now: Instant) -> io::Result<bool> {
@@ -159,6 +191,9 @@ impl Node {
         device.clock(now);
         for taken in 0..BATCH {
             let Some(frame) = device.receive(&mut self.out.pool)? else { return Ok(taken > 0) };
+            if let Some(filters) = &mut self.filters[port.index()] {
+                filters.show(frame.bytes(), now);
+            }
             match &mut self.forwarder {
                 Forwarder::Bridge(bridge) => bridge.arrive(port, frame, now, &mut self.out),
                 Forwarder::Router(router) => router.arrive(port, frame, now, &mut self.out),
@@ -196,6 +231,9 @@ impl Node {
         let due = self.devices.iter().filter_map(|device| device.poll_at()).chain(self.next).min();
         let left = due.map_or(Duration::MAX, |due| if due > now { due - now } else { Duration::ZERO });
         let mut left = std::time::Duration::from(left).min(at_most);
+        if self.filters.iter().any(Option::is_some) {
+            left = left.min(CONSUMERS.into());
+        }
         let fds: Vec<_> = self.devices.iter().filter_map(|device| device.fd()).collect();
         if fds.len() < self.devices.len() {
             left = left.min(LOOK);
@@ -222,10 +260,37 @@ impl Node {
     }
 }
 
+impl PortFilters {
+    fn of(port: &PortConfig, config: &ForwardConfig) -> Result<Option<Self>, NodeError> {
+        if !port.filters {
+            return Ok(None);
+        }
+        let bank = FilterBank::new(config.filters)?;
+        let delivery =
+            Delivery::listen(&Nic::shm()?, port.link.name().as_bytes(), DeliveryConfig::default())?;
+        Ok(Some(Self { bank, delivery }))
+    }
+
+    /// Lets those have a frame who want it.
+    #[inline]
+    fn show(&mut self, frame: &[u8], now: Instant) {
+        if !self.bank.is_empty()
+            && let Ok(packet) = Packet::of(frame)
+        {
+            self.delivery.deliver(self.bank.consumers(&packet, now), &View::from(&packet));
+        }
+    }
+
+    fn look(&mut self) {
+        // What the system refuses, it refuses somebody who came: those who are there go on.
+        let _ = self.delivery.poll(&mut self.bank);
+    }
+}
+
 fn open_link(link: &Link, number: u16, promiscuous: bool) -> io::Result<Box<dyn Device>> {
     Ok(match link {
         Link::Interface(name) => {
-            Box::new(Packet::open(name, &PacketConfig { promiscuous, ..PacketConfig::default() })?)
+            Box::new(PacketDevice::open(name, &PacketConfig { promiscuous, ..PacketConfig::default() })?)
         }
         Link::Tap(name) => {
             // Of the range that everybody may use; each port has its own.
@@ -257,14 +322,33 @@ fn add_protocol(router: &mut Router, protocol: &ProtocolConfig) -> Result<(), Ro
         ProtocolKind::Rip | ProtocolKind::Ripng => {
             let version = if v6 { Version::RipNg } else { Version::Rip2 };
             let config = DistanceVectorConfig::new(version, id, all);
-            Box::new(DistanceVector::new(DistanceVectorConfig { first_sequence: seconds, ..config }))
+            let usual = config.timers;
+            let most = period(protocol.periods.triggered_s, usual.triggered[1]);
+            let least = protocol.periods.triggered_s.map_or(usual.triggered[0], |_| most / 5);
+            let timers = Timers {
+                update: period(protocol.periods.update_s, usual.update),
+                timeout: period(protocol.periods.timeout_s, usual.timeout),
+                garbage: period(protocol.periods.garbage_s, usual.garbage),
+                triggered: [least, most],
+            };
+            Box::new(DistanceVector::new(DistanceVectorConfig { timers, first_sequence: seconds, ..config }))
         }
         ProtocolKind::LinkState | ProtocolKind::LinkState6 => {
             let config = LinkStateConfig::new(id, all);
-            Box::new(LinkState::new(LinkStateConfig { first_sequence: seconds, ..config }))
+            let usual = config.timers;
+            let timers = LinkStateTimers {
+                hello: period(protocol.periods.update_s, usual.hello),
+                dead: period(protocol.periods.timeout_s, usual.dead),
+                ..usual
+            };
+            Box::new(LinkState::new(LinkStateConfig { timers, first_sequence: seconds, ..config }))
         }
     };
     router.add_protocol(routing, &interfaces, Instant::ZERO)
+}
+
+fn period(seconds: Option<f64>, usual: Duration) -> Duration {
+    seconds.map_or(usual, |seconds| Duration::from_micros((seconds * 1e6) as u64))
 }
 
 /// A number that no other router has: the end of the hardware address of the first port.

@@ -266,3 +266,38 @@ fn who_leaves_is_forgotten() -> Result {
     assert!(port.bank.is_empty());
     port.see(&frame(7, 1))
 }
+
+/// A node's port hands copies of what comes in to whoever asks.
+#[test]
+fn consumers_of_a_node() -> Result {
+    use throughline_forward::{ForwardConfig, HEADROOM, Node, PortId};
+    use throughline_stack::{Device, Message, PairConfig, Pool, pair};
+    let config = ForwardConfig::parse(
+        "role = \"bridge\"\nport = [{ interface = \"one\", filters = true }, { interface = \"other\" }]",
+    )?;
+    let ((mut one, near), (_other, far)) = (pair(&PairConfig::default()), pair(&PairConfig::default()));
+    let mut node = Node::new(&config, vec![Box::new(near), Box::new(far)])?;
+    assert_eq!(node.filters(PortId(1)), None);
+    let address = node.filters(PortId(0)).map(str::to_owned).ok_or("no filters")?;
+    let consumer = std::thread::spawn(move || -> std::result::Result<Vec<u8>, String> {
+        let nic = Nic::shm().map_err(|error| error.to_string())?;
+        let mut subscriber =
+            Subscriber::new(&nic, &address, b"one", &wants(7), LONG).map_err(|error| error.to_string())?;
+        subscriber.receive(Some(LONG), <[u8]>::to_vec).map_err(|error| error.to_string())
+    });
+    let mut pool = Pool::new(2048, HEADROOM, 64);
+    while !consumer.is_finished() {
+        node.poll().map_err(|(_, error)| error)?;
+        for wanted in [6, 7] {
+            let mut frame = vec![2; 60];
+            frame[6] = 4;
+            frame[12..14].copy_from_slice(&[8, 0]);
+            frame[14] = wanted;
+            let _ = one.send(Message::copied(HEADROOM, &frame), &mut pool);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let frame = consumer.join().map_err(|_| "the consumer panicked")??;
+    assert_eq!(frame.len(), 60);
+    Ok(())
+}

@@ -154,6 +154,11 @@ impl Delivery {
         }
     }
 
+    /// Where consumers connect.
+    pub fn address(&self) -> &str {
+        self.nic.address()
+    }
+
     /// Consumers at present.
     pub fn consumers(&self) -> usize {
         let subscribed = |connection: &&Connection| matches!(connection.phase, Phase::Subscribed);

@@ -20,6 +20,7 @@ pub(crate) mod priority;
 mod schemes;
 mod setup_cost;
 pub(crate) mod tcp_scale;
+mod threaded;
 
 use crate::Experiment;
 
@@ -43,5 +44,6 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &collisions::Collisions,
     &forwarding::Forwarding,
     &mixes::Mixes,
+    &threaded::Threaded,
     &ilp::Ilp,
 ];

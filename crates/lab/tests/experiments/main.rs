@@ -5,6 +5,7 @@
 
 mod dispatch;
 mod filter;
+mod forward;
 mod ilp;
 mod lookups;
 mod stack;

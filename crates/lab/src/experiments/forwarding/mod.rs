@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use throughline_forward::{FlowCache, FlowCacheConfig, ForwardConfig, HEADROOM, Node};
 use throughline_stack::{Device, Message, PairConfig, Pool, pair, smoltcp::time};
 
-use self::network::{Network, Scheme, failed, frame, host};
+pub(crate) use self::network::failed;
+use self::network::{Network, Scheme, frame, host};
 use self::wire::{Between, Carried, carry};
 use crate::table::{figure, grouped, targets};
 use crate::timing::{Work, in_turns, median};

@@ -203,6 +203,6 @@ pub(super) fn frame(destination: Ipv4Addr) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn failed(error: impl std::fmt::Display) -> LabError {
+pub(crate) fn failed(error: impl std::fmt::Display) -> LabError {
     LabError::Child { who: "forwarder".to_owned(), what: error.to_string() }
 }

@@ -84,12 +84,12 @@ fn set_up(between: Between) -> Result<(), String> {
             ip("link set in master bridge0")?;
             ip("link set out master bridge0")?;
             // The destination is behind the second port.
-            command("bridge", &format!("fdb add {NOBODY} dev out master static"))
+            command("bridge", &format!("fdb add {} dev out master static", text(NOBODY)))
         }
         Between::KernelRouter => {
             ip("addr add 10.0.1.1/24 dev in")?;
             ip("addr add 10.0.2.1/24 dev out")?;
-            ip(&format!("neigh add {DESTINATION} lladdr {NOBODY} dev out"))?;
+            ip(&format!("neigh add {DESTINATION} lladdr {} dev out", text(NOBODY)))?;
             std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").map_err(|error| error.to_string())?;
             // What arrives at the sink is for nobody there, and what comes in has a source on another interface.
             for name in ["all", "in", "sink"] {
@@ -193,6 +193,11 @@ fn generate(between: Between, time: Duration) -> Result<Carried, LabError> {
     let seconds = begun.elapsed().as_secs_f64();
     thread::sleep(REST);
     Ok(Carried { sent, arrived: received("sink")? - before, seconds })
+}
+
+/// An address as the kernel's tools read it.
+fn text(EthernetAddress(octets): EthernetAddress) -> String {
+    octets.map(|octet| format!("{octet:02x}")).join(":")
 }
 
 fn pin(processor: usize) -> Result<(), LabError> {
