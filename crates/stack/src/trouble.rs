@@ -117,6 +117,8 @@ mod tests {
             assert_eq!(granted(&mut allowance, now), 0);
             now += Duration::from_micros(3_500);
             assert!((1..=3).contains(&granted(&mut allowance, now)));
+            // The half millisecond is made whole, so that it does not come to the next three.
+            now += Duration::from_micros(500);
             now += Duration::from_secs(1000);
         }
         // The half milliseconds add up.
