@@ -12,7 +12,9 @@ use throughline_stack::{
     },
 };
 
-use crate::{FlowCache, FlowCacheConfig, FlowCounts, Label, Outgoing, Packet, PortId, remove_label};
+use crate::{
+    FlowCache, FlowCacheConfig, FlowCounts, Label, Outgoing, Packet, PortId, frame::ETHERNET, remove_label,
+};
 
 /// How a bridge works.
 #[derive(Clone, Copy, Debug)]
@@ -303,9 +305,6 @@ impl Bridge {
         out.pool.give(frame);
     }
 }
-
-/// Bytes of the header of Ethernet.
-const ETHERNET: usize = 14;
 
 /// Groups of the link that no bridge forwards to (IEEE 802.1D, table 7-10).
 #[inline]

@@ -20,7 +20,7 @@ use throughline_wire::{Flags, Flow, Header, Kind, ReadError, RegionList, Regions
 pub const LABEL_ETHERTYPE: u16 = 0x88b6;
 
 /// Bytes of the Ethernet header.
-const ETHERNET: usize = 14;
+pub(crate) const ETHERNET: usize = 14;
 /// Where in a labelled frame the word lies that is a source hash or an index.
 const WORD: usize = ETHERNET + 4;
 /// And its flags.

@@ -87,6 +87,8 @@ pub struct Router {
     control: Vec<u16>,
     threads: Option<Threads>,
     protocols: Vec<control::Protocol>,
+    /// When it was last polled.
+    now: Instant,
 }
 
 struct Port {
@@ -168,6 +170,7 @@ impl Router {
         Ok(Self {
             threads,
             protocols: Vec::new(),
+            now: Instant::ZERO,
             ports,
             routes,
             index: config.index,
@@ -195,7 +198,8 @@ impl Router {
             return Err(RouteError::Ours(prefix));
         }
         let before = self.routes.get(prefix);
-        self.set(prefix, route, NO_INDEX, Instant::ZERO);
+        self.configured(prefix);
+        self.set(prefix, route, NO_INDEX, self.now);
         Ok(before)
     }
 
@@ -204,7 +208,8 @@ impl Router {
         if self.routes.get(prefix) == Some(Route::Here) {
             return None;
         }
-        self.unset(prefix, Instant::ZERO)
+        self.configured(prefix);
+        self.unset(prefix, self.now)
     }
 
     /// Takes a route into all tables. Its threaded index.

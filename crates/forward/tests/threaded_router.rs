@@ -221,6 +221,18 @@ fn an_index_that_leads_elsewhere_delivers_all_the_same() {
 }
 
 #[test]
+fn a_route_that_is_configured_stays_when_a_protocol_forgets_its_own() {
+    let mut row = Row::new(true, Instant::from_secs(1));
+    row.run(40);
+    let route = Route::Out { port: PortId(1), via: Some([10, 0, 1, 2].into()) };
+    assert_eq!(row.routers[0].add_route(Row::prefix(), route), Ok(Some(route)));
+    row.cut = Some(1);
+    row.run(400);
+    assert_eq!(row.routers[0].route_to([10, 0, 3, 9].into()), None, "what was learned is forgotten");
+    assert_eq!(row.routers[0].route_to(END.into()), Some(route));
+}
+
+#[test]
 fn a_broken_link_is_noticed_and_a_mended_one_too() {
     let mut row = Row::new(true, Instant::from_secs(1));
     row.run(40);

@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{
     Outgoing, PortId,
+    frame::ETHERNET,
     routing::{Action, Heard, Interface, Learned, Routing, authentication::Authentication},
     threaded::{self, message::INDEX_PORT},
 };
 
-const ETHERNET: usize = 14;
 const UDP_HEADER: usize = 8;
 /// As often a protocol may have more to do after its actions, before it has to wait for its next turn.
 const TURNS: usize = 16;
@@ -49,9 +49,8 @@ impl Router {
         if let Some((port, _)) = interfaces.iter().find(|(port, _)| port.index() >= self.ports.len()) {
             return Err(RouteError::NoPort(*port));
         }
-        for (prefix, route) in self.routes.iter().filter(|(_, route)| *route != Route::Here) {
+        for (prefix, _) in self.routes.iter().filter(|(_, route)| *route != Route::Here) {
             routing.originate(prefix, 1, now);
-            let _ = route;
         }
         if let Some(threads) = &self.threads {
             for (prefix, _) in self.routes.iter() {
@@ -171,6 +170,13 @@ impl Router {
                 }
             }
         }
+    }
+
+    /// From now on a route is what the owner says, whatever protocols have said or will unsay.
+    pub(super) fn configured(&mut self, prefix: IpCidr) {
+        self.protocols.iter_mut().for_each(|protocol| {
+            protocol.learned.remove(&prefix);
+        });
     }
 
     /// A route that was configured stays.

@@ -15,10 +15,9 @@ use super::{
     header::{Ip, pass},
     icmp::Error,
 };
-use crate::{Label, Outgoing, PortId, clear_index, remove_label, set_index, threaded::NO_INDEX};
-
-/// Bytes of the header of Ethernet.
-const ETHERNET: usize = 14;
+use crate::{
+    Label, Outgoing, PortId, clear_index, frame::ETHERNET, remove_label, set_index, threaded::NO_INDEX,
+};
 
 impl Router {
     /// Sends a packet of somebody else on.

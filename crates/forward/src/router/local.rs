@@ -16,15 +16,15 @@ use super::{
     header::{IPV4, IPV6, Ip},
     icmp::{self, Error, answer_echo, explain, is_echo_request, may_be_answered},
 };
-use crate::{Label, Outgoing, Packet, PortId, remove_label, threaded::NO_INDEX};
+use crate::{Label, Outgoing, Packet, PortId, frame::ETHERNET, remove_label, threaded::NO_INDEX};
 
-const ETHERNET: usize = 14;
 /// How often next hops that frames wait for are looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Router {
     /// Does what is due, and says when something will be.
     pub fn poll(&mut self, now: Instant, out: &mut Outgoing) -> Option<Instant> {
+        self.now = now;
         let mut next = None;
         for index in 0..self.ports.len() {
             let port = PortId(index as u16);
@@ -55,12 +55,7 @@ impl Router {
         now: Instant,
         out: &mut Outgoing,
     ) {
-        if self.hear(port, &seen, frame.bytes(), now, out) {
-            return self.heard(frame, now, out);
-        }
-        if self.is_control(&seen, frame.bytes()) {
-            return self.hand_up(port, frame, now, out);
-        }
+        let Some(frame) = self.taken(port, frame, &seen, now, out) else { return };
         self.refuse(Refused::Destination, frame, out);
     }
 
@@ -69,17 +64,12 @@ impl Router {
     pub(super) fn here(
         &mut self,
         port: PortId,
-        mut frame: Message,
+        frame: Message,
         seen: Seen,
         now: Instant,
         out: &mut Outgoing,
     ) {
-        if self.hear(port, &seen, frame.bytes(), now, out) {
-            return self.heard(frame, now, out);
-        }
-        if self.is_control(&seen, frame.bytes()) {
-            return self.hand_up(port, frame, now, out);
-        }
+        let Some(mut frame) = self.taken(port, frame, &seen, now, out) else { return };
         // A broadcast address of one of our networks is nobody's.
         let ours = self.ports.iter().any(|port| port.host.has(seen.ip.destination.into()));
         if !ours {
@@ -97,7 +87,26 @@ impl Router {
         self.complain(port, error, frame, seen, now, out);
     }
 
-    /// Whether a packet to us is for the graph of its port: routing protocols, neighbour discovery, pings in pieces.
+    /// Gives a packet to a routing protocol or to the graph of its port; it comes back if it is for neither.
+    fn taken(
+        &mut self,
+        port: PortId,
+        frame: Message,
+        seen: &Seen,
+        now: Instant,
+        out: &mut Outgoing,
+    ) -> Option<Message> {
+        if self.hear(port, seen, frame.bytes(), now, out) {
+            self.heard(frame, now, out);
+        } else if self.is_control(seen, frame.bytes()) {
+            self.hand_up(port, frame, now, out);
+        } else {
+            return Some(frame);
+        }
+        None
+    }
+
+    /// Whether a packet to us is for the graph of its port: routing protocols, neighbour discovery.
     fn is_control(&self, seen: &Seen, frame: &[u8]) -> bool {
         let above = &frame[seen.offset + seen.ip.header..];
         match (seen.ip.protocol, seen.ip.destination) {
