@@ -11,6 +11,7 @@ mod internet;
 mod link;
 mod neighbor;
 mod outcome;
+mod sealed;
 mod transport;
 
 use throughline_stack::Architecture;
@@ -20,6 +21,7 @@ pub use self::{
     internet::{IPV4, IPV6},
     link::{ETH, ETHDAA},
     neighbor::ARP,
+    sealed::SEALED,
     transport::{RPC, TCP, UDP},
 };
 use self::{

@@ -14,6 +14,7 @@ use super::{
     input::Input,
     link::{HONEST, LISTENING, OPENED, OURS, OWN_TYPE, STRANGERS, World, hardware, v4, v6},
     outcome::Outcome,
+    sealed::{PRIVATE_AT, SHARED_AT, keys},
     transport::{OPENED_FROM, OPENED_TO, RPC_AT, TCP_AT, UDP_AT},
 };
 use crate::memory;
@@ -110,6 +111,10 @@ impl Server {
             let listener = server.graph.enable(top, Participants::at(port).application(LISTENING));
             server.listeners.extend(listener);
         }
+        for port in [SHARED_AT, PRIVATE_AT] {
+            let at = Participants::at(port).application(LISTENING).sealed(keys(port));
+            server.listeners.extend(server.graph.enable("sealed", at));
+        }
         let own_type = Participants { ethertype: Some(OWN_TYPE), ..Participants::default() };
         server.listeners.extend(server.graph.enable("eth", own_type));
         let to = server.world.ends(STRANGERS).0;
@@ -117,6 +122,9 @@ impl Server {
             let to = Participants::to(to, OPENED_TO).from_port(OPENED_FROM).application(id);
             server.opened.extend(server.graph.open(top, to));
         }
+        let from = OPENED_FROM + 3;
+        let to = Participants::to(to, OPENED_TO).from_port(from).application(OPENED + 3).sealed(keys(from));
+        server.opened.extend(server.graph.open("sealed", to));
         server
     }
 
@@ -134,7 +142,8 @@ impl Server {
                     let _ = self.graph.send(path, Message::copied(128, b"a question"));
                 }
             }
-            _ => self.sleeps = !self.sleeps,
+            // What is opened only when it is taken would fill its queue with what is forged.
+            _ => self.sleeps = !self.sleeps && target.honest != "sealed",
         }
         self.user();
         self.drain();
@@ -213,13 +222,14 @@ impl Server {
     fn serves(&mut self, top: &str, description: &str) -> bool {
         let mut client = graph(description, HONEST, Architecture::Layered, None);
         let (_, ours) = self.world.ends(HONEST);
-        let port = match top {
-            "udp" => UDP_AT,
-            "tcp" => TCP_AT,
-            _ => RPC_AT,
+        let to = match top {
+            "udp" => Participants::to(ours, UDP_AT),
+            "tcp" => Participants::to(ours, TCP_AT),
+            "sealed" => Participants::to(ours, PRIVATE_AT).sealed(keys(PRIVATE_AT).reversed()),
+            _ => Participants::to(ours, RPC_AT),
         };
         client.tick(self.now);
-        let path = client.open(top, Participants::to(ours, port).application(LISTENING)).unwrap();
+        let path = client.open(top, to.application(LISTENING)).unwrap();
         let mut said = Err(SendError::QueueFull);
         let mut place = [0; 64];
         for _ in 0..40 {

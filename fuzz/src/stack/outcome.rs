@@ -22,7 +22,7 @@ impl Outcome {
     ///
     /// Where a frame names its path, nobody looks for another: what is for another port is off the path. And it is asked first
     /// whether there is room: where there was none, only how often something was discarded is the same, since there may be
-    /// more to say against it.
+    /// more to say against it. So it is where there is a layer above ports, which never sees what was off the path.
     pub fn agrees(&self, layered: &Self) -> bool {
         let Self { delivered, sent, discarded, troubles, accepted, direct } = self;
         let seen = (delivered, sent, troubles, accepted)
@@ -30,7 +30,9 @@ impl Outcome {
         let [ours, theirs] = [reasons(discarded), reasons(&layered.discarded)];
         seen && match direct {
             false => *discarded == layered.discarded,
-            true if ours.contains_key(&(Discard::QueueFull as u8)) => {
+            true if ours.contains_key(&(Discard::QueueFull as u8))
+                || layered.discarded.iter().any(|(name, ..)| name == "sealed") =>
+            {
                 ours.values().sum::<u64>() == theirs.values().sum()
             }
             true => ours == theirs,
@@ -38,11 +40,12 @@ impl Outcome {
     }
 }
 
-/// How often what was discarded for which reason; what is at nobody's port may be off the path as well.
+/// How often what was discarded for which reason; what is at nobody's port, or under nobody's key, may be off the path as well.
 fn reasons(discarded: &[(String, Discard, u64)]) -> BTreeMap<u8, u64> {
     let mut reasons = BTreeMap::new();
     for (_, why, count) in discarded {
-        let why = if *why == Discard::NoPort { Discard::WrongPath } else { *why };
+        let off = matches!(why, Discard::NoPort | Discard::UnknownKey);
+        let why = if off { Discard::WrongPath } else { *why };
         *reasons.entry(why as u8).or_default() += count;
     }
     reasons

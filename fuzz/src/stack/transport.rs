@@ -112,7 +112,7 @@ fn talk(input: &mut Input<'_>, listening: u16) -> Talk {
 }
 
 /// Seldom less than all.
-fn cut<'a>(input: &mut Input<'_>, data: &'a [u8]) -> &'a [u8] {
+pub fn cut<'a>(input: &mut Input<'_>, data: &'a [u8]) -> &'a [u8] {
     if input.is_odd() { &data[..data.len().min(input.byte().into())] } else { data }
 }
 
