@@ -1,11 +1,13 @@
 //! `throughline forward`: bridges or routes between interfaces.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use rustix::io::Errno;
 use serde_json::json;
 use throughline_forward::{
     ConfigFault, ForwardConfig, Forwarder, Node, NodeError, PortId, Refused, Role, RouterSetup,
@@ -103,21 +105,14 @@ fn wrong(name: &str, fault: &ConfigFault) -> Failure {
 
 fn cannot_open(error: &NodeError) -> Failure {
     let failure = Failure::new("the forwarder cannot start").because(error);
-    match error {
-        NodeError::Device { source, .. } => match source.raw_os_error().map(rustix_errno) {
-            Some("EPERM") => failure.next("run it as root, or with CAP_NET_RAW (for TAP: CAP_NET_ADMIN)"),
-            Some("ENODEV") => failure.next("`ip link` lists the interfaces there are"),
-            _ => failure,
-        },
+    let NodeError::Device { source, .. } = error else { return failure };
+    match (source.kind(), Errno::from_io_error(source)) {
+        (ErrorKind::PermissionDenied, _) => {
+            failure.next("run it as root, or with CAP_NET_RAW (for TAP: CAP_NET_ADMIN)")
+        }
+        // `std` has no name for it.
+        (_, Some(Errno::NODEV)) => failure.next("`ip link` lists the interfaces there are"),
         _ => failure,
-    }
-}
-
-fn rustix_errno(number: i32) -> &'static str {
-    match number {
-        1 | 13 => "EPERM",
-        19 => "ENODEV",
-        _ => "",
     }
 }
 
