@@ -29,6 +29,8 @@ const BATCH: usize = 64;
 const SPARE: usize = 4096;
 /// How often consumers of filters are looked at, who come and go.
 const CONSUMERS: Duration = Duration::from_millis(20);
+/// How often links are looked at, which may fail.
+const LINKS: Duration = Duration::from_millis(100);
 /// How often devices that tell nobody are looked at.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
@@ -43,6 +45,9 @@ pub struct Node {
     filters: Vec<Option<PortFilters>>,
     /// When filters' consumers were last looked at.
     looked: Instant,
+    /// Whether the link of each device works, and when that is to be seen again.
+    up: Vec<bool>,
+    watch: Instant,
 }
 
 /// Who wants copies of the frames of a port.
@@ -141,6 +146,8 @@ impl Node {
         Ok(Self {
             filters,
             looked: Instant::ZERO,
+            up: vec![true; devices.len()],
+            watch: Instant::ZERO,
             dropped: vec![0; devices.len()],
             devices,
             forwarder,
@@ -161,6 +168,9 @@ impl Node {
     /// Those of a device, with its port.
     pub fn poll(&mut self) -> Result<bool, (PortId, io::Error)> {
         let now = self.now();
+        if self.watch <= now {
+            self.watch_links(now);
+        }
         let mut busy = false;
         for index in 0..self.devices.len() {
             let port = PortId(index as u16);
@@ -190,7 +200,12 @@ impl Node {
         let device = &mut self.devices[port.index()];
         device.clock(now);
         for taken in 0..BATCH {
-            let Some(frame) = device.receive(&mut self.out.pool)? else { return Ok(taken > 0) };
+            let frame = match device.receive(&mut self.out.pool) {
+                Ok(Some(frame)) => frame,
+                Ok(None) => return Ok(taken > 0),
+                Err(error) if is_passing(&error) => return Ok(taken > 0),
+                Err(error) => return Err(error),
+            };
             if let Some(filters) = &mut self.filters[port.index()] {
                 filters.show(frame.bytes(), now);
             }
@@ -217,9 +232,26 @@ impl Node {
             }
         }
         for (index, device) in self.devices.iter_mut().enumerate() {
-            device.flush().map_err(|error| (PortId(index as u16), error))?;
+            match device.flush() {
+                Err(error) if !is_passing(&error) => return Err((PortId(index as u16), error)),
+                _ => {}
+            }
         }
         Ok(())
+    }
+
+    /// Tells a router of links that fail and work again.
+    fn watch_links(&mut self, now: Instant) {
+        self.watch = now + LINKS;
+        for (index, device) in self.devices.iter_mut().enumerate() {
+            let up = device.is_up();
+            if std::mem::replace(&mut self.up[index], up) != up
+                && let Forwarder::Router(router) = &mut self.forwarder
+            {
+                router.set_link(PortId(index as u16), up, now);
+                self.next = Some(now);
+            }
+        }
     }
 
     /// Sleeps until a frame arrives, something is due, or the time is over.
@@ -230,7 +262,7 @@ impl Node {
         let now = self.now();
         let due = self.devices.iter().filter_map(|device| device.poll_at()).chain(self.next).min();
         let left = due.map_or(Duration::MAX, |due| if due > now { due - now } else { Duration::ZERO });
-        let mut left = std::time::Duration::from(left).min(at_most);
+        let mut left = std::time::Duration::from(left).min(at_most).min(LINKS.into());
         if self.filters.iter().any(Option::is_some) {
             left = left.min(CONSUMERS.into());
         }
@@ -240,7 +272,11 @@ impl Node {
         }
         let mut fds: Vec<_> = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        match poll(&mut fds, Some(&time)) {
+        let polled = poll(&mut fds, Some(&time));
+        if fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR)) {
+            self.watch = now;
+        }
+        match polled {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -258,6 +294,12 @@ impl Node {
     pub fn device_counts(&mut self, port: PortId) -> (DeviceCounts, u64) {
         (self.devices[port.index()].counts(), self.dropped[port.index()])
     }
+}
+
+/// Whether a device can go on: what has no room waits, and what an interface that is down was to send is lost, as on every
+/// wire.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NetworkDown)
 }
 
 impl PortFilters {

@@ -8,12 +8,13 @@ mod depart;
 mod fragment;
 mod header;
 mod icmp;
+mod learned;
 mod local;
 mod pending;
 mod routes;
 mod threads;
 
-use std::net::IpAddr;
+use std::{collections::HashSet, net::IpAddr};
 
 use throughline_demux::ConfigError;
 use throughline_stack::{
@@ -87,6 +88,8 @@ pub struct Router {
     control: Vec<u16>,
     threads: Option<Threads>,
     protocols: Vec<control::Protocol>,
+    /// Prefixes whose routes are those of a protocol.
+    chosen: HashSet<IpCidr>,
     /// When it was last polled.
     now: Instant,
 }
@@ -170,6 +173,7 @@ impl Router {
         Ok(Self {
             threads,
             protocols: Vec::new(),
+            chosen: HashSet::new(),
             now: Instant::ZERO,
             ports,
             routes,
@@ -198,18 +202,17 @@ impl Router {
             return Err(RouteError::Ours(prefix));
         }
         let before = self.routes.get(prefix);
-        self.configured(prefix);
-        self.set(prefix, route, NO_INDEX, self.now);
+        self.configure(prefix, route, self.now);
         Ok(before)
     }
 
-    /// Takes a route away, unless it leads to the router itself. Where it led.
+    /// Takes a route away, unless it leads to the router itself or was learned. Where it led. If a protocol has learned
+    /// another way, that is used.
     pub fn remove_route(&mut self, prefix: IpCidr) -> Option<Route> {
         if self.routes.get(prefix) == Some(Route::Here) {
             return None;
         }
-        self.configured(prefix);
-        self.unset(prefix, self.now)
+        self.unconfigure(prefix, self.now)
     }
 
     /// Takes a route into all tables. Its threaded index.

@@ -137,6 +137,10 @@ pub trait Routing {
     /// An interface works, or does not, as far as can be seen from here.
     fn set_link(&mut self, interface: u16, up: bool, now: Instant);
 
+    /// Of two protocols that know a way the one with the higher number is believed: what has seen the whole network knows
+    /// more than hearsay.
+    fn trust(&self) -> u8;
+
     /// UDP ports it listens at.
     fn ports(&self) -> &'static [u16];
 

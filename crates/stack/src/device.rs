@@ -64,6 +64,11 @@ pub trait Device: Send {
         None
     }
 
+    /// Whether its link works, as far as can be seen from here. A system call, where there is a system to ask.
+    fn is_up(&mut self) -> bool {
+        true
+    }
+
     /// What became of the frames so far.
     fn counts(&mut self) -> DeviceCounts;
 }
@@ -116,6 +121,10 @@ impl<D: Device + ?Sized> Device for Box<D> {
 
     fn poll_at(&self) -> Option<Instant> {
         (**self).poll_at()
+    }
+
+    fn is_up(&mut self) -> bool {
+        (**self).is_up()
     }
 
     fn counts(&mut self) -> DeviceCounts {

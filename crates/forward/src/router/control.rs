@@ -1,6 +1,6 @@
 //! Routing protocols at work in a router: their datagrams come from and go to its ports, their routes into its tables.
 
-use std::{collections::HashSet, net::IpAddr};
+use std::{collections::HashMap, net::IpAddr};
 
 use throughline_stack::{
     Message,
@@ -28,15 +28,15 @@ const TURNS: usize = 16;
 
 /// A routing protocol, and which of its interfaces is which port.
 pub(super) struct Protocol {
-    routing: Box<dyn Routing + Send>,
-    interfaces: Vec<(PortId, IpAddr)>,
-    /// Routes that are in use because of it.
-    learned: HashSet<IpCidr>,
+    pub(super) routing: Box<dyn Routing + Send>,
+    pub(super) interfaces: Vec<(PortId, IpAddr)>,
+    /// The ways that it has found, whether they are in use or not.
+    pub(super) learned: HashMap<IpCidr, Learned>,
 }
 
 impl Router {
     /// Has a routing protocol run on these ports: its interfaces, in order, with the addresses that it was told. It tells
-    /// others of the networks of all ports and of the routes that were added so far.
+    /// others of the networks of all ports and of the routes that are configured.
     ///
     /// # Errors
     /// [`RouteError::NoPort`].
@@ -49,7 +49,8 @@ impl Router {
         if let Some((port, _)) = interfaces.iter().find(|(port, _)| port.index() >= self.ports.len()) {
             return Err(RouteError::NoPort(*port));
         }
-        for (prefix, _) in self.routes.iter().filter(|(_, route)| *route != Route::Here) {
+        let ours = |(prefix, route): &(IpCidr, Route)| *route != Route::Here && !self.chosen.contains(prefix);
+        for (prefix, _) in self.routes.iter().filter(ours) {
             routing.originate(prefix, 1, now);
         }
         if let Some(threads) = &self.threads {
@@ -59,21 +60,8 @@ impl Router {
         }
         let interfaces =
             interfaces.iter().map(|(port, interface)| (*port, interface.address.address().into())).collect();
-        self.protocols.push(Protocol { routing, interfaces, learned: HashSet::new() });
+        self.protocols.push(Protocol { routing, interfaces, learned: HashMap::new() });
         Ok(())
-    }
-
-    /// Says that the link of a port works, or does not.
-    ///
-    /// # Panics
-    /// If there is no such port.
-    pub fn set_link(&mut self, port: PortId, up: bool, now: Instant) {
-        for protocol in &mut self.protocols {
-            let at = protocol.interfaces.iter().position(|(other, _)| *other == port);
-            if let Some(interface) = at {
-                protocol.routing.set_link(interface as u16, up, now);
-            }
-        }
     }
 
     /// The routing protocols, in the order in which they were added.
@@ -163,36 +151,8 @@ impl Router {
                 self.tell(by, (from, from_port), (to.into(), port), &bytes, now, out);
             }
             Action::Use(learned) => self.learn(protocol, learned, now),
-            Action::Forget(prefix) => {
-                if self.protocols[protocol].learned.remove(&prefix) {
-                    self.unset(prefix, now);
-                    self.protocols[protocol].routing.assigned(prefix, threaded::NO_INDEX, now);
-                }
-            }
+            Action::Forget(prefix) => self.unlearn(protocol, prefix, now),
         }
-    }
-
-    /// From now on a route is what the owner says, whatever protocols have said or will unsay.
-    pub(super) fn configured(&mut self, prefix: IpCidr) {
-        self.protocols.iter_mut().for_each(|protocol| {
-            protocol.learned.remove(&prefix);
-        });
-    }
-
-    /// A route that was configured stays.
-    fn learn(&mut self, protocol: usize, learned: Learned, now: Instant) {
-        let Learned { prefix, next_hop, interface, next_index, .. } = learned;
-        let Some((port, _)) = self.protocols[protocol].interfaces.get(usize::from(interface)).copied() else {
-            return;
-        };
-        let known = self.protocols[protocol].learned.contains(&prefix);
-        if !known && self.routes.get(prefix).is_some() {
-            return;
-        }
-        self.protocols[protocol].learned.insert(prefix);
-        let route = Route::Out { port, via: Some(next_hop.into()) };
-        let index = self.set(prefix, route, next_index, now);
-        self.protocols[protocol].routing.assigned(prefix, index, now);
     }
 
     /// Sends a datagram to a neighbour, or to a group on the link.

@@ -261,6 +261,10 @@ impl Routing for DistanceVector {
         }
     }
 
+    fn trust(&self) -> u8 {
+        1
+    }
+
     fn ports(&self) -> &'static [u16] {
         match self.config.version {
             Version::Rip2 => &[RIP_PORT, INDEX_PORT],

@@ -372,6 +372,10 @@ impl Routing for LinkState {
         }
     }
 
+    fn trust(&self) -> u8 {
+        2
+    }
+
     fn ports(&self) -> &'static [u16] {
         &[INDEX_PORT]
     }

@@ -95,6 +95,10 @@ impl<D: Device, W: Write + Send> Device for Captured<D, W> {
         self.device.clock(now);
     }
 
+    fn is_up(&mut self) -> bool {
+        self.device.is_up()
+    }
+
     fn poll_at(&self) -> Option<Instant> {
         self.device.poll_at()
     }

@@ -120,6 +120,10 @@ impl<D: Device> Device for Faulty<D> {
         self.device.clock(now);
     }
 
+    fn is_up(&mut self) -> bool {
+        self.device.is_up()
+    }
+
     fn poll_at(&self) -> Option<Instant> {
         let stuck = self.stuck.is_some().then_some(self.now);
         [stuck, self.out.next(), self.into.next(), self.device.poll_at()].into_iter().flatten().min()

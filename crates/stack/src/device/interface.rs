@@ -8,6 +8,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use smoltcp::wire::EthernetAddress;
 
 /// An interface of the network namespace that the thread is in.
+#[derive(Debug)]
 pub(super) struct Interface {
     /// Of that namespace, which it keeps.
     socket: OwnedFd,
@@ -47,6 +48,14 @@ impl Interface {
         let mut octets = [0; 6];
         octets.iter_mut().zip(address.sa_data).for_each(|(octet, data)| *octet = data as u8);
         Ok(EthernetAddress(octets))
+    }
+
+    /// Whether it is up, and something is at the other end as far as its driver knows.
+    pub(super) fn is_running(&self) -> io::Result<bool> {
+        let request = self.ask(libc::SIOCGIFFLAGS)?;
+        // SAFETY: the kernel has filled in this member.
+        let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+        Ok(flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0)
     }
 
     fn ask(&self, what: libc::c_ulong) -> io::Result<libc::ifreq> {

@@ -12,6 +12,7 @@ mod transmit;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::net::sockopt::socket_error;
 use rustix::net::{RecvFlags, recv};
 use smoltcp::wire::EthernetAddress;
 
@@ -59,6 +60,7 @@ impl Default for PacketConfig {
 /// off is put back. Thus all frames are as they would be on the wire.
 #[derive(Debug)]
 pub struct Packet {
+    interface: Interface,
     socket: OwnedFd,
     ring: Ring,
     transmit: Transmit,
@@ -85,6 +87,7 @@ impl Packet {
         socket::bind(&sender, index, false)?;
         let transmit = Transmit::new(sender, config.batch);
         Ok(Self {
+            interface,
             socket,
             ring,
             transmit,
@@ -202,6 +205,12 @@ impl Device for Packet {
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         Some(self.socket.as_fd())
+    }
+
+    fn is_up(&mut self) -> bool {
+        // That it was down is told once, as an error, until which the socket seems to have something to say.
+        let _ = socket_error(&self.socket);
+        self.interface.is_running().unwrap_or(false)
     }
 
     fn counts(&mut self) -> DeviceCounts {

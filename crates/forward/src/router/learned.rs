@@ -1,0 +1,113 @@
+//! Which way to a prefix is used: the owner's, or else that of the protocol which is trusted most.
+
+use std::cmp::Reverse;
+
+use throughline_stack::smoltcp::{time::Instant, wire::IpCidr};
+
+use super::{Route, Router, is_of_the_link};
+use crate::{
+    PortId,
+    routing::{Learned, rip::network},
+    threaded::NO_INDEX,
+};
+
+impl Router {
+    /// Says that the link of a port works, or does not. While it does not, its networks are reached by other ways, if there
+    /// are any.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn set_link(&mut self, port: PortId, up: bool, now: Instant) {
+        for protocol in &mut self.protocols {
+            let at = protocol.interfaces.iter().position(|(other, _)| *other == port);
+            if let Some(interface) = at {
+                protocol.routing.set_link(interface as u16, up, now);
+            }
+        }
+        let near = Route::Out { port, via: None };
+        let addresses = self.ports[port.index()].host.addresses.clone();
+        for prefix in addresses.into_iter().filter(|cidr| !is_of_the_link(cidr)).map(network) {
+            match (up, self.routes.get(prefix)) {
+                (true, None) => self.configure(prefix, near, now),
+                (true, Some(_)) if self.chosen.contains(&prefix) => self.configure(prefix, near, now),
+                (false, Some(route)) if route == near => drop(self.unconfigure(prefix, now)),
+                _ => {}
+            }
+        }
+    }
+
+    /// From now on a route is what the owner says, whatever protocols have said or will say, and they tell of it.
+    pub(super) fn configure(&mut self, prefix: IpCidr, route: Route, now: Instant) {
+        let prefix = network(prefix);
+        self.chosen.remove(&prefix);
+        let index = self.set(prefix, route, NO_INDEX, now);
+        for protocol in &mut self.protocols {
+            protocol.routing.originate(prefix, 1, now);
+            protocol.routing.assigned(prefix, index, now);
+        }
+    }
+
+    /// The owner has no way any more: that of a protocol is used, if one has any. Where it led.
+    pub(super) fn unconfigure(&mut self, prefix: IpCidr, now: Instant) -> Option<Route> {
+        let prefix = network(prefix);
+        if self.chosen.contains(&prefix) {
+            return None;
+        }
+        let before = self.unset(prefix, now)?;
+        for protocol in &mut self.protocols {
+            protocol.routing.withdraw(prefix, now);
+            protocol.routing.assigned(prefix, NO_INDEX, now);
+        }
+        self.choose(prefix, now);
+        Some(before)
+    }
+
+    /// A protocol has found a way, or another than before.
+    pub(super) fn learn(&mut self, protocol: usize, learned: Learned, now: Instant) {
+        let Some(protocol) = self.protocols.get_mut(protocol) else { return };
+        if usize::from(learned.interface) < protocol.interfaces.len() {
+            protocol.learned.insert(learned.prefix, learned);
+            self.choose(learned.prefix, now);
+        }
+    }
+
+    /// It has none any more.
+    pub(super) fn unlearn(&mut self, protocol: usize, prefix: IpCidr, now: Instant) {
+        let protocol = &mut self.protocols[protocol];
+        if protocol.learned.remove(&prefix).is_some() {
+            protocol.routing.assigned(prefix, NO_INDEX, now);
+            self.choose(prefix, now);
+        }
+    }
+
+    /// Has the best of the ways that were learned used, unless the owner has one.
+    fn choose(&mut self, prefix: IpCidr, now: Instant) {
+        let mut index = self.index_of(prefix);
+        if self.chosen.contains(&prefix) || self.routes.get(prefix).is_none() {
+            let Some((port, best)) = self.best(prefix) else {
+                if self.chosen.remove(&prefix) {
+                    self.unset(prefix, now);
+                }
+                return;
+            };
+            self.chosen.insert(prefix);
+            let route = Route::Out { port, via: Some(best.next_hop.into()) };
+            index = self.set(prefix, route, best.next_index, now);
+        }
+        // An index is of the table's entry, whoever has found the way.
+        for protocol in self.protocols.iter_mut().filter(|protocol| protocol.learned.contains_key(&prefix)) {
+            protocol.routing.assigned(prefix, index, now);
+        }
+    }
+
+    /// Of the protocol that is trusted most; of two alike the shortest, and then of that which was added first.
+    fn best(&self, prefix: IpCidr) -> Option<(PortId, Learned)> {
+        let ways = self.protocols.iter().rev().filter_map(|protocol| {
+            let learned = protocol.learned.get(&prefix)?;
+            let (port, _) = protocol.interfaces[usize::from(learned.interface)];
+            Some(((protocol.routing.trust(), Reverse(learned.metric)), port, *learned))
+        });
+        // Of equals the last.
+        ways.max_by_key(|(worth, ..)| *worth).map(|(_, port, learned)| (port, learned))
+    }
+}
