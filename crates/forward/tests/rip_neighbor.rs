@@ -1,16 +1,15 @@
 //! FRR's ripd is our neighbour: each in a network namespace of its own, with a pair of veth devices between them.
 
+mod frr;
+
 use std::{
-    fs,
     io::ErrorKind,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket},
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
+use frr::{Frr, PATIENCE, inside, run};
 use throughline_forward::routing::{
     Action, DistanceVector, DistanceVectorConfig, Heard, Interface, Learned, Reason, Routing, Timers,
     authentication::{Algorithm, Authentication, Key, Password},
@@ -22,146 +21,23 @@ use throughline_stack::smoltcp::{
     wire::{IpAddress, IpCidr},
 };
 
-const DAEMONS: &str = "/usr/lib/frr";
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 200, 0, 1);
 const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 200, 0, 2);
 const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 9);
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Set in the process that is in our namespace.
-const INSIDE: &str = "THROUGHLINE_RIP_INSIDE";
 
-/// Runs this test once more, in a namespace of its own.
-fn inside(test: &str) -> bool {
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    if !Path::new(DAEMONS).join("ripd").exists() {
-        eprintln!("SKIPPED: no ripd here (Debian package `frr`)");
-        return false;
-    }
-    if !Command::new("unshare").args(["-n", "true"]).output().is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: no network namespaces (root has them)");
-        return false;
-    }
-    let again = Command::new("unshare")
-        .arg("-n")
-        .arg(std::env::current_exe().unwrap())
-        .args([test, "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&again.stdout) + String::from_utf8_lossy(&again.stderr);
-    assert!(again.status.success(), "{said}");
-    assert!(said.contains("1 passed"), "{said}");
-    false
-}
-
-/// Processes of FRR in their namespace, which end with this.
-struct Frr {
-    processes: Vec<Child>,
-    folder: PathBuf,
-}
-
-impl Drop for Frr {
-    fn drop(&mut self) {
-        for process in self.processes.iter_mut().rev() {
-            let _ = process.kill();
-            let _ = process.wait();
-        }
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn run(program: &str, arguments: &str) -> String {
-    let output = Command::new(program).args(arguments.split(' ')).output().unwrap();
-    assert!(output.status.success(), "{program} {arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-impl Frr {
-    /// A namespace at the other end of a link, with a network behind it, and zebra and ripd in it.
-    fn start(test: &str, authentication: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("throughline-{test}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        // The daemons are user frr.
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        let sleeper = Command::new("unshare").args(["-n", "sleep", "300"]).spawn().unwrap();
-        let mut frr = Self { processes: vec![sleeper], folder };
-        let ours = fs::read_link("/proc/self/ns/net").unwrap();
-        let theirs = format!("/proc/{}/ns/net", frr.processes[0].id());
-        wait("a namespace", || fs::read_link(&theirs).is_ok_and(|theirs| theirs != ours).then_some(()));
-        run("ip", "link set lo up");
-        run("ip", &format!("link add v0 type veth peer name v1 netns {}", frr.processes[0].id()));
-        run("ip", &format!("address add {OURS}/24 dev v0"));
-        run("ip", "link set v0 up");
-        run("ip", "route add 224.0.0.0/4 dev v0");
-        frr.inside("ip", "link add d0 type veth peer name d1");
-        for device in ["lo", "d0", "d1", "v1"] {
-            frr.inside("ip", &format!("link set {device} up"));
-        }
-        frr.inside("ip", &format!("address add {THEIRS}/24 dev v1"));
-        frr.inside("ip", "address add 10.50.0.1/24 dev d0");
-        frr.write("zebra", "");
-        let rip = format!(
-            "router rip\n timers basic 5 15 5\n network v1\n network d0\n passive-interface d0\n\
-             interface v1\n ip rip send version 2\n ip rip receive version 2\n{authentication}\n"
-        );
-        frr.write("ripd", &rip);
-        frr.daemon("zebra");
-        wait("zebra", || frr.folder.join("zserv.api").exists().then_some(()));
-        frr.daemon("ripd");
-        frr
-    }
-
-    fn write(&self, daemon: &str, configuration: &str) {
-        fs::write(self.folder.join(format!("{daemon}.conf")), configuration).unwrap();
-    }
-
-    fn daemon(&mut self, daemon: &str) {
-        let path = |name: &str| self.folder.join(name).display().to_string();
-        let log = fs::File::create(path(&format!("{daemon}.log"))).unwrap();
-        let child = Command::new("nsenter")
-            .args(["-t", &self.processes[0].id().to_string(), "-n"])
-            .arg(Path::new(DAEMONS).join(daemon))
-            .args(["-f", &path(&format!("{daemon}.conf")), "-i", &path(&format!("{daemon}.pid"))])
-            .args(["-z", &path("zserv.api"), "--vty_socket", &path(""), "-P", "0"])
-            .args(["--log", "stdout"])
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
-        self.processes.push(child);
-    }
-
-    fn inside(&self, program: &str, arguments: &str) -> String {
-        run("nsenter", &format!("-t {} -n {program} {arguments}", self.processes[0].id()))
-    }
-
-    /// What ripd shows.
-    fn show(&self, what: &str) -> String {
-        let output = Command::new("vtysh")
-            .args(["--vty_socket", &self.folder.display().to_string(), "-d", "ripd", "-c", what])
-            .output()
-            .unwrap();
-        (String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr)).into_owned()
-    }
-
-    fn logs(&self) -> String {
-        let log = |name| fs::read_to_string(self.folder.join(name)).unwrap_or_default();
-        format!("{}\n{}\n{}", log("zebra.log"), log("ripd.log"), self.show("show ip rip status"))
-    }
-}
-
-fn wait<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{what} did not come");
-        sleep(Duration::from_millis(20));
-    }
+/// The other side, with a network behind it.
+fn start(test: &str, authentication: &str) -> Frr {
+    let mut frr = Frr::new(test, "ripd");
+    run("ip", &format!("address add {OURS}/24 dev v0"));
+    run("ip", "link set v0 up");
+    run("ip", "route add 224.0.0.0/4 dev v0");
+    frr.inside("ip", &format!("address add {THEIRS}/24 dev v1"));
+    frr.inside("ip", "address add 10.50.0.1/24 dev d0");
+    frr.start(&format!(
+        "router rip\n timers basic 5 15 5\n network v1\n network d0\n passive-interface d0\n\
+         interface v1\n ip rip send version 2\n ip rip receive version 2\n{authentication}\n"
+    ));
+    frr
 }
 
 /// Our side, by the kernel's sockets.
@@ -246,10 +122,10 @@ fn prefix(second: u8, length: u8) -> IpCidr {
 }
 
 fn neighbors(test: &str, configuration: &str, authentication: Authentication) {
-    if !inside(test) {
+    if !inside(test, "ripd") {
         return;
     }
-    let frr = Frr::start(test, configuration);
+    let frr = start(test, configuration);
     let mut ours = Ours::new(authentication);
     ours.routing.originate(prefix(200, 24), 1, ours.now());
     ours.routing.originate(prefix(60, 16), 1, ours.now());
@@ -258,7 +134,12 @@ fn neighbors(test: &str, configuration: &str, authentication: Authentication) {
         let begun = Instant::now();
         while !done(ours) {
             ours.turn();
-            assert!(begun.elapsed() < PATIENCE, "{what}\n{:?}\n{}", ours.routing.refusals(), frr.logs());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{what}\n{:?}\n{}",
+                ours.routing.refusals(),
+                frr.logs("show ip rip status")
+            );
             sleep(Duration::from_millis(20));
         }
     };
