@@ -8,6 +8,7 @@ pub(crate) mod icmp6;
 pub(crate) mod ipv4;
 pub(crate) mod ipv6;
 mod once;
+mod pieces;
 pub(crate) mod rpc;
 #[cfg(feature = "ciphers")]
 pub(crate) mod sealed;
@@ -15,3 +16,4 @@ mod sums;
 pub(crate) mod tcp;
 mod transport;
 pub(crate) mod udp;
+mod way;

@@ -1,20 +1,16 @@
 //! IPv4 (RFC 791): a session for each pair of addresses and protocol above.
 
-mod next_hop;
 mod pieces;
 mod session;
 
 use smoltcp::{
     time::Instant,
-    wire::{IpAddress, IpVersion, Ipv4Packet},
+    wire::{EthernetAddress, IpAddress, IpVersion, Ipv4Packet},
 };
 use throughline_demux::Slot;
 
-use self::{
-    next_hop::open_link,
-    session::{Pair, Session},
-};
-
+use self::session::{Pair, Session};
+use super::way::{Network, Way};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
     Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, fragments::Fragments,
@@ -111,9 +107,35 @@ impl Ipv4 {
         if self.private { below.session.0 } else { 0 }
     }
 
+    /// What is below for what names no paths.
+    fn network(&self) -> Network {
+        let below = (!self.private).then_some(self.below);
+        Network { own: self.own, below, ethertype: ETHERTYPE }
+    }
+
+    /// Sends a packet with its header.
+    fn send(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        match session.way.link {
+            Some(link) if session.way.is_current(lower) => lower.push(link, packet),
+            _ => self.find_way(slot, packet, lower),
+        }
+    }
+
+    #[cold]
+    fn find_way(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let network = self.network();
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        let group = match session.way.next_hop {
+            IpAddress::Ipv4(next) if self.host.is_broadcast(next) => Some(EthernetAddress::BROADCAST),
+            _ => None,
+        };
+        session.way.find(slot, network, group, packet, lower)
+    }
+
     fn insert(&mut self, pair: Pair, session: Session, uses: u32, lower: &mut Lower<'_>) -> Option<Slot> {
         let (slot, gone) = self.sessions.insert(pair, session, uses).ok()?;
-        if let Some(link) = gone.and_then(|gone| gone.link) {
+        if let Some(link) = gone.and_then(|gone| gone.way.link) {
             lower.close(link);
         }
         Some(slot)
@@ -149,7 +171,7 @@ impl Protocol for Ipv4 {
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::WrongPath) };
-        let below = session.link.filter(|_| self.private).map_or(0, |link| link.session.0);
+        let below = session.way.link.filter(|_| self.private).map_or(0, |link| link.session.0);
         let read = self.header(below, message)?;
         let upper = self.sessions.confirm(slot, &read.pair).ok_or(Discard::WrongPath)?.upper;
         Ok(Self::found(&read, upper, message))
@@ -208,10 +230,8 @@ impl Protocol for Ipv4 {
             local: if to_all { local } else { to },
             group: to,
             protocol: read.pair.protocol,
-            next_hop,
             upper,
-            link: self.private.then_some(below),
-            generation: None,
+            way: Way::back(next_hop, below, self.private),
         };
         if self.insert(read.pair, session, uses, lower).is_none() {
             lower.forget_path(upper);
@@ -264,27 +284,11 @@ impl Protocol for Ipv4 {
             self.sessions.hold(slot);
             return Ok(slot);
         }
-        let mut session = Session {
-            remote,
-            local,
-            group: local,
-            protocol,
-            next_hop,
-            upper,
-            link: None,
-            generation: Some(u32::MAX),
-        };
-        if self.private {
-            let link = lower.open(self.below, Upper::Protocol(self.own), participants)?;
-            pair.below = link.session.0;
-            session.link = Some(link);
-        } else if let Some(hardware) = participants.remote_hardware {
-            session.link = Some(open_link(self.own, self.below, hardware, lower)?);
-        }
-        if participants.remote_hardware.is_some() {
-            session.generation = None;
-        }
-        let link = session.link;
+        let private = self.private.then_some(self.below);
+        let way = Way::open(self.network(), private, next_hop, participants, lower)?;
+        let link = way.link;
+        pair.below = link.map_or(0, |link| self.below_key(link));
+        let session = Session { remote, local, group: local, protocol, upper, way };
         self.insert(pair, session, 1, lower).ok_or_else(|| {
             if let Some(link) = link {
                 lower.close(link);
@@ -325,7 +329,7 @@ impl Protocol for Ipv4 {
         // A session that others may share stays for them, until its place is needed.
         if self.sessions.release(slot)
             && (user || self.private)
-            && let Some(link) = self.sessions.remove(slot).and_then(|session| session.link)
+            && let Some(link) = self.sessions.remove(slot).and_then(|session| session.way.link)
         {
             lower.close(link);
         }
@@ -355,7 +359,7 @@ impl Protocol for Ipv4 {
     }
 
     fn below(&mut self, session: Slot) -> Option<Layer> {
-        self.sessions.get(session)?.link
+        self.sessions.get(session)?.way.link
     }
 
     fn between(&mut self, report: &Report) -> Option<(Slot, Upper)> {

@@ -3,23 +3,22 @@
 //! Link-local addresses and groups are of the one device that there is.
 
 pub(super) mod extensions;
-mod next_hop;
 mod pieces;
 mod session;
 mod ways;
 
 use smoltcp::{
     time::Instant,
-    wire::{IpAddress, IpVersion, Ipv6Address, Ipv6Packet},
+    wire::{EthernetAddress, IpAddress, IpVersion, Ipv6Address, Ipv6Packet},
 };
 use throughline_demux::Slot;
 
 use self::{
     extensions::Walked,
-    next_hop::open_link,
     session::{Pair, Session},
     ways::Ways,
 };
+use super::way::{Network, Way};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
     Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, fragments::Fragments,
@@ -110,10 +109,31 @@ impl Ipv6 {
 
     fn insert(&mut self, pair: Pair, session: Session, uses: u32, lower: &mut Lower<'_>) -> Option<Slot> {
         let (slot, gone) = self.sessions.insert(pair, session, uses).ok()?;
-        if let Some(link) = gone.and_then(|gone| gone.link) {
+        if let Some(link) = gone.and_then(|gone| gone.way.link) {
             lower.close(link);
         }
         Some(slot)
+    }
+
+    /// What is below for what names no paths.
+    fn network(&self) -> Network {
+        Network { own: self.own, below: self.ways.plain, ethertype: ETHERTYPE }
+    }
+
+    /// Sends a packet with its header.
+    fn send(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        match session.way.link {
+            Some(link) if session.way.is_current(lower) => lower.push(link, packet),
+            _ => self.find_way(slot, packet, lower),
+        }
+    }
+
+    #[cold]
+    fn find_way(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
+        let network = self.network();
+        let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
+        session.way.find(slot, network, group_hardware(session.way.next_hop), packet, lower)
     }
 
     /// Our address to answer a stranger by, and where his packets go first.
@@ -153,6 +173,17 @@ impl Ipv6 {
         }
         self.sessions.hold(slot);
         Ok(Some(slot))
+    }
+}
+
+/// The address that frames to a group have (RFC 2464, 7).
+fn group_hardware(next: IpAddress) -> Option<EthernetAddress> {
+    match next {
+        IpAddress::Ipv6(group) if group.is_multicast() => {
+            let [.., a, b, c, d] = group.octets();
+            Some(EthernetAddress([0x33, 0x33, a, b, c, d]))
+        }
+        _ => None,
     }
 }
 
@@ -228,11 +259,8 @@ impl Protocol for Ipv6 {
             local: if to.is_multicast() { local } else { to },
             group: to,
             protocol,
-            next_hop,
             upper,
-            link: private.then_some(below),
-            private,
-            generation: None,
+            way: Way::back(next_hop, below, private),
         };
         if self.insert(read.pair, session, matches!(upper, Upper::User(_)).into(), lower).is_none() {
             lower.forget_path(upper);
@@ -271,15 +299,9 @@ impl Protocol for Ipv6 {
         if !private && let Some(slot) = self.shared(&pair, upper)? {
             return Ok(slot);
         }
-        let link = match participants.remote_hardware {
-            _ if private => Some(lower.open(below, Upper::Protocol(self.own), participants)?),
-            Some(hardware) => Some(open_link(self.own, below, hardware, lower)?),
-            None => None,
-        };
-        // Where the user knows the neighbour's address, it stays right.
-        let generation = participants.remote_hardware.is_none().then_some(u32::MAX);
-        let session =
-            Session { remote, local, group: local, protocol, next_hop, upper, link, private, generation };
+        let way = Way::open(self.network(), private.then_some(below), next_hop, participants, lower)?;
+        let link = way.link;
+        let session = Session { remote, local, group: local, protocol, upper, way };
         pair.below = session.below_key();
         self.insert(pair, session, 1, lower).ok_or_else(|| {
             if let Some(link) = link {
@@ -320,11 +342,11 @@ impl Protocol for Ipv6 {
 
     fn close(&mut self, slot: Slot, lower: &mut Lower<'_>) {
         let Some(session) = self.sessions.get(slot) else { return };
-        let alone = session.private || matches!(session.upper, Upper::User(_));
+        let alone = session.way.is_private() || matches!(session.upper, Upper::User(_));
         // A session that others may share stays for them, until its place is needed.
         if self.sessions.release(slot)
             && alone
-            && let Some(link) = self.sessions.remove(slot).and_then(|session| session.link)
+            && let Some(link) = self.sessions.remove(slot).and_then(|session| session.way.link)
         {
             lower.close(link);
         }
@@ -357,7 +379,7 @@ impl Protocol for Ipv6 {
     }
 
     fn below(&mut self, session: Slot) -> Option<Layer> {
-        self.sessions.get(session)?.link
+        self.sessions.get(session)?.way.link
     }
 
     fn between(&mut self, report: &Report) -> Option<(Slot, Upper)> {

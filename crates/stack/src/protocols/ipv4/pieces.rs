@@ -7,6 +7,7 @@ use super::{
     HEADER, HOP_LIMIT, Ipv4, MOST,
     session::{Pair, Session},
 };
+use crate::protocols::pieces::{cut, exchange};
 use crate::{Discard, Lower, Message, Pop, Protocol, Refusal, SendError};
 
 impl Ipv4 {
@@ -53,19 +54,11 @@ impl Ipv4 {
         }
         self.next_ident = self.next_ident.wrapping_add(1);
         let (ident, step) = (self.next_ident, self.room() / 8 * 8);
-        let mut sent = Ok(());
-        for (number, data) in message.bytes().chunks(step).enumerate() {
-            let at = number * step;
-            let mut piece = lower.message();
-            piece.priority = message.priority;
-            sent = sent.and(piece.append(data).map_err(|_| SendError::TooLong));
-            let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
-            let more = at + data.len() < message.len();
-            sent = sent.and_then(|()| Self::write_header(session, &mut piece, Some((ident, at, more))));
-            sent = sent.and_then(|()| self.send(slot, piece, lower));
-        }
-        lower.give(message);
-        sent
+        cut(message, step, lower, |mut piece, at, more, lower| {
+            let session = self.sessions.get(slot).ok_or(SendError::NoPath)?;
+            Self::write_header(session, &mut piece, Some((ident, at, more)))?;
+            self.send(slot, piece, lower)
+        })
     }
 
     /// Tells the sender of a datagram that pieces of it are missing, if its first has come.
@@ -97,25 +90,19 @@ impl Ipv4 {
         let pair = Pair {
             remote: session.remote.to_bits(),
             local: packet.dst_addr().to_bits(),
-            below: session.link.filter(|_| self.private).map_or(0, |link| link.session.0),
+            below: session.way.link.filter(|_| self.private).map_or(0, |link| link.session.0),
             protocol: session.protocol,
         };
         let Some(data) = self.fragments.add((pair, ident), at, message.bytes(), !more, lower.cx.now)? else {
             return Ok(Pop::Consumed);
         };
         let upper = session.upper;
-        let mut whole = Message::copied(HEADER, &data);
-        whole.priority = message.priority;
         let sender = Session {
             remote: packet.dst_addr(),
             local: session.remote,
             protocol: session.protocol,
             ..Session::default()
         };
-        Self::write_header(&sender, &mut whole, None).map_err(|_| Discard::Fragment)?;
-        whole.mark_network();
-        whole.pop(HEADER);
-        lower.give(std::mem::replace(message, whole));
-        Ok(Pop::Exchanged(upper))
+        exchange(message, &data, HEADER, upper, lower, |whole| Self::write_header(&sender, whole, None))
     }
 }

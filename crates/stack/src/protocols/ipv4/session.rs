@@ -2,10 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
-use smoltcp::wire::{IpAddress, Ipv4Address};
+use smoltcp::wire::Ipv4Address;
 use throughline_demux::Key;
 
-use crate::{Layer, Upper};
+use crate::{Upper, protocols::way::Way};
 
 /// What a session is found by: the addresses and the protocol above, and, where sessions below are of one path each, the
 /// session below.
@@ -33,11 +33,8 @@ pub(super) struct Session {
     /// What packets of this session are addressed to: `local`, or a broadcast.
     pub group: Ipv4Address,
     pub protocol: u8,
-    pub next_hop: IpAddress,
     pub upper: Upper,
-    pub link: Option<Layer>,
-    /// The neighbours' generation at which `link` was right; `None` if it stays right.
-    pub generation: Option<u32>,
+    pub way: Way,
 }
 
 impl Default for Session {
@@ -48,10 +45,8 @@ impl Default for Session {
             local: nobody,
             group: nobody,
             protocol: 0,
-            next_hop: nobody.into(),
             upper: Upper::Itself,
-            link: None,
-            generation: None,
+            way: Way::none(nobody.into()),
         }
     }
 }

@@ -4,10 +4,11 @@ use smoltcp::wire::{IpProtocol, Ipv6Address, Ipv6FragmentHeader, Ipv6Packet};
 use throughline_demux::Slot;
 
 use super::{
-    HEADER, HOP_LIMIT, ICMP6, Ipv6,
+    HEADER, HOP_LIMIT, ICMP6, Ipv6, MOST,
     extensions::{FRAGMENT, Piece, Walked},
     session::{Pair, Session},
 };
+use crate::protocols::pieces::{cut, exchange};
 use crate::{Discard, Lower, Message, Pop, Protocol, Refusal, SendError};
 
 /// What neighbour discovery demands of packets: so they come from neighbours (RFC 4861, 3.1).
@@ -53,24 +54,17 @@ impl Ipv6 {
         message: Message,
         lower: &mut Lower<'_>,
     ) -> Result<(), SendError> {
+        if message.len() > MOST {
+            lower.give(message);
+            return Err(SendError::TooLong);
+        }
         self.next_ident = self.next_ident.wrapping_add(1);
         let (ident, step) = (self.next_ident, (self.room() - FRAGMENT) / 8 * 8);
-        let mut sent = if message.len() > super::MOST { Err(SendError::TooLong) } else { Ok(()) };
-        for (number, data) in message.bytes().chunks(step).enumerate() {
-            if sent.is_err() {
-                break;
-            }
-            let at = number * step;
-            let piece = Piece { ident, at, more: at + data.len() < message.len() };
-            let mut part = lower.message();
-            part.priority = message.priority;
-            let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
-            sent = part.append(data).map_err(|_| SendError::TooLong);
-            sent = sent.and_then(|()| Self::write_header(session, &mut part, Some(piece)));
-            sent = sent.and_then(|()| self.send(slot, part, lower));
-        }
-        lower.give(message);
-        sent
+        cut(message, step, lower, |mut piece, at, more, lower| {
+            let session = self.sessions.get(slot).ok_or(SendError::NoPath)?;
+            Self::write_header(session, &mut piece, Some(Piece { ident, at, more }))?;
+            self.send(slot, piece, lower)
+        })
     }
 
     /// Tells the sender of a datagram that pieces of it are missing, if its first has come.
@@ -108,20 +102,17 @@ impl Ipv6 {
         let added = self.fragments.add((pair, ident), piece.at, message.bytes(), !piece.more, now)?;
         let Some(data) = added else { return Ok(Pop::Consumed) };
         let upper = session.upper;
-        let mut whole = Message::copied(HEADER, &data);
-        whole.priority = message.priority;
         let sender = Session {
             remote: session.group,
             local: session.remote,
             protocol: session.protocol,
             ..Session::default()
         };
-        Self::write_header(&sender, &mut whole, None).map_err(|_| Discard::Fragment)?;
-        Self::forget_distance(&mut whole);
-        whole.mark_network();
-        whole.pop(HEADER);
-        lower.give(std::mem::replace(message, whole));
-        Ok(Pop::Exchanged(upper))
+        exchange(message, &data, HEADER, upper, lower, |whole| {
+            Self::write_header(&sender, whole, None)?;
+            Self::forget_distance(whole);
+            Ok(())
+        })
     }
 
     /// Takes the headers between the first and the data out, since those above know nothing of them. The first began at

@@ -2,11 +2,11 @@
 
 use std::hash::{Hash, Hasher};
 
-use smoltcp::wire::{IpAddress, Ipv6Address};
+use smoltcp::wire::Ipv6Address;
 use throughline_demux::Key;
 
 use super::ways::key;
-use crate::{Layer, Upper};
+use crate::{Upper, protocols::way::Way};
 
 /// What a session is found by: the addresses and the protocol above, and, where sessions below are of one path each, the
 /// session below.
@@ -35,19 +35,14 @@ pub(super) struct Session {
     /// What packets of this session are addressed to: `local`, or a group.
     pub group: Ipv6Address,
     pub protocol: u8,
-    pub next_hop: IpAddress,
     pub upper: Upper,
-    pub link: Option<Layer>,
-    /// Whether `link` is of this session's path alone.
-    pub private: bool,
-    /// The neighbours' generation at which `link` was right; `None` if it stays right.
-    pub generation: Option<u32>,
+    pub way: Way,
 }
 
 impl Session {
     /// What keys contain of the session below.
     pub fn below_key(&self) -> u32 {
-        self.link.map_or(0, |link| key(link, self.private))
+        self.way.link.map_or(0, |link| key(link, self.way.is_private()))
     }
 }
 
@@ -59,11 +54,8 @@ impl Default for Session {
             local: nobody,
             group: nobody,
             protocol: 0,
-            next_hop: nobody.into(),
             upper: Upper::Itself,
-            link: None,
-            private: false,
-            generation: None,
+            way: Way::none(nobody.into()),
         }
     }
 }
