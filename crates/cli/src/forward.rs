@@ -39,7 +39,9 @@ A router between two networks:
   [[port]]
   interface = \"eth2\"
   addresses = [\"10.0.2.1/24\"]
-  labels = true                 # the neighbours there know labels
+  labels = true                 # the neighbours there know labels; otherwise they are taken off
+  # new_labels = \"random\"       # for what comes without: random, precomputed, or assigned (bridges)
+  # flow_labels = true          # that of IPv6 is set where hosts have not
   filters = true                # programs of this machine may have copies of what comes in
 
   [[route]]
@@ -184,6 +186,9 @@ fn counts(node: &mut Node) -> Vec<(&'static str, u64)> {
                 ("addresses", bridge.known() as u64),
                 ("addresses not learnt", counts.full),
                 ("addresses that moved", counts.moved),
+                ("labels given", counts.labelled),
+                ("labels taken off", counts.unlabelled),
+                ("labels not believed", counts.distrusted),
             ]
         }
         Forwarder::Router(router) => {
@@ -195,6 +200,9 @@ fn counts(node: &mut Node) -> Vec<(&'static str, u64)> {
                 ("said by the router", counts.said),
                 ("by threaded index", counts.threaded),
                 ("useless indices", router.thread_counts().map_or(0, |counts| counts.refused)),
+                ("labels given", counts.labelled),
+                ("labels taken off", counts.unlabelled),
+                ("labels not believed", counts.distrusted),
                 ("routes", router.route_count() as u64),
             ];
             let refused = Refused::ALL.iter().map(|why| (why.text(), counts.refused(*why)));

@@ -3,6 +3,8 @@
 //! Two lookups per frame: of the destination, to send it there, and of the source, to learn. With an index on addresses, which
 //! their manufacturer or the network's keeper assigned and labels carry, each is one step.
 
+use std::collections::HashMap;
+
 use throughline_demux::{ConfigError, EthernetAddress as Key, Keyed, Locator, Slot, Swiss};
 use throughline_stack::{
     Bucket, Message, Rate,
@@ -11,13 +13,21 @@ use throughline_stack::{
         wire::EthernetAddress,
     },
 };
+use throughline_wire::RegionList;
 
 use crate::{
-    FlowCache, FlowCacheConfig, FlowCounts, Label, Outgoing, Packet, PortId, frame::ETHERNET, remove_label,
+    Assignment, FlowCache, FlowCacheConfig, FlowCounts, Label, Labeller, Outgoing, Packet, PortId,
+    PortLabels,
+    edge::{Edge, FlowKey, has_room},
+    frame::{ETHERNET, is_labelled},
+    insert_label,
+    ip::Ip,
+    remove_label,
+    threaded::NO_INDEX,
 };
 
 /// How a bridge works.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BridgeConfig {
     /// Addresses remembered, at most. Who is not remembered still gets his frames, with everybody else.
     pub addresses: usize,
@@ -30,6 +40,17 @@ pub struct BridgeConfig {
     pub index: bool,
     /// The cache for that.
     pub cache: FlowCacheConfig,
+    /// Indices that addresses were given, for ports that label packets with them ([`Assignment::Assigned`]).
+    pub indices: Vec<(EthernetAddress, u16)>,
+}
+
+/// One of a bridge's networks.
+#[derive(Clone, Copy, Debug)]
+pub struct BridgePort {
+    /// Whether stations there know labels, and who gets one.
+    pub labels: PortLabels,
+    /// The longest packet, label included.
+    pub mtu: usize,
 }
 
 impl Default for BridgeConfig {
@@ -41,6 +62,7 @@ impl Default for BridgeConfig {
             flood: Rate { per_second: 1000, burst: 1000 },
             index: true,
             cache: FlowCacheConfig::default(),
+            indices: Vec::new(),
         }
     }
 }
@@ -64,6 +86,12 @@ pub struct BridgeCounts {
     pub full: u64,
     /// Addresses that were at another port before.
     pub moved: u64,
+    /// Frames that were given a label.
+    pub labelled: u64,
+    /// Frames whose label was taken off, since the port's stations know none or the link has no room for it.
+    pub unlabelled: u64,
+    /// Labels that came by a port whose stations are said to know none: they were taken off, unread.
+    pub distrusted: u64,
 }
 
 /// Where an address was heard from last.
@@ -76,40 +104,55 @@ struct Station {
 
 /// A bridge between ports.
 pub struct Bridge {
-    ports: Vec<BridgePort>,
+    ports: Vec<Port>,
     /// Slots of `stations`, by address.
     table: Swiss<Key>,
     stations: Vec<Station>,
     unused: Vec<Slot>,
     config: BridgeConfig,
+    indices: HashMap<[u8; 6], u16>,
+    ids: Labeller,
     /// The next one to be looked at for its age.
     hand: usize,
     counts: BridgeCounts,
 }
 
-struct BridgePort {
+struct Port {
     floods: Bucket,
     /// Slots of stations, at the index that frames of this port carried.
     cache: FlowCache<[u8; 6], u32>,
-    /// Whether frames leave with their labels.
+    /// Whether stations know labels.
     labels: bool,
+    mtu: usize,
+    new: Option<Assignment>,
+    /// The labels of flows, if they are not those of addresses.
+    edge: Option<Edge>,
 }
 
 /// How many stations are looked at for their age with each frame.
 const LOOKED_AT: usize = 2;
 
 impl Bridge {
-    /// A bridge between so many ports, which says of each whether labels leave by it.
+    /// A bridge between these ports. It changes no packets, so it sets no flow labels of IPv6.
     ///
     /// # Errors
     /// [`ConfigError`] if a cache would have no places, or too many.
-    pub fn new(labels: &[bool], config: BridgeConfig) -> Result<Self, ConfigError> {
-        let port = |labels: &bool| {
-            let cache = FlowCache::new(config.cache)?;
-            Ok(BridgePort { floods: Bucket::new(config.flood, 0), cache, labels: *labels })
+    pub fn new(ports: &[BridgePort], config: BridgeConfig) -> Result<Self, ConfigError> {
+        let port = |BridgePort { labels, mtu }: &BridgePort| {
+            let of_flows = labels.new.filter(|new| *new != Assignment::Assigned);
+            Ok(Port {
+                floods: Bucket::new(config.flood, 0),
+                cache: FlowCache::new(config.cache)?,
+                labels: labels.known,
+                mtu: *mtu,
+                new: labels.new,
+                edge: Edge::new(PortLabels { new: of_flows, ..PortLabels::UNKNOWN }, config.cache)?,
+            })
         };
         Ok(Self {
-            ports: labels.iter().map(port).collect::<Result<_, _>>()?,
+            ports: ports.iter().map(port).collect::<Result<_, _>>()?,
+            indices: config.indices.iter().map(|(address, index)| (address.0, *index)).collect(),
+            ids: Labeller::new(),
             table: Swiss::with_hash(Keyed::random(), config.addresses),
             stations: Vec::new(),
             unused: Vec::new(),
@@ -148,8 +191,13 @@ impl Bridge {
     /// # Panics
     /// If there is no such port.
     #[inline]
-    pub fn arrive(&mut self, port: PortId, frame: Message, now: Instant, out: &mut Outgoing) {
+    pub fn arrive(&mut self, port: PortId, mut frame: Message, now: Instant, out: &mut Outgoing) {
         self.counts.arrived += 1;
+        if !self.ports[port.index()].labels && is_labelled(frame.bytes()) {
+            self.counts.distrusted += 1;
+            // One that can't be read is found out below.
+            let _ = remove_label(&mut frame);
+        }
         let Ok(packet) = Packet::of(frame.bytes()) else { return self.refuse(frame, out) };
         let (source, destination, label) = (packet.source(), packet.destination(), packet.label);
         let labelled = packet.offset > ETHERNET;
@@ -169,6 +217,7 @@ impl Bridge {
             }
             Some(to) => {
                 self.counts.forwarded += 1;
+                let labelled = labelled || self.give(port, to, &mut frame, now);
                 self.send(to, frame, labelled, out);
             }
             None => self.flood(port, frame, now, out),
@@ -293,10 +342,42 @@ impl Bridge {
 
     #[inline]
     fn send(&mut self, port: PortId, mut frame: Message, labelled: bool, out: &mut Outgoing) {
-        if labelled && !self.ports[port.index()].labels && remove_label(&mut frame).is_err() {
-            return self.refuse(frame, out);
+        let to = &self.ports[port.index()];
+        if labelled && (!to.labels || frame.len() > ETHERNET + to.mtu) {
+            self.counts.unlabelled += 1;
+            if remove_label(&mut frame).is_err() {
+                return self.refuse(frame, out);
+            }
         }
         out.push(port, frame);
+    }
+
+    /// Gives a frame of a station that knows no labels one, if those that it goes to know them and the link has room for it. Whether
+    /// it has got one.
+    #[inline]
+    fn give(&mut self, from: PortId, to: PortId, frame: &mut Message, now: Instant) -> bool {
+        let to = &self.ports[to.index()];
+        if !to.labels || !has_room(frame.len(), to.mtu) {
+            return false;
+        }
+        let Some(new) = self.ports[from.index()].new else { return false };
+        let label = Packet::of(frame.bytes()).ok().and_then(|packet| self.label(from, new, &packet, now));
+        let given = label.is_some_and(|label| insert_label(frame, label, &RegionList::new()).is_ok());
+        self.counts.labelled += u64::from(given);
+        given
+    }
+
+    /// The label of a packet that has none. Only those of IP have one, as routers read no others behind it.
+    #[inline]
+    fn label(&mut self, from: PortId, new: Assignment, packet: &Packet<'_>, now: Instant) -> Option<Label> {
+        let ip = Ip::of(packet.ethertype, packet.bytes()).ok()?;
+        if new == Assignment::Assigned {
+            let index = |address: EthernetAddress| self.indices.get(&address.0).copied();
+            let (destination, source) = (index(packet.destination())?, index(packet.source())?);
+            return Some(self.ids.assigned(AddressIndices { destination, source }));
+        }
+        let edge = self.ports[from.index()].edge.as_mut()?;
+        edge.label(&FlowKey::of(&ip, packet.bytes()), now, 0, || NO_INDEX)
     }
 
     #[cold]

@@ -1,16 +1,24 @@
 //! What a forwarder is told to do: a file in TOML.
 
-use std::{collections::HashSet, net::IpAddr, ops::Range};
+use std::{
+    collections::{BTreeMap, HashSet},
+    net::IpAddr,
+    ops::Range,
+};
 
 use serde::{Deserialize, de::Error as _};
 use throughline_stack::{
     Rate,
-    smoltcp::{time::Duration, wire::IpCidr},
+    smoltcp::{
+        time::Duration,
+        wire::{EthernetAddress, IpCidr},
+    },
 };
 use toml::Spanned;
 
 use crate::{
-    BridgeConfig, FilterBankConfig, FlowCacheConfig, FlowIndex, PortId, Route, RouterConfig,
+    Assignment, BridgeConfig, FilterBankConfig, FlowCacheConfig, FlowIndex, PortId, PortLabels, Route,
+    RouterConfig,
     routing::authentication::{Algorithm, Authentication, Key, Password},
 };
 
@@ -52,8 +60,8 @@ pub struct PortConfig {
     pub link: Link,
     /// The router's addresses there.
     pub addresses: Vec<IpCidr>,
-    /// Whether frames leave with labels.
-    pub labels: bool,
+    /// Whether the neighbours there know labels, and who gets one.
+    pub labels: PortLabels,
     /// Whether programs of this machine may have copies of the frames that come in, by filters.
     pub filters: bool,
 }
@@ -207,6 +215,8 @@ struct BridgeTable {
     ageing_s: Option<u64>,
     floods_per_second: Option<u32>,
     flood_burst: Option<u32>,
+    #[serde(default)]
+    indices: BTreeMap<Spanned<String>, u16>,
 }
 
 #[derive(Deserialize)]
@@ -218,8 +228,18 @@ struct PortTable {
     addresses: Vec<Spanned<Prefix>>,
     #[serde(default)]
     labels: bool,
+    new_labels: Option<Spanned<AssignmentName>>,
+    flow_labels: Option<Spanned<bool>>,
     #[serde(default)]
     filters: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AssignmentName {
+    Random,
+    Precomputed,
+    Assigned,
 }
 
 #[derive(Deserialize)]
@@ -323,7 +343,7 @@ impl File {
                 if let Some(routing) = self.routing.first() {
                     return Err((routing.span(), "a bridge has no routing protocols".to_owned()));
                 }
-                Role::Bridge(bridge(self.bridge.as_ref().map(Spanned::get_ref), &self.flows, cache))
+                Role::Bridge(bridge(self.bridge.as_ref().map(Spanned::get_ref), &self.flows, cache)?)
             }
             RoleName::Router => {
                 if let Some(bridge) = &self.bridge {
@@ -367,11 +387,11 @@ impl Flows {
     }
 }
 
-fn bridge(table: Option<&BridgeTable>, flows: &Flows, cache: FlowCacheConfig) -> BridgeConfig {
+fn bridge(table: Option<&BridgeTable>, flows: &Flows, cache: FlowCacheConfig) -> Result<BridgeConfig, Fault> {
     let default = BridgeConfig::default();
     let index = matches!(flows.index(), FlowIndex::Carried | FlowIndex::Either);
-    let Some(table) = table else { return BridgeConfig { index, cache, ..default } };
-    BridgeConfig {
+    let Some(table) = table else { return Ok(BridgeConfig { index, cache, ..default }) };
+    Ok(BridgeConfig {
         addresses: table.addresses.unwrap_or(default.addresses),
         ageing: table.ageing_s.map_or(default.ageing, Duration::from_secs),
         flood: Rate {
@@ -380,7 +400,37 @@ fn bridge(table: Option<&BridgeTable>, flows: &Flows, cache: FlowCacheConfig) ->
         },
         index,
         cache,
+        indices: table.indices.iter().map(station).collect::<Result<_, _>>()?,
+    })
+}
+
+/// The index of a station by its address.
+fn station((address, index): (&Spanned<String>, &u16)) -> Result<(EthernetAddress, u16), Fault> {
+    let text = address.get_ref();
+    match text.parse::<EthernetAddress>() {
+        Ok(parsed) if parsed.is_unicast() => Ok((parsed, *index)),
+        _ => Err((address.span(), format!("`{text}` is no address of a station, such as 02:00:00:00:00:01"))),
     }
+}
+
+/// What a port has to do with labels.
+fn check_labels(table: &PortTable, routes: bool) -> Result<PortLabels, Fault> {
+    let new = match &table.new_labels {
+        None => None,
+        Some(name) => Some(match name.get_ref() {
+            AssignmentName::Random => Assignment::Random,
+            AssignmentName::Precomputed => Assignment::Precomputed,
+            AssignmentName::Assigned if routes => {
+                return Err((name.span(), "`assigned` labels are for bridges".to_owned()));
+            }
+            AssignmentName::Assigned => Assignment::Assigned,
+        }),
+    };
+    let flow_labels = table.flow_labels.as_ref().is_some_and(|set| *set.get_ref());
+    if let (true, false, Some(set)) = (flow_labels, routes, &table.flow_labels) {
+        return Err((set.span(), "a bridge changes no packets".to_owned()));
+    }
+    Ok(PortLabels { known: table.labels, new, flow_labels })
 }
 
 fn check_port(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfig, Fault> {
@@ -410,7 +460,7 @@ fn check_port(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfig, Fau
         }
     }
     let addresses = table.addresses.iter().map(|address| address.get_ref().0).collect();
-    Ok(PortConfig { link, addresses, labels: table.labels, filters: table.filters })
+    Ok(PortConfig { link, addresses, labels: check_labels(table, routes)?, filters: table.filters })
 }
 
 fn check_route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {

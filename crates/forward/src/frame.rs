@@ -141,6 +141,12 @@ fn flow_label(packet: &[u8]) -> Option<Label> {
     (word != 0).then_some(Label { flow, threaded: false })
 }
 
+/// Whether a frame says that it has a label, which need not be one.
+#[inline]
+pub(crate) fn is_labelled(frame: &[u8]) -> bool {
+    frame.get(12..ETHERNET).is_some_and(|ethertype| *ethertype == LABEL_ETHERTYPE.to_be_bytes())
+}
+
 /// Puts a label between the Ethernet header and the packet, with what the layers have handed down about the packet: their
 /// offsets count from its first byte.
 ///

@@ -11,21 +11,25 @@
 
 mod bridge;
 mod config;
+mod edge;
 pub mod filter;
 mod flow_cache;
 mod frame;
+mod ip;
 mod node;
 mod port;
 mod router;
 pub mod routing;
+mod sender;
 pub mod threaded;
 
 pub use {
-    bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts},
+    bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts, BridgePort},
     config::{
         ConfigFault, ForwardConfig, Link, Periods, PortConfig, ProtocolConfig, ProtocolKind, Role,
         RouterSetup,
     },
+    edge::PortLabels,
     filter::{FilterBank, FilterBankConfig},
     flow_cache::{FlowCache, FlowCacheConfig, FlowCounts},
     frame::{FrameError, LABEL_ETHERTYPE, Label, Packet, clear_index, insert_label, remove_label, set_index},
@@ -34,4 +38,5 @@ pub use {
     router::{
         FlowIndex, Refused, Route, RouteError, Router, RouterConfig, RouterCounts, RouterError, RouterPort,
     },
+    sender::{Assignment, Labeller},
 };

@@ -14,8 +14,8 @@ use throughline_stack::{
 use throughline_vi::Nic;
 
 use crate::{
-    Bridge, FilterBank, ForwardConfig, Link, Outgoing, Packet, PortConfig, PortId, ProtocolConfig,
-    ProtocolKind, Role, RouteError, Router, RouterError, RouterPort, RouterSetup,
+    Bridge, BridgePort, FilterBank, ForwardConfig, Link, Outgoing, Packet, PortConfig, PortId,
+    ProtocolConfig, ProtocolKind, Role, RouteError, Router, RouterError, RouterPort, RouterSetup,
     filter::{Delivery, DeliveryConfig, View},
     routing::{
         DistanceVector, DistanceVectorConfig, Interface, LinkState, LinkStateConfig, LinkStateTimers,
@@ -117,8 +117,9 @@ impl Node {
         assert_eq!(devices.len(), config.ports.len(), "a device for each port");
         let forwarder = match &config.role {
             Role::Bridge(bridge) => {
-                let labels: Vec<bool> = config.ports.iter().map(|port| port.labels).collect();
-                Forwarder::Bridge(Bridge::new(&labels, *bridge)?)
+                let ports = devices.iter().zip(&config.ports);
+                let ports = ports.map(|(device, port)| BridgePort { labels: port.labels, mtu: device.mtu() });
+                Forwarder::Bridge(Bridge::new(&ports.collect::<Vec<_>>(), bridge.clone())?)
             }
             Role::Router(RouterSetup { config: how, routes, protocols }) => {
                 let host = |device: &dyn Device, port: &PortConfig| Host {

@@ -6,8 +6,8 @@ mod control;
 mod counts;
 mod depart;
 mod fragment;
-mod header;
 mod icmp;
+mod label;
 mod learned;
 mod local;
 mod pending;
@@ -26,14 +26,15 @@ use throughline_stack::{
 };
 
 use self::{
-    header::{Ip, key},
     icmp::Error,
     pending::Pending,
     routes::Routes,
     threads::{Followed, Threads},
 };
 use crate::{
-    FlowCache, FlowCacheConfig, FlowCounts, FrameError, Label, Outgoing, Packet, PortId,
+    FlowCache, FlowCacheConfig, FlowCounts, FrameError, Label, Outgoing, Packet, PortId, PortLabels,
+    edge::Edge,
+    ip::{Ip, Key, key},
     threaded::{NO_INDEX, TableCounts},
 };
 
@@ -72,8 +73,8 @@ pub struct RouterConfig {
 pub struct RouterPort {
     /// The router's addresses there, and the longest packet.
     pub host: Host,
-    /// Whether packets leave with the labels that they came with. The neighbours there must know labels.
-    pub labels: bool,
+    /// Whether the neighbours there know labels, and who gets one.
+    pub labels: PortLabels,
 }
 
 /// A router, as a table of routes and the ports between which it forwards.
@@ -96,16 +97,16 @@ pub struct Router {
 
 struct Port {
     host: Host,
+    /// Whether the neighbours know labels.
     labels: bool,
+    /// The labels of packets that come without.
+    edge: Option<Edge>,
     /// The router as a host on this network: address resolution, and users of UDP such as routing protocols.
     graph: Graph,
     cache: FlowCache<Key, Way>,
     /// Of the hardware addresses that ways were found with.
     generation: u32,
 }
-
-/// A destination as a key: an address of IPv6, or one of IPv4 in such (RFC 4291, 2.5.5.2).
-type Key = [u64; 2];
 
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug, Default)]
@@ -305,7 +306,7 @@ impl Router {
     #[inline]
     pub fn arrive(&mut self, port: PortId, mut frame: Message, now: Instant, out: &mut Outgoing) {
         self.counts.arrived += 1;
-        let mut seen = match self.see(port, frame.bytes()) {
+        let mut seen = match self.see(port, &mut frame) {
             Ok(seen) => seen,
             Err(Refused::Protocol) => return self.other(port, frame, now, out),
             Err(why) => return self.refuse(why, frame, out),
@@ -324,8 +325,11 @@ impl Router {
     }
 
     #[inline]
-    fn see(&self, port: PortId, frame: &[u8]) -> Result<Seen, Refused> {
-        let packet = Packet::of(frame).map_err(|error| match error {
+    fn see(&mut self, port: PortId, frame: &mut Message) -> Result<Seen, Refused> {
+        if !self.ports[port.index()].labels {
+            self.distrust(frame)?;
+        }
+        let packet = Packet::of(frame.bytes()).map_err(|error| match error {
             FrameError::TooShort(_) => Refused::Truncated,
             FrameError::Label(_) | FrameError::NotAPacket => Refused::Label,
         })?;
@@ -445,10 +449,11 @@ impl Port {
     fn new(port: RouterPort, cache: FlowCacheConfig) -> Result<Self, RouterError> {
         let v6 = port.host.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv6(_)));
         let graph = Graph::compose(if v6 { GRAPH_BOTH } else { GRAPH_V4 }, port.host, Config::default())?;
+        let edge = Edge::new(port.labels, cache)?;
         let cache = FlowCache::new(cache)?;
         // With the address that the graph has added, if it speaks IPv6.
         let host = graph.host().clone();
-        Ok(Self { host, labels: port.labels, graph, cache, generation: 0 })
+        Ok(Self { host, labels: port.labels.known, edge, graph, cache, generation: 0 })
     }
 
     /// Whether an address is on a network of this port that has others too.

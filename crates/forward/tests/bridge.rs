@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 use throughline_forward::{
-    AddressIndices, Bridge, BridgeConfig, FlowCacheConfig, HEADROOM, Label, Outgoing, Packet, PortId,
-    insert_label,
+    AddressIndices, Assignment, Bridge, BridgeConfig, BridgePort, FlowCacheConfig, FlowCounts, HEADROOM,
+    Label, Outgoing, Packet, PortId, PortLabels, insert_label,
 };
 use throughline_stack::{
     Message, Rate,
     smoltcp::{
         time::{Duration, Instant},
-        wire::EthernetAddress,
+        wire::{EthernetAddress, Ipv4Packet},
     },
 };
 use throughline_wire::{Flow, RegionList};
@@ -42,7 +42,8 @@ struct Net {
 
 impl Net {
     fn new(config: BridgeConfig) -> Self {
-        let bridge = Bridge::new(&[false, true, false, true], config).unwrap();
+        let ports = [PortLabels::UNKNOWN, PortLabels::KNOWN, PortLabels::UNKNOWN, PortLabels::KNOWN];
+        let bridge = Bridge::new(&ports.map(|labels| BridgePort { labels, mtu: 1500 }), config).unwrap();
         Self { bridge, out: Outgoing::new(1500, 64), now: Instant::ZERO }
     }
 
@@ -130,13 +131,83 @@ fn what_no_bridge_forwards_is_refused() {
 fn an_index_on_addresses_spares_both_lookups() {
     let mut net = Net::new(config());
     let word = |destination, source| Some(AddressIndices { destination, source }.word());
-    net.carry(0, frame(1, 2, word(22, 11)));
-    net.carry(1, frame(2, 1, word(11, 22)));
+    net.carry(1, frame(1, 2, word(22, 11)));
+    net.carry(3, frame(2, 1, word(11, 22)));
     for _ in 0..10 {
-        assert_eq!(net.carry(0, frame(1, 2, word(22, 11))), [1]);
+        assert_eq!(net.carry(1, frame(1, 2, word(22, 11))), [3]);
     }
     // The first time after it was learnt each address is looked up.
-    assert_eq!(net.bridge.flow_counts(PortId(0)).hits, 18);
+    assert_eq!(net.bridge.flow_counts(PortId(1)).hits, 18);
+    // Who is said to know no labels is not believed.
+    net.carry(0, frame(3, 2, word(22, 33)));
+    assert_eq!(
+        (net.bridge.flow_counts(PortId(0)), net.bridge.counts().distrusted),
+        (FlowCounts::default(), 1)
+    );
+}
+
+/// A frame with a whole packet of UDP.
+fn datagram(from: u8, to: u8, port: u8, size: usize) -> Message {
+    let mut bytes = vec![0; 14 + size];
+    bytes[..6].copy_from_slice(&address(to).0);
+    bytes[6..12].copy_from_slice(&address(from).0);
+    bytes[12..14].copy_from_slice(&[8, 0]);
+    bytes[37] = port;
+    let mut packet = Ipv4Packet::new_unchecked(&mut bytes[14..]);
+    packet.set_version(4);
+    packet.set_header_len(20);
+    packet.set_total_len(size as u16);
+    packet.set_next_header(17.into());
+    packet.set_src_addr([10, 0, 0, from].into());
+    packet.set_dst_addr([10, 0, 0, to].into());
+    packet.fill_checksum();
+    Message::copied(HEADROOM, &bytes)
+}
+
+#[test]
+fn a_bridge_labels_what_comes_from_stations_that_know_no_labels() {
+    for new in [Assignment::Random, Assignment::Precomputed, Assignment::Assigned] {
+        let edge = PortLabels { new: Some(new), ..PortLabels::UNKNOWN };
+        let ports = [edge, PortLabels::KNOWN].map(|labels| BridgePort { labels, mtu: 1500 });
+        let indices = vec![(address(1), 11), (address(2), 22)];
+        let mut bridge = Bridge::new(&ports, BridgeConfig { indices, ..config() }).unwrap();
+        let mut out = Outgoing::new(1500, 64);
+        let mut carry = |port, frame: Message| {
+            bridge.arrive(PortId(port), frame, Instant::ZERO, &mut out);
+            out.frames.pop().unwrap().1.bytes().to_vec()
+        };
+        carry(0, frame(1, ALL, None));
+        carry(1, frame(2, ALL, None));
+        carry(1, frame(3, ALL, None));
+        let mut label = |frame: Message| {
+            let plain = frame.bytes().to_vec();
+            let left = carry(0, frame);
+            let packet = Packet::of(&left).unwrap();
+            assert_eq!(packet.bytes(), &plain[14..]);
+            packet.label
+        };
+        let first = label(datagram(1, 2, 1, 60)).unwrap();
+        let other = label(datagram(1, 2, 2, 60)).unwrap();
+        match new {
+            Assignment::Random => {
+                assert!(first.flow.id != other.flow.id && label(datagram(1, 2, 1, 60)) == Some(first))
+            }
+            Assignment::Precomputed => assert_eq!(first, other),
+            Assignment::Assigned => {
+                assert_eq!(AddressIndices::of(first), AddressIndices { destination: 22, source: 11 });
+                assert_eq!(label(datagram(1, 3, 1, 60)), None, "a station without an index");
+            }
+        }
+        assert_eq!(label(frame(1, 2, None)), None, "nothing of IP");
+        assert!(label(datagram(1, 2, 1, 1476)).is_some(), "1,500 with the label");
+        assert_eq!(label(datagram(1, 2, 1, 1477)), None, "longer than the link carries");
+        // The answers come with labels, and leave without.
+        let mut answer = datagram(2, 1, 1, 60);
+        let plain = answer.bytes().to_vec();
+        insert_label(&mut answer, first, &RegionList::new()).unwrap();
+        assert_eq!(carry(1, answer), plain);
+        assert_eq!(bridge.counts().unlabelled, 1);
+    }
 }
 
 proptest! {

@@ -1,6 +1,9 @@
 //! Configurations: what is right, and where what is wrong is.
 
-use throughline_forward::{ForwardConfig, Link, PortId, ProtocolKind, Role, Route, RouterSetup};
+use throughline_forward::{
+    Assignment, ForwardConfig, Link, PortId, PortLabels, ProtocolKind, Role, Route, RouterSetup,
+};
+use throughline_stack::smoltcp::wire::EthernetAddress;
 
 const ROUTER: &str = r#"role = "router"
 [[port]]
@@ -36,7 +39,7 @@ threaded = true
     .unwrap();
     assert_eq!(config.ports[0].link, Link::Interface("eth1".to_owned()));
     assert_eq!(config.ports[1].link, Link::Tap("tap0".to_owned()));
-    assert!(config.ports[1].labels && !config.ports[0].labels);
+    assert!(config.ports[1].labels.known && !config.ports[0].labels.known);
     let Role::Router(RouterSetup { config: router, routes, protocols }) = config.role else {
         panic!("not a router")
     };
@@ -49,20 +52,43 @@ threaded = true
 }
 
 #[test]
+fn labels_of_ports() {
+    let labels = |text: &str| {
+        let config = ForwardConfig::parse(&ROUTER.replace("labels = true", text)).unwrap();
+        config.ports[1].labels
+    };
+    assert_eq!(labels("labels = true"), PortLabels::KNOWN);
+    assert_eq!(labels("flow_labels = true"), PortLabels { flow_labels: true, ..PortLabels::UNKNOWN });
+    for (name, new) in [("random", Assignment::Random), ("precomputed", Assignment::Precomputed)] {
+        let of_port = PortLabels { new: Some(new), ..PortLabels::UNKNOWN };
+        assert_eq!(labels(&format!("new_labels = \"{name}\"")), of_port);
+    }
+}
+
+#[test]
 fn a_bridge() {
     let text = "role = \"bridge\"\nport = [{ interface = \"a\" }, { interface = \"b\" }]\nbridge = { ageing_s = 10 }";
     let Role::Bridge(bridge) = ForwardConfig::parse(text).unwrap().role else { panic!("not a bridge") };
     assert_eq!((bridge.ageing.secs(), bridge.addresses), (10, 65_536));
+    let text = text.replace("ageing_s = 10", "indices = { \"02:00:00:00:00:0a\" = 7 }");
+    let config = ForwardConfig::parse(&text.replace("\"b\"", "\"b\", new_labels = \"assigned\"")).unwrap();
+    assert_eq!(config.ports[1].labels.new, Some(Assignment::Assigned));
+    let Role::Bridge(bridge) = config.role else { panic!("not a bridge") };
+    assert_eq!(bridge.indices, [(EthernetAddress([2, 0, 0, 0, 0, 10]), 7)]);
 }
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
+    let bridge = |text: &str| {
+        format!("role = \"bridge\"\nport = [{{ interface = \"a\" }}, {{ interface = \"b\", {text} }}]\n")
+    };
+    let station = |text: &str| format!("{}bridge = {{ indices = {{ \"{text}\" = 1 }} }}", bridge(""));
     let route = |text: &str| format!("{ROUTER}[[route]]\n{text}\n");
     for (text, line, what) in [
         ("role = \"hub\"".to_owned(), 1, "unknown variant"),
         ("role = \"bridge\"".to_owned(), 1, "nothing to forward between"),
         ("role = \"bridge\"\nport = 7".to_owned(), 2, "invalid type"),
-        (ROUTER.replace("labels", "label"), 8, "unknown field"),
+        (ROUTER.replace("labels", "lables"), 8, "unknown field"),
         (ROUTER.replace("tap = \"tap0\"", "tap = \"eth1\""), 5, "is a port already"),
         (ROUTER.replace("tap = \"tap0\"", "tap = \"a-name-much-too-long\""), 5, "1 to 15 bytes"),
         (ROUTER.replace("tap = \"tap0\"", ""), 5, "either an `interface` or a `tap`"),
@@ -82,6 +108,11 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         (format!("{ROUTER}[[routing]]\nprotocol = \"rip\"\nmetric = 16\n"), 9, "not between 1 and 15"),
         (format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\npassword = \"p\"\n"), 9, "either a `password`"),
+        (ROUTER.replace("labels = true", "new_labels = \"assigned\""), 8, "for bridges"),
+        (ROUTER.replace("labels = true", "new_labels = \"some\""), 8, "unknown variant"),
+        (bridge("flow_labels = true"), 2, "changes no packets"),
+        (station("02:00:00:00:00"), 3, "no address of a station"),
+        (station("ff:ff:ff:ff:ff:ff"), 3, "no address of a station"),
         (format!("{ROUTER}[flows]\nplaces = 0\n"), 10, "not between 1 and"),
         (format!("{ROUTER}[bridge]\nageing_s = 1\n"), 9, "this is a router"),
     ] {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use throughline_forward::{
-    Outgoing, PortId, Route, Router, RouterConfig, RouterPort,
+    Outgoing, PortId, PortLabels, Route, Router, RouterConfig, RouterPort,
     routing::{Action, Heard, Interface, Learned, Refusals, Routing},
     threaded::NO_INDEX,
 };
@@ -79,7 +79,7 @@ struct Network {
 impl Network {
     fn new(trusts: [u8; 3]) -> Self {
         let host = |n: u8| Host::new(EthernetAddress([2, 0, 0, 0, 0, n]), cidr(&format!("10.0.{n}.1/24")));
-        let ports = (0..3).map(|n| RouterPort { host: host(n), labels: false }).collect();
+        let ports = (0..3).map(|n| RouterPort { host: host(n), labels: PortLabels::UNKNOWN }).collect();
         let config = RouterConfig { threaded: true, ..RouterConfig::default() };
         let mut router = Router::new(ports, config).unwrap();
         let protocols = [0_u8, 1, 2].map(|n| {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use throughline_forward::{
-    FlowCacheConfig, FlowIndex, HEADROOM, Label, Outgoing, Packet, PortId, Refused, Route, Router,
-    RouterConfig, RouterPort, insert_label,
+    FlowCacheConfig, FlowIndex, HEADROOM, Label, Outgoing, Packet, PortId, PortLabels, Refused, Route,
+    Router, RouterConfig, RouterPort, insert_label,
     routing::{DistanceVector, DistanceVectorConfig, Interface, rip::Version},
     threaded::{NO_INDEX, Source, SourceConfig, message::INDEX_PORT},
 };
@@ -44,7 +44,7 @@ impl Row {
     fn new(threaded: bool, now: Instant) -> Self {
         let routers = (0..ROUTERS).map(|n| {
             let hosts = [host(n, 2), host(n + 1, 1)];
-            let ports = hosts.clone().map(|host| RouterPort { host, labels: true });
+            let ports = hosts.clone().map(|host| RouterPort { host, labels: PortLabels::KNOWN });
             let cache = FlowCacheConfig { places: 16, ..FlowCacheConfig::default() };
             let config = RouterConfig { index: FlowIndex::Carried, cache, threaded };
             let mut router = Router::new(ports.into(), config).unwrap();

@@ -10,14 +10,11 @@ use throughline_stack::{
     },
 };
 
-use super::{
-    Next, Refused, Route, RouteError, Router, Seen, Way,
-    depart::address,
-    header::{IPV4, IPV4_HEADER, IPV6, IPV6_HEADER},
-};
+use super::{Next, Refused, Route, RouteError, Router, Seen, Way, depart::address};
 use crate::{
     Outgoing, PortId,
     frame::ETHERNET,
+    ip::{IPV4, IPV4_HEADER, IPV6, IPV6_HEADER},
     routing::{Action, Heard, Interface, Learned, Routing, authentication::Authentication},
     threaded::{self, message::INDEX_PORT},
 };

@@ -68,6 +68,12 @@ pub struct RouterCounts {
     pub said: u64,
     /// Lookups by threaded index that led to the destination's entry.
     pub threaded: u64,
+    /// Packets that were given a label.
+    pub labelled: u64,
+    /// Packets whose label was taken off, since the next neighbours know none or the link has no room for it.
+    pub unlabelled: u64,
+    /// Labels that came from neighbours who are said to know none: they were taken off, unread.
+    pub distrusted: u64,
     refused: [u64; Refused::ALL.len()],
 }
 

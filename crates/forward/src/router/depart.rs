@@ -7,16 +7,15 @@ use throughline_stack::{
     smoltcp::{time::Instant, wire::EthernetAddress},
 };
 
-use throughline_wire::precomputed_hash;
-
 use super::{
     Next, Refused, Router, Seen, Way,
     fragment::{may_be_cut, piece},
-    header::{Ip, pass},
     icmp::Error,
 };
 use crate::{
-    Label, Outgoing, PortId, clear_index, frame::ETHERNET, remove_label, set_index, threaded::NO_INDEX,
+    Outgoing, PortId,
+    frame::ETHERNET,
+    ip::{Ip, pass},
 };
 
 impl Router {
@@ -40,19 +39,8 @@ impl Router {
         }
         pass(&mut frame.bytes_mut()[seen.offset..], seen.ip.destination);
         self.counts.forwarded += 1;
-        // A label that the neighbours don't know, or that there is no room for, stays here.
-        let labelled = seen.offset > ETHERNET;
-        if labelled && (!to.labels || frame.len() - ETHERNET > to.host.mtu) {
-            if remove_label(&mut frame).is_err() {
-                return self.refuse(Refused::Label, frame, out);
-            }
-            seen.offset = ETHERNET;
-        } else if let Some(Label { flow, threaded: true }) = seen.label {
-            match seen.next_index {
-                // From here on by source hash.
-                NO_INDEX => clear_index(frame.bytes_mut(), precomputed_hash(flow.id)),
-                index => set_index(frame.bytes_mut(), index),
-            }
+        if let Err(why) = self.label(from, port, &mut frame, &mut seen, now) {
+            return self.refuse(why, frame, out);
         }
         if fits { self.depart(next, frame, out) } else { self.cut(next, frame, &seen.ip, out) }
     }

@@ -2,7 +2,7 @@
 
 use throughline_stack::{Message, NoRoom, smoltcp::wire::Ipv4Packet};
 
-use super::header::Ip;
+use crate::ip::Ip;
 
 /// Options whose first bit is set are copied to every piece; the others are of the first alone (RFC 791, 3.1).
 const COPIED: u8 = 0x80;

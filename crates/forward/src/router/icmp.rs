@@ -7,7 +7,7 @@ use throughline_stack::{
     smoltcp::wire::{Icmpv4Packet, Icmpv6Packet, IpProtocol, Ipv4Packet, Ipv6Packet},
 };
 
-use super::header::{IPV4_HEADER, IPV6_HEADER, Ip};
+use crate::ip::{IPV4_HEADER, IPV6_HEADER, Ip};
 
 /// Numbers of the protocols in IP.
 pub(super) const ICMP: u8 = 1;

@@ -13,10 +13,15 @@ use throughline_stack::{
 use super::{
     ARP, Next, Refused, Router, Seen,
     depart::address,
-    header::{IPV4, IPV6, Ip},
     icmp::{self, Error, answer_echo, explain, is_echo_request, may_be_answered},
 };
-use crate::{Label, Outgoing, Packet, PortId, frame::ETHERNET, remove_label, threaded::NO_INDEX};
+use crate::{
+    Label, Outgoing, Packet, PortId,
+    frame::ETHERNET,
+    ip::{IPV4, IPV6, Ip},
+    remove_label,
+    threaded::NO_INDEX,
+};
 
 /// How often next hops that frames wait for are looked at.
 const LOOK: Duration = Duration::from_millis(100);

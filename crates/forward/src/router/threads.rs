@@ -24,6 +24,8 @@ pub(super) struct Threads {
     v6: Table6<PLACES>,
     hops4: Box<[Option<Resolved>]>,
     hops6: Box<[Option<Resolved>]>,
+    /// Counted, so that who has kept an index knows when to look again.
+    changes: u32,
 }
 
 /// Where an index led.
@@ -39,7 +41,7 @@ pub(super) struct Followed {
 impl Threads {
     pub fn new() -> Self {
         let nobody = || vec![None; PLACES].into_boxed_slice();
-        Self { v4: Table4::new(REST), v6: Table6::new(REST), hops4: nobody(), hops6: nobody() }
+        Self { v4: Table4::new(REST), v6: Table6::new(REST), hops4: nobody(), hops6: nobody(), changes: 0 }
     }
 
     /// The entry that an index leads to, if it is the destination's.
@@ -65,6 +67,7 @@ impl Threads {
 
     /// Takes in a route that the longest-prefix lookup has too. Its index here.
     pub fn insert(&mut self, prefix: IpCidr, route: Route, next_index: u32, now: Instant) -> u32 {
+        self.changes = self.changes.wrapping_add(1);
         let (port, via) = match route {
             Route::Here => (0, None),
             Route::Out { port, via } => (port.0, via),
@@ -88,6 +91,7 @@ impl Threads {
 
     /// Forgets a route.
     pub fn remove(&mut self, prefix: IpCidr, now: Instant) {
+        self.changes = self.changes.wrapping_add(1);
         if let Some(prefix) = Prefix::of(prefix) {
             self.v4.remove(prefix, now);
         } else if let Some(prefix) = Prefix::of(prefix) {
@@ -110,6 +114,23 @@ impl Threads {
             IpAddr::V4(destination) => self.v4.find(destination).map_or(NO_INDEX, |(.., index)| index),
             IpAddr::V6(destination) => self.v6.find(destination).map_or(NO_INDEX, |(.., index)| index),
         }
+    }
+
+    /// The index at the next hop of the longest prefix that a destination lies in.
+    pub fn next_index_for(&self, destination: IpAddr) -> u32 {
+        match destination {
+            IpAddr::V4(destination) => {
+                self.v4.find(destination).map_or(NO_INDEX, |(_, route, _)| route.next_index)
+            }
+            IpAddr::V6(destination) => {
+                self.v6.find(destination).map_or(NO_INDEX, |(_, route, _)| route.next_index)
+            }
+        }
+    }
+
+    /// How often a route, or the index of one, has changed.
+    pub fn changes(&self) -> u32 {
+        self.changes
     }
 
     /// How often indices were of no use, of both versions of IP.

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use throughline_forward::{
-    FlowCacheConfig, FlowIndex, HEADROOM, Outgoing, PortId, Router, RouterConfig, RouterPort,
+    FlowCacheConfig, FlowIndex, HEADROOM, Outgoing, PortId, PortLabels, Router, RouterConfig, RouterPort,
 };
 use throughline_stack::{
     Config, Graph, Host, ListenerId, Message, Participants, PathId,
@@ -44,7 +44,7 @@ impl Network {
     pub fn with_mtus(mtus: &[usize], index: FlowIndex) -> Self {
         let ports = (0..).zip(mtus).map(|(number, mtu)| {
             let host = Host { mtu: *mtu, ..host(number, 1) };
-            RouterPort { host, labels: false }
+            RouterPort { host, labels: PortLabels::UNKNOWN }
         });
         let config = RouterConfig {
             index,
@@ -106,7 +106,7 @@ pub fn host(network: u16, number: u8) -> Host {
 }
 
 impl TestHost {
-    fn new(network: u16, mtu: usize) -> Self {
+    pub fn new(network: u16, mtu: usize) -> Self {
         let mut host = Host { mtu, ..host(network, 2) };
         host.gateway = Some(format!("10.0.{network}.1").parse().unwrap());
         host.gateway6 = Some(format!("fd00:{network:x}::1").parse().unwrap());
@@ -137,7 +137,7 @@ impl TestHost {
         self.graph.discarded().map(|(_, _, count)| count).sum()
     }
 
-    fn echo(&mut self) {
+    pub fn echo(&mut self) {
         let _ = self.graph.accepted(self.echo);
         while let Some(path) = self.graph.ready() {
             if self.own.contains(&path) {

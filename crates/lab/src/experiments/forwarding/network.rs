@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use throughline_forward::{
-    FlowIndex, HEADROOM, Label, Outgoing, PortId, Route, Router, RouterConfig, RouterPort, insert_label,
+    FlowIndex, HEADROOM, Label, Outgoing, PortId, PortLabels, Route, Router, RouterConfig, RouterPort,
+    insert_label,
 };
 use throughline_stack::{
     Host, Message,
@@ -73,7 +74,7 @@ pub(super) struct Network {
 impl Network {
     /// With so many routes, and so many flows to destinations that have one.
     pub(super) fn new(scheme: Scheme, routes: u32, flows: u32, seed: u64) -> Result<Self, LabError> {
-        let port = |n| RouterPort { host: host(n, 1), labels: true };
+        let port = |n| RouterPort { host: host(n, 1), labels: PortLabels::KNOWN };
         let config = RouterConfig { index: scheme.index(), ..RouterConfig::default() };
         let mut router = Router::new((0..PORTS).map(port).collect(), config).map_err(failed)?;
         let mut random = Random::new(seed);

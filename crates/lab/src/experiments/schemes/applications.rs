@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use throughline_forward::filter::{Consumer, Program};
 use throughline_forward::{
-    AddressIndices, Bridge, BridgeConfig, FilterBank, FilterBankConfig, FlowIndex, Label, Outgoing, Packet,
-    PortId, insert_label,
+    AddressIndices, Bridge, BridgeConfig, BridgePort, FilterBank, FilterBankConfig, FlowIndex, Label,
+    Outgoing, Packet, PortId, PortLabels, insert_label,
 };
 use throughline_stack::Message;
 use throughline_stack::smoltcp::time::Instant;
@@ -68,7 +68,8 @@ pub(super) fn rows() -> Result<Vec<Row>, LabError> {
 
 /// Lookups of a bridge that an index on addresses spared.
 fn bridged() -> Result<u64, LabError> {
-    let mut bridge = Bridge::new(&[true, true], BridgeConfig::default())?;
+    let mut bridge =
+        Bridge::new(&[BridgePort { labels: PortLabels::KNOWN, mtu: 1500 }; 2], BridgeConfig::default())?;
     let mut out = Outgoing::new(1500, 64);
     let stations = [EthernetAddress([2, 0, 0, 0, 0, 1]), EthernetAddress([2, 0, 0, 0, 0, 2])];
     let mut carry = |port: u16, [to, from]: [EthernetAddress; 2], indices: AddressIndices| {

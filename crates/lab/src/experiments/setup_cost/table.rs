@@ -2,7 +2,9 @@
 
 use std::net::Ipv4Addr;
 
-use throughline_forward::{FlowCacheConfig, FlowIndex, PortId, Route, Router, RouterConfig, RouterPort};
+use throughline_forward::{
+    FlowCacheConfig, FlowIndex, PortId, PortLabels, Route, Router, RouterConfig, RouterPort,
+};
 use throughline_stack::Host;
 use throughline_stack::smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Cidr};
 
@@ -32,7 +34,7 @@ pub(super) fn host(port: PortId, station: u8) -> Host {
 /// # Errors
 /// None that the parameters could cause.
 pub(crate) fn router(routes: usize, index: FlowIndex) -> Result<Router, LabError> {
-    let ports = [INNER, OUTER].map(|port| RouterPort { host: host(port, 1), labels: true });
+    let ports = [INNER, OUTER].map(|port| RouterPort { host: host(port, 1), labels: PortLabels::KNOWN });
     let config = RouterConfig { index, cache: FlowCacheConfig::default(), threaded: false };
     let mut router = Router::new(ports.into(), config).map_err(failed)?;
     let route = Route::Out { port: OUTER, via: Some(NEXT.into()) };

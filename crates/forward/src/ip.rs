@@ -1,26 +1,29 @@
-//! What a router looks at, and changes, in the header of a packet.
+//! What a node looks at, and changes, in the header of a packet.
 
 use std::net::IpAddr;
 
 use throughline_stack::smoltcp::wire::{Ipv4Packet, Ipv6Packet};
 
-use super::{Key, Refused};
+use crate::Refused;
 
-pub(super) const IPV4: u16 = 0x0800;
-pub(super) const IPV6: u16 = 0x86dd;
+pub(crate) const IPV4: u16 = 0x0800;
+pub(crate) const IPV6: u16 = 0x86dd;
 
 /// Bytes of the shortest header of IPv4.
-pub(super) const IPV4_HEADER: usize = 20;
+pub(crate) const IPV4_HEADER: usize = 20;
 /// Bytes of IPv6's.
-pub(super) const IPV6_HEADER: usize = 40;
+pub(crate) const IPV6_HEADER: usize = 40;
 /// Before the addresses of IPv6.
 const IPV6_HOP_LIMIT: usize = 7;
 const IPV4_TTL: usize = 8;
 const IPV4_SUM: usize = 10;
 
+/// A destination as a key: an address of IPv6, or one of IPv4 in such (RFC 4291, 2.5.5.2).
+pub(crate) type Key = [u64; 2];
+
 /// What the header of a packet says, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ip {
+pub(crate) struct Ip {
     pub source: IpAddr,
     pub destination: IpAddr,
     /// The protocol above; of IPv6, the first header behind the fixed one.
@@ -146,7 +149,7 @@ fn is_link_local(address: IpAddr) -> bool {
 
 /// A destination as a key.
 #[inline]
-pub(super) fn key(address: IpAddr) -> Key {
+pub(crate) fn key(address: IpAddr) -> Key {
     match address {
         IpAddr::V4(address) => [0, 0xffff << 32 | u64::from(address.to_bits())],
         IpAddr::V6(address) => {
@@ -161,7 +164,7 @@ pub(super) fn key(address: IpAddr) -> Key {
 /// # Panics
 /// If there was none left, or the packet has no whole header.
 #[inline]
-pub(super) fn pass(packet: &mut [u8], destination: IpAddr) {
+pub(crate) fn pass(packet: &mut [u8], destination: IpAddr) {
     if destination.is_ipv6() {
         packet[IPV6_HOP_LIMIT] -= 1;
         return;
