@@ -20,32 +20,30 @@ pub struct Outcome {
 impl Outcome {
     /// Whether all is the same.
     ///
-    /// Where a frame names its path, nobody looks for another: what is for another port is off the path. And it is asked first
-    /// whether there is room: where there was none, only how often something was discarded is the same, since there may be
-    /// more to say against it. So it is where there is a layer above ports, which never sees what was off the path.
+    /// There may be more than one thing to say against a message, and the architectures may say another one first, so that only
+    /// how often something was discarded is the same: where a frame names its path and there was no room there, which is asked
+    /// first; and where messages are sealed, whose sums are looked at when they are opened. Where a frame names its path nobody
+    /// looks for another, so what is for another port is off the path.
     pub fn agrees(&self, layered: &Self) -> bool {
         let Self { delivered, sent, discarded, troubles, accepted, direct } = self;
         let seen = (delivered, sent, troubles, accepted)
             == (&layered.delivered, &layered.sent, &layered.troubles, &layered.accepted);
         let [ours, theirs] = [reasons(discarded), reasons(&layered.discarded)];
+        let crowded = *direct && ours.contains_key(&(Discard::QueueFull as u8));
+        let sealed = discarded.iter().chain(&layered.discarded).any(|(name, ..)| name == "sealed");
         seen && match direct {
+            _ if crowded || sealed => ours.values().sum::<u64>() == theirs.values().sum(),
             false => *discarded == layered.discarded,
-            true if ours.contains_key(&(Discard::QueueFull as u8))
-                || layered.discarded.iter().any(|(name, ..)| name == "sealed") =>
-            {
-                ours.values().sum::<u64>() == theirs.values().sum()
-            }
             true => ours == theirs,
         }
     }
 }
 
-/// How often what was discarded for which reason; what is at nobody's port, or under nobody's key, may be off the path as well.
+/// How often what was discarded for which reason; what is at nobody's port may be off the path as well.
 fn reasons(discarded: &[(String, Discard, u64)]) -> BTreeMap<u8, u64> {
     let mut reasons = BTreeMap::new();
     for (_, why, count) in discarded {
-        let off = matches!(why, Discard::NoPort | Discard::UnknownKey);
-        let why = if off { Discard::WrongPath } else { *why };
+        let why = if *why == Discard::NoPort { Discard::WrongPath } else { *why };
         *reasons.entry(why as u8).or_default() += count;
     }
     reasons
