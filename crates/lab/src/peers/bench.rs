@@ -19,6 +19,9 @@ mod generated {
 }
 use generated::bench;
 
+/// Where many calls or messages are under way one of so many is timed: reading the clock takes a good part of the time of one.
+pub(super) const SAMPLED: usize = 16;
+
 /// Longer than any pause within a measurement.
 const SPIN: Duration = Duration::from_millis(200);
 
@@ -169,30 +172,28 @@ fn round(targets: &[bench::TargetRef], line: &str) -> Result<String, LabError> {
         }
         _ => return Err(bad()),
     };
-    Ok(report(times, wall))
+    Ok(report(times, count, wall))
 }
 
-/// One thread that always has so many calls under way, and waits for the oldest. A call begins when the answer before it is
-/// there, so that the clock is read once a call: at these rates it takes a good part of the time.
+/// One thread that always has so many calls under way, and waits for the oldest. Of [`SAMPLED`] calls one is timed.
 fn begun(
     target: &bench::TargetRef,
     count: usize,
     window: usize,
 ) -> Result<(Vec<u64>, Duration), SystemException> {
-    let mut times = Vec::with_capacity(count);
-    let mut pending: VecDeque<(Instant, Begun<'_, (), _>)> = VecDeque::with_capacity(window);
+    let mut times = Vec::with_capacity(count / SAMPLED + 1);
+    let mut pending: VecDeque<(Option<Instant>, Begun<'_, (), _>)> = VecDeque::with_capacity(window);
     let start = Instant::now();
-    let mut now = start;
     for n in 0..count + window {
         if n >= window
             && let Some((begun, call)) = pending.pop_front()
         {
             call.wait()?;
-            now = Instant::now();
-            times.push((now - begun).as_nanos() as u64);
+            times.extend(begun.map(|begun| begun.elapsed().as_nanos() as u64));
         }
         if n < count {
-            pending.push_back((now, target.ping_begin()));
+            let begun = n.is_multiple_of(SAMPLED).then(Instant::now);
+            pending.push_back((begun, target.ping_begin()));
         }
     }
     Ok((times, start.elapsed()))
@@ -284,10 +285,10 @@ impl Marshaling {
     }
 }
 
-/// The line that answers a round: the times of its calls in nanoseconds, and of all of them.
-pub fn report(mut times: Vec<u64>, wall: Duration) -> String {
+/// The line that answers a round: the times of those of its calls that were timed, in nanoseconds, and of all of them.
+pub fn report(mut times: Vec<u64>, count: usize, wall: Duration) -> String {
     times.sort_unstable();
     let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0);
-    let rate = times.len() as f64 / wall.as_secs_f64();
+    let rate = count as f64 / wall.as_secs_f64();
     format!(r#"{{"median_ns":{},"p99_ns":{},"rate_per_s":{rate:.1}}}"#, at(50), at(99))
 }

@@ -43,7 +43,7 @@ pub(crate) fn call(arguments: &[String]) -> Result<(), LabError> {
         exchange(&mut stream, warmup)?;
         let begin = Instant::now();
         let times = exchange(&mut stream, count)?;
-        println!("{}", bench::report(times, begin.elapsed()));
+        println!("{}", bench::report(times, count, begin.elapsed()));
         io::stdout().flush()?;
     }
     Ok(())

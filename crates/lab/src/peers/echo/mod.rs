@@ -146,7 +146,7 @@ fn rounds(mut pipe: impl Pipe) -> Result<(), LabError> {
         exchange(&mut pipe, &message, warmup, width)?;
         let begin = Instant::now();
         let times = exchange(&mut pipe, &message, count, width)?;
-        println!("{}", bench::report(times, begin.elapsed()));
+        println!("{}", bench::report(times, count, begin.elapsed()));
         io::stdout().flush()?;
     }
     Ok(())
@@ -160,9 +160,10 @@ fn message(bytes: usize) -> Option<Vec<u8>> {
 }
 
 /// Sends that many messages, up to `width` of them on their way at any time, and takes them back. With one at a time,
-/// returns the time of each; otherwise the time between two arrivals.
+/// returns the time of each; otherwise the mean time between [`SAMPLED`](bench::SAMPLED) arrivals.
 fn exchange(pipe: &mut impl Pipe, message: &[u8], count: usize, width: usize) -> io::Result<Vec<u64>> {
     let mut times = Vec::with_capacity(count);
+    let together = if width == 1 { 1 } else { bench::SAMPLED };
     let mut sent = 0;
     let mut since = Instant::now();
     for received in 0..count {
@@ -178,9 +179,10 @@ fn exchange(pipe: &mut impl Pipe, message: &[u8], count: usize, width: usize) ->
             return Err(io::Error::other("an echo of another length"));
         }
         pipe.release(reply);
-        times.push(since.elapsed().as_nanos() as u64);
-        if width != 1 {
-            since = Instant::now();
+        if (received + 1).is_multiple_of(together) {
+            let now = Instant::now();
+            times.push((now - since).as_nanos() as u64 / together as u64);
+            since = now;
         }
     }
     Ok(times)
