@@ -57,7 +57,15 @@ A router between two networks:
   index = \"either\"              # never, carried, computed or either
   places = 65536
   lifetime_s = 30
-  threaded = true               # routes have indices, which neighbours are told")]
+  threaded = true               # routes have indices, which neighbours are told
+  area = [\"10.0.0.0/16\"]        # those within; to all others by source hash
+
+  [[group]]                     # multicast
+  address = \"239.1.1.1\"
+  ports = [\"eth1\", \"eth2\"]
+
+  [multicast]                   # who gives the indices of groups out
+  priority = 1")]
 pub struct Arguments {
     /// What to do, in TOML
     #[arg(value_name = "CONFIG")]
@@ -200,6 +208,8 @@ fn counts(node: &mut Node) -> Vec<(&'static str, u64)> {
                 ("said by the router", counts.said),
                 ("by threaded index", counts.threaded),
                 ("useless indices", router.thread_counts().map_or(0, |counts| counts.refused)),
+                ("useless indices of groups", counts.group_misses),
+                ("refused messages about groups", counts.group_refusals),
                 ("labels given", counts.labelled),
                 ("labels taken off", counts.unlabelled),
                 ("labels not believed", counts.distrusted),

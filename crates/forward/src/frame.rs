@@ -194,6 +194,16 @@ pub fn set_index(frame: &mut [u8], index: u32) {
     frame[WORD..WORD + 4].copy_from_slice(&index.to_le_bytes());
 }
 
+/// Says of a labelled frame, whose word was a source hash, that it is an index, this one.
+///
+/// # Panics
+/// If the frame has no label.
+#[inline]
+pub(crate) fn begin_index(frame: &mut [u8], index: u32) {
+    frame[FLAGS] = Flags::THREADED.bits();
+    set_index(frame, index);
+}
+
 /// Says of a labelled frame that its word is a source hash, this one, and no index.
 ///
 /// # Panics

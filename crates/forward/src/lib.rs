@@ -36,7 +36,8 @@ pub use {
     node::{Forwarder, Node, NodeError},
     port::{HEADROOM, Outgoing, PortId},
     router::{
-        FlowIndex, Refused, Route, RouteError, Router, RouterConfig, RouterCounts, RouterError, RouterPort,
+        FlowIndex, MulticastConfig, Refused, Route, RouteError, Router, RouterConfig, RouterCounts,
+        RouterError, RouterPort,
     },
     sender::{Assignment, Labeller},
 };

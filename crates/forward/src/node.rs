@@ -14,8 +14,8 @@ use throughline_stack::{
 use throughline_vi::Nic;
 
 use crate::{
-    Bridge, BridgePort, FilterBank, ForwardConfig, Link, Outgoing, Packet, PortConfig, PortId,
-    ProtocolConfig, ProtocolKind, Role, RouteError, Router, RouterError, RouterPort, RouterSetup,
+    Bridge, BridgePort, FilterBank, ForwardConfig, Link, MulticastConfig, Outgoing, Packet, PortConfig,
+    PortId, ProtocolConfig, ProtocolKind, Role, RouteError, Router, RouterError, RouterPort, RouterSetup,
     filter::{Delivery, DeliveryConfig, View},
     routing::{
         DistanceVector, DistanceVectorConfig, Interface, LinkState, LinkStateConfig, LinkStateTimers,
@@ -121,7 +121,7 @@ impl Node {
                 let ports = ports.map(|(device, port)| BridgePort { labels: port.labels, mtu: device.mtu() });
                 Forwarder::Bridge(Bridge::new(&ports.collect::<Vec<_>>(), bridge.clone())?)
             }
-            Role::Router(RouterSetup { config: how, routes, protocols }) => {
+            Role::Router(RouterSetup { config: how, routes, protocols, area, groups, multicast }) => {
                 let host = |device: &dyn Device, port: &PortConfig| Host {
                     hardware: device.hardware(),
                     mtu: device.mtu(),
@@ -132,6 +132,15 @@ impl Node {
                 let ports = ports
                     .map(|(device, port)| RouterPort { host: host(&**device, port), labels: port.labels });
                 let mut router = Router::new(ports.collect(), *how)?;
+                router.set_area(area.clone(), Instant::ZERO);
+                for (group, ports) in groups {
+                    router.set_group(*group, ports, Instant::ZERO)?;
+                }
+                if let Some(config) = multicast {
+                    let (router_id, first_sequence) = (id(&router), u64::from(seconds_since_1970()) << 32);
+                    let config = MulticastConfig { router: router_id, first_sequence, ..config.clone() };
+                    router.agree_on_groups(&config, Instant::ZERO);
+                }
                 for (prefix, route) in routes {
                     router.add_route(*prefix, *route)?;
                 }

@@ -2,6 +2,7 @@
 //!
 //! It does no input or output: frames and the time are handed in, and frames are taken out.
 
+mod area;
 mod control;
 mod counts;
 mod depart;
@@ -10,6 +11,7 @@ mod icmp;
 mod label;
 mod learned;
 mod local;
+mod multicast;
 mod pending;
 mod routes;
 mod threads;
@@ -38,8 +40,10 @@ use crate::{
     threaded::{NO_INDEX, TableCounts},
 };
 
+pub(crate) use self::multicast::{MOST_GROUPS, MOST_PORTS, leaves_the_link};
 pub use self::{
     counts::{Refused, RouterCounts},
+    multicast::MulticastConfig,
     routes::Route,
 };
 
@@ -89,6 +93,7 @@ pub struct Router {
     control: Vec<u16>,
     threads: Option<Threads>,
     protocols: Vec<control::Protocol>,
+    multicast: Option<multicast::Multicast>,
     /// Prefixes whose routes are those of a protocol.
     chosen: HashSet<IpCidr>,
     /// When it was last polled.
@@ -174,6 +179,7 @@ impl Router {
         Ok(Self {
             threads,
             protocols: Vec::new(),
+            multicast: None,
             chosen: HashSet::new(),
             now: Instant::ZERO,
             ports,
@@ -512,6 +518,12 @@ pub enum RouteError {
     /// The next router is not on the network of the port.
     #[error("the next router, {0}, is on no network of the port")]
     NotNear(IpAddr),
+    /// Packets to this address are for no group, or for one that stays on its link.
+    #[error("{0} is no group that routers send on")]
+    NoGroup(IpAddr),
+    /// There are as many groups as may be.
+    #[error("more than 1,023 groups")]
+    TooManyGroups,
     /// The router itself has this address.
     #[error("{0} is the router itself")]
     Ours(IpCidr),

@@ -34,16 +34,29 @@ protocol = \"link-state6\"
 [flows]
 places = 100
 threaded = true
+area = [\"10.0.0.0/8\", \"fd00::/16\"]
+[[group]]
+address = \"239.1.1.1\"
+ports = [\"tap0\", \"eth1\"]
+[multicast]
+priority = 7
+period_s = 0.5
 "
     ))
     .unwrap();
     assert_eq!(config.ports[0].link, Link::Interface("eth1".to_owned()));
     assert_eq!(config.ports[1].link, Link::Tap("tap0".to_owned()));
     assert!(config.ports[1].labels.known && !config.ports[0].labels.known);
-    let Role::Router(RouterSetup { config: router, routes, protocols }) = config.role else {
+    let Role::Router(RouterSetup { config: router, routes, protocols, area, groups, multicast }) =
+        config.role
+    else {
         panic!("not a router")
     };
     assert!(router.threaded);
+    assert_eq!(area.iter().map(ToString::to_string).collect::<Vec<_>>(), ["10.0.0.0/8", "fd00::/16"]);
+    assert_eq!(groups, [("239.1.1.1".parse().unwrap(), vec![PortId(1), PortId(0)])]);
+    let multicast = multicast.unwrap();
+    assert_eq!((multicast.priority, multicast.period.total_millis()), (7, 500));
     assert_eq!(router.cache.places, 100);
     assert_eq!((protocols[0].kind, &protocols[0].ports[..]), (ProtocolKind::Rip, &[PortId(1)][..]));
     assert_eq!((protocols[1].kind, &protocols[1].ports[..]), (ProtocolKind::LinkState6, &[PortId(0)][..]));
@@ -82,6 +95,9 @@ fn what_is_wrong_is_told_with_its_place() {
     let bridge = |text: &str| {
         format!("role = \"bridge\"\nport = [{{ interface = \"a\" }}, {{ interface = \"b\", {text} }}]\n")
     };
+    let group = |address: &str, port: &str| {
+        format!("{ROUTER}[[group]]\naddress = \"{address}\"\nports = [\"{port}\"]\n")
+    };
     let station = |text: &str| format!("{}bridge = {{ indices = {{ \"{text}\" = 1 }} }}", bridge(""));
     let route = |text: &str| format!("{ROUTER}[[route]]\n{text}\n");
     for (text, line, what) in [
@@ -113,6 +129,11 @@ fn what_is_wrong_is_told_with_its_place() {
         (bridge("flow_labels = true"), 2, "changes no packets"),
         (station("02:00:00:00:00"), 3, "no address of a station"),
         (station("ff:ff:ff:ff:ff:ff"), 3, "no address of a station"),
+        (format!("{ROUTER}[flows]\narea = [\"10.0.0.0/8\"]\n"), 10, "set `threaded`"),
+        (format!("{ROUTER}[multicast]\npriority = 1\n"), 9, "set `threaded`"),
+        (group("224.0.0.9", "eth1"), 9, "no group that routers send on"),
+        (group("10.0.0.9", "eth1"), 9, "no group that routers send on"),
+        (group("239.1.1.1", "eth7"), 9, "no port `eth7`"),
         (format!("{ROUTER}[flows]\nplaces = 0\n"), 10, "not between 1 and"),
         (format!("{ROUTER}[bridge]\nageing_s = 1\n"), 9, "this is a router"),
     ] {

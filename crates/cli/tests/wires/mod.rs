@@ -1,6 +1,8 @@
 //! Network namespaces with wires between them, and `throughline forward` in them.
 #![allow(dead_code, missing_docs, reason = "each test program uses some of it")]
 
+pub mod ends;
+
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;

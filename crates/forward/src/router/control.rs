@@ -82,6 +82,9 @@ impl Router {
             self.tell(port, (seen.ip.destination, ours), (seen.ip.source, theirs), &answer, now, out);
             return true;
         }
+        if self.hear_groups(port, seen, datagram.dst_port(), datagram.payload(), now) {
+            return true;
+        }
         let (to, destination) = (datagram.dst_port(), IpAddress::from(seen.ip.destination));
         let mut heard = false;
         for protocol in &mut self.protocols {
@@ -116,7 +119,10 @@ impl Router {
         }
         let EthernetAddress([.., a, b, c, d]) = host.hardware;
         let id = u32::from_be_bytes([a, b, c, d]);
-        let find = |destination| threads.index_for(destination);
+        let find = |destination: IpAddr| match destination.is_multicast() {
+            true => self.group_index(port, destination),
+            false => threads.index_for(destination),
+        };
         threaded::answer(datagram.payload(), id, &Authentication::None, find).ok()
     }
 
@@ -153,7 +159,7 @@ impl Router {
     }
 
     /// Sends a datagram to a neighbour, or to a group on the link.
-    fn tell(
+    pub(super) fn tell(
         &mut self,
         port: PortId,
         from: (IpAddr, u16),
@@ -236,7 +242,7 @@ fn packet(from: (IpAddr, u16), to: (IpAddr, u16), bytes: &[u8], message: &mut Me
 }
 
 /// The hardware address of a group (RFC 1112, 6.4; RFC 2464, 7).
-fn group_hardware(group: IpAddr) -> Option<EthernetAddress> {
+pub(super) fn group_hardware(group: IpAddr) -> Option<EthernetAddress> {
     match group {
         IpAddr::V4(group) if group.is_multicast() => {
             let [_, b, c, d] = group.octets();

@@ -39,6 +39,8 @@ reasons! {
     Source = "impossible source",
     /// A destination that can't be one, or one on the link only.
     Destination = "impossible destination",
+    /// Its source is not where it came from, so that it might go round.
+    WrongWay = "not from where its source is",
     /// It has passed as many routers as it may. Its sender is told, as for those below.
     TimeExceeded = "time exceeded",
     /// No prefix matches.
@@ -68,6 +70,10 @@ pub struct RouterCounts {
     pub said: u64,
     /// Lookups by threaded index that led to the destination's entry.
     pub threaded: u64,
+    /// Indices of groups that led to another group, or to none.
+    pub group_misses: u64,
+    /// Messages about indices of groups that were refused.
+    pub group_refusals: u64,
     /// Packets that were given a label.
     pub labelled: u64,
     /// Packets whose label was taken off, since the next neighbours know none or the link has no room for it.

@@ -47,7 +47,7 @@ impl Router {
 
     /// Sends a packet in pieces, which have no labels.
     #[cold]
-    fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
+    pub(super) fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
         let Some(port) = port_of(next) else { return };
         let mtu = self.ports[port.index()].host.mtu;
         let mut at = Some(0);

@@ -4,13 +4,13 @@ use throughline_stack::{
     Message,
     smoltcp::{time::Instant, wire::Ipv6Packet},
 };
-use throughline_wire::{RegionList, precomputed_hash};
+use throughline_wire::{Flow, RegionList, precomputed_hash};
 
 use super::{Refused, Router, Seen};
 use crate::{
     Label, PortId, clear_index,
     edge::{FlowKey, LABEL, flow_label, has_room},
-    frame::{ETHERNET, is_labelled},
+    frame::{ETHERNET, begin_index, is_labelled},
     insert_label, remove_label, set_index,
     threaded::NO_INDEX,
 };
@@ -49,11 +49,13 @@ impl Router {
             remove_label(frame).map_err(|_| Refused::Label)?;
             seen.offset = ETHERNET;
             self.counts.unlabelled += 1;
-        } else if let Some(Label { flow, threaded: true }) = seen.label {
+        } else if let Some(Label { flow, threaded }) = seen.label {
             match seen.next_index {
                 // From here on by source hash.
-                NO_INDEX => clear_index(frame.bytes_mut(), precomputed_hash(flow.id)),
-                index => set_index(frame.bytes_mut(), index),
+                NO_INDEX if threaded => clear_index(frame.bytes_mut(), precomputed_hash(flow.id)),
+                NO_INDEX => {}
+                index if threaded => set_index(frame.bytes_mut(), index),
+                index => begin_index(frame.bytes_mut(), index),
             }
         }
         Ok(())
@@ -70,9 +72,18 @@ impl Router {
         }
         let (threads, destination) = (&self.threads, seen.ip.destination);
         let changes = threads.as_ref().map_or(0, |threads| threads.changes());
-        let index = || threads.as_ref().map_or(NO_INDEX, |threads| threads.next_index_for(destination));
+        let of_group = destination.is_multicast();
+        let index = || match threads {
+            Some(threads) if !of_group => threads.next_index_for(destination),
+            _ => NO_INDEX,
+        };
         let flow = FlowKey::of(&seen.ip, &frame.bytes()[seen.offset..]);
         let Some(label) = edge.label(&flow, now, changes, index) else { return };
+        // Of a group, each link has its own.
+        let label = match seen.next_index {
+            NO_INDEX => label,
+            index => Label { flow: Flow { source_hash: index, ..label.flow }, threaded: true },
+        };
         if set {
             Ipv6Packet::new_unchecked(&mut frame.bytes_mut()[seen.offset..])
                 .set_flow_label(flow_label(label));

@@ -36,7 +36,7 @@ impl Router {
             next = [next, self.ports[index].graph.tick(now)].into_iter().flatten().min();
             self.transmit(port, out);
         }
-        next = [next, self.route(now, out)].into_iter().flatten().min();
+        next = [next, self.route(now, out), self.tell_groups(now, out)].into_iter().flatten().min();
         self.neighbors_changed(now, out);
         if self.pending.is_empty() { next } else { [next, Some(now + LOOK)].into_iter().flatten().min() }
     }
@@ -50,8 +50,7 @@ impl Router {
         }
     }
 
-    /// To a group or a broadcast address: of interest to the router's own users only. Groups are not routed.
-    #[cold]
+    /// To a group or a broadcast address: sent on, if it is a group's, or of interest to the router's own users.
     pub(super) fn for_many(
         &mut self,
         port: PortId,
@@ -60,6 +59,7 @@ impl Router {
         now: Instant,
         out: &mut Outgoing,
     ) {
+        let Some(frame) = self.spread(port, frame, seen, now, out) else { return };
         let Some(frame) = self.taken(port, frame, &seen, now, out) else { return };
         self.refuse(Refused::Destination, frame, out);
     }

@@ -24,6 +24,8 @@ pub(super) struct Threads {
     v6: Table6<PLACES>,
     hops4: Box<[Option<Resolved>]>,
     hops6: Box<[Option<Resolved>]>,
+    /// Prefixes outside have no index, if there are some here.
+    area: Vec<IpCidr>,
     /// Counted, so that who has kept an index knows when to look again.
     changes: u32,
 }
@@ -41,7 +43,14 @@ pub(super) struct Followed {
 impl Threads {
     pub fn new() -> Self {
         let nobody = || vec![None; PLACES].into_boxed_slice();
-        Self { v4: Table4::new(REST), v6: Table6::new(REST), hops4: nobody(), hops6: nobody(), changes: 0 }
+        Self {
+            v4: Table4::new(REST),
+            v6: Table6::new(REST),
+            hops4: nobody(),
+            hops6: nobody(),
+            area: Vec::new(),
+            changes: 0,
+        }
     }
 
     /// The entry that an index leads to, if it is the destination's.
@@ -72,7 +81,7 @@ impl Threads {
             Route::Here => (0, None),
             Route::Out { port, via } => (port.0, via),
         };
-        let indexed = route != Route::Here;
+        let indexed = route != Route::Here && self.is_in_area(prefix);
         let index = if let Some(prefix) = Prefix::of(prefix) {
             let next_hop = via.and_then(|via| if let IpAddr::V4(via) = via { Some(via) } else { None });
             self.v4.insert(prefix, crate::threaded::Route { port, next_hop, next_index, indexed }, now)
@@ -87,6 +96,25 @@ impl Threads {
             hops[index as usize & (PLACES - 1)] = None;
         }
         index
+    }
+
+    /// Which prefixes have indices, with those within them; all, if there are none. Routes that are there already are to be taken in
+    /// again.
+    pub fn set_area(&mut self, area: Vec<IpCidr>) {
+        self.area = area;
+    }
+
+    fn is_in_area(&self, prefix: IpCidr) -> bool {
+        self.area.is_empty() || self.area.iter().any(|area| area.contains_subnet(&prefix))
+    }
+
+    /// The index of exactly this prefix at the next hop.
+    pub fn next_index_of(&self, prefix: IpCidr) -> u32 {
+        match (Prefix::of(prefix), Prefix::of(prefix)) {
+            (Some(prefix), _) => self.v4.route(prefix).map_or(NO_INDEX, |route| route.next_index),
+            (_, Some(prefix)) => self.v6.route(prefix).map_or(NO_INDEX, |route| route.next_index),
+            _ => NO_INDEX,
+        }
     }
 
     /// Forgets a route.
@@ -116,16 +144,21 @@ impl Threads {
         }
     }
 
-    /// The index at the next hop of the longest prefix that a destination lies in.
+    /// The index at the next hop of the longest prefix that a destination lies in, if that is in the area.
     pub fn next_index_for(&self, destination: IpAddr) -> u32 {
-        match destination {
-            IpAddr::V4(destination) => {
-                self.v4.find(destination).map_or(NO_INDEX, |(_, route, _)| route.next_index)
-            }
-            IpAddr::V6(destination) => {
-                self.v6.find(destination).map_or(NO_INDEX, |(_, route, _)| route.next_index)
-            }
-        }
+        let next_index = match destination {
+            IpAddr::V4(destination) => self
+                .v4
+                .find(destination)
+                .filter(|(_, route, _)| route.indexed)
+                .map(|(_, route, _)| route.next_index),
+            IpAddr::V6(destination) => self
+                .v6
+                .find(destination)
+                .filter(|(_, route, _)| route.indexed)
+                .map(|(_, route, _)| route.next_index),
+        };
+        next_index.unwrap_or(NO_INDEX)
     }
 
     /// How often a route, or the index of one, has changed.

@@ -191,6 +191,11 @@ impl<A: Address, const PLACES: usize> Table<A, PLACES> {
         self.routes.get(&prefix).map_or(NO_INDEX, |known| known.place)
     }
 
+    /// The route of a prefix, if it is known.
+    pub fn route(&self, prefix: Prefix<A>) -> Option<Route<A>> {
+        self.routes.get(&prefix).map(|known| known.route)
+    }
+
     /// The longest prefix that a destination lies in, with its route and its index. Slow: it tries all lengths.
     pub fn find(&self, destination: A) -> Option<(Prefix<A>, Route<A>, u32)> {
         (0..=A::BITS).rev().find_map(|length| {

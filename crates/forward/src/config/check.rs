@@ -1,0 +1,113 @@
+//! The file as a whole, and what it says of flows.
+
+use std::collections::HashSet;
+
+use throughline_stack::smoltcp::{time::Duration, wire::IpCidr};
+use toml::Spanned;
+
+use super::{
+    Fault, ForwardConfig, Role, RouterSetup, bridge, groups, ports, routes,
+    tables::{File, Flows, IndexName, RoleName},
+};
+use crate::{FilterBankConfig, FlowCacheConfig, FlowIndex, RouterConfig, router::MOST_GROUPS};
+
+/// The largest cache that may be asked for: more would not be memory but a mistake.
+const MOST_PLACES: usize = 1 << 26;
+
+impl File {
+    pub(super) fn check(self) -> Result<ForwardConfig, Fault> {
+        let role = self.role.span();
+        if self.port.len() < 2 {
+            return Err((role, format!("{} ports: there is nothing to forward between", self.port.len())));
+        }
+        if self.port.len() > usize::from(u16::MAX) {
+            return Err((role, "more than 65,535 ports".to_owned()));
+        }
+        let routes = matches!(self.role.get_ref(), RoleName::Router);
+        let ports = self.port.iter().map(|port| ports::check(port, routes)).collect::<Result<Vec<_>, _>>()?;
+        let mut names = HashSet::new();
+        for (port, table) in ports.iter().zip(&self.port) {
+            if !names.insert(port.link.name()) {
+                return Err((table.span(), format!("`{}` is a port already", port.link.name())));
+            }
+        }
+        let cache = self.flows.cache()?;
+        let role = match self.role.get_ref() {
+            RoleName::Bridge => {
+                if let Some(route) = self.route.first() {
+                    return Err((route.span(), "a bridge has no routes".to_owned()));
+                }
+                if let Some(routing) = self.routing.first() {
+                    return Err((routing.span(), "a bridge has no routing protocols".to_owned()));
+                }
+                if let Some(group) = self.group.first() {
+                    return Err((group.span(), "a bridge sends groups to all ports".to_owned()));
+                }
+                Role::Bridge(bridge::check(self.bridge.as_ref().map(Spanned::get_ref), &self.flows, cache)?)
+            }
+            RoleName::Router => {
+                if let Some(bridge) = &self.bridge {
+                    return Err((bridge.span(), "this is a router; `role` says so".to_owned()));
+                }
+                let routes =
+                    self.route.iter().map(|route| routes::route(route, &ports)).collect::<Result<_, _>>()?;
+                let protocol = |table| routes::protocol(table, &ports);
+                let protocols = self.routing.iter().map(protocol).collect::<Result<_, _>>()?;
+                if let Some(group) = self.group.get(MOST_GROUPS) {
+                    return Err((group.span(), format!("more than {MOST_GROUPS} groups")));
+                }
+                let config = RouterConfig { index: self.flows.index(), cache, threaded: self.flows.threaded };
+                let groups = self
+                    .group
+                    .iter()
+                    .map(|group| groups::group(group, &ports))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let multicast = groups::agreement(self.multicast.as_ref(), &groups, self.flows.threaded)?;
+                Role::Router(RouterSetup {
+                    config,
+                    routes,
+                    protocols,
+                    area: self.flows.area()?,
+                    groups,
+                    multicast,
+                })
+            }
+        };
+        let filters = FilterBankConfig { cache, index: self.flows.index() };
+        Ok(ForwardConfig { ports, role, filters })
+    }
+}
+
+impl Flows {
+    fn area(&self) -> Result<Vec<IpCidr>, Fault> {
+        match self.area.first() {
+            Some(first) if !self.threaded => {
+                Err((first.span(), "an area is that of threaded indices: set `threaded`".to_owned()))
+            }
+            _ => Ok(self.area.iter().map(|prefix| prefix.get_ref().0).collect()),
+        }
+    }
+
+    pub(super) fn index(&self) -> FlowIndex {
+        match self.index {
+            None => FlowIndex::default(),
+            Some(IndexName::Never) => FlowIndex::Never,
+            Some(IndexName::Carried) => FlowIndex::Carried,
+            Some(IndexName::Computed) => FlowIndex::Computed,
+            Some(IndexName::Either) => FlowIndex::Either,
+        }
+    }
+
+    fn cache(&self) -> Result<FlowCacheConfig, Fault> {
+        let default = FlowCacheConfig::default();
+        let places = match &self.places {
+            None => default.places,
+            Some(places) if (1..=MOST_PLACES).contains(places.get_ref()) => *places.get_ref(),
+            Some(places) => return Err((places.span(), format!("not between 1 and {MOST_PLACES}"))),
+        };
+        Ok(FlowCacheConfig {
+            places,
+            lifetime: self.lifetime_s.map_or(default.lifetime, Duration::from_secs),
+        })
+    }
+}

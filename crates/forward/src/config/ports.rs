@@ -1,0 +1,60 @@
+//! What the file says of ports.
+
+use toml::Spanned;
+
+use super::{
+    Fault, Link, PortConfig,
+    tables::{AssignmentName, PortTable},
+};
+use crate::{Assignment, PortLabels};
+
+/// What a port has to do with labels.
+fn labels(table: &PortTable, routes: bool) -> Result<PortLabels, Fault> {
+    let new = match &table.new_labels {
+        None => None,
+        Some(name) => Some(match name.get_ref() {
+            AssignmentName::Random => Assignment::Random,
+            AssignmentName::Precomputed => Assignment::Precomputed,
+            AssignmentName::Assigned if routes => {
+                return Err((name.span(), "`assigned` labels are for bridges".to_owned()));
+            }
+            AssignmentName::Assigned => Assignment::Assigned,
+        }),
+    };
+    let flow_labels = table.flow_labels.as_ref().is_some_and(|set| *set.get_ref());
+    if let (true, false, Some(set)) = (flow_labels, routes, &table.flow_labels) {
+        return Err((set.span(), "a bridge changes no packets".to_owned()));
+    }
+    Ok(PortLabels { known: table.labels, new, flow_labels })
+}
+
+/// A port.
+pub(super) fn check(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfig, Fault> {
+    let table = port.get_ref();
+    let link = match (&table.interface, &table.tap) {
+        (Some(name), None) => Link::Interface(name.clone()),
+        (None, Some(name)) => Link::Tap(name.clone()),
+        _ => return Err((port.span(), "a port is either an `interface` or a `tap`".to_owned())),
+    };
+    // The kernel's limit.
+    if link.name().is_empty() || link.name().len() > 15 {
+        return Err((port.span(), format!("`{}`: interfaces have names of 1 to 15 bytes", link.name())));
+    }
+    if let (false, Some(address)) = (routes, table.addresses.first()) {
+        return Err((address.span(), "a bridge has no addresses".to_owned()));
+    }
+    if routes && table.addresses.is_empty() {
+        return Err((port.span(), "a router has `addresses` at each port".to_owned()));
+    }
+    // As many as the protocol graph takes, with the one of the link.
+    if let Some(address) = table.addresses.get(7) {
+        return Err((address.span(), "more than 7 addresses at one port".to_owned()));
+    }
+    for address in &table.addresses {
+        if !address.get_ref().0.address().is_unicast() {
+            return Err((address.span(), "no address that a router can have".to_owned()));
+        }
+    }
+    let addresses = table.addresses.iter().map(|address| address.get_ref().0).collect();
+    Ok(PortConfig { link, addresses, labels: labels(table, routes)?, filters: table.filters })
+}

@@ -1,0 +1,93 @@
+//! What the file says of routes, and of the protocols that they are learned by.
+
+use throughline_stack::smoltcp::wire::IpCidr;
+use toml::Spanned;
+
+use super::{
+    Fault, Periods, PortConfig, ProtocolConfig, ProtocolKind,
+    tables::{AlgorithmName, KeyTable, Prefix, RouteTable, RoutingTable},
+};
+use crate::{
+    PortId, Route,
+    routing::authentication::{Algorithm, Authentication, Key, Password},
+};
+
+/// A route.
+pub(super) fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {
+    let fault = |what: String| Err((route.span(), what));
+    let RouteTable { to: Prefix(to), via, port } = route.get_ref();
+    let near = |port: &PortConfig| {
+        via.is_none_or(|via| port.addresses.iter().any(|cidr| cidr.contains_addr(&via.into())))
+    };
+    if let Some(via) = via
+        && via.is_ipv4() != matches!(to, IpCidr::Ipv4(_))
+    {
+        return fault(format!("{to} and {via} are of different versions of IP"));
+    }
+    let found = match (port, via) {
+        (Some(name), _) => ports.iter().position(|port| port.link.name() == name),
+        (None, Some(_)) => ports.iter().position(near),
+        (None, None) => return fault("a route leads `via` a router or out of a `port`".to_owned()),
+    };
+    match (found, port, via) {
+        (Some(index), ..) if near(&ports[index]) => {
+            Ok((*to, Route::Out { port: PortId(index as u16), via: *via }))
+        }
+        (None, Some(name), _) => fault(format!("there is no port `{name}`")),
+        (_, _, Some(via)) => fault(format!("{via} is on no network of a port, or not of that one")),
+        _ => fault("there is no such port".to_owned()),
+    }
+}
+
+/// A routing protocol.
+pub(super) fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result<ProtocolConfig, Fault> {
+    let fault = |what: String| Err((table.span(), what));
+    let RoutingTable { protocol, ports: names, metric, password, key, periods } = table.get_ref();
+    let number = |name: &String| ports.iter().position(|port| port.link.name() == name);
+    let speaks = |port: &PortConfig| {
+        port.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv6(_)) == protocol.is_v6())
+    };
+    let on = match names {
+        None => (0..ports.len()).filter(|n| speaks(&ports[*n])).collect(),
+        Some(names) => {
+            if let Some(name) = names.iter().find(|name| number(name).is_none()) {
+                return fault(format!("there is no port `{name}`"));
+            }
+            names.iter().filter_map(number).collect::<Vec<_>>()
+        }
+    };
+    if let Some(port) = on.iter().find(|n| !speaks(&ports[**n])) {
+        return fault(format!("`{}` has no address of that version of IP", ports[*port].link.name()));
+    }
+    let metric = metric.unwrap_or(1);
+    if on.is_empty() || !(1..=15).contains(&metric) {
+        return fault("no port that it can run on, or a metric that is not between 1 and 15".to_owned());
+    }
+    let authentication = match (password, key) {
+        (None, None) => Authentication::None,
+        (Some(password), None) if *protocol == ProtocolKind::Rip && password.len() <= 16 => {
+            let mut padded = [0; 16];
+            padded[..password.len()].copy_from_slice(password.as_bytes());
+            Authentication::Password(Password(padded))
+        }
+        (None, Some(table)) if *protocol != ProtocolKind::Ripng => keyed(table),
+        _ => return fault("either a `password` of up to 16 bytes (RIP) or a `key` (not RIPng)".to_owned()),
+    };
+    let Periods { update_s, timeout_s, garbage_s, triggered_s } = *periods;
+    let all = [update_s, timeout_s, garbage_s, triggered_s];
+    // A millisecond to a day.
+    if all.into_iter().flatten().any(|seconds| !(0.001..=86_400.0).contains(&seconds)) {
+        return fault("a period that is not between 0.001 and 86,400 seconds".to_owned());
+    }
+    let ports = on.into_iter().map(|n| PortId(n as u16)).collect();
+    Ok(ProtocolConfig { kind: *protocol, ports, metric, authentication, periods: *periods })
+}
+
+/// Authentication with a key.
+pub(super) fn keyed(KeyTable { id, algorithm, secret }: &KeyTable) -> Authentication {
+    let algorithm = match algorithm {
+        AlgorithmName::Md5 => Algorithm::KeyedMd5,
+        AlgorithmName::HmacSha256 => Algorithm::HmacSha256,
+    };
+    Authentication::Keyed(vec![Key { id: *id, algorithm, secret: secret.clone().into_bytes() }])
+}

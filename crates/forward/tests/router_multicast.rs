@@ -1,0 +1,270 @@
+//! Packets to groups through routers that agree on indices of the groups: they reach whom they reach without.
+
+mod network;
+
+use std::net::IpAddr;
+
+use network::host;
+use proptest::prelude::*;
+use throughline_forward::{
+    Assignment, FlowCacheConfig, FlowIndex, HEADROOM, Label, MulticastConfig, Outgoing, Packet, PortId,
+    PortLabels, Refused, Route, RouteError, Router, RouterConfig, RouterPort, insert_label,
+    threaded::NO_INDEX,
+};
+use throughline_stack::{
+    Message,
+    smoltcp::{
+        time::{Duration, Instant},
+        wire::{IpCidr, Ipv4Packet},
+    },
+};
+use throughline_wire::{Flow, RegionList};
+
+const ROUTERS: u16 = 3;
+const OWN: PortId = PortId(0);
+const LAN: PortId = PortId(1);
+/// The network that all routers are on.
+const COMMON: u16 = 1;
+const GROUP: [u8; 4] = [239, 1, 1, 1];
+
+/// Router n has port 0 to network 10 + n, where its address ends in 1, and port 1 to a network with all the others, where its
+/// address ends in n + 1.
+struct Lan {
+    routers: Vec<Router>,
+    out: Outgoing,
+    now: Instant,
+    /// What was sent on the common network, and on each of the others.
+    common: Vec<Vec<u8>>,
+    own: Vec<Vec<Vec<u8>>>,
+}
+
+impl Lan {
+    fn new(threaded: bool, outer: PortLabels) -> Self {
+        let now = Instant::from_secs(1);
+        let router = |n: u16| {
+            let port = |host, labels| RouterPort { host, labels };
+            let inner = if threaded { PortLabels::KNOWN } else { PortLabels::UNKNOWN };
+            let ports = vec![port(host(10 + n, 1), outer), port(host(COMMON, n as u8 + 1), inner)];
+            let cache = FlowCacheConfig { places: 16, ..FlowCacheConfig::default() };
+            let config = RouterConfig { index: FlowIndex::Either, cache, threaded };
+            let mut router = Router::new(ports, config).unwrap();
+            for other in (0..ROUTERS).filter(|other| *other != n) {
+                let prefix: IpCidr = format!("10.0.{}.0/24", 10 + other).parse().unwrap();
+                let via = Some(format!("10.0.{COMMON}.{}", other + 1).parse().unwrap());
+                router.add_route(prefix, Route::Out { port: LAN, via }).unwrap();
+            }
+            if threaded {
+                let config = MulticastConfig { priority: n as u8 + 1, ..MulticastConfig::new(n.into()) };
+                router.agree_on_groups(&config, now);
+            }
+            router
+        };
+        let routers = (0..ROUTERS).map(router).collect();
+        let own = vec![Vec::new(); ROUTERS.into()];
+        Self { routers, out: Outgoing::new(1500, 256), now, common: Vec::new(), own }
+    }
+
+    fn set_group(&mut self, n: usize, group: [u8; 4], ports: &[PortId]) {
+        self.routers[n].set_group(group.into(), ports, self.now).unwrap();
+    }
+
+    fn run_for(&mut self, seconds: u64) {
+        for _ in 0..seconds {
+            for n in 0..self.routers.len() {
+                self.routers[n].poll(self.now, &mut self.out);
+                self.carry(n);
+            }
+            self.now += Duration::from_secs(1);
+        }
+    }
+
+    /// Takes what router `n` has sent to whom it reaches.
+    fn carry(&mut self, n: usize) {
+        let mut under_way: Vec<(usize, PortId, Message)> = Vec::new();
+        let leave = |n: usize, out: &mut Outgoing, under_way: &mut Vec<_>| {
+            under_way.extend(out.frames.drain(..).map(|(port, frame)| (n, port, frame)));
+        };
+        leave(n, &mut self.out, &mut under_way);
+        while let Some((n, port, frame)) = under_way.pop() {
+            if port == OWN {
+                self.own[n].push(frame.bytes().to_vec());
+                continue;
+            }
+            self.common.push(frame.bytes().to_vec());
+            for other in (0..self.routers.len()).filter(|other| *other != n) {
+                let copy = Message::copied(HEADROOM, frame.bytes());
+                self.routers[other].arrive(LAN, copy, self.now, &mut self.out);
+                leave(other, &mut self.out, &mut under_way);
+            }
+        }
+    }
+
+    /// A frame comes to a router. What is sent to each network because of it, without labels.
+    fn arrive(&mut self, n: usize, port: PortId, frame: &[u8]) -> Vec<Vec<Vec<u8>>> {
+        self.common.clear();
+        self.own.iter_mut().for_each(Vec::clear);
+        self.routers[n].arrive(port, Message::copied(HEADROOM, frame), self.now, &mut self.out);
+        self.carry(n);
+        let bare = |frames: &Vec<Vec<u8>>| -> Vec<Vec<u8>> {
+            let packet = |frame: &Vec<u8>| Packet::of(frame).unwrap().bytes().to_vec();
+            frames.iter().map(packet).collect()
+        };
+        self.own.iter().chain([&self.common]).map(bare).collect()
+    }
+}
+
+fn frame(source: [u8; 4], group: [u8; 4], lives: u8, label: Option<Label>) -> Vec<u8> {
+    let mut bytes = vec![0; 14 + 60];
+    bytes[..6].copy_from_slice(&[1, 0, 0x5e, group[1] & 0x7f, group[2], group[3]]);
+    bytes[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 99]);
+    bytes[12..14].copy_from_slice(&[8, 0]);
+    let mut packet = Ipv4Packet::new_unchecked(&mut bytes[14..]);
+    packet.set_version(4);
+    packet.set_header_len(20);
+    packet.set_total_len(60);
+    packet.set_hop_limit(lives);
+    packet.set_next_header(17.into());
+    packet.set_src_addr(source.into());
+    packet.set_dst_addr(group.into());
+    packet.fill_checksum();
+    let mut message = Message::copied(HEADROOM, &bytes);
+    if let Some(label) = label {
+        insert_label(&mut message, label, &RegionList::new()).unwrap();
+    }
+    message.bytes().to_vec()
+}
+
+#[test]
+fn a_packet_to_a_group_goes_by_its_index_to_each_network_once() {
+    let outer = PortLabels { new: Some(Assignment::Random), ..PortLabels::UNKNOWN };
+    let mut lan = Lan::new(true, outer);
+    (0..3).for_each(|n| lan.set_group(n, GROUP, &[OWN, LAN]));
+    lan.set_group(2, [239, 1, 1, 2], &[OWN, LAN]);
+    lan.run_for(25);
+    let index = lan.routers[0].group_index(LAN, GROUP.into());
+    assert_ne!(index, NO_INDEX);
+    assert!(lan.routers.iter().all(|router| router.group_index(LAN, GROUP.into()) == index));
+    assert_ne!(lan.routers[0].group_index(LAN, [239, 1, 1, 2].into()), index);
+    assert_eq!(lan.routers[0].group_index(OWN, GROUP.into()), NO_INDEX, "no labels there");
+
+    let reached = lan.arrive(0, OWN, &frame([10, 0, 10, 9], GROUP, 64, None));
+    assert_eq!(reached.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1, 1, 1]);
+    assert_eq!(reached[1][0][8], 62, "two routers passed");
+    let label = Packet::of(&lan.common[0]).unwrap().label.unwrap();
+    assert!(label.threaded && label.flow.source_hash == index);
+    assert!(lan.own.iter().flatten().all(|frame| Packet::of(frame).unwrap().label.is_none()));
+    let threaded: Vec<u64> = lan.routers.iter().map(|router| router.counts().threaded).collect();
+    assert_eq!(threaded, [0, 1, 1]);
+    assert_eq!(lan.common[0][..6], [1, 0, 0x5e, 1, 1, 1]);
+}
+
+#[test]
+fn what_does_not_come_from_its_source_goes_no_further() {
+    let mut lan = Lan::new(false, PortLabels::UNKNOWN);
+    (0..3).for_each(|n| lan.set_group(n, GROUP, &[OWN, LAN]));
+    for (source, lives, why) in [
+        ([10, 0, 11, 9], 64, Refused::WrongWay),
+        ([10, 9, 9, 9], 64, Refused::WrongWay),
+        ([10, 0, 10, 1], 64, Refused::WrongWay),
+        ([169, 254, 0, 1], 64, Refused::WrongWay),
+        ([10, 0, 10, 9], 1, Refused::TimeExceeded),
+    ] {
+        let before = lan.routers[0].counts().refused(why);
+        assert_eq!(lan.arrive(0, OWN, &frame(source, GROUP, lives, None)).concat().len(), 0);
+        assert_eq!(lan.routers[0].counts().refused(why), before + 1, "{source:?}");
+    }
+    // Nor what is for nobody, or never leaves a link.
+    for group in [[239, 9, 9, 9], [224, 0, 0, 9], [255; 4]] {
+        assert_eq!(lan.arrive(0, OWN, &frame([10, 0, 10, 9], group, 64, None)).concat().len(), 0);
+    }
+    let router = &mut lan.routers[0];
+    let no_group: IpAddr = [224, 0, 0, 5].into();
+    assert_eq!(router.set_group(no_group, &[OWN], lan.now), Err(RouteError::NoGroup(no_group)));
+    assert_eq!(router.set_group(GROUP.into(), &[PortId(2)], lan.now), Err(RouteError::NoPort(PortId(2))));
+    router.set_group(GROUP.into(), &[], lan.now).unwrap();
+    assert_eq!(lan.arrive(0, OWN, &frame([10, 0, 10, 9], GROUP, 64, None)).concat().len(), 0);
+}
+
+#[test]
+fn a_router_has_so_many_groups_and_no_more() {
+    let mut lan = Lan::new(true, PortLabels::KNOWN);
+    let group = |n: u16| [239, 2, (n >> 8) as u8, n as u8];
+    (0..1023).for_each(|n| lan.set_group(0, group(n), &[OWN, LAN]));
+    let one_more = lan.routers[0].set_group(group(1023).into(), &[OWN], lan.now);
+    assert_eq!(one_more, Err(RouteError::TooManyGroups));
+    lan.set_group(0, group(7), &[LAN]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// To a router, by a port, from a host of a network, to a group, with the index of a group or any.
+    Packet {
+        router: usize,
+        port: u16,
+        network: u8,
+        group: u8,
+        lives: u8,
+        label: Option<(bool, Option<u8>, u32)>,
+    },
+    /// A group is sent on by other ports.
+    Change {
+        router: usize,
+        group: u8,
+        ports: u8,
+    },
+    Wait(u64),
+}
+
+fn group(n: u8) -> [u8; 4] {
+    if n == 4 { [224, 0, 0, 7] } else { [239, 1, 1, n] }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let label =
+        prop::option::of((any::<bool>(), prop::option::of(0..4_u8), prop_oneof![0..8_u32, any::<u32>()]));
+    prop_oneof![
+        8 => (0..3_usize, 0..2_u16, 9..13_u8, 0..5_u8, prop::sample::select(vec![1_u8, 2, 3, 64]), label)
+            .prop_map(|(router, port, network, group, lives, label)| Step::Packet { router, port, network, group, lives, label }),
+        2 => (0..3_usize, 0..4_u8, 0..4_u8).prop_map(|(router, group, ports)| Step::Change { router, group, ports }),
+        1 => prop::sample::select(vec![1_u64, 12, 40]).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Whatever indices packets carry, they reach the networks that they reach by the groups' table.
+    #[test]
+    fn indices_change_nobodys_packets(steps in prop::collection::vec(step(), 1..60)) {
+        let mut with = Lan::new(true, PortLabels::KNOWN);
+        let mut without = Lan::new(false, PortLabels::UNKNOWN);
+        // Indices as they were at some time, which may be stale.
+        let mut known = [NO_INDEX; 4];
+        for step in steps {
+            for n in 0..4 {
+                let now = with.routers[2].group_index(LAN, group(n).into());
+                known[usize::from(n)] = if now == NO_INDEX { known[usize::from(n)] } else { now };
+            }
+            match step {
+                Step::Packet { router, port, network, group: to, lives, label } => {
+                    let source = [10, 0, network, 9];
+                    let label = label.map(|(threaded, of, word)| {
+                        let source_hash = of.map_or(word, |of| known[usize::from(of)]);
+                        Label { flow: Flow { id: 5, source_hash }, threaded }
+                    });
+                    let labelled = with.arrive(router, PortId(port), &frame(source, group(to), lives, label));
+                    let plain = without.arrive(router, PortId(port), &frame(source, group(to), lives, None));
+                    prop_assert_eq!(labelled, plain);
+                }
+                Step::Change { router, group: n, ports } => {
+                    let ports: Vec<_> = [OWN, LAN].into_iter().filter(|port| ports & 1 << port.0 != 0).collect();
+                    with.set_group(router, group(n), &ports);
+                    without.set_group(router, group(n), &ports);
+                }
+                Step::Wait(seconds) => {
+                    with.run_for(seconds);
+                    without.run_for(seconds);
+                }
+            }
+        }
+    }
+}
