@@ -136,7 +136,7 @@ impl<D: Device> Driver<D> {
 
     /// Does what is due, and sends what there is to send. Whether there was anything; `busy` if there was before.
     fn settle(&mut self, now: Instant, busy: bool) -> io::Result<bool> {
-        if busy || self.graph.is_busy() || self.next.is_some_and(|next| next <= now) {
+        if busy || self.graph.is_stirred() || self.next.is_some_and(|next| next <= now) {
             self.next = self.graph.tick(now);
         }
         Ok(self.flush()? || busy)

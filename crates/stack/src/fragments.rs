@@ -77,6 +77,10 @@ impl<K: Eq + Hash + Copy> Fragments<K> {
 
     /// Takes out what was begun too long ago, oldest first: of each, the first bytes, if its first piece came.
     pub fn expire(&mut self, now: Instant) -> Vec<(K, Vec<u8>)> {
+        // Nearly always, and this is asked after every message.
+        if self.datagrams.is_empty() {
+            return Vec::new();
+        }
         let is_old = |_: &K, datagram: &mut Datagram| datagram.begun + LIFETIME <= now;
         let mut old: Vec<_> = self.datagrams.extract_if(is_old).collect();
         old.sort_by_key(|(_, datagram)| datagram.begun);

@@ -12,6 +12,7 @@ use crate::{
     description::Description,
     manipulate::Stage,
     path::{Listener, MAX_LAYERS, Path},
+    patience::Patience,
     run_queue::RunQueue,
     shepherd::{self, Parked, Pending},
 };
@@ -50,6 +51,9 @@ pub struct Config {
     /// Whether messages wait in a queue once their path is known, and which leaves it first. `None`: they are processed as
     /// they come. Messages whose path is known only at the top (the layered architecture's) never wait.
     pub scheduling: Option<Urgency>,
+    /// With [`Urgency::Priority`]: for how long, after an urgent message came or went, another one is expected, so that of those
+    /// with a smaller number no more than one is begun. Zero: everything is begun at once.
+    pub patience: std::time::Duration,
     /// Which frame leaves first for the device.
     pub sending: Urgency,
     /// Whether the check sum of a user's data is verified in the pass that moves the data to where it belongs
@@ -65,6 +69,7 @@ impl Default for Config {
         Self {
             architecture: Architecture::default(),
             scheduling: None,
+            patience: std::time::Duration::ZERO,
             sending: Urgency::default(),
             integrates: true,
             limits: Limits::default(),
@@ -80,6 +85,7 @@ pub struct Graph {
     pub(crate) cx: Context,
     pub(crate) queue: Option<RunQueue<Pending>>,
     pub(crate) parked: Parked,
+    patience: Patience,
     /// Whether anything was done since the last [`tick`](Self::tick) that may be due sooner than it said.
     stirred: bool,
     names: Vec<String>,
@@ -117,11 +123,14 @@ impl Graph {
         let mut cx = Context::new(host, protocols.len(), HEADROOM, config.limits, config.sending);
         cx.integrates = config.integrates && config.architecture != Architecture::Layered;
         let names = description.nodes.into_iter().map(|node| node.name).collect();
+        let is_patient = config.scheduling == Some(Urgency::Priority);
+        let patience = if is_patient { config.patience.as_micros() as u64 } else { 0 };
         let queue = config.scheduling.map(|urgency| RunQueue::new(urgency, config.limits.run_queue));
         let mut graph = Self {
             protocols,
             cx,
             queue,
+            patience: Patience::new(patience),
             parked: Parked::default(),
             stirred: false,
             names,
@@ -297,6 +306,7 @@ impl Graph {
             message.priority = path.priority;
         }
         let top = path.top.ok_or(SendError::NoPath)?;
+        self.patience.expect(message.priority.into(), self.cx.micros());
         let sent = self.with(top.protocol, |protocol, lower| protocol.push(top.session, message, lower));
         self.settle();
         sent
@@ -396,6 +406,11 @@ impl Graph {
     /// Whether any path may have something for its user, now or after [`run`](Self::run).
     pub(crate) fn is_ready(&self) -> bool {
         !self.cx.ready.is_empty() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
+    }
+
+    /// Whether timers may have been set since the last [`tick`](Self::tick).
+    pub(crate) fn is_stirred(&self) -> bool {
+        self.stirred
     }
 
     /// Whether there are messages to process, frames to send, or timers to look at that were set since the last
@@ -506,7 +521,12 @@ impl Graph {
     /// Processes the most urgent message that waits. Whether there was one.
     pub fn run(&mut self, now: Instant) -> bool {
         self.cx.now = now;
-        let Some(entry) = self.queue.as_mut().and_then(RunQueue::take) else { return false };
+        let Some(queue) = &mut self.queue else { return false };
+        let Some(rank) = queue.first() else { return false };
+        if !self.patience.allows(rank, self.cx.now.total_micros() as u64) {
+            return false;
+        }
+        let Some(entry) = queue.take() else { return false };
         shepherd::run(self, entry);
         self.settle();
         true

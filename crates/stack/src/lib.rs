@@ -23,6 +23,7 @@ mod metrics;
 mod neighbors;
 mod participants;
 mod path;
+mod patience;
 mod ports;
 mod protocol;
 mod protocols;

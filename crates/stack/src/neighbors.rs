@@ -142,6 +142,10 @@ impl Neighbors {
     /// Addresses of this version to be asked for again, and how many messages were given up since nobody answered.
     pub fn due(&mut self, now: Instant, version: IpVersion) -> (Vec<IpAddress>, usize) {
         let (mut again, mut given_up) = (Vec::new(), 0);
+        // Nearly always, and this is asked after every message.
+        if self.asked.is_empty() && self.next_expiry.is_none_or(|expiry| now < expiry) {
+            return (again, given_up);
+        }
         self.asked.retain(|address, asked| {
             if now < asked.again || address.version() != version {
                 return true;

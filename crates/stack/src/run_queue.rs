@@ -93,6 +93,12 @@ impl<T> RunQueue<T> {
         self.heap.pop()
     }
 
+    /// How urgent the most urgent is.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.heap.peek().map(|entry| entry.rank)
+    }
+
     /// Puts back what was taken, in its place.
     pub(crate) fn put_back(&mut self, entry: Entry<T>) {
         self.heap.push(entry);

@@ -5,7 +5,7 @@ mod kernel;
 use std::net::UdpSocket;
 
 use kernel::{KERNEL, OURS, answer, conformance, host::Host, in_namespace, ip, tcp, until, without_ipv6};
-use smoltcp::wire::EthernetFrame;
+use smoltcp::wire::{EthernetAddress, EthernetFrame};
 use throughline_stack::{Device, Packet, PacketConfig, Pool};
 
 /// The kernel has tl0, we have tl1.
@@ -27,6 +27,39 @@ fn frames_both_ways() {
 #[test]
 fn frames_both_ways_past_the_queues() {
     in_namespace(|| conformance(&mut packet(&PacketConfig { bypass_queues: true, ..Default::default() })));
+}
+
+/// What the kernel's IP has been given in the thread's network namespace.
+fn given_to_ip() -> u64 {
+    let counts = std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+    let [names, values] = [0, 1].map(|line| counts.lines().nth(line).unwrap().split(' '));
+    let of = names.zip(values).find(|(name, _)| *name == "InReceives").unwrap();
+    of.1.parse().unwrap()
+}
+
+/// Frames for an address of our own are none of the kernel's business, and come nevertheless.
+#[test]
+fn an_address_of_our_own() {
+    for own in [None, Some(EthernetAddress([2, 0, 0, 0, 0, 0x99]))] {
+        in_namespace(move || {
+            let mut packet = packet(&PacketConfig { hardware: own, ..Default::default() });
+            assert!(own.is_none_or(|own| own == packet.hardware()));
+            conformance(&mut packet);
+            let (before, count) = (given_to_ip(), packet.counts().received);
+            let socket = UdpSocket::bind((KERNEL, 0)).unwrap();
+            for _ in 0..10 {
+                socket.send_to(b"a datagram", (OURS, 7)).unwrap();
+            }
+            let mut pool = Pool::new(2048, 32, 64);
+            until("no frames", || {
+                while let Some(frame) = packet.receive(&mut pool).unwrap() {
+                    pool.give(frame);
+                }
+                packet.counts().received >= count + 10
+            });
+            assert_eq!(given_to_ip() - before, if own.is_some() { 0 } else { 10 });
+        });
+    }
 }
 
 /// The kernel hands over pieces of up to 64 KiB.

@@ -84,13 +84,16 @@ fn priority() {
             assert_eq!(before, [flows as f64; 2], "{architecture}: who came first is served first");
         }
         for architecture in ["direct", "integrated"] {
-            assert_eq!(of("served_before", architecture, true, flows), [0.0; 2], "{architecture}");
+            assert_eq!(of("served_before", architecture, true, flows), [0.0; 4], "{architecture}");
         }
     }
     // Time is not repeatable, but this much is seen in any.
     for architecture in ["direct", "integrated"] {
-        let median = |priorities| of("round_trip_median", architecture, priorities, 64)[0];
-        assert!(median(true) < median(false), "{architecture}: {} and {}", median(true), median(false));
+        let medians = |priorities| of("round_trip_median", architecture, priorities, 64);
+        let without = medians(false)[0];
+        // Patient or not, in memory.
+        let with = [medians(true)[0], medians(true)[1]];
+        assert!(with.iter().all(|with| *with < without), "{architecture}: {with:?} and {without}");
     }
     let discarded = rows.iter().filter(|row| row["metric"] == "discarded");
     assert!(discarded.clone().count() > 0 && discarded.clone().all(|row| row["value"] == 0), "{rows:?}");

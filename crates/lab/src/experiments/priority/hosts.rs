@@ -18,21 +18,35 @@ use crate::LabError;
 pub(crate) struct Way {
     pub(crate) architecture: Architecture,
     pub(crate) priorities: bool,
+    /// Whether another urgent message is expected for a while after each.
+    pub(crate) patient: bool,
 }
 
 impl Way {
     /// All that there are: in the layered architecture the path is known too late.
-    pub(crate) const ALL: [Self; 5] = [
-        Self { architecture: Architecture::Layered, priorities: false },
-        Self { architecture: Architecture::Direct, priorities: false },
-        Self { architecture: Architecture::Direct, priorities: true },
-        Self { architecture: Architecture::Integrated, priorities: false },
-        Self { architecture: Architecture::Integrated, priorities: true },
+    pub(crate) const ALL: [Self; 7] = [
+        Self::of(Architecture::Layered, false, false),
+        Self::of(Architecture::Direct, false, false),
+        Self::of(Architecture::Direct, true, false),
+        Self::of(Architecture::Direct, true, true),
+        Self::of(Architecture::Integrated, false, false),
+        Self::of(Architecture::Integrated, true, false),
+        Self::of(Architecture::Integrated, true, true),
     ];
+
+    const fn of(architecture: Architecture, priorities: bool, patient: bool) -> Self {
+        Self { architecture, priorities, patient }
+    }
 
     pub(crate) fn name(self) -> String {
         let priorities = if self.priorities { "with" } else { "without" };
-        format!("{} {priorities} priorities", self.architecture.name())
+        let patience = if self.patient { " and patience" } else { "" };
+        format!("{} {priorities} priorities{patience}", self.architecture.name())
+    }
+
+    /// For how long an urgent message is expected.
+    pub(crate) fn patience(self) -> Duration {
+        if self.patient { PATIENCE } else { Duration::ZERO }
     }
 
     /// As in the paper, UDP has no check sums, and the direct architecture stands on the Ethernet whose header names the path
@@ -42,6 +56,7 @@ impl Way {
         let config = Config {
             architecture: self.architecture,
             scheduling: self.priorities.then_some(Urgency::Priority),
+            patience: self.patience(),
             sending: if self.priorities { Urgency::Priority } else { Urgency::Arrival },
             ..Config::default()
         };
@@ -56,8 +71,11 @@ const SERVER: Ipv4Address = Ipv4Address::new(10, 78, 0, 2);
 /// The urgent path's; those of the others follow.
 const PORT: u16 = 6000;
 const URGENT: u32 = 1;
+static DATA: [u8; 1500] = [7; 1500];
 /// When nothing comes for so long, something was lost.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOST: Duration = Duration::from_secs(5);
+/// About three urgent exchanges over veth: so long the next urgent message is expected.
+const PATIENCE: Duration = Duration::from_micros(20);
 
 /// Sends everything back.
 pub(crate) struct Server<D> {
@@ -123,6 +141,17 @@ pub(crate) struct Client<D> {
     driver: Driver<D>,
     urgent: PathId,
     others: Vec<PathId>,
+    /// Messages of the others that came back.
+    returned: u64,
+}
+
+/// What happened while urgent messages were exchanged.
+#[derive(Debug)]
+pub(crate) struct Exchanged {
+    /// How long each exchange took, in nanoseconds.
+    pub(crate) times: Vec<u32>,
+    /// Messages of the other flows that came back meanwhile.
+    pub(crate) others: u64,
 }
 
 impl<D: Device> Client<D> {
@@ -137,7 +166,7 @@ impl<D: Device> Client<D> {
         if way.priorities {
             graph.set_priority(urgent, URGENT);
         }
-        Ok(Self { driver: Driver::new(graph, device), urgent, others })
+        Ok(Self { driver: Driver::new(graph, device), urgent, others, returned: 0 })
     }
 
     /// Has all paths made, one after another; `turn` is what the server does meanwhile.
@@ -161,7 +190,7 @@ impl<D: Device> Client<D> {
 
     fn send(&mut self, path: PathId, len: usize) -> Result<(), LabError> {
         let mut message = self.driver.graph.message();
-        message.append(&[7; 1500][..len]).map_err(failed)?;
+        message.append(&DATA[..len]).map_err(failed)?;
         self.driver.graph.send(path, message).map_err(failed)?;
         self.driver.flush()?;
         Ok(())
@@ -177,9 +206,9 @@ impl<D: Device> Client<D> {
         self.send(self.urgent, 1)
     }
 
-    /// How long so many urgent exchanges take, each after the other: nanoseconds of each.
-    pub(crate) fn exchanges(&mut self, count: usize) -> Result<Vec<u32>, LabError> {
-        let mut times = Vec::with_capacity(count);
+    /// So many urgent exchanges, each after the other.
+    pub(crate) fn exchanges(&mut self, count: usize) -> Result<Exchanged, LabError> {
+        let (mut times, before) = (Vec::with_capacity(count), self.returned);
         for _ in 0..count {
             let begun = Instant::now();
             self.send_urgent()?;
@@ -188,7 +217,7 @@ impl<D: Device> Client<D> {
             }
             times.push(u32::try_from(begun.elapsed().as_nanos()).unwrap_or(u32::MAX));
         }
-        Ok(times)
+        Ok(Exchanged { times, others: self.returned - before })
     }
 
     /// Takes what has come; what was not urgent goes out again, if that is wanted. Whether anything came by `path`.
@@ -198,6 +227,7 @@ impl<D: Device> Client<D> {
         while let Some(path) = self.driver.graph.ready() {
             while let Some(message) = self.driver.graph.receive(path) {
                 came |= path == awaited;
+                self.returned += u64::from(path != self.urgent);
                 if again && path != self.urgent {
                     self.driver.graph.send(path, message).map_err(failed)?;
                 } else {
@@ -222,7 +252,7 @@ fn discarded(graph: &Graph) -> Discarded {
 }
 
 fn is_in_time(begun: Instant) -> Result<(), LabError> {
-    if begun.elapsed() > PATIENCE { Err(failed("a message was lost")) } else { Ok(()) }
+    if begun.elapsed() > LOST { Err(failed("a message was lost")) } else { Ok(()) }
 }
 
 /// Lets go of the processor where there is none for the other host.

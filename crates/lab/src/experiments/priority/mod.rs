@@ -2,7 +2,8 @@
 //!
 //! One flow exchanges a byte with a server, one message at a time, as fast as it can. Beside it so many others exchange
 //! messages of 1 or of 1,000 bytes, each with one under way. Both hosts poll, each on a processor of its own. Percentiles are
-//! those of a round of 1,000 exchanges, and what is told is their median over the rounds.
+//! those of a round of 1,000 exchanges, and what is told is their median over the rounds. With priorities there are two ways:
+//! beginning other work whenever nothing urgent is there, and expecting another urgent message for a while ("patience").
 
 mod hosts;
 mod order;
@@ -13,7 +14,7 @@ use std::thread;
 
 use throughline_stack::{Architecture, Device, PairConfig, pair};
 
-use self::hosts::{Client, Discarded, Server, Way, pause};
+use self::hosts::{Client, Discarded, Exchanged, Server, Way, pause};
 use crate::peers::{Cores, available, on};
 use crate::plot::{Plot, Series};
 use crate::table::{figure, targets};
@@ -27,8 +28,8 @@ const SIZES: [usize; 2] = [1, 1000];
 /// The 99th percentile of the urgent exchange among all flows, relative to that of an idle system.
 const TARGET: f64 = 1.5;
 
-/// A minute and a half, of which closing the devices takes most.
-const VETH_ROUNDS: usize = 3;
+/// Two minutes, of which closing the devices takes most.
+const VETH_ROUNDS: usize = 5;
 
 /// See the module.
 pub(crate) struct Priority;
@@ -59,13 +60,13 @@ struct Setting {
     bytes: usize,
 }
 
-/// All points, so that those to be compared are close together in time.
+/// All points: an idle system and the same one beside others close together in time.
 fn settings(options: &Options) -> Vec<Setting> {
     let flows = if options.quick { &[0, 8, 64][..] } else { &FLOWS[..] };
     let mut settings = Vec::new();
     for bytes in SIZES {
-        for flows in flows.iter().copied() {
-            settings.extend(Way::ALL.map(|way| Setting { way, flows, bytes }));
+        for way in Way::ALL {
+            settings.extend(flows.iter().map(|flows| Setting { way, flows: *flows, bytes }));
         }
     }
     settings
@@ -106,9 +107,13 @@ impl Experiment for Priority {
     fn tables(&self, rows: &[Row]) -> Vec<Table> {
         let mut tables = Vec::new();
         for wire in Wire::ALL {
-            for (metric, title) in [("round_trip_p99", "99th percentile"), ("round_trip_median", "Median")] {
-                let title = format!("{title} of the urgent exchange, us, {}", wire.name());
-                tables.push(table(rows, metric, Some(wire), &title, 1e-3));
+            for (metric, title, unit, scale) in [
+                ("round_trip_p99", "99th percentile of the urgent exchange", "us", 1e-3),
+                ("round_trip_median", "Median of the urgent exchange", "us", 1e-3),
+                ("background_rate", "Exchanges of all other flows", "thousands per second", 1e-3),
+            ] {
+                let title = format!("{title}, {unit}, {}", wire.name());
+                tables.push(table(rows, metric, Some(wire), &title, scale));
             }
         }
         let title = "Messages served before an urgent one that came after one of each other flow";
@@ -123,10 +128,11 @@ impl Experiment for Priority {
         tables.retain(|table| !table.is_empty());
         tables.push(targets(rows, |row| {
             format!(
-                "p99 beside {} flows of {} B over idle: {}, {}",
+                "p99 beside {} flows of {} B over idle: {}, patience {} us, {}",
                 row.number("background_flows").unwrap_or(0.0),
                 row.number("background_bytes").unwrap_or(0.0),
                 row.text("architecture"),
+                row.number("patience").unwrap_or(0.0),
                 row.text("device")
             )
         }));
@@ -139,14 +145,15 @@ fn row(metric: &str, unit: &str, setting: &Setting, value: f64) -> Row {
         .claim("PATHS-5")
         .with("architecture", setting.way.architecture.name())
         .with("priorities", setting.way.priorities)
+        .with("patience", setting.way.patience().as_micros() as u64)
         .with("background_flows", setting.flows)
         .with("background_bytes", setting.bytes as u64)
 }
 
 /// What was measured over one wire.
 struct Measured {
-    /// Of every setting, medians and 99th percentiles of the urgent exchanges in each round.
-    times: Vec<[Vec<f64>; 2]>,
+    /// Of every setting in each round: median and 99th percentile of the urgent exchanges, and exchanges of others per second.
+    rounds: Vec<[Vec<f64>; 3]>,
     discarded: Discarded,
 }
 
@@ -158,17 +165,21 @@ fn rounds<D: Device + Send>(
     wire: impl Fn() -> Result<[D; 2], LabError>,
 ) -> Result<Measured, LabError> {
     let (rounds, exchanges) = if options.quick { (2, 200) } else { (rounds, 1000) };
-    let mut times = vec![[Vec::new(), Vec::new()]; settings.len()];
+    let mut measured = vec![const { [Vec::new(), Vec::new(), Vec::new()] }; settings.len()];
     let mut discarded = Discarded::new();
+    // It asks how many processors there are; a thread that is bound to one would learn of that one alone.
+    pause();
     for _ in 0..rounds {
-        for (setting, times) in settings.iter().zip(&mut times) {
-            let mut round = exchange(setting, wire()?, exchanges, &mut discarded)?;
-            round.sort_unstable();
-            times[0].push(percentile(&round, 50));
-            times[1].push(percentile(&round, 99));
+        for (setting, measured) in settings.iter().zip(&mut measured) {
+            let Exchanged { mut times, others } = exchange(setting, wire()?, exchanges, &mut discarded)?;
+            times.sort_unstable();
+            measured[0].push(percentile(&times, 50));
+            measured[1].push(percentile(&times, 99));
+            let seconds = times.iter().map(|time| f64::from(*time)).sum::<f64>() * 1e-9;
+            measured[2].push(others as f64 / seconds);
         }
     }
-    Ok(Measured { times, discarded })
+    Ok(Measured { rounds: measured, discarded })
 }
 
 /// Times so many urgent exchanges, after a tenth of them that is not counted.
@@ -177,7 +188,7 @@ fn exchange<D: Device + Send>(
     wire: [D; 2],
     count: usize,
     discarded: &mut Discarded,
-) -> Result<Vec<u32>, LabError> {
+) -> Result<Exchanged, LabError> {
     let [here, there] = wire;
     let mut server = Server::new(setting.way, there, setting.flows)?;
     let mut client = Client::new(setting.way, here, setting.flows)?;
@@ -186,7 +197,7 @@ fn exchange<D: Device + Send>(
         [first, .., last] => [Cores::Only(first), Cores::Only(last)],
         _ => [Cores::Any; 2],
     };
-    let times = thread::scope(|scope| {
+    let exchanged = thread::scope(|scope| {
         let serving = scope.spawn(|| {
             on(processors[1], || {
                 while !ended.load(Ordering::Relaxed) {
@@ -203,15 +214,15 @@ fn exchange<D: Device + Send>(
             client.exchanges(count / 10)?;
             client.exchanges(count)
         };
-        let times = on(processors[0], asking).and_then(|times| times);
+        let exchanged = on(processors[0], asking).and_then(|exchanged| exchanged);
         ended.store(true, Ordering::Relaxed);
         serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        times
+        exchanged
     })?;
     for (what, count) in client.discarded().into_iter().chain(server.discarded()) {
         *discarded.entry(what).or_default() += count;
     }
-    Ok(times)
+    Ok(exchanged)
 }
 
 /// The median of all rounds.
@@ -232,17 +243,20 @@ fn report(
     options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), LabError> {
-    let Measured { times, discarded } = measured;
+    let Measured { rounds, discarded } = measured;
     let idle = |setting: &Setting| {
         let idle = Setting { flows: 0, ..*setting };
-        settings.iter().position(|other| *other == idle).map_or(f64::NAN, |at| middle(&times[at][1]))
+        settings.iter().position(|other| *other == idle).map_or(f64::NAN, |at| middle(&rounds[at][1]))
     };
-    for (setting, times) in settings.iter().zip(times) {
+    for (setting, rounds) in settings.iter().zip(rounds) {
         let row = |metric, unit, value| row(metric, unit, setting, value).with("device", wire.name());
-        sink.row(row("round_trip_median", "ns", middle(&times[0])))?;
-        sink.row(row("round_trip_p99", "ns", middle(&times[1])))?;
+        sink.row(row("round_trip_median", "ns", middle(&rounds[0])))?;
+        sink.row(row("round_trip_p99", "ns", middle(&rounds[1])))?;
+        if setting.flows > 0 {
+            sink.row(row("background_rate", "1/s", middle(&rounds[2])))?;
+        }
         if setting.flows == FLOWS[FLOWS.len() - 1] {
-            let ratio = row("p99_of_idle", "ratio", middle(&times[1]) / idle(setting));
+            let ratio = row("p99_of_idle", "ratio", middle(&rounds[1]) / idle(setting));
             sink.row(if setting.way.priorities { ratio.at_most(TARGET) } else { ratio })?;
         }
     }
@@ -253,7 +267,7 @@ fn report(
     for ((protocol, why), count) in discarded {
         sink.row(of_all(*count as f64).with("protocol", protocol.as_str()).with("reason", why.as_str()))?;
     }
-    let plot = plot(wire, settings, times);
+    let plot = plot(wire, settings, rounds);
     if let Some(path) = plot.save(options, &format!("priority-{}.svg", wire.name()))? {
         sink.note(&format!("figure 4, {}, is in {}", wire.name(), path.display()));
     }
@@ -261,13 +275,13 @@ fn report(
 }
 
 /// Figure 4. Without priorities the integrated architecture is left out: it is as the direct one.
-fn plot(wire: Wire, settings: &[Setting], times: &[[Vec<f64>; 2]]) -> Plot {
+fn plot(wire: Wire, settings: &[Setting], rounds: &[[Vec<f64>; 3]]) -> Plot {
     let drawn = |way: &&Way| way.priorities || way.architecture != Architecture::Integrated;
     let mut series = Vec::new();
     for way in Way::ALL.iter().filter(drawn) {
         for bytes in SIZES {
-            let of = settings.iter().zip(times).filter(|(of, _)| of.way == *way && of.bytes == bytes);
-            let line = of.map(|(of, times)| (f64::from(of.flows), middle(&times[1]) / 1000.0)).collect();
+            let of = settings.iter().zip(rounds).filter(|(of, _)| of.way == *way && of.bytes == bytes);
+            let line = of.map(|(of, rounds)| (f64::from(of.flows), middle(&rounds[1]) / 1000.0)).collect();
             series.push(Series { name: format!("{} ({bytes} B)", way.name()), line, points: Vec::new() });
         }
     }
@@ -282,7 +296,7 @@ fn plot(wire: Wire, settings: &[Setting], times: &[[Vec<f64>; 2]]) -> Plot {
 }
 
 fn table(rows: &[Row], metric: &str, wire: Option<Wire>, title: &str, scale: f64) -> Table {
-    let mut table = Table::new(title, ["architecture", "priorities", "bytes"]);
+    let mut table = Table::new(title, ["architecture", "priorities", "patience", "bytes"]);
     table.head.extend(FLOWS.map(|flows| format!("{flows} flows")));
     for bytes in SIZES {
         for way in Way::ALL {
@@ -292,6 +306,7 @@ fn table(rows: &[Row], metric: &str, wire: Option<Wire>, title: &str, scale: f64
                         && wire.is_none_or(|wire| row.text("device") == wire.name())
                         && row.text("architecture") == way.architecture.name()
                         && row.get("priorities") == Some(&way.priorities.into())
+                        && row.number("patience") == Some(way.patience().as_micros() as f64)
                         && row.number("background_flows") == Some(flows.into())
                         && row.number("background_bytes") == Some(bytes as f64)
                 };
@@ -299,8 +314,9 @@ fn table(rows: &[Row], metric: &str, wire: Option<Wire>, title: &str, scale: f64
             };
             let cells = FLOWS.map(cell);
             if cells.iter().any(Option::is_some) {
-                let priorities = if way.priorities { "yes" } else { "no" };
-                let head = [way.architecture.name().to_owned(), priorities.to_owned(), bytes.to_string()];
+                let said = |is_so| if is_so { "yes" } else { "no" }.to_owned();
+                let name = way.architecture.name().to_owned();
+                let head = [name, said(way.priorities), said(way.patient), bytes.to_string()];
                 table.line(head.into_iter().chain(cells.map(Option::unwrap_or_default)));
             }
         }

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::thread;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+use throughline_stack::smoltcp::wire::EthernetAddress;
 use throughline_stack::{Packet, PacketConfig};
 
 use crate::LabError;
@@ -11,10 +12,14 @@ use crate::LabError;
 /// The interfaces' names, in a network namespace of their own.
 const NAMES: [&str; 2] = ["tlp0", "tlp1"];
 
-/// Both ends of the pair that [`in_namespace`] made.
+/// Both ends of the pair that [`in_namespace`] made, with addresses of their own: the kernel's IP is not to look at packets that
+/// are none of its business.
 pub(crate) fn veth() -> Result<[Packet; 2], LabError> {
-    let open = |name| Packet::open(name, &PacketConfig::default());
-    Ok([open(NAMES[0])?, open(NAMES[1])?])
+    let open = |name, last| {
+        let hardware = Some(EthernetAddress([2, 0, 0, 0, 0, last]));
+        Packet::open(name, &PacketConfig { hardware, ..PacketConfig::default() })
+    };
+    Ok([open(NAMES[0], 1)?, open(NAMES[1], 2)?])
 }
 
 /// Runs something on a thread whose network namespace has a pair of interfaces and nothing else, and which ends with it. The
