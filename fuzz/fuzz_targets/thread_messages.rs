@@ -35,11 +35,12 @@ fuzz_target!(|input: &[u8]| {
         indices_each: ROUTES,
         ..LinkStateConfig::new(1, interfaces)
     };
-    run(&mut DistanceVector::new(vector), input);
-    run(&mut LinkState::new(state), input);
+    run(&mut DistanceVector::new(vector), 24, input);
+    run(&mut LinkState::new(state), 8, input);
 });
 
-fn run(routing: &mut dyn Routing, mut input: &[u8]) {
+/// `hello` is the size of an entry of a hello.
+fn run(routing: &mut dyn Routing, hello: usize, mut input: &[u8]) {
     let (mut now, mut actions, mut routes) = (Instant::ZERO, Vec::new(), BTreeSet::new());
     routing.originate(IpCidr::new(IpAddress::v4(10, 1, 0, 0), 16), 1, now);
     while let [flags, from, len, rest @ ..] = input {
@@ -52,9 +53,9 @@ fn run(routing: &mut dyn Routing, mut input: &[u8]) {
             from: IpAddress::v4(10, 200, flags >> 1 & 1, from % 8),
             from_port: port,
             port,
-            hop_limit: 1,
+            hop_limit: 255,
         };
-        let bytes = whole(port, *flags, *from, data);
+        let bytes = whole(port, *flags, *from, hello, data);
         routing.receive(&heard, &bytes, now);
         for _ in 0..4 {
             routing.poll(now, &mut actions);
@@ -76,12 +77,12 @@ fn run(routing: &mut dyn Routing, mut input: &[u8]) {
 }
 
 /// The input as it is, or behind a header that is right.
-fn whole(port: u16, flags: u8, from: u8, data: &[u8]) -> Vec<u8> {
+fn whole(port: u16, flags: u8, from: u8, hello: usize, data: &[u8]) -> Vec<u8> {
     match (port, flags >> 2 & 7) {
         (_, 7) => data.to_vec(),
         (INDEX_PORT, kind) => {
             let kind = KINDS[usize::from(kind) % KINDS.len()];
-            let size = if kind == Kind::Hello { 4 } else { 24 };
+            let size = if kind == Kind::Hello { hello } else { 24 };
             let data = &data[..data.len() - if kind == Kind::Update { 0 } else { data.len() % size }];
             let header =
                 Header { kind, sender: (from % 8).into(), sequence: 1, count: (data.len() / size) as u16 };

@@ -35,7 +35,8 @@ pub struct Heard {
     pub from_port: u16,
     /// Our port.
     pub port: u16,
-    /// Its TTL or hop limit. Those of IPv6 are not believed unless it is 255, which shows that no router passed them on.
+    /// Its TTL or hop limit. Only RIP version 2 is believed unless it is 255, which shows that no router has passed it on
+    /// (RFC 5082).
     pub hop_limit: u8,
 }
 
@@ -67,7 +68,9 @@ impl Interface {
         if !on_link || heard.from == self.address.address() {
             return Err(Reason::NotANeighbor);
         }
-        if matches!(heard.from, IpAddress::Ipv6(_)) && heard.hop_limit != 255 {
+        // RIP version 2 came before that rule (RFC 5082), and FRR's sends with 1.
+        let rip = matches!(heard.from, IpAddress::Ipv4(_)) && heard.port == rip::RIP_PORT;
+        if !rip && heard.hop_limit != 255 {
             return Err(Reason::HopLimit);
         }
         if !self.neighbors.is_empty() && !self.neighbors.contains(&heard.from) {
@@ -95,7 +98,7 @@ pub struct Learned {
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send a datagram, with TTL or hop limit 255 to unicast addresses of IPv6 and to all multicast ones of it, 1 to those of IPv4.
+    /// Send a datagram, with TTL or hop limit 255 unless it is of RIP version 2, which has 1.
     Send {
         /// By this interface.
         interface: u16,

@@ -146,6 +146,11 @@ fn what_was_sent_before_is_refused() {
     assert_eq!(read(&old, FROM), Ok(()));
     assert_eq!(read(&new, FROM), Ok(()));
     assert_eq!(read(&old, FROM), Err(MessageError::Replay));
+    assert_eq!(read(&new, FROM), Err(MessageError::Replay), "the last one, too");
+    // Others may have the same number.
+    let another = write_v2(Command::Response, &[v4(10, 2, 16, 3)], &ours, &mut (sequence - 1)).remove(0);
+    assert_eq!(read(&another, FROM), Ok(()));
+    assert_eq!(read(&another, FROM), Err(MessageError::Replay));
     assert_eq!(read(&new, IpAddress::v4(10, 0, 0, 3)), Err(MessageError::Authentication), "no room");
 }
 

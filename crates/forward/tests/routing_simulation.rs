@@ -113,7 +113,7 @@ fn between_areas_packets_go_by_hash_and_inside_by_index() {
 
 /// A stranger that takes part in no protocol sends to node 0 from the other end of its first link, or from elsewhere.
 fn says(network: &mut Network, from: IpAddress, from_port: u16, port: u16, bytes: &[u8]) {
-    let heard = Heard { interface: 0, from, from_port, port, hop_limit: 1 };
+    let heard = Heard { interface: 0, from, from_port, port, hop_limit: 255 };
     network.hear(0, &heard, bytes);
     network.poll(0);
 }
@@ -190,7 +190,8 @@ fn who_lies_on_a_link_without_authentication_misdelivers_nothing() {
 
 /// A message of the link-state protocol, as the router at the other end of the first link of node 0 would send it.
 fn forged_update(sequence: u64, body: &[u8], authentication: &Authentication) -> Vec<u8> {
-    message::write(Header { kind: Kind::Update, sender: 2, sequence, count: 1 }, body, authentication)
+    let header = Header { kind: Kind::Update, sender: 2, sequence, count: 1 };
+    message::write(header, body, &authentication.of(address(0, 1)))
 }
 
 /// An advertisement of router `origin` that claims to be next to the prefix of node 5.
@@ -247,4 +248,31 @@ fn who_speaks_in_our_name_is_answered() {
     says(&mut network, IpAddress::v4(10, 99, 0, 1), INDEX_PORT, INDEX_PORT, &bytes);
     assert_eq!(refused(&network, Reason::NotANeighbor), count + 2);
     assert!(network.converged());
+}
+
+#[test]
+fn the_highest_number_in_our_name_silences_us_for_a_minute_not_for_an_hour() {
+    let mut network = ten(LINK_STATE);
+    network.converge(20);
+    let bytes = forged_update(u64::MAX, &claim(1, u32::MAX), &Authentication::None);
+    says(&mut network, address(0, 1), INDEX_PORT, INDEX_PORT, &bytes);
+    network.run(5);
+    assert!(!network.converged(), "others have to forget it first");
+    let time = network.converge(60 + 5 + 5);
+    println!("{time} s");
+}
+
+#[test]
+fn what_a_router_far_away_sends_is_not_heard() {
+    for protocol in [DISTANCE_VECTOR, LINK_STATE] {
+        let mut network = ten(protocol);
+        network.converge(protocol.1);
+        let bytes = forged_update(u64::MAX, &claim(2, 2_000), &Authentication::None);
+        let (from, from_port, port) = (address(0, 1), INDEX_PORT, INDEX_PORT);
+        let heard = Heard { interface: 0, from, from_port, port, hop_limit: 254 };
+        network.hear(0, &heard, &bytes);
+        assert_eq!(refused(&network, Reason::HopLimit), 1);
+        network.run(5);
+        assert!(network.converged());
+    }
 }

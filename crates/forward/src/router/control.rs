@@ -203,6 +203,8 @@ fn packet(from: (IpAddr, u16), to: (IpAddr, u16), bytes: &[u8], message: &mut Me
     datagram.set_dst_port(to.1);
     datagram.set_len(length);
     datagram.fill_checksum(&from.0.into(), &to.0.into());
+    // So that it shows that nobody beyond the link has sent it (RFC 5082), or that it goes to no farther than the link.
+    let hops = if from.1 == INDEX_PORT { 255 } else { 1 };
     let ethertype = match (from.0, to.0) {
         (IpAddr::V4(from), IpAddr::V4(to)) => {
             message.push(IPV4_HEADER).ok()?.fill(0);
@@ -213,8 +215,7 @@ fn packet(from: (IpAddr, u16), to: (IpAddr, u16), bytes: &[u8], message: &mut Me
             // Internetwork control (RFC 1812, 5.3.2).
             packet.set_dscp(0x30);
             packet.set_total_len(total);
-            // To no farther than the link.
-            packet.set_hop_limit(1);
+            packet.set_hop_limit(hops);
             packet.set_next_header(IpProtocol::Udp);
             packet.set_src_addr(from);
             packet.set_dst_addr(to);

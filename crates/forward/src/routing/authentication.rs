@@ -4,6 +4,7 @@ use std::fmt;
 
 use md5::{Digest, Md5};
 use ring::{digest, hmac};
+use throughline_stack::smoltcp::wire::IpAddress;
 
 /// How messages of an interface are shown to come from a neighbour.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +58,26 @@ pub enum Algorithm {
     HmacSha384,
     /// RFC 4822.
     HmacSha512,
+}
+
+impl Authentication {
+    /// As the router with this address signs [our own messages](crate::threaded::message): by keys that are made of those
+    /// which all have, and of its address. So what one has signed for one link is nobody else's message, and no other link's
+    /// (RFC 7474, 5, has the source address signed for that reason).
+    pub fn of(&self, sender: IpAddress) -> Self {
+        let octets = match sender {
+            IpAddress::Ipv4(sender) => sender.octets().to_vec(),
+            IpAddress::Ipv6(sender) => sender.octets().to_vec(),
+        };
+        let made = |key: &Key| {
+            let shared = hmac::Key::new(hmac::HMAC_SHA256, &key.secret);
+            Key { secret: hmac::sign(&shared, &octets).as_ref().to_vec(), ..key.clone() }
+        };
+        match self {
+            Self::Keyed(keys) => Self::Keyed(keys.iter().map(made).collect()),
+            other => other.clone(),
+        }
+    }
 }
 
 /// Octets that the digest is computed over in its own place (RFC 4822, 2.5).

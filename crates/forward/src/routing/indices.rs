@@ -31,19 +31,24 @@ pub(super) struct Indices {
     in_use: bool,
     ours: BTreeMap<IpCidr, u32>,
     theirs: BTreeMap<(u16, IpAddress), Neighbor>,
+    /// The highest number that each has signed. Never forgotten, neither when it is silent nor when the link fails: what it
+    /// said before could be said again otherwise. Who is here has had a key.
+    numbers: BTreeMap<(u16, IpAddress), u64>,
 }
+
+/// Numbers that are remembered, for each neighbour there may be at a time.
+const LIVES: usize = 16;
 
 #[derive(Debug)]
 struct Neighbor {
-    sequence: u64,
     heard: Instant,
     indices: BTreeMap<IpCidr, u32>,
 }
 
 impl Indices {
     pub fn new(router: u32, first_sequence: u64, bounds: Bounds) -> Self {
-        let (ours, theirs) = (BTreeMap::new(), BTreeMap::new());
-        Self { router, sequence: first_sequence, bounds, in_use: false, ours, theirs }
+        let (ours, theirs, numbers) = Default::default();
+        Self { router, sequence: first_sequence, bounds, in_use: false, ours, theirs, numbers }
     }
 
     /// Ours has been given, or taken. Whether that is new.
@@ -101,16 +106,23 @@ impl Indices {
         if !self.theirs.contains_key(&key) && self.theirs.len() >= self.bounds.neighbors {
             return Err(Reason::TooManyNeighbors);
         }
-        let new = || Neighbor { sequence: 0, heard: now, indices: BTreeMap::new() };
-        let neighbor = self.theirs.entry(key).or_insert_with(new);
         // Without a digest the number could be anybody's, and the highest would silence the neighbour.
         if matches!(authentication, Authentication::Keyed(_)) {
-            if header.sequence <= neighbor.sequence {
-                return Err(Reason::Replay);
-            }
-            neighbor.sequence = header.sequence;
+            self.is_new(key, header.sequence)?;
         }
-        neighbor.heard = now;
+        let new = || Neighbor { heard: now, indices: BTreeMap::new() };
+        self.theirs.entry(key).or_insert_with(new).heard = now;
+        Ok(())
+    }
+
+    fn is_new(&mut self, key: (u16, IpAddress), number: u64) -> Result<(), Reason> {
+        let full = self.numbers.len() >= LIVES * self.bounds.neighbors;
+        match self.numbers.get_mut(&key) {
+            Some(last) if number <= *last => return Err(Reason::Replay),
+            Some(last) => *last = number,
+            None if full => return Err(Reason::TooManyNeighbors),
+            None => drop(self.numbers.insert(key, number)),
+        }
         Ok(())
     }
 

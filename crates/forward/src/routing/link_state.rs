@@ -34,6 +34,10 @@ use crate::threaded::{
     message::{INDEX_PORT, Kind, MOST_INDICES, Told, write_indices},
 };
 
+/// Octets of an entry of a hello: a router that is heard, and the upper half of its last hello's number.
+const HEARD: usize = 8;
+/// As many fit into a message with a digest.
+const MOST_HEARD: usize = 128;
 /// Seconds after which an advertisement no longer holds.
 const OLDEST: u16 = 3_600;
 
@@ -129,6 +133,8 @@ pub struct LinkState {
     hello_at: Instant,
     originate_at: Option<Instant>,
     originated: Option<Instant>,
+    /// Until then others have to forget what was forged in our name.
+    silent_until: Instant,
     refresh_at: Instant,
     paths_at: Option<Instant>,
     tell_indices_at: Option<Instant>,
@@ -150,7 +156,7 @@ impl LinkState {
             database: Database::new(config.advertisements, OLDEST),
             indices: Indices::new(config.router, u64::from(config.first_sequence) << 16, bounds),
             own: BTreeMap::new(),
-            sequence: 0,
+            sequence: config.first_sequence,
             foreign: BTreeSet::new(),
             said: BTreeMap::new(),
             unsaid: BTreeSet::new(),
@@ -158,6 +164,7 @@ impl LinkState {
             hello_at: Instant::ZERO,
             originate_at: Some(Instant::ZERO),
             originated: None,
+            silent_until: Instant::ZERO,
             refresh_at: Instant::ZERO + config.timers.refresh,
             paths_at: None,
             tell_indices_at: None,
@@ -184,9 +191,10 @@ impl LinkState {
         let period = self.config.timers.hello;
         self.hello_at = now + self.random.between(period - period / 10, period + period / 10);
         for interface in 0..self.config.interfaces.len() as u16 {
-            // As many as fit into a message.
-            let heard: Vec<u32> = self.neighbors.heard_on(interface).take(256).collect();
-            let body: Vec<u8> = heard.iter().flat_map(|router| router.to_be_bytes()).collect();
+            let heard: Vec<(u32, u64)> = self.neighbors.heard_on(interface).take(MOST_HEARD).collect();
+            let entry =
+                |(router, number): &(u32, u64)| [*router, (number >> 16) as u32].map(u32::to_be_bytes);
+            let body: Vec<u8> = heard.iter().flat_map(entry).flatten().collect();
             self.send(interface, self.group(interface), Kind::Hello, heard.len(), &body);
         }
     }
@@ -208,6 +216,7 @@ impl LinkState {
     /// Tells everybody anew what we are connected to.
     fn originate_all(&mut self, now: Instant) {
         let least = self.originated.map(|at| at + self.config.timers.originate);
+        let least = least.into_iter().chain([self.silent_until]).max();
         if let Some(least) = least.filter(|least| *least > now) {
             self.originate_at = Some(least);
             return;

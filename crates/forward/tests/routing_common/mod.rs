@@ -231,7 +231,7 @@ impl Network {
                     return;
                 }
                 let (node, interface) = self.other(link, end);
-                let heard = Heard { interface, from: address(link, end), from_port, port, hop_limit: 1 };
+                let heard = Heard { interface, from: address(link, end), from_port, port, hop_limit: 255 };
                 self.later(Event::Datagram { node, heard, bytes });
             }
         }

@@ -105,9 +105,9 @@ impl DistanceVector {
         if heard.from_port != INDEX_PORT {
             return Err(Reason::Port);
         }
-        let authentication = &link.interface.authentication;
-        let (header, body) = message::read(bytes, authentication)?;
-        let told = self.indices.read(heard, &header, body, now, authentication)?;
+        let authentication = link.interface.authentication.of(heard.from);
+        let (header, body) = message::read(bytes, &authentication)?;
+        let told = self.indices.read(heard, &header, body, now, &authentication)?;
         match header.kind {
             Kind::Indices => {
                 let unsaid = &mut self.unsaid;

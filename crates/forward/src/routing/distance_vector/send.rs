@@ -143,7 +143,8 @@ impl DistanceVector {
         if !link.up || !self.indices.in_use() {
             return;
         }
-        let messages = self.indices.tell(kind, told, &link.interface.authentication);
+        let authentication = link.interface.authentication.of(link.interface.address.address());
+        let messages = self.indices.tell(kind, told, &authentication);
         let send = |bytes| Action::Send { interface, to, from_port: INDEX_PORT, port: INDEX_PORT, bytes };
         self.outbox.extend(messages.into_iter().map(send));
     }

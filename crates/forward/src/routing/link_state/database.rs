@@ -8,7 +8,7 @@ use super::advertisement::{Advertisement, Name};
 use crate::routing::Reason;
 
 /// How long one that was taken back is remembered, so that an older copy does not come back.
-const REMEMBERED: Duration = Duration::from_secs(60);
+pub(super) const REMEMBERED: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct Database {

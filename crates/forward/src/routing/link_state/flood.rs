@@ -5,7 +5,7 @@ use throughline_stack::smoltcp::time::Instant;
 use super::{
     LinkState,
     advertisement::{Advertisement, Name, read_names, write_name},
-    database::Compared,
+    database::{self, Compared},
     neighbors::At,
 };
 use crate::{
@@ -21,8 +21,9 @@ impl LinkState {
         if heard.from_port != INDEX_PORT {
             return Err(Reason::Port);
         }
-        let (header, body) = message::read(bytes, &interface.authentication)?;
-        self.indices.accept(heard, &header, now, &interface.authentication)?;
+        let authentication = interface.authentication.of(heard.from);
+        let (header, body) = message::read(bytes, &authentication)?;
+        self.indices.accept(heard, &header, now, &authentication)?;
         let at = (heard.interface, heard.from);
         if header.kind == Kind::Hello {
             return self.hello(at, &header, body, now);
@@ -46,15 +47,17 @@ impl LinkState {
         }
     }
 
-    /// A hello lists the routers that its sender hears.
+    /// A hello lists the routers that its sender hears, and the upper half of the last hello's number of each: what was said
+    /// to us in an earlier life shows by it that it is old.
     fn hello(&mut self, at: At, header: &Header, body: &[u8], now: Instant) -> Result<(), Reason> {
-        let (heard, rest) = body.as_chunks::<4>();
+        let (heard, rest) = body.as_chunks::<{ super::HEARD }>();
         if !rest.is_empty() || heard.len() != usize::from(header.count) {
             return Err(Reason::Length);
         }
-        let hears_us = heard.iter().any(|router| number(router, 0, 4) == u64::from(self.config.router));
+        let (us, begun) = (u64::from(self.config.router), u64::from(self.config.first_sequence));
+        let hears_us = heard.iter().any(|entry| number(entry, 0, 4) == us && number(entry, 4, 4) >= begun);
         let new = !self.neighbors.known.contains_key(&at);
-        if self.neighbors.hello(at, header.sender, hears_us, now)? {
+        if self.neighbors.hello(at, header, hears_us, now)? {
             self.adjacency_changed(now);
             if hears_us {
                 // It may know nothing yet.
@@ -73,6 +76,10 @@ impl LinkState {
     fn update(&mut self, at: At, advertisement: Advertisement, now: Instant) -> Result<(), Reason> {
         let (name, sequence) = (advertisement.name(), advertisement.sequence);
         match self.database.compare(&advertisement, now) {
+            Compared::Newer if advertisement.origin == self.config.router && sequence == u32::MAX => {
+                self.begin_again(advertisement, now);
+                self.acknowledge(at, name, sequence);
+            }
             // Of a life of ours before this one, or forged: ours gets a higher number.
             Compared::Newer if advertisement.origin == self.config.router => {
                 self.sequence = self.sequence.max(sequence.saturating_add(1));
@@ -93,6 +100,21 @@ impl LinkState {
             Compared::Older => self.send_later(at, name, now),
         }
         Ok(())
+    }
+
+    /// There is no higher number: what is forged is taken back, and when all have forgotten it we count from 1 again
+    /// (RFC 2328, 12.1.6).
+    fn begin_again(&mut self, forged: Advertisement, now: Instant) {
+        let name = forged.name();
+        let gone = Advertisement { age: super::OLDEST, links: Vec::new(), prefixes: Vec::new(), ..forged };
+        match self.database.store(gone, now) {
+            Ok(()) => self.flood(name, None, now),
+            Err(reason) => self.refusals.count(reason),
+        }
+        self.sequence = 0;
+        self.silent_until = now + database::REMEMBERED + self.config.timers.retransmit;
+        self.originate_at = Some(self.silent_until);
+        self.refresh_at = self.refresh_at.max(self.silent_until);
     }
 
     /// Sends one to all neighbours, but to whom it came from.
@@ -161,8 +183,8 @@ impl LinkState {
             return;
         }
         let header = self.indices.header(kind, count);
-        let authentication = &self.config.interfaces[usize::from(interface)].authentication;
-        let bytes = message::write(header, body, authentication);
+        let ours = &self.config.interfaces[usize::from(interface)];
+        let bytes = message::write(header, body, &ours.authentication.of(ours.address.address()));
         self.outbox.push(Action::Send { interface, to, from_port: INDEX_PORT, port: INDEX_PORT, bytes });
     }
 }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use throughline_stack::smoltcp::{time::Instant, wire::IpAddress};
 
 use super::advertisement::Name;
-use crate::routing::Reason;
+use crate::{routing::Reason, threaded::message::Header};
 
 #[derive(Debug)]
 pub(super) struct Neighbor {
     pub router: u32,
+    /// Of its last hello.
+    pub number: u64,
     pub heard: Instant,
     /// Whether it hears us too: only then is the link one.
     pub two_way: bool,
@@ -27,21 +29,25 @@ pub(super) struct Neighbors {
 
 impl Neighbors {
     /// It says hello. Whether it now is a neighbour that was none, or none any more.
-    pub fn hello(&mut self, at: At, router: u32, hears_us: bool, now: Instant) -> Result<bool, Reason> {
+    pub fn hello(&mut self, at: At, header: &Header, hears_us: bool, now: Instant) -> Result<bool, Reason> {
+        let router = header.sender;
         let room = self.known.len() < self.most;
         let neighbor = match self.known.get_mut(&at) {
             Some(neighbor) => neighbor,
             None if !room => return Err(Reason::TooManyNeighbors),
             None => self.known.entry(at).or_insert(Neighbor {
                 router,
+                number: header.sequence,
                 heard: now,
                 two_way: false,
                 unacknowledged: BTreeMap::new(),
             }),
         };
         neighbor.heard = now;
-        let other = neighbor.two_way != hears_us || neighbor.router != router;
-        neighbor.router = router;
+        // Who has begun anew knows nothing of what we have told; his first hello, which would say so, may be lost.
+        let anew = neighbor.number >> 16 != header.sequence >> 16;
+        let other = neighbor.two_way != hears_us || neighbor.router != router || anew && hears_us;
+        (neighbor.router, neighbor.number) = (router, header.sequence);
         neighbor.two_way = hears_us;
         if other {
             neighbor.unacknowledged.clear();
@@ -58,8 +64,9 @@ impl Neighbors {
         self.known.iter().filter(|(_, neighbor)| neighbor.two_way).map(|(at, neighbor)| (*at, neighbor))
     }
 
-    /// Routers heard on a link.
-    pub fn heard_on(&self, interface: u16) -> impl Iterator<Item = u32> {
-        self.known.iter().filter(move |((at, _), _)| *at == interface).map(|(_, neighbor)| neighbor.router)
+    /// Routers heard on a link, and the numbers of their last hellos.
+    pub fn heard_on(&self, interface: u16) -> impl Iterator<Item = (u32, u64)> {
+        let here = self.known.iter().filter(move |((at, _), _)| *at == interface);
+        here.map(|(_, neighbor)| (neighbor.router, neighbor.number))
     }
 }
