@@ -2,6 +2,8 @@
 
 mod bank;
 mod captured;
+#[path = "../captures/mod.rs"]
+mod captures;
 mod expressions;
 mod frames;
 mod programs;
