@@ -28,8 +28,8 @@ const SIZES: [usize; 2] = [1, 1000];
 /// The 99th percentile of the urgent exchange among all flows, relative to that of an idle system.
 const TARGET: f64 = 1.5;
 
-/// Two minutes, of which closing the devices takes most.
-const VETH_ROUNDS: usize = 5;
+/// As many over veth as in memory: two minutes, of which closing the devices takes most.
+const ROUNDS: usize = 10;
 
 /// See the module.
 pub(crate) struct Priority;
@@ -94,10 +94,10 @@ impl Experiment for Priority {
             sink.row(row("served_before", "messages", setting, before as f64))?;
         }
         sink.step("timing exchanges within one process");
-        let measured = rounds(&settings, options, 10, || Ok(pair(&PairConfig::default()).into()))?;
+        let measured = rounds(&settings, options, || Ok(pair(&PairConfig::default()).into()))?;
         report(Wire::Memory, &settings, &measured, options, sink)?;
         sink.step("timing exchanges over veth");
-        match wire::in_namespace(|| rounds(&settings, options, VETH_ROUNDS, wire::veth)) {
+        match wire::in_namespace(|| rounds(&settings, options, wire::veth)) {
             Ok(measured) => report(Wire::Veth, &settings, &measured?, options, sink)?,
             Err(missing) => sink.note(&format!("not over veth: {missing}")),
         }
@@ -161,10 +161,9 @@ struct Measured {
 fn rounds<D: Device + Send>(
     settings: &[Setting],
     options: &Options,
-    rounds: usize,
     wire: impl Fn() -> Result<[D; 2], LabError>,
 ) -> Result<Measured, LabError> {
-    let (rounds, exchanges) = if options.quick { (2, 200) } else { (rounds, 1000) };
+    let (rounds, exchanges) = if options.quick { (2, 200) } else { (ROUNDS, 1000) };
     let mut measured = vec![const { [Vec::new(), Vec::new(), Vec::new()] }; settings.len()];
     let mut discarded = Discarded::new();
     // It asks how many processors there are; a thread that is bound to one would learn of that one alone.
