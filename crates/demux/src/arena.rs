@@ -196,6 +196,16 @@ impl<R: Send + Sync> Arena<R> {
         }
     }
 
+    /// As [`prefetch`](Self::prefetch), of so many bytes, of which the arena has the first 16.
+    #[inline]
+    pub fn prefetch_beginning(&self, slot: Slot, len: usize) {
+        if slot.0 < self.limit
+            && let Some(place) = self.cells.place(slot)
+        {
+            crate::prefetch::lines(place.cast(), len);
+        }
+    }
+
     /// The records, for the one who has the arena to himself: lookups that count no references.
     ///
     /// A loop that looks many handles up takes this once, outside.

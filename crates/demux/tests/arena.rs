@@ -383,6 +383,7 @@ fn exclusively() {
     *records.get(handles[0]).unwrap() += 90;
     assert_eq!(records.get_slot(handles[0].slot), Some(&mut 100));
     assert_eq!(records.get(handles[2]), Some(&mut 12));
+    assert_eq!(records.handle_at(handles[2].slot), Some(handles[2]));
     // Removed, never given out, beyond what was used, beyond what there is.
     assert_eq!(records.get(handles[1]), None);
     for slot in [0, 1, 2, 3, 4, u32::MAX] {
@@ -392,6 +393,7 @@ fn exclusively() {
     }
     for slot in [1, 3, 4, u32::MAX] {
         assert_eq!(records.get_slot(Slot(slot)), None);
+        assert_eq!(records.handle_at(Slot(slot)), None);
     }
     assert_eq!(arena.get(handles[0], 7).as_deref(), Some(&100));
 }

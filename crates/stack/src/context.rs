@@ -107,8 +107,8 @@ impl Context {
     }
 
     /// Room for messages of one path.
-    pub fn received_room(&self) -> usize {
-        self.limits.received
+    pub fn received_room(&self) -> u32 {
+        self.limits.received.min(u32::MAX as usize) as u32
     }
 
     /// Counts a message that goes no further, and takes its memory.
@@ -178,6 +178,12 @@ impl Context {
             }
         }
         None
+    }
+
+    /// What a user holds of the path that is at a slot now.
+    #[inline]
+    pub fn id_of(&mut self, slot: Slot) -> Option<PathId> {
+        self.paths.exclusive().handle_at(slot).map(PathId)
     }
 
     /// Puts a path into the list of those that have something for their users.

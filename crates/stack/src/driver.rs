@@ -129,7 +129,7 @@ impl<D: Device> Driver<D> {
         let most = if self.graph.queue.is_some() { SORTED } else { BATCH };
         for taken in 0..most {
             let Some(frame) = self.device.receive(&mut self.graph.cx.pool)? else { return Ok(taken > 0) };
-            self.graph.arrive(frame, now);
+            self.graph.arrive_gathered(frame, now);
         }
         Ok(true)
     }

@@ -318,7 +318,7 @@ impl Graph {
             let slot = self.cx.ready.pop_front()?;
             if let Some(path) = self.cx.path(slot) {
                 path.listed = false;
-                return self.cx.paths.handle_at(slot).map(PathId);
+                return self.cx.id_of(slot);
             }
         }
     }
@@ -385,7 +385,7 @@ impl Graph {
                 continue;
             }
             path.handled = true;
-            let id = self.cx.paths.handle_at(slot).map(PathId)?;
+            let id = self.cx.id_of(slot)?;
             return Some((id, self.cx.received(id)));
         }
     }
@@ -469,19 +469,31 @@ impl Graph {
     /// Takes a frame that a device received. With a [scheduling](Config::scheduling) it may wait for
     /// [`run`](Self::run) then.
     pub fn arrive(&mut self, frame: Message, now: Instant) {
+        self.take::<false>(frame, now);
+    }
+
+    /// Takes a frame that came between [`gather`](Self::gather) and [`gathered`](Self::gathered).
+    #[inline]
+    pub(crate) fn arrive_gathered(&mut self, frame: Message, now: Instant) {
+        if self.parked.is_any() { self.take::<true>(frame, now) } else { self.take::<false>(frame, now) }
+    }
+
+    fn take<const WAITS: bool>(&mut self, frame: Message, now: Instant) {
         self.cx.now = now;
         self.cx.frames += 1;
         let names_path = frame.bytes().get(12..14) == Some(&NAMING_TYPE[..]);
         match (self.naming, self.plain) {
             (Some(naming), _) if names_path => match self.architecture {
-                Architecture::Layered => shepherd::layered(self, naming, frame),
-                Architecture::Direct => shepherd::direct(self, naming, frame),
-                Architecture::Integrated => shepherd::integrated(self, naming, frame),
+                Architecture::Layered => shepherd::layered::<WAITS>(self, naming, frame),
+                Architecture::Direct => shepherd::direct::<WAITS>(self, naming, frame),
+                Architecture::Integrated => shepherd::integrated::<WAITS>(self, naming, frame),
             },
             (_, Some(plain)) => match self.architecture {
                 // Frames that name no path find it as ever.
-                Architecture::Layered | Architecture::Direct => shepherd::layered(self, plain, frame),
-                Architecture::Integrated => shepherd::integrated(self, plain, frame),
+                Architecture::Layered | Architecture::Direct => {
+                    shepherd::layered::<WAITS>(self, plain, frame);
+                }
+                Architecture::Integrated => shepherd::integrated::<WAITS>(self, plain, frame),
             },
             (naming, None) => {
                 self.cx.discard(naming.unwrap_or(ProtocolId(0)), Discard::UnknownProtocol, frame)
@@ -495,7 +507,7 @@ impl Graph {
     pub fn arrive_all(&mut self, frames: &mut Vec<Message>, now: Instant) {
         self.gather();
         for frame in frames.drain(..) {
-            self.arrive(frame, now);
+            self.arrive_gathered(frame, now);
         }
         self.gathered();
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use throughline_demux::Handle;
+use throughline_demux::{Arena, Handle};
 
 use crate::{Layer, Message, ProtocolId, Trouble, rate::Bucket, run_queue::Entry, shepherd::Pending};
 
@@ -23,50 +23,57 @@ pub struct ListenerId(pub(crate) Handle);
 /// The sessions of one connection, one of each layer, and what has arrived for its user.
 ///
 /// A session reaches its neighbours by its place in the array: that is the paper's doubly linked stack of sessions.
+///
+/// In this order what a message needs when it comes is in one cache line, and what its user needs in the next.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Path {
-    layers: [Option<Layer>; MAX_LAYERS],
-    len: u8,
-    /// The session that the user sends by.
-    pub top: Option<Layer>,
-    /// How urgent its messages are. 0: as their frames say.
-    pub priority: u32,
-    /// Messages for the user.
-    pub received: VecDeque<Message>,
-    /// Messages that were found to be for the user and are still to be processed.
-    pub pending: usize,
-    /// How many of both there may be.
-    pub room: usize,
-    /// The place in the run queue of the message that came last, while any is there: none overtakes another.
-    pub rank: u64,
+    /// Whether the path is in the list of those that have something.
+    pub listed: bool,
     /// Whether a worker handles a message or other news of it.
     pub handled: bool,
     /// Whether there were further news meanwhile.
     pub again: bool,
-    /// What left the run queue meanwhile, to be put back.
-    pub held: Vec<Entry<Pending>>,
-    /// Whether the path is in the list of those that have something.
-    pub listed: bool,
-    /// What went wrong, and the user has not heard of.
-    pub trouble: Option<Trouble>,
-    /// The keys of what comes sealed.
-    pub association: Option<u32>,
+    /// Whether its listener knows of it.
+    pub announced: bool,
+    /// Whether something came since the search for unused paths last passed.
+    pub touched: bool,
+    /// Whether it stays until it is closed, however silent.
+    pub pinned: bool,
     /// Whether a rate is set for it, or for its listener.
     pub rated: bool,
+    len: u8,
+    /// Messages that were found to be for the user and are still to be processed.
+    pub pending: u32,
+    /// How many there may be of those and of the ones received.
+    pub room: u32,
+    /// Messages for the user.
+    pub received: VecDeque<Message>,
+    /// How urgent its messages are. 0: as their frames say.
+    pub priority: u32,
+    /// The session that the user sends by.
+    pub top: Option<Layer>,
+    /// The keys of what comes sealed.
+    pub association: Option<u32>,
+    layers: [Option<Layer>; MAX_LAYERS],
+    /// The place in the run queue of the message that came last, while any is there: none overtakes another.
+    pub rank: u64,
+    /// What left the run queue meanwhile, to be put back.
+    pub held: Vec<Entry<Pending>>,
     pub bucket: Option<Bucket>,
     /// Who wants paths like this one; `None` if it was opened.
     pub listener: Option<Handle>,
-    /// Whether its listener knows of it.
-    pub announced: bool,
-    /// Whether it stays until it is closed, however silent.
-    pub pinned: bool,
-    /// Whether something came since the search for unused paths last passed.
-    pub touched: bool,
+    /// What went wrong, and the user has not heard of.
+    pub trouble: Option<Trouble>,
 }
+
+// With the 16 bytes that the arena adds, each begins at a cache line, and the first ends behind `received`.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(Arena::<Path>::bytes_per_record() == 256 && std::mem::offset_of!(Path, priority) == 48);
 
 impl Path {
     /// A path whose sessions are to be set, with room for so many messages.
-    pub fn new(room: usize, listener: Option<Handle>) -> Self {
+    pub fn new(room: u32, listener: Option<Handle>) -> Self {
         Self { room, listener, touched: true, ..Self::default() }
     }
 
@@ -79,7 +86,7 @@ impl Path {
     /// Whether its user has room for one more message.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.received.len() + self.pending < self.room
+        self.received.len() + (self.pending as usize) < self.room as usize
     }
 
     /// Whether the sessions are known.
@@ -123,7 +130,7 @@ pub(crate) struct Listener {
     pub participants: crate::Participants,
     pub accepted: VecDeque<PathId>,
     /// Room for messages of each path.
-    pub room: usize,
+    pub room: u32,
     /// How urgent their messages are. 0: as their frames say.
     pub priority: u32,
     /// What is left of the rate of all its paths together.

@@ -75,6 +75,8 @@ pub enum Pop {
 pub enum Reach {
     /// Its record.
     Session,
+    /// Where what the record has elsewhere begins: then the processor knows the page.
+    Beginning,
     /// What the record has elsewhere.
     Parts,
     /// Where the data is, or will be.
@@ -160,11 +162,17 @@ pub trait Protocol: Send {
 
     /// Looks for the sessions that [`demux`](Self::demux) will find for these messages, which came from the sessions named with
     /// them, and starts to fetch those into the caches. `found` has a place for each message.
-    fn foresee(
+    fn foresee(&mut self, _messages: &[(Layer, &Message)], _found: &mut [Option<Slot>]) {}
+
+    /// As [`demux`](Self::demux), of a message for which [`foresee`](Self::foresee) found a session: it is not looked for again
+    /// if it still is the message's.
+    fn demux_foreseen(
         &mut self,
-        _messages: &mut dyn Iterator<Item = (Layer, &Message)>,
-        _found: &mut [Option<Slot>],
-    ) {
+        below: Layer,
+        message: &mut Message,
+        _session: Slot,
+    ) -> Result<Demux, Discard> {
+        self.demux(below, message)
     }
 
     /// Starts to fetch what messages of a session will need, and waits for nothing that was fetched as far as the step before.

@@ -16,7 +16,7 @@ pub(crate) use layered::layered;
 pub(crate) use parked::{AT_ONCE, Parked, resume};
 use parked::{Way, park};
 
-use crate::{Discard, Graph, Layer, Message, PathId, ProtocolId, Upper, run_queue::Entry};
+use crate::{Demux, Discard, Graph, Layer, Message, PathId, ProtocolId, Upper, run_queue::Entry};
 
 /// What the lowest protocol is given for a session below: the device.
 pub(crate) const DEVICE: Layer = Layer { protocol: ProtocolId(u8::MAX), session: Slot(0) };
@@ -80,6 +80,22 @@ fn wait(graph: &mut Graph, at: ProtocolId, slot: Slot, mut message: Message, tra
 fn deliver(graph: &mut Graph, at: ProtocolId, path: Slot, message: Message) {
     if let Err(message) = graph.cx.deliver(path, message) {
         graph.cx.discard(at, Discard::NoPort, message);
+    }
+}
+
+/// Who has a message; `foreseen`, most likely, if that is known.
+#[inline(always)]
+fn demux(
+    graph: &mut Graph,
+    at: ProtocolId,
+    below: Layer,
+    message: &mut Message,
+    foreseen: Option<Slot>,
+) -> Result<Demux, Discard> {
+    let protocol = &mut graph.protocols[at.index()];
+    match foreseen {
+        Some(session) => protocol.demux_foreseen(below, message, session),
+        None => protocol.demux(below, message),
     }
 }
 

@@ -43,6 +43,17 @@ impl<'a, R> Exclusive<'a, R> {
         self.open(slot, |_| true)
     }
 
+    /// The handle of the record that is in a slot now.
+    #[inline(always)]
+    pub fn handle_at(&mut self, slot: Slot) -> Option<Handle> {
+        let mut nonce = 0;
+        self.open(slot, |found| {
+            nonce = found;
+            true
+        })?;
+        Some(Handle { slot, nonce })
+    }
+
     /// As [`get_slot`](Self::get_slot), for as long as the arena is borrowed.
     #[inline(always)]
     pub fn into_slot(mut self, slot: Slot) -> Option<&'a mut R> {

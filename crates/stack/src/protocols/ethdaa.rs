@@ -166,11 +166,20 @@ impl Protocol for EthDaa {
         self.sessions.are_many()
     }
 
-    fn foresee(&mut self, frames: &mut dyn Iterator<Item = (Layer, &Message)>, found: &mut [Option<Slot>]) {
+    fn foresee(&mut self, frames: &[(Layer, &Message)], found: &mut [Option<Slot>]) {
         // What is no frame is nobody's; it is found out again, and counted, when its turn has come.
-        let of = |(_, frame): (Layer, &Message)| frame.bytes().get(..HEADER).map_or(0, key_of);
-        let keys: heapless::Vec<u128, AT_ONCE> = frames.take(AT_ONCE).map(of).collect();
+        let of = |(_, frame): &(Layer, &Message)| frame.bytes().get(..HEADER).map_or(0, key_of);
+        let keys: heapless::Vec<u128, AT_ONCE> = frames.iter().take(AT_ONCE).map(of).collect();
         self.sessions.foresee(&keys, &mut found[..keys.len()]);
+    }
+
+    fn demux_foreseen(&mut self, below: Layer, frame: &mut Message, session: Slot) -> Result<Demux, Discard> {
+        let (key, _) = self.header(frame)?;
+        let Some(session_found) = self.sessions.confirm(session, &key) else {
+            return self.demux(below, frame);
+        };
+        frame.pop(HEADER);
+        Ok(Demux::Found(session, session_found.upper))
     }
 
     fn fetch(&mut self, session: Slot, reach: Reach) -> Option<Upper> {

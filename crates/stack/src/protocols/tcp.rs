@@ -186,11 +186,21 @@ impl Protocol for Tcp {
         self.sessions.are_many()
     }
 
-    fn foresee(&mut self, segments: &mut dyn Iterator<Item = (Layer, &Message)>, found: &mut [Option<Slot>]) {
+    fn foresee(&mut self, segments: &[(Layer, &Message)], found: &mut [Option<Slot>]) {
         // What is no segment is nobody's; it is found out again, and counted, when its turn has come.
-        let of = |(below, segment)| Self::header(segment).map_or(0, |(from, to)| key(below, from, to));
-        let keys: heapless::Vec<u64, AT_ONCE> = segments.take(AT_ONCE).map(of).collect();
+        let of = |(below, segment): &(Layer, &Message)| {
+            Self::header(segment).map_or(0, |(from, to)| key(*below, from, to))
+        };
+        let keys: heapless::Vec<u64, AT_ONCE> = segments.iter().take(AT_ONCE).map(of).collect();
         self.sessions.foresee(&keys, &mut found[..keys.len()]);
+    }
+
+    fn demux_foreseen(&mut self, below: Layer, segment: &mut Message, slot: Slot) -> Result<Demux, Discard> {
+        let (from, to) = Self::header(segment)?;
+        match self.sessions.confirm(slot, &key(below, from, to)) {
+            Some(session) => Ok(Demux::Found(slot, session.upper)),
+            None => self.demux(below, segment),
+        }
     }
 
     fn fetch(&mut self, slot: Slot, reach: Reach) -> Option<Upper> {

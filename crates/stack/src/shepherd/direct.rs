@@ -2,16 +2,32 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, Way, deliver, layered, park, wait};
+use super::{DEVICE, Way, deliver, demux, layered, park, wait};
 use crate::{Demux, Discard, Graph, Layer, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
-/// Takes a frame that names its path to it.
-pub(crate) fn direct(graph: &mut Graph, bottom: ProtocolId, mut message: Message) {
-    if graph.parked.stops_at(bottom) {
+/// Takes a frame that names its path to it. Only one that `WAITS` stops where others wait.
+pub(crate) fn direct<const WAITS: bool>(graph: &mut Graph, bottom: ProtocolId, message: Message) {
+    if WAITS && graph.parked.stops_at(bottom) {
         return stop(graph, bottom, message);
     }
+    follow::<WAITS>(graph, bottom, message, None);
+}
+
+/// Takes a frame that has waited to its path; its lowest session was `foreseen`, if there is one.
+#[inline(never)]
+pub(super) fn resume(graph: &mut Graph, bottom: ProtocolId, message: Message, foreseen: Option<Slot>) {
+    follow::<false>(graph, bottom, message, foreseen);
+}
+
+#[inline(always)]
+fn follow<const WAITS: bool>(
+    graph: &mut Graph,
+    bottom: ProtocolId,
+    mut message: Message,
+    foreseen: Option<Slot>,
+) {
     let whole = message.marks();
-    match graph.protocols[bottom.index()].demux(DEVICE, &mut message) {
+    match demux(graph, bottom, DEVICE, &mut message, foreseen) {
         Ok(Demux::Found(_, Upper::Path(path))) if graph.cx.is_open(path) => go(graph, bottom, path, message),
         Ok(Demux::Found(_, Upper::Path(path))) if !is_fragment(graph, path, &mut message) => {
             match graph.cx.admit(path) {
@@ -21,7 +37,7 @@ pub(crate) fn direct(graph: &mut Graph, bottom: ProtocolId, mut message: Message
         }
         Ok(_) => {
             message.restore(whole);
-            layered(graph, bottom, message);
+            layered::<WAITS>(graph, bottom, message);
         }
         Err(why) => graph.cx.discard(bottom, why, message),
     }

@@ -2,7 +2,7 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, Way, deliver, layered, next, park, wait};
+use super::{DEVICE, Way, deliver, demux, layered, next, park, wait};
 use crate::{Demux, Discard, Graph, Layer, Marks, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions whose state a message changes, bottom to top, and where each has its header.
@@ -37,15 +37,21 @@ pub(super) struct Search {
     trail: Trail,
 }
 
-/// Takes a frame through the layers above `bottom`.
-pub(crate) fn integrated(graph: &mut Graph, bottom: ProtocolId, message: Message) {
+/// Takes a frame through the layers above `bottom`. Only one that `WAITS` stops where others wait.
+pub(crate) fn integrated<const WAITS: bool>(graph: &mut Graph, bottom: ProtocolId, message: Message) {
     let trail = Trail { layers: heapless::Vec::new(), data: 0 };
     let whole = message.marks();
     let search = Search { bottom, whole, at: bottom, below: DEVICE, height: 0, claimed: None, trail };
-    if graph.parked.stops_at(bottom) {
+    if WAITS && graph.parked.stops_at(bottom) {
         return stop(graph, search, message);
     }
-    self::search(graph, search, message);
+    self::search::<WAITS>(graph, search, message, None);
+}
+
+/// Takes a message that has waited through the layers that are left; its session was `foreseen`, if there is one.
+#[inline(never)]
+pub(super) fn resume(graph: &mut Graph, search: Search, message: Message, foreseen: Option<Slot>) {
+    self::search::<false>(graph, search, message, foreseen);
 }
 
 /// Has a message wait where it is. Apart, so that those that do not wait are not moved about.
@@ -56,21 +62,26 @@ fn stop(graph: &mut Graph, search: Search, message: Message) {
 
 /// The first phase, or what is left of it.
 #[inline(always)]
-pub(super) fn search(graph: &mut Graph, search: Search, mut message: Message) {
+fn search<const WAITS: bool>(
+    graph: &mut Graph,
+    search: Search,
+    mut message: Message,
+    mut foreseen: Option<Slot>,
+) {
     let Search { bottom, whole, mut at, mut below, mut height, mut claimed, mut trail } = search;
     loop {
         let header = message.position();
-        let (session, upper) = match graph.protocols[at.index()].demux(below, &mut message) {
+        let (session, upper) = match demux(graph, at, below, &mut message, foreseen.take()) {
             Ok(Demux::Found(session, upper)) => (session, upper),
             // A session is to be made, which needs those below to have agreed. Nothing has changed so far.
-            Ok(Demux::Passive) => return again(graph, bottom, whole, message),
+            Ok(Demux::Passive) => return again::<WAITS>(graph, bottom, whole, message),
             // So must those below have done before this header counts: they may discard the message for another reason.
-            Err(_) if !trail.layers.is_empty() => return again(graph, bottom, whole, message),
+            Err(_) if !trail.layers.is_empty() => return again::<WAITS>(graph, bottom, whole, message),
             Err(why) => return graph.cx.discard(at, why, message),
         };
         let upper = match next(graph, upper, height, &mut claimed) {
             Ok(upper) => upper,
-            Err(_) if !trail.layers.is_empty() => return again(graph, bottom, whole, message),
+            Err(_) if !trail.layers.is_empty() => return again::<WAITS>(graph, bottom, whole, message),
             Err(why) => return graph.cx.discard(at, why, message),
         };
         below = Layer { protocol: at, session };
@@ -83,7 +94,7 @@ pub(super) fn search(graph: &mut Graph, search: Search, mut message: Message) {
         match upper {
             Upper::Protocol(next) => {
                 at = next;
-                if graph.parked.stops_at(at) {
+                if WAITS && graph.parked.stops_at(at) {
                     return stop(graph, Search { bottom, whole, at, below, height, claimed, trail }, message);
                 }
             }
@@ -94,7 +105,7 @@ pub(super) fn search(graph: &mut Graph, search: Search, mut message: Message) {
                     graph.cx.admit(path)
                 } else {
                     // Its first message was bad: its sessions are not known.
-                    return again(graph, bottom, whole, message);
+                    return again::<WAITS>(graph, bottom, whole, message);
                 };
                 if let Err(why) = admitted {
                     return graph.cx.discard(at, why, message);
@@ -107,7 +118,7 @@ pub(super) fn search(graph: &mut Graph, search: Search, mut message: Message) {
             }
             // The boundary between headers and data is not known: a fragment, or a protocol that is its own user.
             Upper::AfterPop | Upper::Itself | Upper::Path(_) => {
-                return again(graph, bottom, whole, message);
+                return again::<WAITS>(graph, bottom, whole, message);
             }
         }
     }
@@ -115,9 +126,9 @@ pub(super) fn search(graph: &mut Graph, search: Search, mut message: Message) {
 
 /// The layered way, from the beginning.
 #[cold]
-fn again(graph: &mut Graph, bottom: ProtocolId, whole: Marks, mut message: Message) {
+fn again<const WAITS: bool>(graph: &mut Graph, bottom: ProtocolId, whole: Marks, mut message: Message) {
     message.restore(whole);
-    layered(graph, bottom, message);
+    layered::<WAITS>(graph, bottom, message);
 }
 
 /// Discards a message that was admitted. Only what the highest protocol refuses has cost its path anything.

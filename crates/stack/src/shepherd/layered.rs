@@ -4,7 +4,7 @@
 
 use throughline_demux::Slot;
 
-use super::{DEVICE, Way, deliver, next, park};
+use super::{DEVICE, Way, deliver, demux, next, park};
 use crate::{Demux, Discard, Graph, Layer, Message, Pop, ProtocolId, Upper, path::MAX_LAYERS};
 
 /// The sessions that a message has gone through, bottom to top.
@@ -21,13 +21,19 @@ pub(super) struct Climb {
     claimed: Option<Slot>,
 }
 
-/// Takes a frame through the layers above `bottom`.
-pub(crate) fn layered(graph: &mut Graph, bottom: ProtocolId, message: Message) {
+/// Takes a frame through the layers above `bottom`. Only one that `WAITS` stops where others wait.
+pub(crate) fn layered<const WAITS: bool>(graph: &mut Graph, bottom: ProtocolId, message: Message) {
     let climb = Climb { at: bottom, below: DEVICE, passed: Passed::new(), claimed: None };
-    if graph.parked.stops_at(bottom) {
+    if WAITS && graph.parked.stops_at(bottom) {
         return stop(graph, climb, message);
     }
-    self::climb(graph, climb, message);
+    self::climb::<WAITS>(graph, climb, message, None);
+}
+
+/// Takes a message that has waited through the layers that are left; its session was `foreseen`, if there is one.
+#[inline(never)]
+pub(super) fn resume(graph: &mut Graph, climb: Climb, message: Message, foreseen: Option<Slot>) {
+    self::climb::<false>(graph, climb, message, foreseen);
 }
 
 /// Has a message wait where it is. Apart, so that those that do not wait are not moved about.
@@ -37,10 +43,16 @@ fn stop(graph: &mut Graph, climb: Climb, message: Message) {
 }
 
 /// Takes a message through the layers that are left.
-pub(super) fn climb(graph: &mut Graph, mut climb: Climb, mut message: Message) {
+#[inline(always)]
+fn climb<const WAITS: bool>(
+    graph: &mut Graph,
+    mut climb: Climb,
+    mut message: Message,
+    mut foreseen: Option<Slot>,
+) {
     loop {
         let (at, header) = (climb.at, message.position());
-        let (session, upper) = match find(graph, at, climb.below, &mut message, climb.claimed) {
+        let (session, upper) = match find(graph, &climb, &mut message, foreseen.take()) {
             Ok(Demux::Found(session, upper)) => (session, upper),
             Ok(Demux::Passive) => return graph.cx.discard(at, Discard::Sessions, message),
             Err(why) => return graph.cx.discard(at, why, message),
@@ -71,7 +83,7 @@ pub(super) fn climb(graph: &mut Graph, mut climb: Climb, mut message: Message) {
             Ok(_) => return graph.cx.pool.give(message),
             Err(why) => return graph.cx.discard(at, why, message),
         }
-        if graph.parked.stops_at(climb.at) {
+        if WAITS && graph.parked.stops_at(climb.at) {
             return stop(graph, climb, message);
         }
     }
@@ -81,13 +93,16 @@ pub(super) fn climb(graph: &mut Graph, mut climb: Climb, mut message: Message) {
 #[inline]
 fn find(
     graph: &mut Graph,
-    at: ProtocolId,
-    below: Layer,
+    climb: &Climb,
     message: &mut Message,
-    claimed: Option<Slot>,
+    foreseen: Option<Slot>,
 ) -> Result<Demux, Discard> {
-    let found = graph.protocols[at.index()].demux(below, message)?;
-    if found == Demux::Passive { accept(graph, at, below, message, claimed) } else { Ok(found) }
+    let found = demux(graph, climb.at, climb.below, message, foreseen)?;
+    if found == Demux::Passive {
+        accept(graph, climb.at, climb.below, message, climb.claimed)
+    } else {
+        Ok(found)
+    }
 }
 
 /// Has a session made, and finds it.

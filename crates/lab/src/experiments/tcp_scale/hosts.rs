@@ -32,14 +32,23 @@ fn graph(address: Ipv4Address, connections: usize) -> Result<Graph, LabError> {
     let host = Host::new(hardware(address), IpCidr::Ipv4(Ipv4Cidr::new(address, 24)));
     let limits = Limits { paths: connections as u32 + 16, spare_buffers: 512, ..Limits::default() };
     let limit = connections + 16;
-    let description =
-        format!("tcp(receive={BUFFER}, send={BUFFER}, limit={limit}, lookup=swiss) > ipv4 > eth; arp > eth");
+    let description = format!(
+        "tcp(receive={BUFFER}, send={BUFFER}, limit={limit}, lookup=flow-table) > ipv4 > eth; arp > eth"
+    );
     Graph::compose(&description, host, Config { limits, ..Config::default() }).map_err(failed)
 }
 
 /// Ports that so many connections need.
 fn ports(connections: usize) -> u16 {
     connections.div_ceil(PER_PORT) as u16
+}
+
+/// A frame in memory of the graph that it goes to, as from a device: no graph gives more memory away than it is given.
+fn received(graph: &mut Graph, frame: &Message) -> Message {
+    let mut own = graph.message();
+    let fits = own.append(frame.bytes());
+    debug_assert!(fits.is_ok());
+    own
 }
 
 /// A server that sends back what it is sent.
@@ -55,6 +64,12 @@ pub(super) trait Server {
 
     /// The next frame it sends.
     fn transmit(&mut self) -> Option<Message>;
+
+    /// A frame as the server's device hands it over: in memory of its own.
+    fn receive(&mut self, frame: &Message) -> Message;
+
+    /// Takes the memory of a frame back that its device has sent.
+    fn release(&mut self, frame: Message);
 
     /// Lets time pass.
     fn tick(&mut self, now: Instant);
@@ -111,6 +126,14 @@ impl Server for Ours {
 
     fn transmit(&mut self) -> Option<Message> {
         self.graph.transmit()
+    }
+
+    fn receive(&mut self, frame: &Message) -> Message {
+        received(&mut self.graph, frame)
+    }
+
+    fn release(&mut self, frame: Message) {
+        self.graph.release(frame);
     }
 
     fn graph(&self) -> Option<&Graph> {
@@ -198,6 +221,12 @@ impl Server for Plain {
     fn transmit(&mut self) -> Option<Message> {
         self.wire.sent.pop_front()
     }
+
+    fn receive(&mut self, frame: &Message) -> Message {
+        Message::copied(0, frame.bytes())
+    }
+
+    fn release(&mut self, _: Message) {}
 
     fn tick(&mut self, now: Instant) {
         self.now = now;
@@ -324,7 +353,10 @@ impl<S: Server> Crowd<S> {
         numbers
             .filter_map(|n| {
                 self.client.write(self.paths[n], &DATA).ok()?;
-                self.client.transmit()
+                let request = self.client.transmit()?;
+                let received = self.server.receive(&request);
+                self.client.release(request);
+                Some(received)
             })
             .collect()
     }
@@ -359,8 +391,16 @@ impl<S: Server> Crowd<S> {
             match (self.client.transmit(), self.server.transmit()) {
                 (None, None) => return,
                 (request, reply) => {
-                    request.into_iter().for_each(|frame| self.server.arrive(frame));
-                    reply.into_iter().for_each(|frame| self.client.arrive(frame, self.now));
+                    if let Some(request) = request {
+                        let received = self.server.receive(&request);
+                        self.client.release(request);
+                        self.server.arrive(received);
+                    }
+                    if let Some(reply) = reply {
+                        let received = received(&mut self.client, &reply);
+                        self.server.release(reply);
+                        self.client.arrive(received, self.now);
+                    }
                 }
             }
         }

@@ -7,7 +7,7 @@ use super::Tcp;
 use crate::{Reach, Upper};
 
 /// Bytes of a connection's next data that are fetched: the processor sees by itself how longer ones go on.
-const BEGINNING: usize = 128;
+const BEGINNING: usize = 64;
 
 impl Tcp {
     /// From a session to its socket, and from there to the buffers' places that a segment and its answer will need.
@@ -18,10 +18,10 @@ impl Tcp {
         }
         let session = self.sessions.get(slot)?;
         let upper = session.upper;
-        if reach == Reach::Parts {
-            session.prefetch_socket();
-        } else {
-            fetch_places(session.socket()?);
+        match reach {
+            Reach::Session | Reach::Beginning => session.prefetch_socket(1),
+            Reach::Parts => session.prefetch_socket(size_of::<tcp::Socket<'static>>()),
+            Reach::Data => fetch_places(session.socket()?),
         }
         Some(upper)
     }

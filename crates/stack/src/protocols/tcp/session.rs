@@ -88,9 +88,10 @@ impl Session {
         Some(socket)
     }
 
-    /// Starts to fetch the socket.
-    pub fn prefetch_socket(&self) {
-        prefetch_at(without_provenance(self.socket_at), size_of::<Socket<'static>>());
+    /// Starts to fetch so many bytes of the socket.
+    #[inline]
+    pub fn prefetch_socket(&self, len: usize) {
+        prefetch_at(without_provenance(self.socket_at), len);
     }
 
     #[inline]
