@@ -292,6 +292,12 @@ impl Router {
         self.threads.as_ref().map_or(NO_INDEX, |threads| threads.index_of(prefix))
     }
 
+    /// The threaded index that a source is told for packets to a destination: that of the longest prefix it lies in;
+    /// [`NO_INDEX`] if that has none, or longer ones within, so that packets carry a source hash.
+    pub fn index_for(&self, destination: IpAddr) -> u32 {
+        self.threads.as_ref().map_or(NO_INDEX, |threads| threads.index_for(destination))
+    }
+
     /// What became of the lookups in the flow cache of a port.
     ///
     /// # Panics

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use line::{Line, Setting};
 use proptest::prelude::*;
 use throughline_forward::{
-    Assignment, HEADROOM, Label, Packet, PortId, PortLabels, Route, insert_label, threaded::NO_INDEX,
+    Assignment, HEADROOM, Label, Packet, PortId, PortLabels, Route, Router, insert_label, threaded::NO_INDEX,
 };
 use throughline_stack::{
     Message,
@@ -106,6 +106,25 @@ fn an_area_can_be_another_at_any_time() {
     assert_eq!([0, 1, 2, 3].map(|n| has(&line, n)), [true, false, false, false]);
     line.routers[0].set_area((0..4).map(network).collect(), now);
     assert_eq!([0, 1, 2, 3].map(|n| has(&line, n)), [true; 4]);
+}
+
+#[test]
+fn a_source_is_told_no_index_that_leads_nowhere() {
+    let mut line = areas(PortLabels::KNOWN);
+    let now = line.now;
+    let router = &mut line.routers[0];
+    router.set_area(Vec::new(), now);
+    let route = Route::Out { port: PortId(1), via: Some([10, 0, 1, 3].into()) };
+    let [outer, inner]: [IpCidr; 2] = ["10.9.0.0/16", "10.9.1.0/24"].map(|prefix| prefix.parse().unwrap());
+    router.add_route(outer, route).unwrap();
+    let told =
+        |router: &Router| [[10, 9, 1, 1], [10, 9, 2, 1]].map(|to: [u8; 4]| router.index_for(to.into()));
+    assert_eq!(told(router), [router.index_of(outer); 2]);
+    // With a longer prefix within, the shorter one's entry is closed.
+    router.add_route(inner, route).unwrap();
+    assert_eq!(told(router), [router.index_of(inner), NO_INDEX]);
+    router.remove_route(inner);
+    assert_eq!(told(router), [router.index_of(outer); 2]);
 }
 
 #[derive(Clone, Debug)]

@@ -136,12 +136,19 @@ impl Threads {
         }
     }
 
-    /// The index of the longest prefix that a destination lies in.
+    /// The index of the longest prefix that a destination lies in; none, if it would lead nowhere, as longer prefixes lie within.
     pub fn index_for(&self, destination: IpAddr) -> u32 {
-        match destination {
-            IpAddr::V4(destination) => self.v4.find(destination).map_or(NO_INDEX, |(.., index)| index),
-            IpAddr::V6(destination) => self.v6.find(destination).map_or(NO_INDEX, |(.., index)| index),
-        }
+        let index = match destination {
+            IpAddr::V4(destination) => {
+                let found = self.v4.find(destination).map(|(.., index)| index);
+                found.filter(|index| self.v4.follow(*index, destination).is_some())
+            }
+            IpAddr::V6(destination) => {
+                let found = self.v6.find(destination).map(|(.., index)| index);
+                found.filter(|index| self.v6.follow(*index, destination).is_some())
+            }
+        };
+        index.unwrap_or(NO_INDEX)
     }
 
     /// The index at the next hop of the longest prefix that a destination lies in, if that is in the area.

@@ -20,6 +20,7 @@ use crate::{LabError, Row};
 
 const BRIDGE: Test = Test("crates/forward/tests/bridge.rs", "an_index_on_addresses_spares_both_lookups");
 const ROUTER: Test = Test("crates/forward/tests/router.rs", "datagrams_and_answers_pass_between_networks");
+const EDGE: Test = Test("crates/forward/tests/edge.rs", "hosts_get_the_same_with_and_without_labels");
 const RPC: Test =
     Test("crates/vi/tests/at_most_once/simulated.rs", "a_million_calls_are_each_carried_out_once");
 const CALLERS: Test = Test(
@@ -27,10 +28,6 @@ const CALLERS: Test = Test(
     "a_caller_is_forgotten_when_no_copy_can_come_and_not_before",
 );
 const FILTER: Test = Test("crates/forward/tests/filter/bank.rs", "what_a_flow_decides_is_run_once_for_it");
-
-/// All tests that cells of this table name.
-#[cfg(test)]
-pub(super) const TESTS: &[Test] = &[BRIDGE, ROUTER, RPC, CALLERS, FILTER];
 
 /// Packets of one flow.
 const PACKETS: u32 = 100;
@@ -60,6 +57,7 @@ pub(super) fn rows() -> Result<Vec<Row>, LabError> {
     Ok([
         &row("bridging", "link address", of_two, bridged()?, 2 * PACKETS, BRIDGE)[..],
         &row("routing", "destination, or the flow label of IPv6", "packets", routed()?, PACKETS, ROUTER),
+        &[shown(cell(3, "routing", "unchanged hosts", "labelled where they enter", "shown", 1.0), EDGE)],
         &calls,
         &row("packet filter", "headers of the flow", "packets", filtered()?, PACKETS, FILTER),
     ]

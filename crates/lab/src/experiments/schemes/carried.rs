@@ -14,10 +14,6 @@ const STRANGERS: Test = Test(HEADER, "regions_of_strangers_are_judged");
 const LAYOUT: Test = Test(HEADER, "the_layout");
 const LISTS: Test = Test("crates/wire/tests/parts.rs", "lists_have_limits");
 
-/// All tests that cells of this table name.
-#[cfg(test)]
-pub(super) const TESTS: &[Test] = &[LABELS, STRANGERS, LAYOUT, LISTS];
-
 /// The paper's columns, and which regions of a label are theirs.
 const COLUMNS: [(&str, &[RegionKind]); 5] = [
     ("memory destination", &[RegionKind::Destination]),

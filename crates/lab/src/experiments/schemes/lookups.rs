@@ -30,11 +30,13 @@ const TOPOLOGY: Test = Test(
     "crates/forward/tests/threaded_table.rs",
     "a_longer_prefix_within_closes_the_entry_while_it_is_there",
 );
+const AREAS: Test =
+    Test("crates/forward/tests/areas.rs", "the_edge_puts_indices_on_what_stays_and_hashes_on_what_leaves");
+const GROUPS: Test = Test(
+    "crates/forward/tests/router_multicast.rs",
+    "a_packet_to_a_group_goes_by_its_index_to_each_network_once",
+);
 const ROUTES: Test = Test("crates/forward/tests/router.rs", "routes_come_and_go");
-
-/// All tests that cells of this table name.
-#[cfg(test)]
-pub(super) const TESTS: &[Test] = &[SPARED, DISPLACED, OWN_ENTRY, TOPOLOGY, ROUTES];
 
 pub(super) fn rows(sink: &mut dyn Sink) -> Result<Vec<Row>, LabError> {
     let mut rows = set_up()?;
@@ -75,7 +77,7 @@ fn costs() -> Result<Vec<Row>, LabError> {
 
 /// Round trips that the first packet of a flow waits for, beside half of one and its lookup: from a flow of one packet
 /// through a node of ours.
-fn set_up() -> Result<Vec<Row>, LabError> {
+pub(super) fn set_up() -> Result<Vec<Row>, LabError> {
     let Hop { round_trip, long, short } = Hop::FIGURE_2;
     let row = |(scheme, outcome): (Scheme, Outcome)| {
         let lookups = f64::from(outcome.long) * long + f64::from(outcome.short) * short;
@@ -132,7 +134,7 @@ fn memory() -> Result<Option<Vec<Row>>, LabError> {
     ]))
 }
 
-fn when() -> Vec<Row> {
+pub(super) fn when() -> Vec<Row> {
     let row = |line, says, test| {
         let row = cell(1, line, "when set up", says, "shown", 1.0);
         shown(row, test)
@@ -147,5 +149,7 @@ fn when() -> Vec<Row> {
         row("source-hash", "when data is sent", SPARED),
         row("source-hash", "never more than the table", DISPLACED),
         row("threaded", "when the topology changes", TOPOLOGY),
+        row("threaded", "in one area; between areas by source hash", AREAS),
+        row("threaded", "for a group, by the designated router of a link", GROUPS),
     ]
 }

@@ -7,20 +7,19 @@ use throughline_stack::Message;
 use throughline_stack::smoltcp::wire::{
     ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, Ipv4Packet,
 };
-use throughline_wire::{Flow, PLAIN_BYTES, RegionList};
+use throughline_wire::{Flow, RegionList};
 
 use super::table::{INNER, OUTER, SOURCE, host};
 use crate::LabError;
 use crate::experiments::paths::failed;
 
-pub(super) const ETHERNET: usize = 14;
+const ETHERNET: usize = 14;
 /// Of the destination in IPv4's header.
 pub(super) const DESTINATION: usize = 16;
 const HEADER: usize = 20;
 /// Of a packet, with its header.
 const PACKET: usize = 92;
 const UDP: u8 = 17;
-const TTL: usize = 8;
 /// Before a frame, for labels.
 const HEADROOM: usize = 128;
 
@@ -90,13 +89,4 @@ pub(super) fn question(port: PortId, address: Ipv4Addr) -> Vec<u8> {
     ethernet.set_ethertype(EthernetProtocol::Arp);
     request.emit(&mut ArpPacket::new_unchecked(&mut bytes[ETHERNET..]));
     bytes
-}
-
-/// One node less that a labelled packet may pass, as routers count it (RFC 1624).
-pub(super) fn pass(labelled: &mut [u8]) {
-    let packet = &mut labelled[PLAIN_BYTES..];
-    packet[TTL] -= 1;
-    let sum = u16::from_be_bytes([packet[10], packet[11]]);
-    let (sum, carry) = sum.overflowing_add(0x0100);
-    packet[10..12].copy_from_slice(&(sum + u16::from(carry)).to_be_bytes());
 }

@@ -6,6 +6,7 @@ use throughline_forward::{
     FlowCacheConfig, FlowIndex, PortId, PortLabels, Route, Router, RouterConfig, RouterPort,
 };
 use throughline_stack::Host;
+use throughline_stack::smoltcp::time::Instant;
 use throughline_stack::smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Cidr};
 
 use crate::LabError;
@@ -34,9 +35,26 @@ pub(super) fn host(port: PortId, station: u8) -> Host {
 /// # Errors
 /// None that the parameters could cause.
 pub(crate) fn router(routes: usize, index: FlowIndex) -> Result<Router, LabError> {
-    let ports = [INNER, OUTER].map(|port| RouterPort { host: host(port, 1), labels: PortLabels::KNOWN });
     let config = RouterConfig { index, cache: FlowCacheConfig::default(), threaded: false };
+    with_routes(routes, config)
+}
+
+/// The same, with threaded indices of the routes of an area, one in 28 or so: a router has place for 65,535.
+///
+/// # Errors
+/// As [`router`].
+pub(super) fn indexed_router(routes: usize, index: FlowIndex) -> Result<Router, LabError> {
+    let config = RouterConfig { index, cache: FlowCacheConfig::default(), threaded: true };
+    with_routes(routes, config)
+}
+
+/// What lies in the area of [`indexed_router`].
+const AREA: Ipv4Cidr = Ipv4Cidr::new(Ipv4Addr::new(64, 0, 0, 0), 5);
+
+fn with_routes(routes: usize, config: RouterConfig) -> Result<Router, LabError> {
+    let ports = [INNER, OUTER].map(|port| RouterPort { host: host(port, 1), labels: PortLabels::KNOWN });
     let mut router = Router::new(ports.into(), config).map_err(failed)?;
+    router.set_area(vec![IpCidr::Ipv4(AREA)], Instant::ZERO);
     let route = Route::Out { port: OUTER, via: Some(NEXT.into()) };
     for prefix in prefixes().take(routes) {
         router.add_route(IpCidr::Ipv4(prefix), route).map_err(failed)?;

@@ -8,13 +8,16 @@ use throughline_forward::threaded::{Prefix, Route, Table};
 use throughline_forward::{FlowCache, FlowCacheConfig, FlowIndex};
 use throughline_stack::smoltcp::time::{Duration as Time, Instant};
 
-use super::node::{CIRCUIT_PLACES, THREADED_PLACES};
 use super::table::{destinations, prefixes, router};
 use crate::LabError;
 use crate::timing::{Work, in_turns};
 
 /// Flows whose packets come in any order.
 const FLOWS: usize = 32_768;
+/// As many places as there are routes in the Internet, and some.
+const THREADED_PLACES: usize = 1 << 20;
+/// For circuits.
+const CIRCUIT_PLACES: usize = 65_536;
 /// What routers cache for a flow: a port and a hardware address.
 type Way = (u16, [u8; 6]);
 

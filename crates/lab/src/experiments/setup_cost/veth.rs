@@ -76,7 +76,9 @@ impl<'n> World<'n> {
             Scheme::Circuit => Some(indexed(self.circuit(destination, flow)?)),
         };
         self.send(scheme, destination, label, packets)?;
-        Ok(started.elapsed().as_secs_f64() * 1e3)
+        let took = started.elapsed().as_secs_f64() * 1e3;
+        self.node.over();
+        Ok(took)
     }
 
     fn circuit(&mut self, destination: Ipv4Addr, flow: Flow) -> Result<u32, LabError> {
@@ -84,7 +86,7 @@ impl<'n> World<'n> {
         let request = self.out.frames.pop().ok_or_else(|| failed("a circuit's first packet is lost"))?.1;
         let answer = answer(request.bytes())?;
         let now = self.now();
-        self.node.arrive(Scheme::Circuit, OUTER, answer, now, &mut self.out);
+        self.node.arrive(Scheme::Circuit, OUTER, answer, now, &mut self.out)?;
         for (_, frame) in self.out.frames.drain(..) {
             self.inner.send(frame, &mut self.pool).map_err(|(_, error)| error)?;
         }
@@ -123,7 +125,7 @@ impl<'n> World<'n> {
             }
             self.source.flush()?;
             while let Some(frame) = self.inner.receive(&mut self.pool)? {
-                self.take(scheme, INNER, frame, now);
+                self.take(scheme, INNER, frame, now)?;
             }
             if asked.elapsed() > PATIENCE {
                 return Err(failed("a packet is lost on the veth pair"));
@@ -133,12 +135,13 @@ impl<'n> World<'n> {
     }
 
     /// Only the source's: the kernel may have something to say too.
-    fn take(&mut self, scheme: Scheme, port: PortId, frame: Message, now: Instant) {
+    fn take(&mut self, scheme: Scheme, port: PortId, frame: Message, now: Instant) -> Result<(), LabError> {
         let ours = Seen::of(frame.bytes()).is_ok_and(|seen| seen.source() == host(INNER, 2).hardware);
         if ours {
-            self.node.arrive(scheme, port, frame, now, &mut self.out);
+            self.node.arrive(scheme, port, frame, now, &mut self.out)?;
         } else {
             self.pool.give(frame);
         }
+        Ok(())
     }
 }

@@ -81,6 +81,7 @@ impl<'n> World<'n> {
             Scheme::Circuit => Some(indexed(self.circuit(destination, flow)?)),
         };
         let outcome = self.send(scheme, destination, label, packets)?;
+        self.node.over();
         Ok(Outcome { total: self.busy - begun, ..outcome })
     }
 
@@ -148,7 +149,7 @@ impl<'n> World<'n> {
         port: PortId,
         frame: throughline_stack::Message,
     ) -> Result<Lookup, LabError> {
-        let lookup = self.node.arrive(scheme, port, frame, self.now, &mut self.out);
+        let lookup = self.node.arrive(scheme, port, frame, self.now, &mut self.out)?;
         let lookup = lookup.ok_or_else(|| failed("a packet was not sent on"))?;
         let takes = if lookup == Lookup::Long { self.hop.long } else { self.hop.short };
         self.busy = self.busy.max(nanoseconds(self.now)) + takes;
