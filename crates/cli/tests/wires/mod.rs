@@ -110,6 +110,19 @@ impl Forwarder {
         Self(Some(child))
     }
 
+    /// Where consumers of the frames of its port connect that has filters.
+    pub fn filters(&mut self) -> String {
+        let out = self.0.as_mut().unwrap().stderr.as_mut().unwrap();
+        let mut said = Vec::new();
+        let mut octet = [0];
+        while !said.ends_with(b", by that name\n") {
+            out.read_exact(&mut octet).unwrap();
+            said.push(octet[0]);
+        }
+        let said = String::from_utf8(said).unwrap();
+        said.split_once(": at ").unwrap().1.trim_end().trim_end_matches(", by that name").to_owned()
+    }
+
     /// Ends it, and returns the number of this name: of the node, or of a port.
     pub fn counts(mut self) -> impl Fn(Option<&str>, &str) -> u64 {
         let child = self.0.take().unwrap();
