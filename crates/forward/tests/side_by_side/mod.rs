@@ -194,6 +194,8 @@ fn drained(out: &mut Outgoing) -> Leaving {
         leaving.push((port, frame.bytes().to_vec()));
         out.pool.give(frame);
     }
+    // Those that have waited for several next hops leave in any order.
+    leaving.sort();
     leaving
 }
 
