@@ -26,6 +26,9 @@ pub struct Options {
     /// Draw figures too, as SVG files in this folder
     #[arg(long, value_name = "DIR")]
     pub plots: Option<PathBuf>,
+    /// Real traffic too, from this file (pcap or pcapng), where an experiment can use it: filter
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -38,6 +41,7 @@ impl Default for Options {
             seed: 1,
             interop: None,
             plots: None,
+            capture: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Packet filters: all of them run for each packet, and the consumers of each flow kept.
 
+mod captured;
 mod measure;
 mod probe;
 mod report;
@@ -8,6 +9,7 @@ mod traffic;
 use throughline_forward::FlowIndex;
 use throughline_forward::filter::{CompileError, Libpcap};
 
+use captured::Captured;
 pub(crate) use probe::play;
 
 use crate::{Experiment, LabError, Options, Row, Sink, Table, callgrind};
@@ -58,6 +60,8 @@ struct Case {
     /// How many of these read what differs between packets of a flow.
     per_packet: usize,
     flows: usize,
+    /// Whether the packets are those of a capture.
+    captured: bool,
 }
 
 /// The paper's number of filters, ours, and some between them for the plot.
@@ -75,7 +79,7 @@ const TARGETS: [(usize, f64); 2] = [(PAPER, 6.0), (MANY, 100.0)];
 
 /// The first ones alone have targets.
 fn cases(options: &Options) -> Vec<Case> {
-    let plain = |filters| Case { filters, per_packet: 0, flows: FLOWS };
+    let plain = |filters| Case { filters, per_packet: 0, flows: FLOWS, captured: false };
     if options.quick {
         return [PAPER, MANY].map(plain).into();
     }
@@ -109,12 +113,16 @@ impl Experiment for Filter {
             }
             Err(error) => return Err(failed(&error)),
         };
-        let cases = cases(options);
+        let mut cases = cases(options);
+        let capture =
+            options.capture.as_deref().map(|path| Captured::read(path, options.seed)).transpose()?;
+        cases.extend(capture.iter().flat_map(|capture| [PAPER, MANY].map(|filters| capture.case(filters))));
         sink.ahead(cases.len() as u64 + u64::from(options.instructions));
         let mut rows = Vec::new();
         for case in &cases {
             sink.step(&format!("{} filters, {} flows", case.filters, case.flows));
-            for row in measure::rows(&libpcap, *case, options)? {
+            let captured = capture.as_ref().filter(|_| case.captured);
+            for row in measure::rows(&libpcap, *case, captured, options)? {
                 rows.push(row.clone());
                 sink.row(row)?;
             }

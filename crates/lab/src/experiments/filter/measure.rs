@@ -7,18 +7,30 @@ use throughline_forward::filter::{Libpcap, Program, Reference};
 use throughline_forward::{FilterBank, Packet};
 use throughline_stack::smoltcp::time::Instant;
 
+use super::captured::Captured;
 use super::traffic::{Traffic, bank, programs};
 use super::{Case, FLOWS, PAPER, PAPER_SPEEDUP, Scheme, TARGETS};
 use crate::timing::{Work, in_turns};
 use crate::{LabError, Options, Row};
 
 /// The time of each scheme, all in turns, and how much of that of running all programs it is.
-pub(super) fn rows(libpcap: &Libpcap, case: Case, options: &Options) -> Result<Vec<Row>, LabError> {
-    let programs = programs(libpcap, case)?;
-    let traffic = Traffic::new(case, options.seed);
+pub(super) fn rows(
+    libpcap: &Libpcap,
+    case: Case,
+    captured: Option<&Captured>,
+    options: &Options,
+) -> Result<Vec<Row>, LabError> {
+    let programs = match captured {
+        Some(captured) => captured.programs(libpcap, case)?,
+        None => programs(libpcap, case)?,
+    };
+    let made = captured.is_none().then(|| Traffic::new(case, options.seed));
+    let Some(traffic) = captured.map(|captured| &captured.traffic).or(made.as_ref()) else {
+        return Ok(Vec::new());
+    };
     let mut works = Scheme::ALL
         .iter()
-        .map(|scheme| work(libpcap, *scheme, &programs, &traffic))
+        .map(|scheme| work(libpcap, *scheme, &programs, traffic))
         .collect::<Result<Vec<_>, LabError>>()?;
     let (rounds, batch) = if options.quick { (5, 20) } else { (15, 60) };
     let times = in_turns(&mut works, rounds, Duration::from_millis(batch));
@@ -33,7 +45,7 @@ pub(super) fn rows(libpcap: &Libpcap, case: Case, options: &Options) -> Result<V
         rows.push(with_target(row("speedup", "ratio", speedup, case, scheme), case, scheme));
     }
     for scheme in [Scheme::ComputedHash, Scheme::SourceHash] {
-        rows.push(row("hits", "ratio", hits(&programs, &traffic, scheme)?, case, scheme));
+        rows.push(row("hits", "ratio", hits(&programs, traffic, scheme)?, case, scheme));
     }
     Ok(rows)
 }
@@ -45,11 +57,12 @@ pub(super) fn row(metric: &'static str, unit: &'static str, value: f64, case: Ca
         .with("filters", case.filters)
         .with("per_packet", case.per_packet)
         .with("flows", case.flows)
+        .with("traffic", if case.captured { "captured" } else { "made" })
         .with("scheme", scheme.name())
 }
 
 fn with_target(row: Row, case: Case, scheme: Scheme) -> Row {
-    if case.flows != FLOWS || case.per_packet != 0 || scheme != Scheme::SourceHash {
+    if case.captured || case.flows != FLOWS || case.per_packet != 0 || scheme != Scheme::SourceHash {
         return row;
     }
     let row = if case.filters == PAPER { row.paper(PAPER_SPEEDUP) } else { row };

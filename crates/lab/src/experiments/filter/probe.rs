@@ -12,8 +12,8 @@ use crate::{LabError, Row};
 const PACKETS: usize = 200;
 
 const CASES: [Case; 2] = [
-    Case { filters: PAPER, per_packet: 0, flows: FLOWS },
-    Case { filters: MANY, per_packet: 0, flows: FLOWS },
+    Case { filters: PAPER, per_packet: 0, flows: FLOWS, captured: false },
+    Case { filters: MANY, per_packet: 0, flows: FLOWS, captured: false },
 ];
 const SCHEMES: [Scheme; 3] = [Scheme::None, Scheme::ComputedHash, Scheme::SourceHash];
 

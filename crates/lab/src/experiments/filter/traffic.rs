@@ -53,7 +53,7 @@ pub(super) fn bank(programs: &[Program], index: FlowIndex) -> Result<FilterBank,
 pub(super) struct Traffic {
     pub(super) plain: Vec<Vec<u8>>,
     pub(super) labelled: Vec<Vec<u8>>,
-    /// Whose packet comes next: any flow's, whoever was before.
+    /// Whose packet comes next: any flow's, whoever was before; or, of a capture, which packet.
     order: Vec<u32>,
 }
 
@@ -64,12 +64,19 @@ impl Traffic {
     pub(super) fn new(case: Case, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let plain: Vec<Vec<u8>> = (0..case.flows).map(|_| frame(&mut random, case.filters)).collect();
-        let labelled = plain.iter().map(|frame| labelled(frame, &mut random)).collect();
+        let labelled = plain.iter().map(|frame| labelled(frame, flow(&mut random))).collect();
         let order = (0..PACKETS).map(|_| random.below(case.flows as u32)).collect();
         Self { plain, labelled, order }
     }
 
-    /// All packets in their order, again and again: of these, which are those of one flow each.
+    /// Packets as they were captured, each with the flow that its sender would have labelled it with.
+    pub(super) fn captured(packets: Vec<(Vec<u8>, Flow)>) -> Self {
+        let labelled = packets.iter().map(|(frame, flow)| labelled(frame, *flow)).collect();
+        let order = (0..packets.len() as u32).collect();
+        Self { plain: packets.into_iter().map(|(frame, _)| frame).collect(), labelled, order }
+    }
+
+    /// All packets in their order, again and again: of these, which are those of one flow each, or those of a capture.
     pub(super) fn packets<'a>(&'a self, frames: &'a [Vec<u8>]) -> impl Iterator<Item = &'a [u8]> {
         self.order.iter().cycle().map(|flow| &*frames[*flow as usize])
     }
@@ -89,8 +96,12 @@ fn frame(random: &mut Random, filters: usize) -> Vec<u8> {
     frame
 }
 
-fn labelled(frame: &[u8], random: &mut Random) -> Vec<u8> {
-    let flow = Flow { id: random.next(), source_hash: random.next() as u32 };
+/// Any flow.
+pub(super) fn flow(random: &mut Random) -> Flow {
+    Flow { id: random.next(), source_hash: random.next() as u32 }
+}
+
+fn labelled(frame: &[u8], flow: Flow) -> Vec<u8> {
     let mut message = Message::copied(64, frame);
     insert_label(&mut message, Label { flow, threaded: false }, &RegionList::new()).expect("there is room");
     message.bytes().to_vec()
