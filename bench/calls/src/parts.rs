@@ -66,7 +66,7 @@ pub fn rounds(mut exchange: impl FnMut(&Round) -> Result<Vec<u64>, Failure>) -> 
         exchange(&Round { bytes, count: warmup, width })?;
         let begin = Instant::now();
         let times = exchange(&Round { bytes, count, width })?;
-        say(&throughline_lab::peers::report(times, begin.elapsed()))?;
+        say(&throughline_lab::peers::report(times, count, begin.elapsed()))?;
     }
     Ok(())
 }
