@@ -24,9 +24,15 @@ pub type Leaving = Vec<(PortId, Vec<u8>)>;
 
 /// Port n of all routers is 10.200.n.1 and fd00:200:n::1; the neighbour that all ways lead to ends in 9.
 pub struct Routers {
-    all: Vec<(Router, Outgoing)>,
-    neighbors: Vec<Graph>,
+    all: Vec<Place>,
     now: Instant,
+}
+
+/// A router, and the neighbours that it alone talks to.
+struct Place {
+    router: Router,
+    out: Outgoing,
+    neighbors: Vec<Graph>,
 }
 
 /// The hardware address of a router's port, and of its neighbour.
@@ -42,27 +48,69 @@ fn host(port: u16, number: u8) -> Host {
     host
 }
 
+impl Place {
+    fn new((index, threaded): (FlowIndex, bool)) -> Self {
+        let cache = FlowCacheConfig { places: PLACES, ..FlowCacheConfig::default() };
+        let ports = (0..PORTS).map(|port| RouterPort { host: host(port, 1), labels: labels(port) });
+        let router = Router::new(ports.collect(), RouterConfig { index, cache, threaded }).unwrap();
+        let description = "udp > ipv4 > eth; udp > ipv6 > eth; arp > eth; icmp > ipv4; icmp6 > ipv6";
+        let neighbor = |port| Graph::compose(description, host(port, 9), Config::default()).expect("a host");
+        Self { router, out: Outgoing::new(1500, 64), neighbors: (0..PORTS).map(neighbor).collect() }
+    }
+
+    /// What leaves the router, until nobody has anything to say.
+    fn arrive(&mut self, port: u16, frame: Vec<u8>, now: Instant) -> Leaving {
+        let mut all = Leaving::new();
+        let mut arriving = vec![(port, frame)];
+        for _ in 0..ROUNDS {
+            for (port, frame) in arriving.drain(..) {
+                let frame = Message::copied(HEADROOM, &frame);
+                self.router.arrive(PortId(port), frame, now, &mut self.out);
+            }
+            self.router.poll(now, &mut self.out);
+            let leaving = drained(&mut self.out);
+            for (port, frame) in &leaving {
+                self.neighbors[usize::from(port.0)].arrive(Message::copied(HEADROOM, frame), now);
+            }
+            all.extend(leaving);
+            for (neighbor, port) in self.neighbors.iter_mut().zip(0..) {
+                neighbor.tick(now);
+                while let Some(frame) = neighbor.transmit() {
+                    arriving.push((port, frame.bytes().to_vec()));
+                    neighbor.release(frame);
+                }
+            }
+            if arriving.is_empty() {
+                break;
+            }
+        }
+        // How often they ask who somebody is depends on what they remember.
+        all.retain(|(_, frame)| !resolves(frame));
+        all.sort();
+        all
+    }
+}
+
+/// Whether a frame is of ARP or neighbour discovery.
+fn resolves(frame: &[u8]) -> bool {
+    match frame.get(12..14) {
+        Some([8, 6]) => true,
+        Some([0x86, 0xdd]) => {
+            frame.get(20) == Some(&58) && frame.get(54).is_some_and(|kind| (133..=137).contains(kind))
+        }
+        _ => false,
+    }
+}
+
 impl Routers {
     pub fn new() -> Self {
-        let cache = FlowCacheConfig { places: PLACES, ..FlowCacheConfig::default() };
-        let router = |(index, threaded)| {
-            let ports = (0..PORTS).map(|port| RouterPort { host: host(port, 1), labels: labels(port) });
-            let router = Router::new(ports.collect(), RouterConfig { index, cache, threaded }).unwrap();
-            (router, Outgoing::new(1500, 64))
-        };
         let kinds = [
             (FlowIndex::Never, false),
             (FlowIndex::Carried, false),
             (FlowIndex::Computed, false),
             (FlowIndex::Either, true),
         ];
-        let description = "udp > ipv4 > eth; udp > ipv6 > eth; arp > eth; icmp > ipv4; icmp6 > ipv6";
-        let neighbor = |port| Graph::compose(description, host(port, 9), Config::default()).expect("a host");
-        Self {
-            all: kinds.into_iter().map(router).collect(),
-            neighbors: (0..PORTS).map(neighbor).collect(),
-            now: Instant::from_secs(1),
-        }
+        Self { all: kinds.into_iter().map(Place::new).collect(), now: Instant::from_secs(1) }
     }
 
     pub fn pass(&mut self, milliseconds: u64) {
@@ -75,68 +123,35 @@ impl Routers {
             IpCidr::Ipv4(_) => host(port, 9).addresses[0].address(),
             IpCidr::Ipv6(_) => host(port, 9).addresses[1].address(),
         };
-        for (router, _) in &mut self.all {
+        for Place { router, .. } in &mut self.all {
             let _ = router.add_route(prefix, Route::Out { port: PortId(port), via: Some(via.into()) });
         }
     }
 
     /// A prefix is reached no longer.
     pub fn lose(&mut self, prefix: IpCidr) {
-        self.all.iter_mut().for_each(|(router, _)| _ = router.remove_route(prefix));
+        self.all.iter_mut().for_each(|place| _ = place.router.remove_route(prefix));
     }
 
     /// A frame comes, to the hardware address of the port; what leaves all routers.
     pub fn arrive(&mut self, port: u16, frame: &[u8], label: Option<Label>) -> Leaving {
-        let mut all = Leaving::new();
-        let mut arriving = vec![(port, labelled(frame, label))];
-        for _ in 0..ROUNDS {
-            let leaving = self.one_round(&arriving);
-            arriving.clear();
-            for (port, frame) in &leaving {
-                self.neighbors[usize::from(port.0)].arrive(Message::copied(HEADROOM, frame), self.now);
-            }
-            for (neighbor, port) in self.neighbors.iter_mut().zip(0..) {
-                neighbor.tick(self.now);
-                while let Some(frame) = neighbor.transmit() {
-                    arriving.push((port, frame.bytes().to_vec()));
-                    neighbor.release(frame);
-                }
-            }
-            all.extend(leaving);
-            if arriving.is_empty() {
-                break;
-            }
-        }
-        all
-    }
-
-    fn one_round(&mut self, arriving: &[(u16, Vec<u8>)]) -> Leaving {
-        let now = self.now;
-        let mut first: Option<Leaving> = None;
-        for (router, out) in &mut self.all {
-            for (port, frame) in arriving {
-                router.arrive(PortId(*port), Message::copied(HEADROOM, frame), now, out);
-            }
-            router.poll(now, out);
-            let leaving = drained(out);
-            match &first {
-                None => first = Some(leaving),
-                Some(first) => assert_eq!(&leaving, first, "{arriving:02x?}"),
-            }
-        }
-        first.unwrap_or_default()
+        let (now, frame) = (self.now, labelled(frame, label));
+        let mut leaving = self.all.iter_mut().map(|place| place.arrive(port, frame.clone(), now));
+        let first = leaving.next().unwrap_or_default();
+        leaving.for_each(|leaving| assert_eq!(leaving, first, "{frame:02x?}"));
+        first
     }
 
     /// Packets that were led by an index, and flows that were found, in the routers that can.
     pub fn spared(&self) -> (u64, u64) {
-        let (router, _) = &self.all[3];
+        let Place { router, .. } = &self.all[3];
         let found = (0..PORTS).map(|port| router.flow_counts(PortId(port)).hits).sum();
         (router.counts().threaded, found)
     }
 
     /// The index of a prefix in the router that has some.
     pub fn index_of(&self, prefix: IpCidr) -> u32 {
-        self.all[3].0.index_of(prefix)
+        self.all[3].router.index_of(prefix)
     }
 }
 
@@ -194,8 +209,6 @@ fn drained(out: &mut Outgoing) -> Leaving {
         leaving.push((port, frame.bytes().to_vec()));
         out.pool.give(frame);
     }
-    // Those that have waited for several next hops leave in any order.
-    leaving.sort();
     leaving
 }
 
