@@ -18,6 +18,8 @@ struct Outgoing<S> {
     arrived: RangeSet,
     octets_arrived: u64,
     all_arrived: bool,
+    /// It left at once.
+    left: bool,
 }
 
 /// The messages posted, in order, as long as their completion is awaited.
@@ -33,6 +35,9 @@ pub struct Outbox<S> {
     /// Messages that the peer has completely.
     completed: u64,
     limit: usize,
+    /// How many of `messages` left at once. They have places of their own, so that who posts no more than `limit` is never refused
+    /// because of them.
+    left: usize,
     spare: Vec<RangeSet>,
 }
 
@@ -44,7 +49,8 @@ pub struct Leaving {
 }
 
 impl<S: Source> Outbox<S> {
-    /// Nothing to send; so many messages may be sent before the peer said anything, and at most `limit` be outstanding.
+    /// Nothing to send; so many messages may be sent before the peer said anything, and at most `limit` be outstanding, and as
+    /// many that left at once.
     pub fn new(credit: u64, limit: usize) -> Self {
         Self {
             messages: VecDeque::with_capacity(limit.min(ROOM)),
@@ -54,13 +60,14 @@ impl<S: Source> Outbox<S> {
             credit,
             completed: 0,
             limit,
+            left: 0,
             spare: RangeSet::some(limit.min(ROOM)),
         }
     }
 
     /// Adds a message, unless there are too many; then it is given back.
     pub fn post(&mut self, source: S, immediate: Option<u32>) -> Result<(), S> {
-        if self.messages.len() >= self.limit {
+        if self.messages.len() - self.left >= self.limit {
             return Err(source);
         }
         let arrived = self.spare.pop().unwrap_or_default();
@@ -70,6 +77,7 @@ impl<S: Source> Outbox<S> {
             arrived,
             octets_arrived: 0,
             all_arrived: false,
+            left: false,
         });
         Ok(())
     }
@@ -78,10 +86,7 @@ impl<S: Source> Outbox<S> {
     #[inline]
     pub fn is_free(&self) -> bool {
         let end = self.base + self.messages.len() as u64;
-        self.next == (end, 0)
-            && end < self.credit
-            && self.again.is_empty()
-            && self.messages.len() < self.limit
+        self.next == (end, 0) && end < self.credit && self.again.is_empty() && self.left < self.limit
     }
 
     /// Adds a message that leaves at once, and whole, if there [is](Self::is_free) nothing in its way.
@@ -95,7 +100,9 @@ impl<S: Source> Outbox<S> {
             arrived,
             octets_arrived: 0,
             all_arrived: false,
+            left: true,
         });
+        self.left += 1;
         self.next.0 += 1;
         leaving
     }
@@ -298,6 +305,7 @@ impl<S: Source> Outbox<S> {
     pub fn take_oldest(&mut self) -> Option<S> {
         let mut oldest = self.messages.pop_front()?;
         self.base += 1;
+        self.left -= usize::from(oldest.left);
         self.next = self.next.max((self.base, 0));
         oldest.arrived.clear();
         self.spare.push(oldest.arrived);
@@ -315,5 +323,26 @@ impl<S: Source> Outgoing<S> {
     fn has(&self, piece: &Piece) -> bool {
         self.all_arrived
             || piece.start < piece.end && self.arrived.contains(piece.start.into()..piece.end.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages that left at once take nobody's place: a VI posts as many as its queue holds, and counts on all being taken.
+    #[test]
+    fn messages_that_left_at_once_have_places_of_their_own() {
+        let mut outbox: Outbox<Vec<u8>> = Outbox::new(100, 3);
+        let mut left = 0;
+        while outbox.is_free() {
+            outbox.post_leaving(vec![0]);
+            left += 1;
+        }
+        assert_eq!(left, 3);
+        assert!((0..3).all(|n| outbox.post(vec![n], None).is_ok()));
+        assert_eq!(outbox.post(vec![3], None), Err(vec![3]));
+        assert_eq!(outbox.take_oldest(), Some(vec![0]));
+        assert_eq!(outbox.post(vec![3], None), Err(vec![3]), "the place of one that left");
     }
 }
