@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::has;
 use wires::{
-    Forwarder, Namespace,
+    Forwarder,
     ends::{BULK, GROUP_PACKETS, exchange},
 };
 
@@ -60,20 +60,9 @@ fn indices_inside_an_area_hashes_between_areas_and_groups_by_index() {
     if !has("ping") || !has("nsenter") {
         return;
     }
-    let spaces: Vec<Namespace> = (0..5).map_while(|_| Namespace::new()).collect();
-    let [left, one, two, three, right] = &spaces[..] else { return };
-    one.wire("left", left, "eth0");
-    one.wire("right", two, "left");
-    two.wire("right", three, "left");
-    three.wire("right", right, "eth0");
     // With room for labels.
-    for (space, name) in [(one, "right"), (two, "left"), (two, "right"), (three, "left")] {
-        space.ip(&format!("link set {name} mtu 1600"));
-    }
-    left.call("10.0.0.9/24", "fd00:0::9/64");
-    right.call("10.0.3.9/24", "fd00:3::9/64");
-    left.ip("route add default via 10.0.0.1");
-    right.ip("route add default via 10.0.3.1");
+    let Some((spaces, _)) = wires::line(1600) else { return };
+    let [left, one, two, three, right] = &spaces;
     let forwarders: Vec<Forwarder> = (0..)
         .zip([one, two, three])
         .map(|(n, space)| Forwarder::start(space, &format!("areas-{n}"), &router(n)))

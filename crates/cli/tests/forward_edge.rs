@@ -81,18 +81,8 @@ fn labelled_between_routers(inner_mtu: usize) {
     if !has("ping") || !has("nsenter") {
         return;
     }
-    let spaces: Vec<Namespace> = (0..5).map_while(|_| Namespace::new()).collect();
-    let [left, one, two, three, right] = &spaces[..] else { return };
-    one.wire("left", left, "eth0");
-    one.wire("right", two, "left");
-    two.wire("right", three, "left");
-    three.wire("right", right, "eth0");
-    for (space, name) in [(one, "right"), (two, "left"), (two, "right"), (three, "left")] {
-        space.ip(&format!("link set {name} mtu {inner_mtu}"));
-    }
-    let v6 = left.call("10.0.0.9/24", "fd00:0::9/64") & right.call("10.0.3.9/24", "fd00:3::9/64");
-    left.ip("route add default via 10.0.0.1");
-    right.ip("route add default via 10.0.3.1");
+    let Some((spaces, v6)) = wires::line(inner_mtu) else { return };
+    let [left, one, two, three, right] = &spaces;
     let forwarders: Vec<Forwarder> = (0..)
         .zip([one, two, three])
         .map(|(n, space)| Forwarder::start(space, &format!("edge-{inner_mtu}-{n}"), &router(n)))

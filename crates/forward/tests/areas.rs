@@ -2,22 +2,15 @@
 
 mod line;
 mod network;
+mod packets;
 
 use std::net::IpAddr;
 
 use line::{Line, Setting};
 use proptest::prelude::*;
-use throughline_forward::{
-    Assignment, HEADROOM, Label, Packet, PortId, PortLabels, Route, Router, insert_label, threaded::NO_INDEX,
-};
-use throughline_stack::{
-    Message,
-    smoltcp::{
-        time::Duration,
-        wire::{IpCidr, Ipv4Packet},
-    },
-};
-use throughline_wire::{Flow, RegionList};
+use throughline_forward::{Assignment, Label, Packet, PortId, PortLabels, Route, Router, threaded::NO_INDEX};
+use throughline_stack::smoltcp::{time::Duration, wire::IpCidr};
+use throughline_wire::Flow;
 
 /// Networks 0 to 2 and their routers are one area, network 3 is another, and router 2 is between them.
 fn areas(outer: PortLabels) -> Line {
@@ -38,24 +31,8 @@ fn network(n: u8) -> IpCidr {
 }
 
 fn packet(to: [u8; 4], lives: u8, label: Option<Label>) -> Vec<u8> {
-    let mut bytes = vec![0; 14 + 60];
-    bytes[..6].copy_from_slice(&network::host(0, 1).hardware.0);
-    bytes[6..12].copy_from_slice(&network::host(0, 2).hardware.0);
-    bytes[12..14].copy_from_slice(&[8, 0]);
-    let mut packet = Ipv4Packet::new_unchecked(&mut bytes[14..]);
-    packet.set_version(4);
-    packet.set_header_len(20);
-    packet.set_total_len(60);
-    packet.set_hop_limit(lives);
-    packet.set_next_header(253.into());
-    packet.set_src_addr([10, 0, 0, 2].into());
-    packet.set_dst_addr(to.into());
-    packet.fill_checksum();
-    let mut message = Message::copied(HEADROOM, &bytes);
-    if let Some(label) = label {
-        insert_label(&mut message, label, &RegionList::new()).unwrap();
-    }
-    message.bytes().to_vec()
+    let [router, sender] = [1, 2].map(|number| network::host(0, number).hardware);
+    packets::v4((sender, router), ([10, 0, 0, 2], to), (253, lives), label)
 }
 
 /// Of each frame between routers of which the protocol is the packets': whether its label is an index.

@@ -1,6 +1,7 @@
 //! Packets to groups through routers that agree on indices of the groups: they reach whom they reach without.
 
 mod network;
+mod packets;
 
 use std::net::IpAddr;
 
@@ -8,17 +9,16 @@ use network::host;
 use proptest::prelude::*;
 use throughline_forward::{
     Assignment, FlowCacheConfig, FlowIndex, HEADROOM, Label, MulticastConfig, Outgoing, Packet, PortId,
-    PortLabels, Refused, Route, RouteError, Router, RouterConfig, RouterPort, insert_label,
-    threaded::NO_INDEX,
+    PortLabels, Refused, Route, RouteError, Router, RouterConfig, RouterPort, threaded::NO_INDEX,
 };
 use throughline_stack::{
     Message,
     smoltcp::{
         time::{Duration, Instant},
-        wire::{IpCidr, Ipv4Packet},
+        wire::{EthernetAddress, IpCidr},
     },
 };
-use throughline_wire::{Flow, RegionList};
+use throughline_wire::Flow;
 
 const ROUTERS: u16 = 3;
 const OWN: PortId = PortId(0);
@@ -114,24 +114,8 @@ impl Lan {
 }
 
 fn frame(source: [u8; 4], group: [u8; 4], lives: u8, label: Option<Label>) -> Vec<u8> {
-    let mut bytes = vec![0; 14 + 60];
-    bytes[..6].copy_from_slice(&[1, 0, 0x5e, group[1] & 0x7f, group[2], group[3]]);
-    bytes[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 99]);
-    bytes[12..14].copy_from_slice(&[8, 0]);
-    let mut packet = Ipv4Packet::new_unchecked(&mut bytes[14..]);
-    packet.set_version(4);
-    packet.set_header_len(20);
-    packet.set_total_len(60);
-    packet.set_hop_limit(lives);
-    packet.set_next_header(17.into());
-    packet.set_src_addr(source.into());
-    packet.set_dst_addr(group.into());
-    packet.fill_checksum();
-    let mut message = Message::copied(HEADROOM, &bytes);
-    if let Some(label) = label {
-        insert_label(&mut message, label, &RegionList::new()).unwrap();
-    }
-    message.bytes().to_vec()
+    let to = EthernetAddress([1, 0, 0x5e, group[1] & 0x7f, group[2], group[3]]);
+    packets::v4((EthernetAddress([2, 0, 0, 0, 0, 99]), to), (source, group), (17, lives), label)
 }
 
 #[test]

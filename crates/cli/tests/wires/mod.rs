@@ -15,13 +15,16 @@ pub struct Namespace(Child);
 impl Namespace {
     /// A new one; where that is not allowed, this is said aloud.
     pub fn new() -> Option<Self> {
+        let skipped =
+            || eprintln!("SKIPPED: no network namespaces (root has them, and `unshare` makes them)");
         let sleeper = Command::new("unshare").args(["-n", "sleep", "300"]).stderr(Stdio::null()).spawn();
-        let namespace = Self(sleeper.ok()?);
-        let begun = Instant::now();
+        let mut namespace = Self(sleeper.inspect_err(|_| skipped()).ok()?);
+        let (begun, ours) = (Instant::now(), fs::read_link("/proc/self/ns/net").ok());
         // Until it is in its own.
-        while namespace.link() == fs::read_link("/proc/self/ns/net").ok() {
-            if begun.elapsed() > Duration::from_secs(5) {
-                eprintln!("SKIPPED: no network namespaces (root has them)");
+        while namespace.link().is_none_or(|link| Some(link) == ours) {
+            let refused = namespace.0.try_wait().ok()?.is_some();
+            if refused || begun.elapsed() > Duration::from_secs(5) {
+                skipped();
                 return None;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -92,6 +95,25 @@ impl Drop for Namespace {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// A host, three routers and a host in a row, without routes but those of the hosts. The routers' ports are `left` and `right`; the
+/// wires between them carry so many bytes. And whether there is IPv6.
+pub fn line(inner_mtu: usize) -> Option<([Namespace; 5], bool)> {
+    let spaces: Vec<Namespace> = (0..5).map_while(|_| Namespace::new()).collect();
+    let spaces: [Namespace; 5] = spaces.try_into().ok()?;
+    let [left, one, two, three, right] = &spaces;
+    one.wire("left", left, "eth0");
+    one.wire("right", two, "left");
+    two.wire("right", three, "left");
+    three.wire("right", right, "eth0");
+    for (space, name) in [(one, "right"), (two, "left"), (two, "right"), (three, "left")] {
+        space.ip(&format!("link set {name} mtu {inner_mtu}"));
+    }
+    let v6 = left.call("10.0.0.9/24", "fd00:0::9/64") & right.call("10.0.3.9/24", "fd00:3::9/64");
+    left.ip("route add default via 10.0.0.1");
+    right.ip("route add default via 10.0.3.1");
+    Some((spaces, v6))
 }
 
 /// The forwarder at work in a namespace.

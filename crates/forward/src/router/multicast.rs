@@ -96,8 +96,9 @@ impl Multicast {
     }
 }
 
+/// Those behind the first [`MOST_PORTS`] have none, and no group leaves by them.
 fn bit(port: PortId) -> u64 {
-    1 << port.0
+    1_u64.checked_shl(port.0.into()).unwrap_or(0)
 }
 
 /// Whether packets to a group leave their link at all (RFC 5771, 4; RFC 4291, 2.7).
@@ -193,8 +194,10 @@ impl Router {
                 let from = IpAddress::from(seen.ip.source);
                 self.ports[port.index()].host.addresses.iter().any(|cidr| cidr.contains_addr(&from))
             }
-            IpAddr::V6(from) => from.is_unicast_link_local() && seen.ip.hops == 255,
+            IpAddr::V6(from) => from.is_unicast_link_local(),
         };
+        // Nobody beyond the link can have sent it (RFC 5082).
+        let near = near && seen.ip.hops == 255;
         let link =
             self.multicast.as_mut().and_then(|multicast| multicast.links.get_mut(port.index())?.as_mut());
         match link.filter(|_| near) {
@@ -307,4 +310,20 @@ fn lowest(ports: &mut u64) -> PortId {
     let port = PortId(ports.trailing_zeros() as u16);
     *ports &= ports.wrapping_sub(1);
     port
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_by_a_port_without_a_bit_goes_to_all_of_the_group() {
+        let group = IpAddr::from([239, 1, 1, 1]);
+        let multicast = Multicast { groups: HashMap::from([(group, 0b11)]), links: Vec::new() };
+        let ports = |from| multicast.ports(PortId(from), None, group);
+        assert_eq!(
+            [0, 2, 63, 64, u16::MAX].map(ports),
+            [0b10, 0b11, 0b11, 0b11, 0b11].map(|set| Some((set, false)))
+        );
+    }
 }
