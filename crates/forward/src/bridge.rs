@@ -3,9 +3,13 @@
 //! Two lookups per frame: of the destination, to send it there, and of the source, to learn. With an index on addresses, which
 //! their manufacturer or the network's keeper assigned and labels carry, each is one step.
 
+mod counts;
+mod label;
+mod stations;
+
 use std::collections::HashMap;
 
-use throughline_demux::{ConfigError, EthernetAddress as Key, Keyed, Locator, Slot, Swiss};
+use throughline_demux::{ConfigError, EthernetAddress as Key, Keyed, Slot, Swiss};
 use throughline_stack::{
     Bucket, Message, Rate,
     smoltcp::{
@@ -13,17 +17,14 @@ use throughline_stack::{
         wire::EthernetAddress,
     },
 };
-use throughline_wire::RegionList;
 
+use self::stations::Station;
+pub use self::{counts::BridgeCounts, label::AddressIndices};
 use crate::{
-    Assignment, FlowCache, FlowCacheConfig, FlowCounts, Label, Labeller, Outgoing, Packet, PortId,
-    PortLabels,
-    edge::{Edge, FlowKey, has_room},
+    Assignment, FlowCache, FlowCacheConfig, FlowCounts, Labeller, Outgoing, Packet, PortId, PortLabels,
+    edge::Edge,
     frame::{ETHERNET, is_labelled},
-    insert_label,
-    ip::Ip,
     remove_label,
-    threaded::NO_INDEX,
 };
 
 /// How a bridge works.
@@ -67,41 +68,6 @@ impl Default for BridgeConfig {
     }
 }
 
-/// What became of the frames that came to a bridge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BridgeCounts {
-    /// Frames that arrived.
-    pub arrived: u64,
-    /// Sent to the one port that their destination is behind.
-    pub forwarded: u64,
-    /// Sent to all other ports.
-    pub flooded: u64,
-    /// Not sent, since their destination is where they came from.
-    pub near: u64,
-    /// Dropped, since there were too many to flood.
-    pub storm: u64,
-    /// Dropped: to a group that no bridge forwards to, from an impossible address, or no frame.
-    pub refused: u64,
-    /// Addresses not learnt for want of room.
-    pub full: u64,
-    /// Addresses that were at another port before.
-    pub moved: u64,
-    /// Frames that were given a label.
-    pub labelled: u64,
-    /// Frames whose label was taken off, since the port's stations know none or the link has no room for it.
-    pub unlabelled: u64,
-    /// Labels that came by a port whose stations are said to know none: they were taken off, unread.
-    pub distrusted: u64,
-}
-
-/// Where an address was heard from last.
-#[derive(Clone, Copy, Debug)]
-struct Station {
-    address: EthernetAddress,
-    port: PortId,
-    heard: Instant,
-}
-
 /// A bridge between ports.
 pub struct Bridge {
     ports: Vec<Port>,
@@ -128,9 +94,6 @@ struct Port {
     /// The labels of flows, if they are not those of addresses.
     edge: Option<Edge>,
 }
-
-/// How many stations are looked at for their age with each frame.
-const LOOKED_AT: usize = 2;
 
 impl Bridge {
     /// A bridge between these ports. It changes no packets, so it sets no flow labels of IPv6.
@@ -175,17 +138,6 @@ impl Bridge {
         self.ports[port.index()].cache.counts()
     }
 
-    /// How many addresses are known.
-    pub fn known(&self) -> usize {
-        self.table.len()
-    }
-
-    /// The port that an address was last heard from, if that was not too long ago.
-    pub fn port_of(&mut self, address: EthernetAddress, now: Instant) -> Option<PortId> {
-        let slot = self.table.find(&Key::new(address.0))?;
-        self.fresh(slot, now)
-    }
-
     /// Takes a frame that came in by a port, and puts what leaves into `out`.
     ///
     /// # Panics
@@ -224,100 +176,6 @@ impl Bridge {
         }
     }
 
-    #[inline]
-    fn find(
-        &mut self,
-        from: PortId,
-        address: EthernetAddress,
-        label: Option<Label>,
-        now: Instant,
-    ) -> Option<PortId> {
-        let index = label.map(|label| AddressIndices::of(label).destination.into());
-        let slot = self.look_up(from, address, index, now)?;
-        self.fresh(slot, now)
-    }
-
-    /// Where a station is in the list: by index, otherwise by its address.
-    #[inline]
-    fn look_up(
-        &mut self,
-        from: PortId,
-        address: EthernetAddress,
-        index: Option<u32>,
-        now: Instant,
-    ) -> Option<Slot> {
-        let key = Key::new(address.0);
-        let Some(index) = index else { return self.table.find(&key) };
-        let cache = &mut self.ports[from.index()].cache;
-        if let Some(slot) = cache.find(index, &address.0, now) {
-            return Some(Slot(slot));
-        }
-        let slot = self.table.find(&key)?;
-        cache.put(index, address.0, slot.0, now);
-        Some(slot)
-    }
-
-    /// The port of a station that was heard from lately.
-    #[inline]
-    fn fresh(&self, slot: Slot, now: Instant) -> Option<PortId> {
-        let station = self.stations.get(slot.0 as usize)?;
-        (now < station.heard + self.config.ageing).then_some(station.port)
-    }
-
-    #[inline]
-    fn learn(&mut self, port: PortId, address: EthernetAddress, label: Option<Label>, now: Instant) {
-        let index = label.map(|label| AddressIndices::of(label).source.into());
-        let Some(slot) = self.look_up(port, address, index, now) else {
-            return self.add(address, port, now);
-        };
-        let station = &mut self.stations[slot.0 as usize];
-        self.counts.moved += u64::from(station.port != port);
-        (station.port, station.heard) = (port, now);
-    }
-
-    #[cold]
-    fn add(&mut self, address: EthernetAddress, port: PortId, now: Instant) {
-        let station = Station { address, port, heard: now };
-        let slot = self.unused.pop().unwrap_or(Slot(self.stations.len() as u32));
-        if self.table.insert_new(Key::new(address.0), slot).is_err() {
-            // There are as many as may be.
-            self.counts.full += 1;
-            return;
-        }
-        match self.stations.get_mut(slot.0 as usize) {
-            Some(place) => *place = station,
-            None => self.stations.push(station),
-        }
-    }
-
-    /// Forgets who was silent for too long; a few are looked at each time.
-    #[inline]
-    fn age(&mut self, now: Instant) {
-        for _ in 0..LOOKED_AT {
-            let Some(station) = self.stations.get(self.hand) else {
-                self.hand = 0;
-                return;
-            };
-            if now >= station.heard + self.config.ageing {
-                self.forget(Slot(self.hand as u32));
-            }
-            self.hand += 1;
-        }
-    }
-
-    #[cold]
-    fn forget(&mut self, slot: Slot) {
-        let key = Key::new(self.stations[slot.0 as usize].address.0);
-        // Not one whose place is empty already.
-        if self.table.find(&key) != Some(slot) {
-            return;
-        }
-        self.table.remove(&key);
-        self.unused.push(slot);
-        // The slot will be another's.
-        self.ports.iter_mut().for_each(|port| port.cache.invalidate());
-    }
-
     /// Sends a frame to all ports but that which it came by.
     fn flood(&mut self, from: PortId, frame: Message, now: Instant, out: &mut Outgoing) {
         if !self.ports[from.index()].floods.take(now.total_micros().max(0) as u64) {
@@ -352,34 +210,6 @@ impl Bridge {
         out.push(port, frame);
     }
 
-    /// Gives a frame of a station that knows no labels one, if those that it goes to know them and the link has room for it. Whether
-    /// it has got one.
-    #[inline]
-    fn give(&mut self, from: PortId, to: PortId, frame: &mut Message, now: Instant) -> bool {
-        let to = &self.ports[to.index()];
-        if !to.labels || !has_room(frame.len(), to.mtu) {
-            return false;
-        }
-        let Some(new) = self.ports[from.index()].new else { return false };
-        let label = Packet::of(frame.bytes()).ok().and_then(|packet| self.label(from, new, &packet, now));
-        let given = label.is_some_and(|label| insert_label(frame, label, &RegionList::new()).is_ok());
-        self.counts.labelled += u64::from(given);
-        given
-    }
-
-    /// The label of a packet that has none. Only those of IP have one, as routers read no others behind it.
-    #[inline]
-    fn label(&mut self, from: PortId, new: Assignment, packet: &Packet<'_>, now: Instant) -> Option<Label> {
-        let ip = Ip::of(packet.ethertype, packet.bytes()).ok()?;
-        if new == Assignment::Assigned {
-            let index = |address: EthernetAddress| self.indices.get(&address.0).copied();
-            let (destination, source) = (index(packet.destination())?, index(packet.source())?);
-            return Some(self.ids.assigned(AddressIndices { destination, source }));
-        }
-        let edge = self.ports[from.index()].edge.as_mut()?;
-        edge.label(&FlowKey::of(&ip, packet.bytes()), now, 0, || NO_INDEX)
-    }
-
     #[cold]
     fn refuse(&mut self, frame: Message, out: &mut Outgoing) {
         self.counts.refused += 1;
@@ -391,29 +221,4 @@ impl Bridge {
 #[inline]
 fn is_reserved(address: EthernetAddress) -> bool {
     matches!(address.0, [1, 0x80, 0xc2, 0, 0, 0..=0x0f])
-}
-
-/// The indices of a frame's two addresses, assigned together with the addresses: the paper's third way. They share the word
-/// of the label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AddressIndices {
-    /// That of whom the frame is for.
-    pub destination: u16,
-    /// That of whom it is from.
-    pub source: u16,
-}
-
-impl AddressIndices {
-    /// Those that a label carries, or any two numbers where it carries something else.
-    #[inline]
-    pub fn of(label: Label) -> Self {
-        let word = label.flow.source_hash;
-        Self { destination: word as u16, source: (word >> 16) as u16 }
-    }
-
-    /// As the word of a label.
-    #[inline]
-    pub fn word(self) -> u32 {
-        u32::from(self.destination) | u32::from(self.source) << 16
-    }
 }

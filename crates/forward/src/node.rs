@@ -17,6 +17,7 @@ use crate::{
     Bridge, BridgePort, FilterBank, ForwardConfig, Link, MulticastConfig, Outgoing, Packet, PortConfig,
     PortId, ProtocolConfig, ProtocolKind, Role, RouteError, Router, RouterError, RouterPort, RouterSetup,
     filter::{Delivery, DeliveryConfig, View},
+    frame::is_labelled,
     routing::{
         DistanceVector, DistanceVectorConfig, Interface, LinkState, LinkStateConfig, LinkStateTimers,
         Routing, Timers, rip::Version,
@@ -52,6 +53,8 @@ pub struct Node {
 
 /// Who wants copies of the frames of a port.
 struct PortFilters {
+    /// Whether labels of the link are believed. They say only where to look first, yet who lies slows down others.
+    labels: bool,
     bank: FilterBank,
     delivery: Delivery,
 }
@@ -320,15 +323,16 @@ impl PortFilters {
         let bank = FilterBank::new(config.filters)?;
         let delivery =
             Delivery::listen(&Nic::shm()?, port.link.name().as_bytes(), DeliveryConfig::default())?;
-        Ok(Some(Self { bank, delivery }))
+        Ok(Some(Self { labels: port.labels.known, bank, delivery }))
     }
 
     /// Lets those have a frame who want it.
     #[inline]
     fn show(&mut self, frame: &[u8], now: Instant) {
         if !self.bank.is_empty()
-            && let Ok(packet) = Packet::of(frame)
+            && let Ok(mut packet) = Packet::of(frame)
         {
+            packet.label = packet.label.filter(|_| self.labels || !is_labelled(frame));
             self.delivery.deliver(self.bank.consumers(&packet, now), &View::from(&packet));
         }
     }

@@ -3,7 +3,7 @@
 mod network;
 mod packets;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use network::host;
 use proptest::prelude::*;
@@ -25,7 +25,8 @@ const OWN: PortId = PortId(0);
 const LAN: PortId = PortId(1);
 /// The network that all routers are on.
 const COMMON: u16 = 1;
-const GROUP: [u8; 4] = [239, 1, 1, 1];
+const GROUP: IpAddr = IpAddr::V4(Ipv4Addr::new(239, 1, 1, 1));
+const GROUP6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xff05, 0, 0, 0, 0, 0, 1, 1));
 
 /// Router n has port 0 to network 10 + n, where its address ends in 1, and port 1 to a network with all the others, where its
 /// address ends in n + 1.
@@ -49,9 +50,14 @@ impl Lan {
             let config = RouterConfig { index: FlowIndex::Either, cache, threaded };
             let mut router = Router::new(ports, config).unwrap();
             for other in (0..ROUTERS).filter(|other| *other != n) {
-                let prefix: IpCidr = format!("10.0.{}.0/24", 10 + other).parse().unwrap();
-                let via = Some(format!("10.0.{COMMON}.{}", other + 1).parse().unwrap());
-                router.add_route(prefix, Route::Out { port: LAN, via }).unwrap();
+                for (prefix, via) in [
+                    (format!("10.0.{}.0/24", 10 + other), format!("10.0.{COMMON}.{}", other + 1)),
+                    (format!("fd00:{:x}::/64", 10 + other), format!("fd00:{COMMON:x}::{}", other + 1)),
+                ] {
+                    let prefix: IpCidr = prefix.parse().unwrap();
+                    let via = Some(via.parse().unwrap());
+                    router.add_route(prefix, Route::Out { port: LAN, via }).unwrap();
+                }
             }
             if threaded {
                 let config = MulticastConfig { priority: n as u8 + 1, ..MulticastConfig::new(n.into()) };
@@ -64,8 +70,8 @@ impl Lan {
         Self { routers, out: Outgoing::new(1500, 256), now, common: Vec::new(), own }
     }
 
-    fn set_group(&mut self, n: usize, group: [u8; 4], ports: &[PortId]) {
-        self.routers[n].set_group(group.into(), ports, self.now).unwrap();
+    fn set_group(&mut self, n: usize, group: IpAddr, ports: &[PortId]) {
+        self.routers[n].set_group(group, ports, self.now).unwrap();
     }
 
     fn run_for(&mut self, seconds: u64) {
@@ -113,68 +119,114 @@ impl Lan {
     }
 }
 
-fn frame(source: [u8; 4], group: [u8; 4], lives: u8, label: Option<Label>) -> Vec<u8> {
-    let to = EthernetAddress([1, 0, 0x5e, group[1] & 0x7f, group[2], group[3]]);
-    packets::v4((EthernetAddress([2, 0, 0, 0, 0, 99]), to), (source, group), (17, lives), label)
+fn frame(source: IpAddr, group: IpAddr, lives: u8, label: Option<Label>) -> Vec<u8> {
+    let from = EthernetAddress([2, 0, 0, 0, 0, 99]);
+    match (source, group) {
+        (IpAddr::V4(source), IpAddr::V4(group)) => {
+            let [_, b, c, d] = group.octets();
+            let to = EthernetAddress([1, 0, 0x5e, b & 0x7f, c, d]);
+            packets::v4((from, to), (source.octets(), group.octets()), (17, lives), label)
+        }
+        (IpAddr::V6(source), IpAddr::V6(group)) => {
+            let [.., a, b, c, d] = group.octets();
+            let to = EthernetAddress([0x33, 0x33, a, b, c, d]);
+            packets::v6((from, to), (source, group), (17, lives), label)
+        }
+        _ => panic!("{source} and {group}"),
+    }
+}
+
+/// A host on a network.
+fn source(v6: bool, network: u8) -> IpAddr {
+    let text = if v6 { format!("fd00:{network:x}::9") } else { format!("10.0.{network}.9") };
+    text.parse().unwrap()
+}
+
+/// How many lives the first packet that was sent to a network has left.
+fn lives(packet: &[u8]) -> u8 {
+    packet[if packet[0] >> 4 == 4 { 8 } else { 7 }]
+}
+
+fn goes_by_its_index(v6: bool) {
+    let (group, other) =
+        if v6 { (GROUP6, "ff05::1:2".parse().unwrap()) } else { (GROUP, IpAddr::from([239, 1, 1, 2])) };
+    let outer = PortLabels { new: Some(Assignment::Random), ..PortLabels::UNKNOWN };
+    let mut lan = Lan::new(true, outer);
+    (0..3).for_each(|n| lan.set_group(n, group, &[OWN, LAN]));
+    lan.set_group(2, other, &[OWN, LAN]);
+    lan.run_for(25);
+    let index = lan.routers[0].group_index(LAN, group);
+    assert_ne!(index, NO_INDEX);
+    assert!(lan.routers.iter().all(|router| router.group_index(LAN, group) == index));
+    assert_ne!(lan.routers[0].group_index(LAN, other), index);
+    assert_eq!(lan.routers[0].group_index(OWN, group), NO_INDEX, "no labels there");
+
+    let reached = lan.arrive(0, OWN, &frame(source(v6, 10), group, 64, None));
+    assert_eq!(reached.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1, 1, 1]);
+    assert_eq!(lives(&reached[1][0]), 62, "two routers passed");
+    let label = Packet::of(&lan.common[0]).unwrap().label.unwrap();
+    assert!(label.threaded && label.flow.source_hash == index);
+    assert!(lan.own.iter().flatten().all(|frame| Packet::of(frame).unwrap().offset == 14));
+    let threaded: Vec<u64> = lan.routers.iter().map(|router| router.counts().threaded).collect();
+    assert_eq!(threaded, [0, 1, 1]);
+    let hardware: &[u8] = if v6 { &[0x33, 0x33, 0, 1, 0, 1] } else { &[1, 0, 0x5e, 1, 1, 1] };
+    assert_eq!(&lan.common[0][..6], hardware);
 }
 
 #[test]
 fn a_packet_to_a_group_goes_by_its_index_to_each_network_once() {
-    let outer = PortLabels { new: Some(Assignment::Random), ..PortLabels::UNKNOWN };
-    let mut lan = Lan::new(true, outer);
-    (0..3).for_each(|n| lan.set_group(n, GROUP, &[OWN, LAN]));
-    lan.set_group(2, [239, 1, 1, 2], &[OWN, LAN]);
-    lan.run_for(25);
-    let index = lan.routers[0].group_index(LAN, GROUP.into());
-    assert_ne!(index, NO_INDEX);
-    assert!(lan.routers.iter().all(|router| router.group_index(LAN, GROUP.into()) == index));
-    assert_ne!(lan.routers[0].group_index(LAN, [239, 1, 1, 2].into()), index);
-    assert_eq!(lan.routers[0].group_index(OWN, GROUP.into()), NO_INDEX, "no labels there");
+    goes_by_its_index(false);
+}
 
-    let reached = lan.arrive(0, OWN, &frame([10, 0, 10, 9], GROUP, 64, None));
-    assert_eq!(reached.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1, 1, 1]);
-    assert_eq!(reached[1][0][8], 62, "two routers passed");
-    let label = Packet::of(&lan.common[0]).unwrap().label.unwrap();
-    assert!(label.threaded && label.flow.source_hash == index);
-    assert!(lan.own.iter().flatten().all(|frame| Packet::of(frame).unwrap().label.is_none()));
-    let threaded: Vec<u64> = lan.routers.iter().map(|router| router.counts().threaded).collect();
-    assert_eq!(threaded, [0, 1, 1]);
-    assert_eq!(lan.common[0][..6], [1, 0, 0x5e, 1, 1, 1]);
+#[test]
+fn a_packet_of_ipv6_to_a_group_goes_by_its_index_to_each_network_once() {
+    goes_by_its_index(true);
 }
 
 #[test]
 fn what_does_not_come_from_its_source_goes_no_further() {
     let mut lan = Lan::new(false, PortLabels::UNKNOWN);
     (0..3).for_each(|n| lan.set_group(n, GROUP, &[OWN, LAN]));
-    for (source, lives, why) in [
-        ([10, 0, 11, 9], 64, Refused::WrongWay),
-        ([10, 9, 9, 9], 64, Refused::WrongWay),
-        ([10, 0, 10, 1], 64, Refused::WrongWay),
-        ([169, 254, 0, 1], 64, Refused::WrongWay),
-        ([10, 0, 10, 9], 1, Refused::TimeExceeded),
+    (0..3).for_each(|n| lan.set_group(n, GROUP6, &[OWN, LAN]));
+    for (source, group, lives, why) in [
+        ("10.0.11.9", GROUP, 64, Refused::WrongWay),
+        ("10.9.9.9", GROUP, 64, Refused::WrongWay),
+        ("10.0.10.1", GROUP, 64, Refused::WrongWay),
+        ("169.254.0.1", GROUP, 64, Refused::WrongWay),
+        ("10.0.10.9", GROUP, 1, Refused::TimeExceeded),
+        ("fd00:b::9", GROUP6, 64, Refused::WrongWay),
+        ("fd99::9", GROUP6, 64, Refused::WrongWay),
+        ("fd00:a::1", GROUP6, 64, Refused::WrongWay),
+        ("fe80::9", GROUP6, 64, Refused::WrongWay),
+        ("fd00:a::9", GROUP6, 1, Refused::TimeExceeded),
     ] {
         let before = lan.routers[0].counts().refused(why);
-        assert_eq!(lan.arrive(0, OWN, &frame(source, GROUP, lives, None)).concat().len(), 0);
-        assert_eq!(lan.routers[0].counts().refused(why), before + 1, "{source:?}");
+        let sent = frame(source.parse().unwrap(), group, lives, None);
+        assert_eq!(lan.arrive(0, OWN, &sent).concat().len(), 0);
+        assert_eq!(lan.routers[0].counts().refused(why), before + 1, "{source}");
     }
     // Nor what is for nobody, or never leaves a link.
-    for group in [[239, 9, 9, 9], [224, 0, 0, 9], [255; 4]] {
-        assert_eq!(lan.arrive(0, OWN, &frame([10, 0, 10, 9], group, 64, None)).concat().len(), 0);
+    for group in ["239.9.9.9", "224.0.0.9", "255.255.255.255", "ff05::9", "ff02::9", "ff01::1:1"] {
+        let group: IpAddr = group.parse().unwrap();
+        let sent = frame(source(group.is_ipv6(), 10), group, 64, None);
+        assert_eq!(lan.arrive(0, OWN, &sent).concat().len(), 0, "{group}");
     }
     let router = &mut lan.routers[0];
     let no_group: IpAddr = [224, 0, 0, 5].into();
     assert_eq!(router.set_group(no_group, &[OWN], lan.now), Err(RouteError::NoGroup(no_group)));
-    assert_eq!(router.set_group(GROUP.into(), &[PortId(2)], lan.now), Err(RouteError::NoPort(PortId(2))));
-    router.set_group(GROUP.into(), &[], lan.now).unwrap();
-    assert_eq!(lan.arrive(0, OWN, &frame([10, 0, 10, 9], GROUP, 64, None)).concat().len(), 0);
+    let of_the_link: IpAddr = "ff02::5".parse().unwrap();
+    assert_eq!(router.set_group(of_the_link, &[OWN], lan.now), Err(RouteError::NoGroup(of_the_link)));
+    assert_eq!(router.set_group(GROUP, &[PortId(2)], lan.now), Err(RouteError::NoPort(PortId(2))));
+    router.set_group(GROUP, &[], lan.now).unwrap();
+    assert_eq!(lan.arrive(0, OWN, &frame(source(false, 10), GROUP, 64, None)).concat().len(), 0);
 }
 
 #[test]
 fn a_router_has_so_many_groups_and_no_more() {
     let mut lan = Lan::new(true, PortLabels::KNOWN);
-    let group = |n: u16| [239, 2, (n >> 8) as u8, n as u8];
+    let group = |n: u16| IpAddr::from([239, 2, (n >> 8) as u8, n as u8]);
     (0..1023).for_each(|n| lan.set_group(0, group(n), &[OWN, LAN]));
-    let one_more = lan.routers[0].set_group(group(1023).into(), &[OWN], lan.now);
+    let one_more = lan.routers[0].set_group(group(1023), &[OWN], lan.now);
     assert_eq!(one_more, Err(RouteError::TooManyGroups));
     lan.set_group(0, group(7), &[LAN]);
 }
@@ -185,6 +237,7 @@ enum Step {
     Packet {
         router: usize,
         port: u16,
+        v6: bool,
         network: u8,
         group: u8,
         lives: u8,
@@ -193,23 +246,31 @@ enum Step {
     /// A group is sent on by other ports.
     Change {
         router: usize,
+        v6: bool,
         group: u8,
         ports: u8,
     },
     Wait(u64),
 }
 
-fn group(n: u8) -> [u8; 4] {
-    if n == 4 { [224, 0, 0, 7] } else { [239, 1, 1, n] }
+/// The last one never leaves its link.
+fn group(v6: bool, n: u8) -> IpAddr {
+    match (v6, n) {
+        (false, 4) => IpAddr::from([224, 0, 0, 7]),
+        (false, _) => IpAddr::from([239, 1, 1, n]),
+        (true, 4) => "ff02::7".parse().unwrap(),
+        (true, _) => format!("ff05::1:{n}").parse().unwrap(),
+    }
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let label =
         prop::option::of((any::<bool>(), prop::option::of(0..4_u8), prop_oneof![0..8_u32, any::<u32>()]));
     prop_oneof![
-        8 => (0..3_usize, 0..2_u16, 9..13_u8, 0..5_u8, prop::sample::select(vec![1_u8, 2, 3, 64]), label)
-            .prop_map(|(router, port, network, group, lives, label)| Step::Packet { router, port, network, group, lives, label }),
-        2 => (0..3_usize, 0..4_u8, 0..4_u8).prop_map(|(router, group, ports)| Step::Change { router, group, ports }),
+        8 => (0..3_usize, 0..2_u16, any::<bool>(), 9..13_u8, 0..5_u8, prop::sample::select(vec![1_u8, 2, 3, 64]), label)
+            .prop_map(|(router, port, v6, network, group, lives, label)| Step::Packet { router, port, v6, network, group, lives, label }),
+        2 => (0..3_usize, any::<bool>(), 0..4_u8, 0..4_u8)
+            .prop_map(|(router, v6, group, ports)| Step::Change { router, v6, group, ports }),
         1 => prop::sample::select(vec![1_u64, 12, 40]).prop_map(Step::Wait),
     ]
 }
@@ -222,27 +283,28 @@ proptest! {
         let mut with = Lan::new(true, PortLabels::KNOWN);
         let mut without = Lan::new(false, PortLabels::UNKNOWN);
         // Indices as they were at some time, which may be stale.
-        let mut known = [NO_INDEX; 4];
+        let mut known = [[NO_INDEX; 4]; 2];
         for step in steps {
-            for n in 0..4 {
-                let now = with.routers[2].group_index(LAN, group(n).into());
-                known[usize::from(n)] = if now == NO_INDEX { known[usize::from(n)] } else { now };
+            for (v6, n) in (0..4).flat_map(|n| [(false, n), (true, n)]) {
+                let now = with.routers[2].group_index(LAN, group(v6, n));
+                let known = &mut known[usize::from(v6)][usize::from(n)];
+                *known = if now == NO_INDEX { *known } else { now };
             }
             match step {
-                Step::Packet { router, port, network, group: to, lives, label } => {
-                    let source = [10, 0, network, 9];
+                Step::Packet { router, port, v6, network, group: to, lives, label } => {
+                    let (source, to) = (source(v6, network), group(v6, to));
                     let label = label.map(|(threaded, of, word)| {
-                        let source_hash = of.map_or(word, |of| known[usize::from(of)]);
+                        let source_hash = of.map_or(word, |of| known[usize::from(v6)][usize::from(of)]);
                         Label { flow: Flow { id: 5, source_hash }, threaded }
                     });
-                    let labelled = with.arrive(router, PortId(port), &frame(source, group(to), lives, label));
-                    let plain = without.arrive(router, PortId(port), &frame(source, group(to), lives, None));
+                    let labelled = with.arrive(router, PortId(port), &frame(source, to, lives, label));
+                    let plain = without.arrive(router, PortId(port), &frame(source, to, lives, None));
                     prop_assert_eq!(labelled, plain);
                 }
-                Step::Change { router, group: n, ports } => {
+                Step::Change { router, v6, group: n, ports } => {
                     let ports: Vec<_> = [OWN, LAN].into_iter().filter(|port| ports & 1 << port.0 != 0).collect();
-                    with.set_group(router, group(n), &ports);
-                    without.set_group(router, group(n), &ports);
+                    with.set_group(router, group(v6, n), &ports);
+                    without.set_group(router, group(v6, n), &ports);
                 }
                 Step::Wait(seconds) => {
                     with.run_for(seconds);

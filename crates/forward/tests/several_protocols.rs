@@ -117,6 +117,11 @@ impl Network {
     }
 }
 
+/// The route that a protocol finds.
+fn learned_by(protocol: u8) -> Route {
+    Route::Out { port: PortId(protocol.into()), via: Some([10, 0, protocol, 9].into()) }
+}
+
 fn cidr(text: &str) -> IpCidr {
     text.parse().unwrap()
 }
@@ -183,6 +188,34 @@ fn a_network_whose_link_fails_is_reached_by_another_way() {
     assert_eq!(network.way([10, 0, 1, 7]), Some(1));
     assert!(network.protocols[0].0.lock().unwrap().originated.contains(&cidr("10.0.1.0/24")));
     assert_eq!(network.way([10, 0, 1, 1]), None, "our own address");
+}
+
+#[test]
+fn the_owners_routes_by_a_link_that_fails_are_set_aside_until_it_works() {
+    let mut network = Network::new([1, 2, 1]);
+    let via = |port: u16| Route::Out { port: PortId(port), via: Some([10, 0, port as u8, 7].into()) };
+    let told = |network: &Network| network.protocols[0].0.lock().unwrap().originated.contains(&cidr(FAR));
+    network.router.add_route(cidr(FAR), via(2)).unwrap();
+    network.finds(1, FAR, 1);
+    network.router.set_link(PortId(2), false, Instant::ZERO);
+    assert_eq!((network.way(THERE), told(&network)), (Some(1), false));
+    network.router.set_link(PortId(2), true, Instant::ZERO);
+    assert_eq!((network.way(THERE), told(&network)), (Some(2), true));
+
+    // What the owner says meanwhile holds.
+    network.router.set_link(PortId(2), false, Instant::ZERO);
+    assert_eq!(network.router.add_route(cidr(FAR), via(0)), Ok(Some(learned_by(1))));
+    assert_eq!((network.way(THERE), told(&network)), (Some(0), true));
+    assert_eq!(network.router.add_route(cidr(FAR), via(2)), Ok(Some(via(0))));
+    assert_eq!((network.way(THERE), told(&network)), (Some(1), false));
+    network.router.set_link(PortId(2), true, Instant::ZERO);
+    assert_eq!(network.way(THERE), Some(2));
+    network.router.set_link(PortId(2), false, Instant::ZERO);
+    assert_eq!(network.router.remove_route(cidr(FAR)), Some(via(2)));
+    network.router.set_link(PortId(2), true, Instant::ZERO);
+    assert_eq!(network.way(THERE), Some(1), "what was taken away does not come back");
+    network.loses(1, FAR);
+    assert_eq!(network.way(THERE), None);
 }
 
 #[test]

@@ -4,64 +4,10 @@ use std::cmp::Reverse;
 
 use throughline_stack::smoltcp::{time::Instant, wire::IpCidr};
 
-use super::{Route, Router, is_of_the_link};
-use crate::{
-    PortId,
-    routing::{Learned, rip::network},
-    threaded::NO_INDEX,
-};
+use super::{Route, Router};
+use crate::{PortId, routing::Learned, threaded::NO_INDEX};
 
 impl Router {
-    /// Says that the link of a port works, or does not. While it does not, its networks are reached by other ways, if there
-    /// are any.
-    ///
-    /// # Panics
-    /// If there is no such port.
-    pub fn set_link(&mut self, port: PortId, up: bool, now: Instant) {
-        for protocol in &mut self.protocols {
-            let at = protocol.interfaces.iter().position(|(other, _)| *other == port);
-            if let Some(interface) = at {
-                protocol.routing.set_link(interface as u16, up, now);
-            }
-        }
-        let near = Route::Out { port, via: None };
-        let addresses = self.ports[port.index()].host.addresses.clone();
-        for prefix in addresses.into_iter().filter(|cidr| !is_of_the_link(cidr)).map(network) {
-            match (up, self.routes.get(prefix)) {
-                (true, None) => self.configure(prefix, near, now),
-                (true, Some(_)) if self.chosen.contains(&prefix) => self.configure(prefix, near, now),
-                (false, Some(route)) if route == near => drop(self.unconfigure(prefix, now)),
-                _ => {}
-            }
-        }
-    }
-
-    /// From now on a route is what the owner says, whatever protocols have said or will say, and they tell of it.
-    pub(super) fn configure(&mut self, prefix: IpCidr, route: Route, now: Instant) {
-        let prefix = network(prefix);
-        self.chosen.remove(&prefix);
-        let index = self.set(prefix, route, NO_INDEX, now);
-        for protocol in &mut self.protocols {
-            protocol.routing.originate(prefix, 1, now);
-            protocol.routing.assigned(prefix, index, now);
-        }
-    }
-
-    /// The owner has no way any more: that of a protocol is used, if one has any. Where it led.
-    pub(super) fn unconfigure(&mut self, prefix: IpCidr, now: Instant) -> Option<Route> {
-        let prefix = network(prefix);
-        if self.chosen.contains(&prefix) {
-            return None;
-        }
-        let before = self.unset(prefix, now)?;
-        for protocol in &mut self.protocols {
-            protocol.routing.withdraw(prefix, now);
-            protocol.routing.assigned(prefix, NO_INDEX, now);
-        }
-        self.choose(prefix, now);
-        Some(before)
-    }
-
     /// A protocol has found a way, or another than before.
     pub(super) fn learn(&mut self, protocol: usize, learned: Learned, now: Instant) {
         let Some(protocol) = self.protocols.get_mut(protocol) else { return };
@@ -81,7 +27,7 @@ impl Router {
     }
 
     /// Has the best of the ways that were learned used, unless the owner has one.
-    fn choose(&mut self, prefix: IpCidr, now: Instant) {
+    pub(super) fn choose(&mut self, prefix: IpCidr, now: Instant) {
         let mut index = self.index_of(prefix);
         if self.chosen.contains(&prefix) || self.routes.get(prefix).is_none() {
             let Some((port, best)) = self.best(prefix) else {
