@@ -62,7 +62,7 @@ impl Ip {
         if bytes.len() < length {
             return Err(Refused::Truncated);
         }
-        if !Ipv4Packet::new_unchecked(bytes).verify_checksum() {
+        if sum(&bytes[..header]) != 0xffff {
             return Err(Refused::Checksum);
         }
         let (source, destination) = (packet.src_addr(), packet.dst_addr());
@@ -136,6 +136,18 @@ impl Ip {
             IpAddr::V6(address) => address.is_multicast(),
         }
     }
+}
+
+/// The sum of the words of a header, whose length is a multiple of 4, with the carries added (RFC 1071). Words are added in
+/// pairs: the order of bytes and words makes no difference to whether all bits are set.
+#[inline]
+fn sum(header: &[u8]) -> u64 {
+    let (pairs, _) = header.as_chunks::<4>();
+    let sum: u64 = pairs.iter().map(|pair| u64::from(u32::from_ne_bytes(*pair))).sum();
+    let folded = (sum >> 32) + (sum & 0xffff_ffff);
+    let folded = (folded >> 16) + (folded & 0xffff);
+    let folded = (folded >> 16) + (folded & 0xffff);
+    (folded >> 16) + (folded & 0xffff)
 }
 
 #[inline]

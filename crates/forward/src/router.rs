@@ -204,14 +204,14 @@ impl Router {
         };
         frame.truncate(seen.offset + seen.ip.length);
         if seen.ip.is_to_many() {
-            return self.for_many(port, frame, seen, now, out);
+            return self.for_many(port, frame, &seen, now, out);
         }
         match self.next(Some(port), &mut seen, now) {
-            Ok(Next::Here) => self.here(port, frame, seen, now, out),
+            Ok(Next::Here) => self.here(port, frame, &seen, now, out),
             Ok(_) if seen.ip.is_of_the_link() => self.refuse(Refused::Destination, frame, out),
-            Ok(_) if seen.ip.hops <= 1 => self.complain(port, Error::TimeExceeded, frame, seen, now, out),
-            Ok(next) => self.forward(port, next, frame, seen, now, out),
-            Err(error) => self.complain(port, error, frame, seen, now, out),
+            Ok(_) if seen.ip.hops <= 1 => self.complain(port, Error::TimeExceeded, frame, &seen, now, out),
+            Ok(next) => self.forward(port, next, frame, &mut seen, now, out),
+            Err(error) => self.complain(port, error, frame, &seen, now, out),
         }
     }
 

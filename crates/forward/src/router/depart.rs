@@ -26,7 +26,7 @@ impl Router {
         from: PortId,
         next: Next,
         mut frame: Message,
-        mut seen: Seen,
+        seen: &mut Seen,
         now: Instant,
         out: &mut Outgoing,
     ) {
@@ -39,7 +39,7 @@ impl Router {
         }
         pass(&mut frame.bytes_mut()[seen.offset..], seen.ip.destination);
         self.counts.forwarded += 1;
-        if let Err(why) = self.label(from, port, &mut frame, &mut seen, now) {
+        if let Err(why) = self.label(from, port, &mut frame, seen, now) {
             return self.refuse(why, frame, out);
         }
         if fits { self.depart(next, frame, out) } else { self.cut(next, frame, &seen.ip, out) }

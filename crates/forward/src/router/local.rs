@@ -55,12 +55,12 @@ impl Router {
         &mut self,
         port: PortId,
         frame: Message,
-        seen: Seen,
+        seen: &Seen,
         now: Instant,
         out: &mut Outgoing,
     ) {
         let Some(frame) = self.spread(port, frame, seen, now, out) else { return };
-        let Some(frame) = self.taken(port, frame, &seen, now, out) else { return };
+        let Some(frame) = self.taken(port, frame, seen, now, out) else { return };
         self.refuse(Refused::Destination, frame, out);
     }
 
@@ -70,11 +70,11 @@ impl Router {
         &mut self,
         port: PortId,
         frame: Message,
-        seen: Seen,
+        seen: &Seen,
         now: Instant,
         out: &mut Outgoing,
     ) {
-        let Some(mut frame) = self.taken(port, frame, &seen, now, out) else { return };
+        let Some(mut frame) = self.taken(port, frame, seen, now, out) else { return };
         // A broadcast address of one of our networks is nobody's.
         let ours = self.ports.iter().any(|port| port.host.has(seen.ip.destination.into()));
         if !ours {
@@ -148,7 +148,7 @@ impl Router {
         port: PortId,
         error: Error,
         frame: Message,
-        seen: Seen,
+        seen: &Seen,
         now: Instant,
         out: &mut Outgoing,
     ) {
@@ -256,7 +256,7 @@ impl Router {
             // Our own packets.
             _ => return self.refuse(Refused::NoHost, frame, out),
         };
-        self.complain(back, Error::NoHost, frame, seen, now, out);
+        self.complain(back, Error::NoHost, frame, &seen, now, out);
     }
 }
 

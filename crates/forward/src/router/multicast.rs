@@ -235,7 +235,7 @@ impl Router {
         &mut self,
         from: PortId,
         mut frame: Message,
-        seen: Seen,
+        seen: &Seen,
         now: Instant,
         out: &mut Outgoing,
     ) -> Option<Message> {
@@ -246,7 +246,7 @@ impl Router {
         let Some((mut ports, indexed)) = multicast.ports(from, index, group) else { return Some(frame) };
         self.counts.threaded += u64::from(indexed);
         self.counts.group_misses += u64::from(index.is_some() && !indexed);
-        if let Err(why) = self.may_spread(from, &seen) {
+        if let Err(why) = self.may_spread(from, seen) {
             self.refuse(why, frame, out);
             return None;
         }
@@ -284,10 +284,11 @@ impl Router {
         from: PortId,
         port: PortId,
         mut frame: Message,
-        mut seen: Seen,
+        seen: &Seen,
         now: Instant,
         out: &mut Outgoing,
     ) {
+        let mut seen = *seen;
         let group = seen.ip.destination;
         let Some(hardware) = group_hardware(group) else { return out.pool.give(frame) };
         let fits = seen.ip.length <= self.ports[port.index()].host.mtu;
