@@ -1,0 +1,180 @@
+//! A link's beginning and its end.
+
+use std::time::{Duration, Instant};
+
+use throughline_giop::NativeAddress;
+use throughline_vi::{
+    Buffer, ConnectionRequest, Nic, Reliability, ResourceError, SMALL_MESSAGE, ViAttributes,
+};
+
+use super::super::{
+    bulk::{Bulk, WHOLE},
+    nics,
+};
+use super::receive::Arrived;
+use super::{Link, LinkError, LinkOptions};
+use crate::transport::resolver;
+
+/// What the listeners of the native protocol listen to.
+pub(crate) const DISCRIMINATOR: &[u8] = b"throughline 1";
+
+/// Registered memory of a link, in each direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkMemory {
+    /// How many buffers.
+    buffers: u32,
+    /// Octets in each.
+    size: u32,
+    /// The most that are posted at a time for messages to come. On a fabric where nothing arrives that is not looked for, few
+    /// are enough, and are in the caches.
+    posted: u32,
+    /// The receiver fetches long messages from where they lie.
+    fetched: bool,
+    /// So often a small message is looked for before the clock is looked at,
+    looks: u32,
+    /// and so often nothing but a small one.
+    eager: u32,
+}
+
+impl LinkMemory {
+    /// Buffers sent are free as soon as the receiver has looked.
+    pub(crate) const SHM: Self =
+        Self { buffers: 16, size: 64 << 10, posted: 2, fetched: true, looks: 100, eager: 64 };
+    /// Buffers sent are free only once the receiver has said so.
+    pub(crate) const UDP: Self =
+        Self { buffers: 128, size: 16 << 10, posted: 128, fetched: false, looks: 50, eager: 0 };
+}
+
+/// The longest message that is received whole if none may be longer than this.
+fn whole(max_message: usize) -> u32 {
+    u32::try_from(max_message).unwrap_or(u32::MAX).min(WHOLE)
+}
+
+/// How long a link over UDP that is closed waits for the peer to have everything.
+const SETTLE: Duration = Duration::from_millis(300);
+
+impl Link {
+    /// One that is not connected.
+    pub(crate) fn new(nic: &Nic, memory: LinkMemory, options: LinkOptions) -> Result<Self, ResourceError> {
+        let attributes = ViAttributes {
+            send_buffers: memory.buffers,
+            send_buffer_size: memory.size,
+            receive_buffers: memory.buffers,
+            receive_buffer_size: memory.size,
+            spin: options.spin,
+            receive_longer: if memory.fetched { whole(options.max_message) } else { 0 },
+            trusted: options.trusted,
+            ..ViAttributes::new(Reliability::ReliableDelivery)
+        };
+        let mut vi = nic.create_vi(&attributes)?;
+        let size = vi.receive_buffer().map_or(0, |buffer| buffer.capacity());
+        for _ in 0..memory.posted {
+            let buffer = vi.receive_buffer();
+            // There is room in the queue.
+            let _ = buffer.map(|buffer| vi.post_receive(buffer));
+        }
+        let arrived = Arrived::Nothing;
+        Ok(Self {
+            vi,
+            out: None,
+            bulk: Bulk::new(memory.fetched.then(|| nic.clone())),
+            arrived,
+            small: [0; SMALL_MESSAGE],
+            looks: if options.spin.is_zero() { 0 } else { memory.looks },
+            eager: memory.eager,
+            patience: options.spin.max(Duration::from_micros(100)),
+            away: 0,
+            lent: 0,
+            answers_long: false,
+            buffers: memory.buffers,
+            spare: memory.buffers.saturating_sub(memory.posted) as usize,
+            size,
+            max_message: options.max_message,
+            settles: false,
+            process: None,
+        })
+    }
+
+    /// Connects. `early`: without waiting for an answer, where the fabric can do without; then it may turn out later that nobody
+    /// is there, and nobody can tell what became of what was sent.
+    pub(crate) fn connect(
+        address: &NativeAddress,
+        timeout: Duration,
+        options: LinkOptions,
+        early: bool,
+    ) -> Result<Self, LinkError> {
+        match address {
+            NativeAddress::Shm { name, .. } => {
+                let mut link = Self::new(nics::shm()?, LinkMemory::SHM, options)?;
+                link.vi.connect(name, DISCRIMINATOR, Some(timeout))?;
+                Ok(link)
+            }
+            NativeAddress::Udp { host, port } => Self::connect_udp((host, *port), timeout, options, early),
+        }
+    }
+
+    /// Tries every address that the name stands for; early, only the first.
+    fn connect_udp(
+        (host, port): (&str, u16),
+        timeout: Duration,
+        options: LinkOptions,
+        early: bool,
+    ) -> Result<Self, LinkError> {
+        let deadline = Instant::now() + timeout;
+        let mut last = LinkError::Unknown;
+        for address in resolver::SYSTEM.resolve(host, port, timeout).map_err(LinkError::Name)? {
+            let mut link = Self::new(nics::udp(address.is_ipv6())?, LinkMemory::UDP, options)?;
+            let (vi, text) = (&mut link.vi, address.to_string());
+            let left = deadline.saturating_duration_since(Instant::now());
+            let connected = match early {
+                true => vi.connect_early(&text, DISCRIMINATOR, Some(timeout)),
+                false => vi.connect(&text, DISCRIMINATOR, Some(left)),
+            };
+            match connected {
+                Ok(()) => {
+                    link.settles = true;
+                    return Ok(link);
+                }
+                Err(error) => last = error.into(),
+            }
+        }
+        Err(last)
+    }
+
+    /// Connects it with a client.
+    pub(crate) fn accept(&mut self, request: ConnectionRequest) -> Result<(), LinkError> {
+        self.process = request.process();
+        Ok(request.accept(&mut self.vi)?)
+    }
+}
+
+impl Drop for Link {
+    /// Oneways over UDP, sent just before the process ends, would be lost with it.
+    fn drop(&mut self) {
+        if self.settles && self.is_open() {
+            self.settle();
+        }
+    }
+}
+
+impl Link {
+    /// Waits until all buffers are back and small messages are acknowledged, which is when the peer has everything that was sent; for
+    /// a moment only.
+    #[cold]
+    fn settle(&mut self) {
+        let started = Instant::now();
+        let mut back: Vec<Buffer> = self.out.take().into_iter().collect();
+        while started.elapsed() < SETTLE && self.is_open() {
+            if back.len() < self.buffers as usize
+                && let Some(buffer) = self.vi.send_buffer()
+            {
+                back.push(buffer);
+                continue;
+            }
+            if back.len() == self.buffers as usize && self.vi.has_settled() {
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+}

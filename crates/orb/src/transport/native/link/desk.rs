@@ -1,0 +1,165 @@
+//! Requests that are worked on while others use their link: small ones at a worker's [`Desk`], others on an [`Errand`].
+
+use throughline_cdr::Output;
+use throughline_vi::{Buffer, SMALL_MESSAGE};
+use throughline_wire::Flags;
+
+use super::receive::Arrived;
+use super::{Link, LinkError};
+
+/// Small requests whose sender may send others before it has the answer are worked on in memory of the worker's; so are answers
+/// up to so many octets, header included.
+const SMALL_ANSWER: usize = 2048;
+
+/// A worker's memory for such requests, one at a time.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    request: [u8; SMALL_MESSAGE],
+    len: usize,
+    answer: Box<[u8; SMALL_ANSWER]>,
+    used: usize,
+}
+
+/// What was done with a small message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// There may be another one, or none.
+    Nothing,
+    /// It lies on the desk.
+    OnDesk,
+    /// It was [received](Link::received).
+    Received,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self { request: [0; SMALL_MESSAGE], len: 0, answer: Box::new([0; SMALL_ANSWER]), used: 0 }
+    }
+
+    /// Has the request on it answered, with what `answer` writes, if it writes anything.
+    #[inline(always)]
+    pub(crate) fn answer(&mut self, overflow: &mut Vec<u8>, answer: impl FnOnce(&[u8], Output<'_>)) {
+        self.used = 0;
+        let request = self.request.get(..self.len).unwrap_or_default();
+        answer(request, Output::memory(&mut *self.answer, &mut self.used, overflow));
+    }
+}
+
+/// A message taken from its link, to be worked on while others use that, and the memory for its answer.
+#[derive(Debug)]
+pub(crate) struct Errand {
+    message: Arrived,
+    small: [u8; SMALL_MESSAGE],
+    room: Buffer,
+    used: usize,
+}
+
+impl Errand {
+    /// Answers it with what `answer` writes, if it writes anything.
+    #[inline]
+    pub(crate) fn answer(&mut self, overflow: &mut Vec<u8>, answer: impl FnOnce(&[u8], Output<'_>)) {
+        answer(self.message.octets(&self.small), Output::memory(&mut self.room, &mut self.used, overflow));
+    }
+}
+
+impl Link {
+    /// Takes the next message, if it is small, and puts it on the desk if its sender may send others before it has the answer.
+    #[inline(always)]
+    pub(crate) fn take_to(&mut self, desk: &mut Desk) -> Taken {
+        if self.answers_long || !matches!(self.arrived, Arrived::Nothing) {
+            return Taken::Nothing;
+        }
+        let Some(len) = self.vi.receive_small(&mut desk.request) else { return Taken::Nothing };
+        if !Flags::peek(&desk.request).has(Flags::CONCURRENT) {
+            self.small = desk.request;
+            self.arrived = Arrived::Small(len);
+            return Taken::Received;
+        }
+        desk.len = len;
+        self.away += 1;
+        Taken::OnDesk
+    }
+
+    /// Sends the answer to the request on the desk.
+    #[inline(always)]
+    pub(crate) fn send_from(&mut self, desk: &Desk, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        self.away -= 1;
+        match desk.answer.get(..desk.used) {
+            Some(answer) if desk.used <= SMALL_MESSAGE && overflow.is_empty() => {
+                if desk.used == 0 || self.vi.send_small(answer) { Ok(()) } else { self.send_copy(answer) }
+            }
+            Some(answer) if overflow.is_empty() => self.send_copy(answer),
+            _ => {
+                // The next ones are written where they are sent from.
+                self.answers_long = true;
+                self.send_overflow(overflow)
+            }
+        }
+    }
+
+    /// The message received last was copied, and others use the link until its answer is there.
+    pub(crate) fn lend(&mut self) {
+        self.release();
+        self.lent += 1;
+    }
+
+    /// Sends the answer to a message that was lent, if there is one.
+    pub(crate) fn hand_back(&mut self, answer: &mut Vec<u8>) -> Result<(), LinkError> {
+        self.lent -= 1;
+        let sent = match answer.len() {
+            0 => Ok(()),
+            1..=SMALL_MESSAGE if self.vi.send_small(answer) => Ok(()),
+            _ => self.send_copy(answer),
+        };
+        answer.clear();
+        sent
+    }
+
+    /// The message received last leaves the link for a while. At least one buffer must stay posted, or the peer's next message
+    /// would find none.
+    #[inline]
+    pub(crate) fn check_out(&mut self) -> Result<Errand, LinkError> {
+        self.room()?;
+        let Some(room) = self.out.take() else { return Err(LinkError::Stalled) };
+        if matches!(self.arrived, Arrived::InPlace(_)) {
+            // The requests behind it would find no more room in the peer's memory.
+            let octets = self.received().to_vec();
+            self.release();
+            self.arrived = Arrived::Parts { octets, missing: 0 };
+        }
+        if matches!(self.arrived, Arrived::Buffer(_)) {
+            self.post_another();
+        }
+        self.away += 1;
+        let message = std::mem::replace(&mut self.arrived, Arrived::Nothing);
+        Ok(Errand { message, small: self.small, room, used: 0 })
+    }
+
+    /// The message comes back with its answer, which is sent.
+    #[inline]
+    pub(crate) fn check_in(&mut self, errand: Errand, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        let Errand { message, room, used, .. } = errand;
+        self.away -= 1;
+        self.answers_long = used > SMALL_ANSWER;
+        self.out = Some(room);
+        let sent = self.send_answer(used, overflow);
+        if let Arrived::Buffer(buffer) = message {
+            // Back to the pool, and if that had no other that was posted in its place, it is posted itself.
+            drop(buffer);
+            if self.away >= self.spare {
+                self.post_another();
+            }
+        }
+        sent
+    }
+
+    /// Whether another message can be checked out.
+    pub(crate) fn can_check_out(&self) -> bool {
+        self.away + 1 < self.buffers as usize
+    }
+
+    /// Whether a message is checked out or lent.
+    pub(crate) fn has_errands(&self) -> bool {
+        self.away > 0 || self.lent > 0
+    }
+}

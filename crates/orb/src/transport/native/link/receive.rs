@@ -1,0 +1,216 @@
+//! Messages in.
+
+use std::time::Instant;
+
+use throughline_vi::{Buffer, Completion, CompletionError, SMALL_MESSAGE, State, Vi};
+
+use super::{Link, LinkError};
+
+/// The message received last.
+#[derive(Debug)]
+pub(super) enum Arrived {
+    Nothing,
+    /// Needed no buffer, and lies beside this: its length.
+    Small(usize),
+    /// Lies in the buffer where it was received.
+    Buffer(Buffer),
+    /// Lies in the peer's memory; the buffer was not needed.
+    InPlace(Buffer),
+    /// Came in parts. Not whole before `missing` is zero.
+    Parts {
+        octets: Vec<u8>,
+        missing: usize,
+    },
+}
+
+impl Arrived {
+    #[inline]
+    pub(super) fn octets<'a>(&'a self, small: &'a [u8; SMALL_MESSAGE]) -> &'a [u8] {
+        match self {
+            // What is in place, the VI knows.
+            Self::Nothing | Self::InPlace(_) => &[],
+            Self::Small(len) => small.get(..*len).unwrap_or_default(),
+            Self::Buffer(buffer) => buffer,
+            Self::Parts { octets, .. } => octets,
+        }
+    }
+
+    /// As [`octets`](Self::octets), for messages in place as well.
+    #[inline(always)]
+    pub(super) fn octets_at<'a>(&'a self, small: &'a [u8; SMALL_MESSAGE], vi: &'a Vi) -> &'a [u8] {
+        match self {
+            Self::InPlace(_) => vi.in_place().unwrap_or_default(),
+            arrived => arrived.octets(small),
+        }
+    }
+}
+
+impl Link {
+    /// Whether a message is there, to be [`received`](Self::received) and [`release`](Self::release)d.
+    #[inline]
+    pub(crate) fn try_receive(&mut self) -> Result<bool, LinkError> {
+        if self.receive_small() { Ok(true) } else { self.try_receive_any() }
+    }
+
+    /// Whether a small message was there that needs no thought.
+    #[inline(always)]
+    fn receive_small(&mut self) -> bool {
+        if !matches!(self.arrived, Arrived::Nothing) {
+            return false;
+        }
+        let Some(len) = self.vi.receive_small(&mut self.small) else { return false };
+        self.arrived = Arrived::Small(len);
+        true
+    }
+
+    /// Takes the next message, if it needs no buffer and is there: its length, and its octets from the beginning. It need not be
+    /// released.
+    #[inline(always)]
+    pub(crate) fn take_small(&mut self) -> Option<(usize, &[u8; SMALL_MESSAGE])> {
+        if !matches!(self.arrived, Arrived::Nothing) {
+            return None;
+        }
+        let len = self.vi.receive_small(&mut self.small)?;
+        Some((len, &self.small))
+    }
+
+    #[inline(never)]
+    fn try_receive_any(&mut self) -> Result<bool, LinkError> {
+        match self.vi.receive_done() {
+            Some(completion) => self.take(completion),
+            None if self.is_open() => Ok(false),
+            None => Err(self.why_not()),
+        }
+    }
+
+    /// Waits for a message; at most until `deadline`. The one received before is [released](Self::release).
+    #[inline(always)]
+    pub(crate) fn receive(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
+        self.release();
+        // Mostly the answer comes soon, and nobody wants to know how late it is.
+        for look in 0..self.looks {
+            if self.receive_small() {
+                return Ok(());
+            }
+            if look >= self.eager {
+                // It may be one that is not small. From here on other threads get the processor for a moment.
+                if self.try_receive_any()? {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+        }
+        self.receive_any(deadline)
+    }
+
+    #[inline(never)]
+    fn receive_any(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
+        loop {
+            let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let completion = self.vi.receive_wait(timeout)?;
+            if self.take(completion)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Keeps a message, or a part of one; whether it is whole.
+    #[inline]
+    fn take(&mut self, completion: Completion) -> Result<bool, LinkError> {
+        let Completion { result, immediate, buffer, .. } = completion;
+        let len = result.map_err(|error| self.failed(error))?;
+        if immediate.is_none() && matches!(self.arrived, Arrived::Nothing) {
+            let in_place = buffer.len() != len;
+            self.arrived = if in_place { Arrived::InPlace(buffer) } else { Arrived::Buffer(buffer) };
+            return Ok(true);
+        }
+        self.take_part(buffer, immediate.unwrap_or(0) as usize)
+    }
+
+    /// What is flushed when the VI stops does not say why it stopped.
+    #[cold]
+    fn failed(&self, error: CompletionError) -> LinkError {
+        match self.vi.state() {
+            State::Stopped(why) => LinkError::Broken(why),
+            _ => LinkError::Broken(error),
+        }
+    }
+
+    #[cold]
+    fn take_part(&mut self, buffer: Buffer, missing: usize) -> Result<bool, LinkError> {
+        let part = self.vi.in_place().unwrap_or(&buffer);
+        let (mut octets, expected) = match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
+            Arrived::Parts { octets, missing } if missing != 0 => (octets, missing),
+            _ => (Vec::new(), part.len().saturating_add(missing)),
+        };
+        if octets.len().saturating_add(expected) > self.max_message {
+            return Err(LinkError::TooLong(self.max_message));
+        }
+        if part.is_empty() || part.len().checked_add(missing) != Some(expected) {
+            return Err(LinkError::Broken(CompletionError::Protocol));
+        }
+        octets.extend_from_slice(part);
+        self.vi.release();
+        self.arrived = Arrived::Parts { octets, missing };
+        self.repost(buffer);
+        Ok(missing == 0)
+    }
+
+    /// The message received last.
+    #[inline(always)]
+    pub(crate) fn received(&self) -> &[u8] {
+        self.arrived.octets_at(&self.small, &self.vi)
+    }
+
+    /// Whether a message began to arrive that is not whole.
+    pub(crate) fn has_part(&self) -> bool {
+        matches!(self.arrived, Arrived::Parts { .. })
+    }
+
+    /// The message received last is not needed any more.
+    #[inline(always)]
+    pub(crate) fn release(&mut self) {
+        match &self.arrived {
+            Arrived::Nothing => {}
+            Arrived::Small(..) => self.arrived = Arrived::Nothing,
+            Arrived::Buffer(_) | Arrived::InPlace(_) | Arrived::Parts { .. } => self.release_buffer(),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn release_buffer(&mut self) {
+        match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
+            Arrived::Buffer(buffer) => self.repost(buffer),
+            Arrived::InPlace(buffer) => {
+                self.vi.release();
+                self.repost(buffer);
+            }
+            Arrived::Nothing | Arrived::Small(..) | Arrived::Parts { .. } => {}
+        }
+    }
+
+    /// The message received last is not needed any more, if it occupies the peer's memory.
+    #[inline]
+    pub(crate) fn release_in_place(&mut self) {
+        if matches!(self.arrived, Arrived::InPlace(_)) {
+            self.release_buffer();
+        }
+    }
+
+    #[inline]
+    pub(super) fn repost(&mut self, buffer: Buffer) {
+        if self.is_long(&buffer) {
+            // One of the link's own had been posted, and is free.
+            return self.post_another();
+        }
+        // Refused only if more were posted than there are.
+        let _ = self.vi.post_receive(buffer);
+    }
+
+    #[cold]
+    pub(super) fn post_another(&mut self) {
+        if let Some(buffer) = self.vi.receive_buffer() {
+            let _ = self.vi.post_receive(buffer);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Messages out.
+
+use std::time::{Duration, Instant};
+
+use throughline_vi::{Buffer, CompletionError, SMALL_MESSAGE, SendDescriptor};
+
+use super::super::KEEP_OVERFLOW;
+use super::{Link, LinkError};
+
+/// Messages of more octets than this stay in their buffer until the receiver has fetched them, mostly before the next is
+/// written. The same buffer then serves again.
+const FETCHED: usize = 2048;
+
+/// A peer that does not take what it is sent loses its link after this.
+const STALL: Duration = Duration::from_secs(30);
+
+impl Link {
+    /// Whether a message can be written now.
+    #[inline]
+    pub(crate) fn has_room(&mut self) -> Result<bool, LinkError> {
+        if self.out.is_none() {
+            self.out = self.next_buffer();
+        }
+        if self.out.is_none() && !self.is_open() { Err(self.why_not()) } else { Ok(self.out.is_some()) }
+    }
+
+    /// The memory that the next message is written to.
+    #[inline(always)]
+    pub(crate) fn room(&mut self) -> Result<&mut [u8], LinkError> {
+        if self.out.is_none() {
+            self.out = Some(self.buffer()?);
+        }
+        self.out.as_deref_mut().ok_or(LinkError::Stalled)
+    }
+
+    /// What [`room`](Self::room) gave; nothing if the message was sent since.
+    #[inline]
+    pub(crate) fn begun(&mut self) -> &mut [u8] {
+        self.out.as_deref_mut().unwrap_or_default()
+    }
+
+    /// For whatever comes next: who has sent a long message may do so again.
+    #[inline]
+    pub(super) fn next_buffer(&mut self) -> Option<Buffer> {
+        if self.bulk.is_open() { self.next_long_buffer() } else { self.vi.send_buffer() }
+    }
+
+    #[inline(never)]
+    fn next_long_buffer(&mut self) -> Option<Buffer> {
+        self.bulk.buffer().or_else(|| {
+            self.vi.reclaim();
+            self.bulk.buffer().or_else(|| self.vi.send_buffer())
+        })
+    }
+
+    #[inline]
+    fn buffer(&mut self) -> Result<Buffer, LinkError> {
+        match self.next_buffer() {
+            Some(buffer) => Ok(buffer),
+            None => self.wait_for_buffer(Self::next_buffer),
+        }
+    }
+
+    /// A buffer for a message that is longer than the link's own ones, if there are such.
+    #[cold]
+    fn long_buffer(&mut self) -> Result<Buffer, LinkError> {
+        let begun = self.out.take();
+        if let Some(buffer) = begun.filter(|buffer| self.is_long(buffer)) {
+            return Ok(buffer);
+        }
+        if !self.bulk.open(self.vi.tag()) {
+            return self.buffer();
+        }
+        self.wait_for_buffer(|link| {
+            // What comes meanwhile is taken in, or two who send each other much would wait for ever.
+            drop(link.vi.send_done());
+            link.bulk.buffer()
+        })
+    }
+
+    /// Whether it is longer than the link's own buffers.
+    #[inline]
+    pub(super) fn is_long(&self, buffer: &Buffer) -> bool {
+        buffer.capacity() > self.size
+    }
+
+    #[cold]
+    fn wait_for_buffer(&mut self, find: impl Fn(&mut Self) -> Option<Buffer>) -> Result<Buffer, LinkError> {
+        let started = Instant::now();
+        while started.elapsed() < STALL {
+            if let Some(buffer) = find(self) {
+                return Ok(buffer);
+            }
+            if !self.is_open() {
+                return Err(LinkError::Broken(CompletionError::ConnectionLost));
+            }
+            if started.elapsed() < self.patience {
+                std::thread::yield_now();
+            } else {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        }
+        Err(LinkError::Stalled)
+    }
+
+    /// Sends what was written to [`room`](Self::room), up to `used`.
+    #[inline(always)]
+    pub(crate) fn send(&mut self, used: usize) -> Result<(), LinkError> {
+        match self.out.as_deref().and_then(|out| out.get(..used)) {
+            Some(message) if used <= SMALL_MESSAGE && self.vi.send_small(message) => Ok(()),
+            _ => self.send_buffer(used),
+        }
+    }
+
+    /// Sends a message that needs neither buffer nor descriptor, if the fabric can do without; whether it was sent.
+    #[inline(always)]
+    pub(crate) fn send_small(&mut self, message: &[u8]) -> bool {
+        self.vi.send_small(message)
+    }
+
+    #[inline(never)]
+    fn send_buffer(&mut self, used: usize) -> Result<(), LinkError> {
+        let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
+        buffer.set_len(used);
+        self.post(SendDescriptor::new(buffer))?;
+        if used <= FETCHED {
+            // While the message is on its way there is time for this.
+            self.out = self.next_buffer();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn post(&mut self, descriptor: SendDescriptor) -> Result<(), LinkError> {
+        let posted = self.vi.post_send(descriptor.unsignaled());
+        posted.map_err(|_| self.why_not())
+    }
+
+    /// Sends a message that did not fit into the registered buffer that it was to be written to: whole, if it fits into a long
+    /// one, otherwise in parts.
+    #[cold]
+    pub(crate) fn send_large(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let mut rest = message;
+        while !rest.is_empty() {
+            let mut buffer = self.long_buffer()?;
+            let (part, after) = rest.split_at(rest.len().min(buffer.capacity()));
+            buffer.set_len(part.len());
+            buffer.copy_from_slice(part);
+            rest = after;
+            let missing = u32::try_from(rest.len()).map_err(|_| LinkError::TooLong(u32::MAX as usize))?;
+            let descriptor = SendDescriptor::new(buffer);
+            let whole = part.len() == message.len();
+            self.post(if whole { descriptor } else { descriptor.immediate(missing) })?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    pub(super) fn send_copy(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        let room = self.room()?;
+        let Some(place) = room.get_mut(..message.len()) else { return self.send_large(message) };
+        place.copy_from_slice(message);
+        self.send(message.len())
+    }
+
+    #[inline(always)]
+    pub(super) fn send_answer(&mut self, used: usize, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        if !overflow.is_empty() {
+            self.send_overflow(overflow)
+        } else if used != 0 {
+            self.send(used)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    pub(super) fn send_overflow(&mut self, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+        let sent = self.send_large(overflow);
+        overflow.clear();
+        overflow.shrink_to(KEEP_OVERFLOW);
+        sent
+    }
+}
