@@ -260,6 +260,13 @@ impl Vi {
         self.blocked == 0 && self.state == State::Connected && self.link.send_small(message)
     }
 
+    /// As [`send_small`](Self::send_small), by whoever is about to send more, or to receive: where it helps the message waits for
+    /// those that follow, but not for long, and not for somebody who was slow before.
+    #[inline]
+    pub fn send_small_with_more(&mut self, message: &[u8]) -> bool {
+        self.blocked == 0 && self.state == State::Connected && self.link.send_small_with_more(message)
+    }
+
     /// Whether the peer has, or can get without this process, all that was sent [without a descriptor](Self::send_small); or
     /// the connection is over. Looks what has happened.
     pub fn has_settled(&mut self) -> bool {

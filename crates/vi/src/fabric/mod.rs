@@ -79,6 +79,12 @@ pub(crate) trait Link: Send {
         false
     }
 
+    /// As [`send_small`](Self::send_small); if it helps the message may wait for those that follow, since this thread is about to
+    /// send or receive more.
+    fn send_small_with_more(&mut self, message: &[u8]) -> bool {
+        self.send_small(message)
+    }
+
     /// Takes the next message, if it is of at most [`SMALL_MESSAGE`] bytes and lies ready in memory of the connection's own:
     /// its length. Bytes behind it may be overwritten.
     fn receive_small(&mut self, _into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {

@@ -50,9 +50,9 @@ pub struct Inbox<R> {
     complete: usize,
     /// So many of `posted` have a message or a part of one.
     begun: usize,
-    /// The message before `base`. As long as it is here the first of `posted` is kept for it, since it may be asked for with a
-    /// buffer, and the next takes the message `base`.
-    short: Option<Short>,
+    /// The messages before `base`. As long as they are here as many of `posted`, the first ones, are kept for them, since they
+    /// may be asked for with a buffer, and the next takes the message `base`.
+    shorts: VecDeque<Short>,
     limit: usize,
     spare: Vec<RangeSet>,
 }
@@ -65,7 +65,7 @@ impl<R: Sink> Inbox<R> {
             base: 0,
             complete: 0,
             begun: 0,
-            short: None,
+            shorts: VecDeque::with_capacity(limit.min(ROOM)),
             limit,
             spare: RangeSet::some(limit.min(ROOM)),
         }
@@ -87,10 +87,10 @@ impl<R: Sink> Inbox<R> {
         self.base + (self.posted.len() - self.kept()) as u64
     }
 
-    /// How many of the buffers, the first ones, are kept for a short message.
+    /// How many of the buffers, the first ones, are kept for short messages.
     #[inline]
     fn kept(&self) -> usize {
-        usize::from(self.short.is_some())
+        self.shorts.len()
     }
 
     /// How many messages are complete, and all before them.
@@ -100,6 +100,10 @@ impl<R: Sink> Inbox<R> {
 
     /// Puts a segment where it belongs.
     pub fn place(&mut self, segment: &Segment<'_>) -> Placed {
+        let may_be_short = segment.immediate.is_none() && segment.octets.len() == segment.total as usize;
+        if may_be_short && self.place_short(segment.message, segment.octets) {
+            return Placed::Stored;
+        }
         let Some(number) = expand(segment.message, self.base) else { return Placed::NoRoom };
         let Some(index) = number.checked_sub(self.base) else { return Placed::Stored };
         let at = usize::try_from(index).ok().and_then(|index| index.checked_add(self.kept()));
@@ -117,16 +121,22 @@ impl<R: Sink> Inbox<R> {
     /// Keeps a short message, whole, that is the next one and came before any part of those behind it; whether it is.
     #[inline]
     pub fn place_short(&mut self, message: u32, octets: &[u8]) -> bool {
-        let is_next = self.begun == 0 && self.short.is_none() && message == self.base as u32;
-        let first = self.posted.front().filter(|_| is_next && octets.len() <= MAX_SHORT);
-        if first.is_none_or(|first| first.sink.capacity() < octets.len()) {
+        let is_next = self.begun == 0 && message == self.base as u32 && octets.len() <= MAX_SHORT;
+        let buffer = self.posted.get(self.kept()).filter(|_| is_next);
+        if buffer.is_none_or(|buffer| buffer.sink.capacity() < octets.len()) {
             return false;
         }
         let mut short = Short { length: octets.len() as u8, octets: [0; MAX_SHORT] };
         short.octets[..octets.len()].copy_from_slice(octets);
-        self.short = Some(short);
+        self.shorts.push_back(short);
         self.base += 1;
         true
+    }
+
+    /// Whether the oldest message is a short one that can be taken without a buffer.
+    #[inline]
+    pub fn has_short(&self) -> bool {
+        self.begun == 0 && !self.shorts.is_empty()
     }
 
     /// Takes the oldest message if it is a short one that needs no buffer: its length.
@@ -136,7 +146,7 @@ impl<R: Sink> Inbox<R> {
             // The buffer that is kept for it would be behind those that have been begun.
             return None;
         }
-        let Short { length, octets } = self.short.take()?;
+        let Short { length, octets } = self.shorts.pop_front()?;
         *into = octets;
         Some(length.into())
     }
@@ -144,7 +154,7 @@ impl<R: Sink> Inbox<R> {
     /// Takes the oldest message, which is short, in the buffer that was kept for it.
     #[cold]
     fn take_short_in_buffer(&mut self) -> Option<(R, Arrived)> {
-        let Short { length, octets } = self.short.take()?;
+        let Short { length, octets } = self.shorts.pop_front()?;
         let Incoming { mut sink, there, .. } = self.posted.pop_front()?;
         self.spare.push(there);
         let length = usize::from(length);
@@ -165,18 +175,19 @@ impl<R: Sink> Inbox<R> {
 
     /// Whether the oldest buffer has its message.
     pub fn has_complete(&self) -> bool {
-        self.complete > 0 || self.short.is_some()
+        self.complete > 0 || !self.shorts.is_empty()
     }
 
     /// Takes all buffers out, the oldest first, whatever is in them. No message is taken any more.
     pub fn take_all(&mut self) -> impl Iterator<Item = R> {
-        (self.complete, self.begun, self.short) = (0, 0, None);
+        (self.complete, self.begun) = (0, 0);
+        self.shorts.clear();
         std::mem::take(&mut self.posted).into_iter().map(|incoming| incoming.sink)
     }
 
     /// Takes the oldest buffer out if its message is complete.
     pub fn take_complete(&mut self) -> Option<(R, Arrived)> {
-        if self.short.is_some() {
+        if !self.shorts.is_empty() {
             return self.take_short_in_buffer();
         }
         let message = self.posted.front().filter(|_| self.complete > 0)?.message?;
@@ -265,7 +276,6 @@ mod tests {
         let (mut inbox, mut into) = (inbox(2), [0; MAX_SHORT]);
         assert!(inbox.place_short(0, b"one"));
         assert_eq!((inbox.credit(), inbox.completed(), inbox.has_complete()), (2, 1, true));
-        assert!(!inbox.place_short(1, b"two"), "one at a time");
         assert_eq!(inbox.take_short(&mut into), Some(3));
         assert_eq!((&into[..3], inbox.credit(), inbox.has_complete()), (&b"one"[..], 3, false));
         assert_eq!(inbox.take_short(&mut into), None);
@@ -275,6 +285,26 @@ mod tests {
         assert_eq!(taken(&mut inbox), None);
         assert_eq!(inbox.place(&whole(1, b"two")), Placed::Stored);
         assert_eq!(taken(&mut inbox), Some((100, b"two".to_vec())));
+    }
+
+    #[test]
+    fn short_messages_of_one_frame_need_no_buffers_and_come_in_order() {
+        let (mut inbox, mut into) = (inbox(2), [0; MAX_SHORT]);
+        assert_eq!(inbox.place(&whole(0, b"one")), Placed::Stored);
+        assert!(inbox.place_short(1, b"two") && inbox.has_short());
+        // Each has a buffer kept for it, so that they are no more than the peer was told.
+        assert!(!inbox.place_short(2, b"three"));
+        assert_eq!(inbox.place(&whole(2, b"three")), Placed::NoRoom);
+        assert_eq!((inbox.credit(), inbox.completed()), (2, 2));
+        assert_eq!(inbox.take_short(&mut into), Some(3));
+        assert_eq!((&into[..3], inbox.credit()), (&b"one"[..], 3));
+        // The second in the buffer posted first, which nothing has taken.
+        assert_eq!(taken(&mut inbox), Some((100, b"two".to_vec())));
+        assert!(!inbox.has_short() && !inbox.has_complete());
+        let of_another_kind = Segment { immediate: Some(7), ..whole(2, b"three") };
+        assert_eq!(inbox.place(&of_another_kind), Placed::Stored);
+        assert!(!inbox.has_short() && inbox.has_complete());
+        assert_eq!(taken(&mut inbox), Some((101, b"three".to_vec())));
     }
 
     #[test]

@@ -18,8 +18,8 @@ struct Outgoing<S> {
     arrived: RangeSet,
     octets_arrived: u64,
     all_arrived: bool,
-    /// It left at once.
-    left: bool,
+    /// It takes no posted message's place.
+    short: bool,
 }
 
 /// The messages posted, in order, as long as their completion is awaited.
@@ -35,9 +35,9 @@ pub struct Outbox<S> {
     /// Messages that the peer has completely.
     completed: u64,
     limit: usize,
-    /// How many of `messages` left at once. They have places of their own, so that who posts no more than `limit` is never refused
-    /// because of them.
-    left: usize,
+    /// How many of `messages` are short ones. They have places of their own, so that who posts no more than `limit` is never
+    /// refused because of them.
+    shorts: usize,
     spare: Vec<RangeSet>,
 }
 
@@ -50,7 +50,7 @@ pub struct Leaving {
 
 impl<S: Source> Outbox<S> {
     /// Nothing to send; so many messages may be sent before the peer said anything, and at most `limit` be outstanding, and as
-    /// many that left at once.
+    /// many short ones.
     pub fn new(credit: u64, limit: usize) -> Self {
         Self {
             messages: VecDeque::with_capacity(limit.min(ROOM)),
@@ -60,16 +60,33 @@ impl<S: Source> Outbox<S> {
             credit,
             completed: 0,
             limit,
-            left: 0,
+            shorts: 0,
             spare: RangeSet::some(limit.min(ROOM)),
         }
     }
 
     /// Adds a message, unless there are too many; then it is given back.
     pub fn post(&mut self, source: S, immediate: Option<u32>) -> Result<(), S> {
-        if self.messages.len() - self.left >= self.limit {
+        if self.messages.len() - self.shorts >= self.limit {
             return Err(source);
         }
+        self.push(source, immediate, false);
+        Ok(())
+    }
+
+    /// Adds a short message behind all others, if the peer has room for it; otherwise it is given back.
+    #[inline]
+    pub fn post_short(&mut self, source: S) -> Result<(), S> {
+        if !self.has_room_for_short() {
+            return Err(source);
+        }
+        self.push(source, None, true);
+        self.shorts += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, source: S, immediate: Option<u32>, short: bool) {
         let arrived = self.spare.pop().unwrap_or_default();
         self.messages.push_back(Outgoing {
             source,
@@ -77,32 +94,33 @@ impl<S: Source> Outbox<S> {
             arrived,
             octets_arrived: 0,
             all_arrived: false,
-            left: false,
+            short,
         });
-        Ok(())
+    }
+
+    #[inline]
+    fn has_room_for_short(&self) -> bool {
+        self.end() < self.credit && self.again.is_empty() && self.shorts < self.limit
+    }
+
+    /// The number of the next message posted.
+    #[inline]
+    fn end(&self) -> u64 {
+        self.base + self.messages.len() as u64
     }
 
     /// Whether the next message posted could leave at once, before all others.
     #[inline]
     pub fn is_free(&self) -> bool {
-        let end = self.base + self.messages.len() as u64;
-        self.next == (end, 0) && end < self.credit && self.again.is_empty() && self.left < self.limit
+        self.next == (self.end(), 0) && self.has_room_for_short()
     }
 
     /// Adds a message that leaves at once, and whole, if there [is](Self::is_free) nothing in its way.
     #[inline]
     pub fn post_leaving(&mut self, source: S) -> Leaving {
         let leaving = Leaving { message: self.next.0, length: source.len() as u32 };
-        let arrived = self.spare.pop().unwrap_or_default();
-        self.messages.push_back(Outgoing {
-            source,
-            immediate: None,
-            arrived,
-            octets_arrived: 0,
-            all_arrived: false,
-            left: true,
-        });
-        self.left += 1;
+        self.push(source, None, true);
+        self.shorts += 1;
         self.next.0 += 1;
         leaving
     }
@@ -151,8 +169,7 @@ impl<S: Source> Outbox<S> {
     }
 
     fn has_new(&self) -> bool {
-        let end = self.base + self.messages.len() as u64;
-        self.next.0 < end.min(self.credit)
+        self.next.0 < self.end().min(self.credit)
     }
 
     fn is_wanted(&self, piece: &Piece) -> bool {
@@ -287,8 +304,7 @@ impl<S: Source> Outbox<S> {
 
     /// Whether all messages are complete at this level.
     pub fn all_complete(&self, level: Level) -> bool {
-        self.base + self.messages.len() as u64 <= self.completed
-            || level != Level::Reception && self.all_arrived()
+        self.end() <= self.completed || level != Level::Reception && self.all_arrived()
     }
 
     /// Whether the peer has all that was posted.
@@ -305,7 +321,7 @@ impl<S: Source> Outbox<S> {
     pub fn take_oldest(&mut self) -> Option<S> {
         let mut oldest = self.messages.pop_front()?;
         self.base += 1;
-        self.left -= usize::from(oldest.left);
+        self.shorts -= usize::from(oldest.short);
         self.next = self.next.max((self.base, 0));
         oldest.arrived.clear();
         self.spare.push(oldest.arrived);
@@ -344,5 +360,8 @@ mod tests {
         assert_eq!(outbox.post(vec![3], None), Err(vec![3]));
         assert_eq!(outbox.take_oldest(), Some(vec![0]));
         assert_eq!(outbox.post(vec![3], None), Err(vec![3]), "the place of one that left");
+        // What waits behind the others is short all the same.
+        assert_eq!((outbox.post_short(vec![4]), outbox.post_short(vec![5])), (Ok(()), Err(vec![5])));
+        assert!(!outbox.is_free());
     }
 }

@@ -8,6 +8,11 @@ fn send_somehow(vi: &mut Vi, bytes: &[u8]) -> Result {
     if vi.send_small(bytes) { Ok(()) } else { send(vi, bytes) }
 }
 
+/// As [`send_somehow`], and says that more is to follow.
+fn send_with_more(vi: &mut Vi, bytes: &[u8]) -> Result {
+    if vi.send_small_with_more(bytes) { Ok(()) } else { send(vi, bytes) }
+}
+
 /// Receives without a descriptor if that can be.
 fn receive_somehow(vi: &mut Vi) -> Result<Vec<u8>> {
     let mut bytes = [0xAA; SMALL_MESSAGE];
@@ -25,8 +30,10 @@ fn small_messages_keep_their_place_among_others() -> Result {
             // Of all lengths around the longest small one, and some that take several lines or lie elsewhere.
             let lengths = (0..20).map(|n| [n * 3, SMALL_MESSAGE - 2 + n % 5, n * 200][(n + round) % 3]);
             let sent: Vec<_> = lengths.map(|len| pattern(len, round + len)).collect();
-            for bytes in &sent {
-                send_somehow(a, bytes)?;
+            for (n, bytes) in sent.iter().enumerate() {
+                // Even if nothing follows, what waits leaves.
+                let more = (n + round).is_multiple_of(3);
+                if more { send_with_more(a, bytes)? } else { send_somehow(a, bytes)? }
             }
             for bytes in &sent {
                 assert_eq!(receive_somehow(b)?, *bytes);

@@ -40,6 +40,8 @@ struct State {
     /// Somebody connects.
     connecting: bool,
     calls: PipeCalls,
+    /// An answer was taken, and nothing sent since.
+    took: bool,
     /// Futures that could not send for want of a buffer.
     stuck: Vec<Waker>,
     /// To be called once this is unlocked, since what they do is unknown.
@@ -256,7 +258,10 @@ impl State {
         let id = self.calls.add(deadline, limit)?;
         let header = joint.header(header, id);
         let written = header.write(&mut message).is_ok();
-        if written && joint.link.send_small(&message[..used]) {
+        // Who takes an answer and sends a request will do so with the next answer, too.
+        let more = std::mem::take(&mut self.took) && self.calls.has_answers();
+        let (link, message) = (&mut joint.link, &message[..used]);
+        if written && if more { link.send_small_with_more(message) } else { link.send_small(message) } {
             return Some(id);
         }
         self.calls.forget(id);
@@ -386,10 +391,12 @@ impl NativeServer {
     ) -> Poll<bool> {
         self.pipe.with(|state| {
             let mut found = state.calls.take_small(id, into);
-            if found == Found::Waiting {
+            // As long as there are answers, those whose they are have been woken; reading would send what waits for theirs.
+            if found == Found::Waiting && !state.calls.has_answers() {
                 self.pipe.read(state);
                 found = state.calls.take_small(id, into);
             }
+            state.took |= found != Found::Waiting;
             if found == Found::Waiting {
                 self.wait_for(state, id, cx.waker());
                 return Poll::Pending;

@@ -126,13 +126,15 @@ pub(crate) struct PipeCalls {
     entries: Vec<Entry>,
     free: u32,
     waiting: usize,
+    /// Calls whose answers nobody has taken.
+    answered: usize,
     /// Calls that wait with somebody to be woken.
     wakers: usize,
 }
 
 impl Default for PipeCalls {
     fn default() -> Self {
-        Self { entries: Vec::new(), free: NONE, waiting: 0, wakers: 0 }
+        Self { entries: Vec::new(), free: NONE, waiting: 0, answered: 0, wakers: 0 }
     }
 }
 
@@ -179,6 +181,7 @@ impl PipeCalls {
         }
         entry.stage = stage;
         self.waiting -= 1;
+        self.answered += 1;
         if let Some(waker) = entry.waker.take() {
             self.wakers -= 1;
             wakes.push(waker);
@@ -239,6 +242,7 @@ impl PipeCalls {
             Stage::Small => {
                 into.octets = entry.small.octets;
                 into.put(entry.small.user, entry.small.body, entry.small.len.into());
+                self.answered -= 1;
                 Self::release(&mut self.free, entry);
                 Found::Small
             }
@@ -253,6 +257,7 @@ impl PipeCalls {
             return None;
         }
         let outcome = entry.other.take()?;
+        self.answered -= 1;
         Self::release(&mut self.free, entry);
         Some(outcome)
     }
@@ -267,6 +272,8 @@ impl PipeCalls {
         if entry.stage == Stage::Waiting {
             self.waiting -= 1;
             self.wakers -= usize::from(entry.waker.take().is_some());
+        } else {
+            self.answered -= 1;
         }
         entry.other = None;
         Self::release(&mut self.free, entry);
@@ -328,6 +335,12 @@ impl PipeCalls {
     #[inline]
     pub(crate) fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// Whether there are answers that nobody has taken.
+    #[inline]
+    pub(crate) fn has_answers(&self) -> bool {
+        self.answered > 0
     }
 
     /// Whether somebody is to be woken for one of them.

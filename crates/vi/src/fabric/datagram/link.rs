@@ -4,6 +4,7 @@ use super::{
     Door, Port, Wire,
     bell::Bell,
     connect::Request,
+    hold::Hold,
     keeper,
     message::{Outgoing, Place},
     remote::PARTS,
@@ -30,8 +31,6 @@ use throughline_demux::Slot;
 
 /// The longest message of an unreliable VI: it fits into a datagram.
 const MOST_UNRELIABLE: usize = 64_000;
-/// So long after the first answer that waits for others all of them leave.
-const HOLD: Duration = Duration::from_micros(20);
 /// Receptions taken in for others until the VI gets its turn.
 const TURN: u32 = 64;
 
@@ -43,8 +42,7 @@ pub(crate) struct DatagramLink<D: Door> {
     pools: [Arc<Memory>; 2],
     up: Option<Up<D::Wire>>,
     taken: u64,
-    /// Since when messages wait for others that are about to follow.
-    holding: Option<Instant>,
+    hold: Hold,
     /// Nothing was there when a small message was looked for, and nobody has asked for another one since.
     looked: bool,
     news: News,
@@ -97,7 +95,7 @@ impl<D: Door> DatagramLink<D> {
             pools,
             up: None,
             taken: 0,
-            holding: None,
+            hold: Hold::default(),
             looked: false,
             news: News::with_room(depth),
         }
@@ -191,13 +189,35 @@ impl<D: Door> DatagramLink<D> {
     /// Takes in what has arrived until there is something for this VI.
     fn look(&mut self) {
         let Some(up) = &self.up else { return };
-        if self.holding.take().is_some() {
+        if self.hold.end() {
             up.port.lock().flush(&up.port.sleepers, Some(up.slot));
         }
         let state = if up.watch.is_ready() { Some(up.port.lock()) } else { up.port.try_lock() };
         if let Some(mut state) = state {
             self.news.look(&mut state, up, News::any);
         }
+    }
+
+    /// Sends a small message at once, unless others are expected to follow; `false` if it cannot be.
+    #[inline]
+    fn put_small(&mut self, message: &[u8], with_more: bool) -> bool {
+        let Some(up) = self.up.as_ref().filter(|_| self.level == Level::Delivery) else { return false };
+        let mut state = up.port.lock();
+        state.touch();
+        let expected = with_more || !self.news.arrived.is_empty() || state.has_small(up.slot);
+        if !expected && !self.hold.is_held() {
+            return state.send_small(up.slot, message, &up.port.sleepers);
+        }
+        if !state.post_small(up.slot, message) {
+            return false;
+        }
+        if !self.hold.waits(expected) {
+            state.flush(&up.port.sleepers, Some(up.slot));
+            if up.port.sleepers.any() {
+                state.set_timer();
+            }
+        }
+        true
     }
 
     /// What is outstanding comes back, and the connection ends: in order if the VI disconnects.
@@ -369,13 +389,11 @@ impl<D: Door> Link for DatagramLink<D> {
 
     /// Nothing tells its sender that a message was received; who wants to know needs a descriptor.
     fn send_small(&mut self, message: &[u8]) -> bool {
-        if self.level != Level::Delivery || !self.news.arrived.is_empty() || self.holding.is_some() {
-            return false;
-        }
-        let Some(up) = &self.up else { return false };
-        let mut state = up.port.lock();
-        state.touch();
-        state.send_small(up.slot, message, &up.port.sleepers)
+        self.put_small(message, false)
+    }
+
+    fn send_small_with_more(&mut self, message: &[u8]) -> bool {
+        self.put_small(message, true)
     }
 
     fn has_settled(&mut self) -> bool {
@@ -384,17 +402,19 @@ impl<D: Door> Link for DatagramLink<D> {
         state.looked_at(&up.watch);
         self.news.look(&mut state, up, |_| true);
         // Acknowledgements that came with messages are taken in now.
+        self.hold.end();
         state.flush(&up.port.sleepers, Some(up.slot));
         let connection = state.endpoint.peek(up.slot);
         connection.is_none_or(|connection| connection.broken().is_some() || connection.all_sent())
     }
 
     fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
-        if !self.news.arrived.is_empty() || self.holding.is_some() {
+        if !self.news.arrived.is_empty() {
             return None;
         }
         let up = self.up.as_ref()?;
-        let mut state = if up.watch.is_ready() { up.port.lock() } else { up.port.try_lock()? };
+        let waits = up.watch.is_ready() || self.hold.is_held();
+        let mut state = if waits { up.port.lock() } else { up.port.try_lock()? };
         if up.watch.is_ready() {
             let taken = state.take_small(up.slot, &up.watch, into);
             // If there is anything else, it is taken otherwise.
@@ -402,11 +422,15 @@ impl<D: Door> Link for DatagramLink<D> {
                 return taken;
             }
         }
+        if self.hold.end() {
+            state.flush(&up.port.sleepers, Some(up.slot));
+        }
         if state.was_looked_at(&up.watch) {
             return None;
         }
         state.touch();
         if state.take_in(&up.port.sleepers, Some(up.slot)) {
+            state.take_in_more(&up.port.sleepers, up.slot);
             return state.take_small(up.slot, &up.watch, into);
         }
         state.pause(&up.port.sleepers);
@@ -421,7 +445,9 @@ impl<D: Door> Link for DatagramLink<D> {
         let mut state = up.port.lock();
         let refused = state.post(up.slot, self.taken, descriptor);
         state.touch();
-        if !holds(&mut self.holding, &self.news) {
+        // As long as there are messages that the application has not taken, it is about to do so.
+        let expected = !self.news.arrived.is_empty() || state.has_small(up.slot);
+        if !self.hold.waits(expected) {
             state.flush(&up.port.sleepers, Some(up.slot));
             if up.port.sleepers.any() {
                 state.set_timer();
@@ -472,7 +498,7 @@ impl<D: Door> Link for DatagramLink<D> {
             && let Some(up) = &self.up
         {
             let mut state = up.port.lock();
-            if self.holding.take().is_some() {
+            if self.hold.end() {
                 state.flush(&up.port.sleepers, Some(up.slot));
             }
             // They are wanted now: that somebody else has looked before does not do.
@@ -494,21 +520,6 @@ impl<D: Door> Link for DatagramLink<D> {
     fn close(&mut self, why: CompletionError, posted: &mut Posted) {
         self.end(why, posted);
     }
-}
-
-/// Whether what was posted waits for more. As long as there are messages that the application has not taken, it is about to do
-/// so, and its answers leave together; unless it takes its time.
-fn holds(holding: &mut Option<Instant>, news: &News) -> bool {
-    if news.arrived.is_empty() {
-        *holding = None;
-        return false;
-    }
-    let now = Instant::now();
-    let holds = now - *holding.get_or_insert(now) < HOLD;
-    if !holds {
-        *holding = None;
-    }
-    holds
 }
 
 /// How connections of providers behave.

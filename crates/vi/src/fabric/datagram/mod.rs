@@ -10,6 +10,7 @@
 
 mod bell;
 mod connect;
+mod hold;
 mod keeper;
 mod link;
 mod message;

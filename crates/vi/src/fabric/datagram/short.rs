@@ -4,10 +4,13 @@ use super::{
     Reception, Wire,
     message::{Outgoing, Small},
     roles::Role,
-    state::State,
+    state::{MOST_UNANSWERED, State},
     watch::{Sleepers, Watch},
 };
-use crate::{fabric::SMALL_MESSAGE, reliable::frame::Lone};
+use crate::{
+    fabric::SMALL_MESSAGE,
+    reliable::{Connection, frame::Lone},
+};
 use throughline_demux::Slot;
 
 impl<W: Wire> State<W> {
@@ -51,6 +54,27 @@ impl<W: Wire> State<W> {
             watch.is_done();
         }
         length
+    }
+
+    /// Whether a small message of this VI lies ready.
+    #[inline]
+    pub(super) fn has_small(&self, slot: Slot) -> bool {
+        self.endpoint.peek(slot).is_some_and(Connection::has_short)
+    }
+
+    /// Takes in what has come besides, where one datagram after the other comes: what is answered together leaves together.
+    #[inline]
+    pub(super) fn take_in_more(&mut self, sleepers: &Sleepers, own: Slot) {
+        while self.in_row > 1 && self.unanswered + 1 < MOST_UNANSWERED && self.take_in(sleepers, Some(own)) {}
+    }
+
+    /// Has a small message of a VI leave with what else there is to send; `false` if that cannot be.
+    #[inline]
+    pub(super) fn post_small(&mut self, slot: Slot, message: &[u8]) -> bool {
+        let small = Small::new(message).filter(|_| self.is_plain(slot));
+        let connection = self.endpoint.posting(slot);
+        let posted = connection.zip(small).map(|(to, small)| to.post_short(Outgoing::Small(small)));
+        matches!(posted, Some(Ok(())))
     }
 
     /// Sends a small message of a VI at once, before what else there may be to send; `false` if it has to wait for anything.

@@ -26,7 +26,7 @@ use throughline_demux::{OsNonces, Slot};
 /// Looks in vain between two looks at the clock.
 const LOOKS: u32 = 8;
 /// Receptions without a pause until acknowledgements leave.
-const MOST_UNANSWERED: u32 = 8;
+pub(super) const MOST_UNANSWERED: u32 = 8;
 /// Receptions by polling without a sleep in between, until the wire wakes nobody any more.
 const MOST_ATTACHED: u32 = 64;
 /// A wire without room is tried again after this.
@@ -51,6 +51,8 @@ pub(crate) struct State<W: Wire> {
     idle: u32,
     /// Receptions since something was sent.
     pub(super) unanswered: u32,
+    /// Receptions since there was nothing to receive.
+    pub(super) in_row: u32,
     /// Something was sent by the short way, and what comes after sending is still to be done.
     pub(super) put_off: bool,
     /// How often nothing was found.
@@ -83,6 +85,7 @@ impl<W: Wire> State<W> {
             now: now(),
             idle: 0,
             unanswered: 0,
+            in_row: 0,
             put_off: false,
             looks: 0,
             incoming: vec![0; MOST].into(),
@@ -121,6 +124,7 @@ impl<W: Wire> State<W> {
     pub(super) fn take_in(&mut self, sleepers: &Sleepers, own: Option<Slot>) -> bool {
         let Some(reception) = self.wire.receive(&mut self.incoming) else {
             self.looks += 1;
+            self.in_row = 0;
             if self.wire.is_refused() {
                 self.refused();
                 self.tell(sleepers, None);
@@ -133,6 +137,7 @@ impl<W: Wire> State<W> {
             self.tell(sleepers, own);
         }
         self.unanswered += 1;
+        self.in_row = self.in_row.saturating_add(1);
         if self.attached && !self.kept && !sleepers.any() {
             self.polled(sleepers);
         }

@@ -56,6 +56,20 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.inbox.take_short(into)
     }
 
+    /// Whether the oldest message is a short one that [`take_short`](Self::take_short) gives.
+    #[inline]
+    pub(crate) fn has_short(&self) -> bool {
+        self.inbox.has_short()
+    }
+
+    /// Posts a message of at most [`MAX_SHORT`] octets that leaves with others, by the next [`transmit`](Self::transmit); no
+    /// posted message is refused because of it. Gives it back if anything is in the way.
+    #[inline]
+    pub(crate) fn post_short(&mut self, message: S) -> Result<(), S> {
+        let free = self.is_calm() && message.len() <= MAX_SHORT;
+        if free { self.outbox.post_short(message) } else { Err(message) }
+    }
+
     /// Posts a message of at most [`MAX_SHORT`] octets and writes its frame into `buffer`, to leave at once. Gives it back if
     /// anything is in the way, which [`post_send`](Self::post_send) knows how to go round.
     #[inline]

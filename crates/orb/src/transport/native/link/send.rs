@@ -118,6 +118,12 @@ impl Link {
         self.vi.send_small(message)
     }
 
+    /// As [`send_small`](Self::send_small), where more is about to be sent: then they leave together, if that helps.
+    #[inline(always)]
+    pub(crate) fn send_small_with_more(&mut self, message: &[u8]) -> bool {
+        self.vi.send_small_with_more(message)
+    }
+
     #[inline(never)]
     fn send_buffer(&mut self, used: usize) -> Result<(), LinkError> {
         let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
