@@ -102,6 +102,16 @@ impl<'b> Output<'b> {
         }
     }
 
+    /// The place of `N` octets more, which count as written, if that is memory of a fixed size and they fit. What was put together
+    /// elsewhere would have to be fetched before it has left the processor's store buffer.
+    #[inline(always)]
+    pub fn claim<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        let Target::Memory { memory, used, .. } = &mut self.0 else { return None };
+        let place = memory.get_mut(**used..)?.first_chunk_mut()?;
+        **used += N;
+        Some(place)
+    }
+
     /// Makes room for so many octets more, if that is possible.
     #[inline]
     pub fn reserve(&mut self, octets: usize) {
@@ -180,6 +190,21 @@ mod tests {
         w.write_slice(&[4.0f64, 5.0]).expect("it is short");
         w.write_encapsulation(|w| w.write_slice(&[6u16, 7])).expect("it is short");
         w.write_bool(true);
+    }
+
+    #[test]
+    fn what_is_claimed_lies_behind_what_was_written_or_does_not_fit() {
+        for size in 0..16 {
+            let (mut memory, mut used, mut overflow) = (vec![0xee; size], 0, Vec::new());
+            let mut output = Output::memory(&mut memory, &mut used, &mut overflow);
+            output.extend(&[1, 2]);
+            let claimed = output.claim().map(|place: &mut [u8; 8]| *place = [3; 8]).is_some();
+            assert_eq!(claimed, size >= 10);
+            output.extend(&[4]);
+            let expected: &[u8] = if claimed { &[1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4] } else { &[1, 2, 4] };
+            assert_eq!(output.octets(), expected, "{size} octets");
+        }
+        assert!(Output::vector(&mut Vec::new()).claim::<1>().is_none());
     }
 
     #[test]

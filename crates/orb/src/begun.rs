@@ -22,7 +22,7 @@ use crate::transport::calls::CallFailure;
 use crate::transport::native::drive::block_on;
 use crate::transport::native::exchange::request;
 use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SmallReply};
-use crate::transport::native::window::{self, Plan, Ticket, Waited};
+use crate::transport::native::window::{self, Plan, Ticket, Waited, Wanted};
 
 /// Reads the results of an operation.
 pub type Decoder<T> = fn(&mut Reader<'_>) -> Result<T, DecodeError>;
@@ -100,8 +100,8 @@ impl ObjectRef {
         let deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
         let priority = self.priority();
         let header = request(route, operation, (deadline, priority), Kind::Request);
-        let plan = Plan::new((operation, rewrite), (deadline, priority), message, used);
-        window::send(&route.server, &header, (message, used), plan)
+        let wanted = Wanted { operation, rewrite, deadline, priority };
+        window::send(&route.server, &header, (message, used), &wanted)
     }
 }
 

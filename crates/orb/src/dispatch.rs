@@ -281,10 +281,15 @@ pub(crate) fn upcall(
     operation: u32,
     call: &mut ServerCall<'_>,
 ) -> Result<(), SystemException> {
-    catch_unwind(AssertUnwindSafe(|| object.invoke(operation, call))).unwrap_or_else(|_| {
-        tracing::error!(operation, object = ?object, "servant panicked");
-        Err(SystemException::unknown().completed(Completion::Maybe))
-    })
+    // An exception in a box, since what is handed through here is copied as a whole, exception or not.
+    match catch_unwind(AssertUnwindSafe(|| object.invoke(operation, call).map_err(Box::new))) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(exception)) => Err(*exception),
+        Err(_) => {
+            tracing::error!(operation, object = ?object, "servant panicked");
+            Err(SystemException::unknown().completed(Completion::Maybe))
+        }
+    }
 }
 
 /// Puts the outcome and the size into a reply.

@@ -139,12 +139,20 @@ pub(crate) fn refuse(request: &Header, exception: &SystemException, mut output: 
 #[inline(always)]
 fn finish(output: &mut Output<'_>, request: &Header, kind: Kind) {
     let header = request.answer(kind);
-    if output.is_empty() {
-        let mut front = [0; PLAIN_BYTES];
-        let _ = header.write(&mut front);
-        Writer::to(output.reborrow(), ByteOrder::NATIVE, 0).write_bytes(&front);
-    } else {
+    if !output.is_empty() {
         // There is room: these bytes are there.
         let _ = header.write(output.octets_mut());
+    } else if let Some(front) = output.claim::<PLAIN_BYTES>() {
+        let _ = header.write(front);
+    } else {
+        finish_elsewhere(output, &header);
     }
+}
+
+/// To a vector.
+#[cold]
+fn finish_elsewhere(output: &mut Output<'_>, header: &Header) {
+    let mut front = [0; PLAIN_BYTES];
+    let _ = header.write(&mut front);
+    Writer::to(output.reborrow(), ByteOrder::NATIVE, 0).write_bytes(&front);
 }

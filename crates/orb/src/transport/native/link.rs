@@ -51,8 +51,8 @@ pub(crate) struct Link {
     away: usize,
     /// Messages lent.
     lent: usize,
-    /// The last answer to a message checked out was more than a [`Desk`] has room for.
-    answers_long: bool,
+    /// So many requests more are not for a [`Desk`]: one of the last answers was more than it has room for.
+    long_answers: u32,
     /// Registered buffers in each direction.
     buffers: u32,
     /// How many of those to receive into are not posted at first.
@@ -112,6 +112,7 @@ impl Link {
         );
         let sent = self.send_answer(used, overflow);
         // Not before: the answer does not wait for this.
+        self.answered(used);
         self.release();
         sent
     }

@@ -11,8 +11,9 @@ use throughline_vi::Bell;
 /// Looks between two questions for the time.
 const LOOKS: u32 = 64;
 
-/// So many looks follow one another at once, the others leave the processor to its other threads for a moment.
-const EAGER_LOOKS: u32 = 64;
+/// So many looks follow one another at once, a few microseconds in all; the others leave the processor to its other threads for
+/// a moment, in which nothing is seen.
+const EAGER_LOOKS: u32 = 512;
 
 /// So many times in a row looking may be in vain before it is given up.
 const PATIENCE: u32 = 8;

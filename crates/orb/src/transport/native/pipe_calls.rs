@@ -36,7 +36,8 @@ pub(crate) struct PipeReply {
 pub(crate) struct SmallReply {
     /// It is a user exception.
     pub(crate) user: bool,
-    len: u8,
+    /// As wide as it is read: a byte would not come out of the processor's store buffer as a part of a word.
+    len: u32,
     body: Body,
     octets: [u8; SMALL],
 }
@@ -47,13 +48,13 @@ impl SmallReply {
     /// A reader of the body.
     #[inline(always)]
     pub(crate) fn reader(&self) -> Reader<'_> {
-        self.body.reader(self.octets.get(..usize::from(self.len)).unwrap_or_default())
+        self.body.reader(self.octets.get(..self.len as usize).unwrap_or_default())
     }
 
     /// Octets behind the message are left as they were.
     #[inline(always)]
     fn put(&mut self, user: bool, body: Body, len: usize) {
-        (self.user, self.body, self.len) = (user, body, len as u8);
+        (self.user, self.body, self.len) = (user, body, len as u32);
     }
 }
 
@@ -241,7 +242,7 @@ impl PipeCalls {
             Stage::Other | Stage::Free => Found::Other,
             Stage::Small => {
                 into.octets = entry.small.octets;
-                into.put(entry.small.user, entry.small.body, entry.small.len.into());
+                into.put(entry.small.user, entry.small.body, entry.small.len as usize);
                 self.answered -= 1;
                 Self::release(&mut self.free, entry);
                 Found::Small

@@ -419,24 +419,16 @@ impl Shared {
         }
         CALLER.set(line.process);
         for served in 0..TURN {
-            let taken = link.take_to(&mut memory.desk);
-            if taken == Taken::OnDesk {
-                match self.run_from_desk(line, link, term, memory) {
-                    Ok(Some(guard)) => link = guard,
-                    Ok(None) => return true,
-                    Err(error) => return self.end(line, &error),
-                }
-                continue;
-            }
-            let overflow = &mut memory.overflow;
-            if taken == Taken::Nothing {
-                match link.try_receive() {
-                    Ok(true) => {}
+            let ran = match link.take_to(&mut memory.desk) {
+                Taken::Alone => self.run_alone(link, term, memory),
+                Taken::Shared => self.run_from_desk(line, link, term, memory),
+                Taken::Nothing => match link.try_receive() {
+                    Ok(true) => self.run_received(line, link, term, &mut memory.overflow),
                     Ok(false) => return served > 0,
-                    Err(error) => return self.end(line, &error),
-                }
-            }
-            match self.run_received(line, link, term, overflow) {
+                    Err(error) => Err(error),
+                },
+            };
+            match ran {
                 Ok(Some(guard)) => link = guard,
                 Ok(None) => return true,
                 Err(error) => return self.end(line, &error),
@@ -503,6 +495,20 @@ impl Shared {
         let answered = link.answer(overflow, |request, output| self.handle(request, output));
         let leads = self.roles.beat(term);
         answered.map(|()| leads.then_some(link))
+    }
+
+    /// Serves a small request that lies on the worker's desk. Gives the link back if this worker still leads.
+    #[inline(always)]
+    fn run_alone<'l>(
+        &self,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        Memory { desk, overflow }: &mut Memory,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        self.roles.beat(term);
+        desk.answer(overflow, |request, output| self.handle(request, output));
+        link.send_from(desk, overflow)?;
+        Ok(self.roles.beat(term).then_some(link))
     }
 
     /// As [`run_errand`](Self::run_errand), with a small request that lies on the worker's desk.

@@ -42,22 +42,39 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Of a call with these arguments.
+    const NONE: Self = Self {
+        operation: Operation::new("", 0),
+        rewrite: None,
+        deadline: None,
+        priority: None,
+        arguments: [0; MOST_ARGUMENTS],
+        used: 0,
+    };
+
+    /// That of another call, with these arguments. One field after the other: a whole that was put together elsewhere would be
+    /// fetched before it has left the processor's store buffer, which takes longer than all this.
     #[inline(always)]
-    pub(crate) fn new(
-        (operation, rewrite): (Operation, Option<Rewrite>),
-        (deadline, priority): (Option<Instant>, Option<Priority>),
-        message: &[u8; SMALL_MESSAGE],
-        used: usize,
-    ) -> Self {
-        let mut arguments = [0; MOST_ARGUMENTS];
-        arguments.copy_from_slice(&message[ADDRESSED_BYTES..]);
-        Self { operation, rewrite, deadline, priority, arguments, used: used.saturating_sub(ADDRESSED_BYTES) }
+    fn set(&mut self, wanted: &Wanted, message: &[u8; SMALL_MESSAGE], used: usize) {
+        self.operation = wanted.operation;
+        self.rewrite = wanted.rewrite;
+        self.deadline = wanted.deadline;
+        self.priority = wanted.priority;
+        self.arguments.copy_from_slice(&message[ADDRESSED_BYTES..]);
+        self.used = used.saturating_sub(ADDRESSED_BYTES);
     }
 
     pub(crate) fn arguments(&self) -> &[u8] {
         self.arguments.get(..self.used).unwrap_or_default()
     }
+}
+
+/// What a caller wants beside the arguments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) operation: Operation,
+    pub(crate) rewrite: Option<Rewrite>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) priority: Option<Priority>,
 }
 
 /// A call of the calling thread.
@@ -138,11 +155,11 @@ pub(crate) fn send(
     server: &Arc<NativeServer>,
     header: &Header,
     (message, used): (&mut [u8; SMALL_MESSAGE], usize),
-    plan: Plan,
+    wanted: &Wanted,
 ) -> Option<Ticket> {
     let found = find(|window| Arc::ptr_eq(&window.server, server) && window.is_alive());
     let mut window = found.or_else(|| connect(server))?;
-    let id = window.send(header, message, used, plan);
+    let id = window.send(header, message, used, wanted);
     let ticket = id.map(|id| Ticket { window: window.number, id });
     keep(window);
     ticket
@@ -195,9 +212,8 @@ fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
 /// Only a thread that is ending has closed windows with calls.
 #[cold]
 fn gone() -> Waited {
-    let plan = Plan::new((Operation::new("", 0), None), (None, None), &[0; SMALL_MESSAGE], 0);
     Waited::Other(Box::new((
-        plan,
+        Plan::NONE,
         Err(PipeFailure::Lost("the thread that began the call is ending".to_owned())),
     )))
 }
@@ -213,30 +229,38 @@ impl Window {
         header: &Header,
         message: &mut [u8; SMALL_MESSAGE],
         used: usize,
-        plan: Plan,
+        wanted: &Wanted,
     ) -> Option<u32> {
         if self.calls.waiting() >= MOST && !self.has_room() {
             return None;
         }
-        let id = self.calls.add(plan.deadline, MOST_KEPT)?;
+        let id = self.calls.add(wanted.deadline, MOST_KEPT)?;
         let flags = header.flags.with(Flags::CONCURRENT);
         let header = Header { flow: self.flow, sequence: id, flags, ..*header };
         let written = header.write(message).is_ok();
         if written && message.get(..used).is_some_and(|message| self.link.send_small(message)) {
-            self.plan(id, plan);
+            self.plan(id).set(wanted, message, used);
             return Some(id);
         }
         self.calls.forget(id);
         None
     }
 
+    /// The place for what it takes to make this call anew.
     #[inline(always)]
-    fn plan(&mut self, id: u32, plan: Plan) {
-        match self.plans.get_mut((id & INDEX_MASK) as usize) {
-            Some(place) => *place = plan,
-            // Places are given out in turn.
-            None => self.plans.push(plan),
+    fn plan(&mut self, id: u32) -> &mut Plan {
+        let at = (id & INDEX_MASK) as usize;
+        if at >= self.plans.len() {
+            self.another_plan();
         }
+        &mut self.plans[at]
+    }
+
+    /// Places are given out in turn.
+    #[cold]
+    #[inline(never)]
+    fn another_plan(&mut self) {
+        self.plans.push(Plan::NONE);
     }
 
     #[cold]

@@ -30,16 +30,16 @@ pub(crate) struct LinkMemory {
     posted: u32,
     /// The receiver fetches long messages from where they lie.
     fetched: bool,
-    /// So often a small message is looked for before the clock is looked at,
+    /// So often a message is looked for before the clock is looked at,
     looks: u32,
-    /// and so often nothing but a small one.
+    /// and so often at once, mostly for a small one only.
     eager: u32,
 }
 
 impl LinkMemory {
     /// Buffers sent are free as soon as the receiver has looked.
     pub(crate) const SHM: Self =
-        Self { buffers: 16, size: 64 << 10, posted: 2, fetched: true, looks: 100, eager: 64 };
+        Self { buffers: 16, size: 64 << 10, posted: 2, fetched: true, looks: 512, eager: 512 };
     /// Buffers sent are free only once the receiver has said so.
     pub(crate) const UDP: Self =
         Self { buffers: 128, size: 16 << 10, posted: 128, fetched: false, looks: 50, eager: 0 };
@@ -85,7 +85,7 @@ impl Link {
             patience: options.spin.max(Duration::from_micros(100)),
             away: 0,
             lent: 0,
-            answers_long: false,
+            long_answers: 0,
             buffers: memory.buffers,
             spare: memory.buffers.saturating_sub(memory.posted) as usize,
             size,

@@ -7,9 +7,11 @@ use throughline_wire::Flags;
 use super::receive::Arrived;
 use super::{Link, LinkError};
 
-/// Small requests whose sender may send others before it has the answer are worked on in memory of the worker's; so are answers
-/// up to so many octets, header included.
+/// Small requests are worked on in memory of the worker's; so are answers up to so many octets, header included.
 const SMALL_ANSWER: usize = 2048;
+
+/// After a longer answer so many requests are worked on in registered memory, whence a long answer need not be copied.
+const LONG_ANSWERS: u32 = 32;
 
 /// A worker's memory for such requests, one at a time.
 #[derive(Debug)]
@@ -25,10 +27,10 @@ pub(crate) struct Desk {
 pub(crate) enum Taken {
     /// There may be another one, or none.
     Nothing,
-    /// It lies on the desk.
-    OnDesk,
-    /// It was [received](Link::received).
-    Received,
+    /// It lies on the desk, and nobody needs the link before it is answered.
+    Alone,
+    /// It lies on the desk. Its sender may send others before it has the answer, or others have answers to bring.
+    Shared,
 }
 
 impl Desk {
@@ -63,21 +65,18 @@ impl Errand {
 }
 
 impl Link {
-    /// Takes the next message, if it is small, and puts it on the desk if its sender may send others before it has the answer.
+    /// Takes the next message, if it is small, and puts it on the desk.
     #[inline(always)]
     pub(crate) fn take_to(&mut self, desk: &mut Desk) -> Taken {
-        if self.answers_long || !matches!(self.arrived, Arrived::Nothing) {
+        if self.long_answers != 0 || !matches!(self.arrived, Arrived::Nothing) {
             return Taken::Nothing;
         }
         let Some(len) = self.vi.receive_small(&mut desk.request) else { return Taken::Nothing };
-        if !Flags::peek(&desk.request).has(Flags::CONCURRENT) {
-            self.small = desk.request;
-            self.arrived = Arrived::Small(len);
-            return Taken::Received;
-        }
         desk.len = len;
+        // Whoever brings the answer to a message that was lent needs the link.
+        let shared = Flags::peek(&desk.request).has(Flags::CONCURRENT) || self.has_errands();
         self.away += 1;
-        Taken::OnDesk
+        if shared { Taken::Shared } else { Taken::Alone }
     }
 
     /// Sends the answer to the request on the desk.
@@ -91,7 +90,7 @@ impl Link {
             Some(answer) if overflow.is_empty() => self.send_copy(answer),
             _ => {
                 // The next ones are written where they are sent from.
-                self.answers_long = true;
+                self.long_answers = LONG_ANSWERS;
                 self.send_overflow(overflow)
             }
         }
@@ -140,7 +139,7 @@ impl Link {
     pub(crate) fn check_in(&mut self, errand: Errand, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
         let Errand { message, room, used, .. } = errand;
         self.away -= 1;
-        self.answers_long = used > SMALL_ANSWER;
+        self.answered(used);
         self.out = Some(room);
         let sent = self.send_answer(used, overflow);
         if let Arrived::Buffer(buffer) = message {
@@ -151,6 +150,13 @@ impl Link {
             }
         }
         sent
+    }
+
+    /// So long was an answer that was written to registered memory.
+    #[inline]
+    pub(super) fn answered(&mut self, used: usize) {
+        let long = used > SMALL_ANSWER;
+        self.long_answers = if long { LONG_ANSWERS } else { self.long_answers.saturating_sub(1) };
     }
 
     /// Whether another message can be checked out.

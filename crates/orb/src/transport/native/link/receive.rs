@@ -6,6 +6,9 @@ use throughline_vi::{Buffer, Completion, CompletionError, SMALL_MESSAGE, State, 
 
 use super::{Link, LinkError};
 
+/// While looks follow one another at once, one in so many is for messages that are not small.
+const SMALL_LOOKS: u32 = 16;
+
 /// The message received last.
 #[derive(Debug)]
 pub(super) enum Arrived {
@@ -92,11 +95,13 @@ impl Link {
             if self.receive_small() {
                 return Ok(());
             }
-            if look >= self.eager {
-                // It may be one that is not small. From here on other threads get the processor for a moment.
-                if self.try_receive_any()? {
-                    return Ok(());
-                }
+            let eager = look < self.eager;
+            // It may be one that is not small.
+            if (!eager || look % SMALL_LOOKS == 0) && self.try_receive_any()? {
+                return Ok(());
+            }
+            if !eager {
+                // From here on other threads get the processor for a moment.
                 std::hint::spin_loop();
             }
         }
