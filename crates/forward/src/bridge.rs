@@ -6,6 +6,7 @@
 mod counts;
 mod label;
 mod stations;
+mod tree;
 
 use std::collections::HashMap;
 
@@ -18,13 +19,14 @@ use throughline_stack::{
     },
 };
 
-use self::stations::Station;
 pub use self::{counts::BridgeCounts, label::AddressIndices};
+use self::{stations::Station, tree::Tree};
 use crate::{
     Assignment, FlowCache, FlowCacheConfig, FlowCounts, Labeller, Outgoing, Packet, PortId, PortLabels,
     edge::Edge,
     frame::{ETHERNET, is_labelled},
     remove_label,
+    spanning_tree::PortState,
 };
 
 /// How a bridge works.
@@ -80,10 +82,15 @@ pub struct Bridge {
     ids: Labeller,
     /// The next one to be looked at for its age.
     hand: usize,
+    /// How long stations are remembered at present.
+    ageing: Duration,
+    tree: Option<Tree>,
     counts: BridgeCounts,
 }
 
 struct Port {
+    /// What it may do.
+    state: PortState,
     floods: Bucket,
     /// Slots of stations, at the index that frames of this port carried.
     cache: FlowCache<[u8; 6], u32>,
@@ -104,6 +111,7 @@ impl Bridge {
         let port = |BridgePort { labels, mtu }: &BridgePort| {
             let of_flows = labels.new.filter(|new| *new != Assignment::Assigned);
             Ok(Port {
+                state: PortState::Forwarding,
                 floods: Bucket::new(config.flood, 0),
                 cache: FlowCache::new(config.cache)?,
                 labels: labels.known,
@@ -119,6 +127,8 @@ impl Bridge {
             table: Swiss::with_hash(Keyed::random(), config.addresses),
             stations: Vec::new(),
             unused: Vec::new(),
+            ageing: config.ageing,
+            tree: None,
             config,
             hand: 0,
             counts: BridgeCounts::default(),
@@ -153,12 +163,22 @@ impl Bridge {
         let Ok(packet) = Packet::of(frame.bytes()) else { return self.refuse(frame, out) };
         let (source, destination, label) = (packet.source(), packet.destination(), packet.label);
         let labelled = packet.offset > ETHERNET;
-        if !source.is_unicast() || is_reserved(destination) {
+        if !source.is_unicast() {
             return self.refuse(frame, out);
+        }
+        if is_reserved(destination) {
+            return self.reserved(port, frame, now, out);
+        }
+        let state = self.ports[port.index()].state;
+        if !state.learns() {
+            return self.hold_back(frame, out);
         }
         let label = label.filter(|_| labelled && self.config.index);
         self.learn(port, source, label, now);
         self.age(now);
+        if !state.forwards() {
+            return self.hold_back(frame, out);
+        }
         if !destination.is_unicast() {
             return self.flood(port, frame, now, out);
         }
@@ -167,12 +187,13 @@ impl Bridge {
                 self.counts.near += 1;
                 out.pool.give(frame);
             }
-            Some(to) => {
+            Some(to) if self.ports[to.index()].state.forwards() => {
                 self.counts.forwarded += 1;
                 let labelled = labelled || self.give(port, to, &mut frame, now);
                 self.send(to, frame, labelled, out);
             }
-            None => self.flood(port, frame, now, out),
+            // Where nobody goes by now it is no longer.
+            _ => self.flood(port, frame, now, out),
         }
     }
 
@@ -184,18 +205,20 @@ impl Bridge {
         }
         self.counts.flooded += 1;
         let labelled = Packet::of(frame.bytes()).is_ok_and(|packet| packet.offset > ETHERNET);
-        let others = (0..self.ports.len() as u16).map(PortId).filter(|port| *port != from);
-        let mut others = others.peekable();
-        while let Some(port) = others.next() {
-            if others.peek().is_none() {
-                return self.send(port, frame, labelled, out);
+        let count = self.ports.len() as u16;
+        let is_other =
+            |bridge: &Self, to: u16| PortId(to) != from && bridge.ports[usize::from(to)].state.forwards();
+        let Some(last) = (0..count).rev().find(|to| is_other(self, *to)) else { return out.pool.give(frame) };
+        for port in 0..last {
+            if !is_other(self, port) {
+                continue;
             }
             let mut copy = out.pool.take();
             if copy.append(frame.bytes()).is_ok() {
-                self.send(port, copy, labelled, out);
+                self.send(PortId(port), copy, labelled, out);
             }
         }
-        out.pool.give(frame);
+        self.send(PortId(last), frame, labelled, out);
     }
 
     #[inline]
@@ -208,6 +231,13 @@ impl Bridge {
             }
         }
         out.push(port, frame);
+    }
+
+    /// By a port that is not part of the tree, or not yet.
+    #[cold]
+    fn hold_back(&mut self, frame: Message, out: &mut Outgoing) {
+        self.counts.blocked += 1;
+        out.pool.give(frame);
     }
 
     #[cold]

@@ -15,7 +15,7 @@ use throughline_stack::smoltcp::wire::IpCidr;
 use self::tables::File;
 use crate::{
     BridgeConfig, FilterBankConfig, MulticastConfig, PortId, PortLabels, Route, RouterConfig,
-    routing::authentication::Authentication,
+    SpanningTreeConfig, routing::authentication::Authentication,
 };
 
 /// What a forwarder is told.
@@ -60,6 +60,10 @@ pub struct PortConfig {
     pub labels: PortLabels,
     /// Whether programs of this machine may have copies of the frames that come in, by filters.
     pub filters: bool,
+    /// What its link costs in the spanning tree.
+    pub path_cost: u32,
+    /// Whether no other bridges may be there.
+    pub hosts_only: bool,
 }
 
 /// What a port is.
@@ -84,9 +88,18 @@ impl Link {
 #[derive(Clone, Debug)]
 pub enum Role {
     /// A bridge.
-    Bridge(BridgeConfig),
+    Bridge(BridgeSetup),
     /// A router.
     Router(RouterSetup),
+}
+
+/// What a bridge is told.
+#[derive(Clone, Debug)]
+pub struct BridgeSetup {
+    /// How it works.
+    pub config: BridgeConfig,
+    /// Whether it takes part in the spanning tree, and how.
+    pub spanning_tree: Option<SpanningTreeConfig>,
 }
 
 /// What a router is told.

@@ -21,13 +21,14 @@ mod port;
 mod router;
 pub mod routing;
 mod sender;
+mod spanning_tree;
 pub mod threaded;
 
 pub use {
     bridge::{AddressIndices, Bridge, BridgeConfig, BridgeCounts, BridgePort},
     config::{
-        ConfigFault, ForwardConfig, Link, Periods, PortConfig, ProtocolConfig, ProtocolKind, Role,
-        RouterSetup,
+        BridgeSetup, ConfigFault, ForwardConfig, Link, Periods, PortConfig, ProtocolConfig, ProtocolKind,
+        Role, RouterSetup,
     },
     edge::PortLabels,
     filter::{FilterBank, FilterBankConfig},
@@ -40,4 +41,5 @@ pub use {
         RouterError, RouterPort,
     },
     sender::{Assignment, Labeller},
+    spanning_tree::{BridgeId, PortState, SpanningTree, SpanningTreeConfig, TreeCounts, TreePort},
 };

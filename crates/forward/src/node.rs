@@ -14,8 +14,9 @@ use throughline_stack::{
 use throughline_vi::Nic;
 
 use crate::{
-    Bridge, BridgePort, FilterBank, ForwardConfig, Link, MulticastConfig, Outgoing, Packet, PortConfig,
-    PortId, ProtocolConfig, ProtocolKind, Role, RouteError, Router, RouterError, RouterPort, RouterSetup,
+    Bridge, BridgePort, BridgeSetup, FilterBank, ForwardConfig, Link, MulticastConfig, Outgoing, Packet,
+    PortConfig, PortId, ProtocolConfig, ProtocolKind, Role, RouteError, Router, RouterError, RouterPort,
+    RouterSetup, TreePort,
     filter::{Delivery, DeliveryConfig, View},
     frame::is_labelled,
     routing::{
@@ -122,7 +123,19 @@ impl Node {
             Role::Bridge(bridge) => {
                 let ports = devices.iter().zip(&config.ports);
                 let ports = ports.map(|(device, port)| BridgePort { labels: port.labels, mtu: device.mtu() });
-                Forwarder::Bridge(Bridge::new(&ports.collect::<Vec<_>>(), bridge.clone())?)
+                let BridgeSetup { config: how, spanning_tree } = bridge;
+                let mut bridge = Bridge::new(&ports.collect::<Vec<_>>(), how.clone())?;
+                if let Some(tree) = spanning_tree {
+                    let port = |(hardware, port): (EthernetAddress, &PortConfig)| TreePort {
+                        cost: port.path_cost,
+                        hosts: port.hosts_only,
+                        ..TreePort::new(hardware)
+                    };
+                    let hardware = devices.iter().map(|device| device.hardware());
+                    let ports: Vec<TreePort> = hardware.zip(&config.ports).map(port).collect();
+                    bridge.span(tree, &ports, Instant::ZERO);
+                }
+                Forwarder::Bridge(bridge)
             }
             Role::Router(RouterSetup { config: how, routes, protocols, area, groups, multicast }) => {
                 let host = |device: &dyn Device, port: &PortConfig| Host {
@@ -192,7 +205,7 @@ impl Node {
         if self.next.is_some_and(|next| next <= now) || busy {
             self.next = match &mut self.forwarder {
                 Forwarder::Router(router) => router.poll(now, &mut self.out),
-                Forwarder::Bridge(_) => None,
+                Forwarder::Bridge(bridge) => bridge.poll(now, &mut self.out),
             };
         }
         self.send(now)?;
@@ -253,17 +266,20 @@ impl Node {
         Ok(())
     }
 
-    /// Tells a router of links that fail and work again.
+    /// Tells of links that fail and work again.
     fn watch_links(&mut self, now: Instant) {
         self.watch = now + LINKS;
         for (index, device) in self.devices.iter_mut().enumerate() {
             let up = device.is_up();
-            if std::mem::replace(&mut self.up[index], up) != up
-                && let Forwarder::Router(router) = &mut self.forwarder
-            {
-                router.set_link(PortId(index as u16), up, now);
-                self.next = Some(now);
+            if std::mem::replace(&mut self.up[index], up) == up {
+                continue;
             }
+            let port = PortId(index as u16);
+            match &mut self.forwarder {
+                Forwarder::Router(router) => router.set_link(port, up, now),
+                Forwarder::Bridge(bridge) => bridge.set_link(port, up, now),
+            }
+            self.next = Some(now);
         }
     }
 

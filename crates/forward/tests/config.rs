@@ -1,7 +1,8 @@
 //! Configurations: what is right, and where what is wrong is.
 
 use throughline_forward::{
-    Assignment, ForwardConfig, Link, PortId, PortLabels, ProtocolKind, Role, Route, RouterSetup,
+    Assignment, BridgeSetup, ForwardConfig, Link, PortId, PortLabels, ProtocolKind, Role, Route, RouterSetup,
+    SpanningTreeConfig,
 };
 use throughline_stack::smoltcp::wire::EthernetAddress;
 
@@ -81,13 +82,37 @@ fn labels_of_ports() {
 #[test]
 fn a_bridge() {
     let text = "role = \"bridge\"\nport = [{ interface = \"a\" }, { interface = \"b\" }]\nbridge = { ageing_s = 10 }";
-    let Role::Bridge(bridge) = ForwardConfig::parse(text).unwrap().role else { panic!("not a bridge") };
+    let Role::Bridge(BridgeSetup { config: bridge, spanning_tree }) =
+        ForwardConfig::parse(text).unwrap().role
+    else {
+        panic!("not a bridge")
+    };
+    assert_eq!(spanning_tree, None);
     assert_eq!((bridge.ageing.secs(), bridge.addresses), (10, 65_536));
     let text = text.replace("ageing_s = 10", "indices = { \"02:00:00:00:00:0a\" = 7 }");
     let config = ForwardConfig::parse(&text.replace("\"b\"", "\"b\", new_labels = \"assigned\"")).unwrap();
     assert_eq!(config.ports[1].labels.new, Some(Assignment::Assigned));
-    let Role::Bridge(bridge) = config.role else { panic!("not a bridge") };
+    let Role::Bridge(BridgeSetup { config: bridge, .. }) = config.role else { panic!("not a bridge") };
     assert_eq!(bridge.indices, [(EthernetAddress([2, 0, 0, 0, 0, 10]), 7)]);
+}
+
+#[test]
+fn a_spanning_tree() {
+    let parse = |tree: &str| {
+        let text = format!(
+            "role = \"bridge\"
+             bridge = {{ spanning_tree = {{ {tree} }} }}
+             port = [{{ interface = \"a\", path_cost = 19 }}, {{ interface = \"b\", hosts_only = true }}]"
+        );
+        let config = ForwardConfig::parse(&text).unwrap();
+        let Role::Bridge(BridgeSetup { spanning_tree, .. }) = config.role else { panic!("not a bridge") };
+        let ports: Vec<_> = config.ports.iter().map(|port| (port.path_cost, port.hosts_only)).collect();
+        assert_eq!(ports, [(19, false), (4, true)]);
+        spanning_tree.unwrap()
+    };
+    assert_eq!(parse(""), SpanningTreeConfig::default());
+    let tree = parse("priority = 4096, max_age_s = 6, hello_s = 1, forward_delay_s = 4.5");
+    assert_eq!((tree.priority, tree.max_age.secs(), tree.forward_delay.total_millis()), (4096, 6, 4500));
 }
 
 #[test]
@@ -99,6 +124,7 @@ fn what_is_wrong_is_told_with_its_place() {
         format!("{ROUTER}[[group]]\naddress = \"{address}\"\nports = [\"{port}\"]\n")
     };
     let station = |text: &str| format!("{}bridge = {{ indices = {{ \"{text}\" = 1 }} }}", bridge(""));
+    let tree = |text: &str| format!("{}bridge = {{ spanning_tree = {{ {text} }} }}", bridge(""));
     let route = |text: &str| format!("{ROUTER}[[route]]\n{text}\n");
     for (text, line, what) in [
         ("role = \"hub\"".to_owned(), 1, "unknown variant"),
@@ -127,6 +153,13 @@ fn what_is_wrong_is_told_with_its_place() {
         (ROUTER.replace("labels = true", "new_labels = \"assigned\""), 8, "for bridges"),
         (ROUTER.replace("labels = true", "new_labels = \"some\""), 8, "unknown variant"),
         (bridge("flow_labels = true"), 2, "changes no packets"),
+        (bridge("path_cost = 0"), 2, "costs nothing"),
+        (ROUTER.replace("labels = true", "path_cost = 4"), 8, "no part in the spanning tree"),
+        (ROUTER.replace("labels = true", "hosts_only = true"), 8, "no part in the spanning tree"),
+        (tree("max_age_s = 5"), 3, "times that would not do"),
+        (tree("forward_delay_s = 4"), 3, "at most 2 * (forward_delay_s - 1)"),
+        (tree("hello_s = -1"), 3, "times that would not do"),
+        (tree("root = true"), 3, "unknown field"),
         (station("02:00:00:00:00"), 3, "no address of a station"),
         (station("ff:ff:ff:ff:ff:ff"), 3, "no address of a station"),
         (format!("{ROUTER}[flows]\narea = [\"10.0.0.0/8\"]\n"), 10, "set `threaded`"),

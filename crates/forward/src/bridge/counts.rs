@@ -13,6 +13,8 @@ pub struct BridgeCounts {
     pub near: u64,
     /// Dropped, since there were too many to flood.
     pub storm: u64,
+    /// Dropped, since the spanning tree does not go by the port that they came by.
+    pub blocked: u64,
     /// Dropped: to a group that no bridge forwards to, from an impossible address, or no frame.
     pub refused: u64,
     /// Addresses not learnt for want of room.

@@ -66,7 +66,7 @@ impl Bridge {
     #[inline]
     fn fresh(&self, slot: Slot, now: Instant) -> Option<PortId> {
         let station = self.stations.get(slot.0 as usize)?;
-        (now < station.heard + self.config.ageing).then_some(station.port)
+        (now < station.heard + self.ageing).then_some(station.port)
     }
 
     #[inline]
@@ -109,7 +109,7 @@ impl Bridge {
                 self.hand = 0;
                 return;
             };
-            if now >= station.heard + self.config.ageing {
+            if now >= station.heard + self.ageing {
                 self.forget(Slot(self.hand as u32));
             }
             self.hand += 1;

@@ -8,20 +8,22 @@ use toml::Spanned;
 
 use super::{
     Fault,
-    tables::{BridgeTable, Flows},
+    tables::{BridgeTable, Flows, TreeTable},
 };
-use crate::{BridgeConfig, FlowCacheConfig, FlowIndex};
+use crate::{BridgeConfig, BridgeSetup, FlowCacheConfig, FlowIndex, SpanningTreeConfig};
 
 /// What a bridge is told.
 pub(super) fn check(
     table: Option<&BridgeTable>,
     flows: &Flows,
     cache: FlowCacheConfig,
-) -> Result<BridgeConfig, Fault> {
+) -> Result<BridgeSetup, Fault> {
     let default = BridgeConfig::default();
     let index = matches!(flows.index(), FlowIndex::Carried | FlowIndex::Either);
-    let Some(table) = table else { return Ok(BridgeConfig { index, cache, ..default }) };
-    Ok(BridgeConfig {
+    let Some(table) = table else {
+        return Ok(BridgeSetup { config: BridgeConfig { index, cache, ..default }, spanning_tree: None });
+    };
+    let config = BridgeConfig {
         addresses: table.addresses.unwrap_or(default.addresses),
         ageing: table.ageing_s.map_or(default.ageing, Duration::from_secs),
         flood: Rate {
@@ -31,7 +33,29 @@ pub(super) fn check(
         index,
         cache,
         indices: table.indices.iter().map(station).collect::<Result<_, _>>()?,
-    })
+    };
+    Ok(BridgeSetup { config, spanning_tree: table.spanning_tree.as_ref().map(tree).transpose()? })
+}
+
+/// Its part in the spanning tree.
+fn tree(table: &Spanned<TreeTable>) -> Result<SpanningTreeConfig, Fault> {
+    let default = SpanningTreeConfig::default();
+    let TreeTable { priority, max_age_s, hello_s, forward_delay_s } = table.get_ref();
+    let time = |seconds: &Option<f64>, default| {
+        seconds.map_or(default, |seconds| Duration::from_micros((seconds * 1e6) as u64))
+    };
+    let tree = SpanningTreeConfig {
+        priority: priority.unwrap_or(default.priority),
+        max_age: time(max_age_s, default.max_age),
+        hello: time(hello_s, default.hello),
+        forward_delay: time(forward_delay_s, default.forward_delay),
+    };
+    if tree.are_times_possible() {
+        return Ok(tree);
+    }
+    let what = "times that would not do: `max_age_s` is 6 to 40, `hello_s` 1 to 10, `forward_delay_s` 2 to 30; \
+                and max_age_s is at least 2 * (hello_s + 1), and at most 2 * (forward_delay_s - 1)";
+    Err((table.span(), what.to_owned()))
 }
 
 /// The index of a station by its address.

@@ -8,6 +8,9 @@ use super::{
 };
 use crate::{Assignment, PortLabels};
 
+/// Of a link of 1,000 Mb/s (IEEE 802.1D-1998, table 8-5).
+const USUAL_COST: u32 = 4;
+
 /// What a port has to do with labels.
 fn labels(table: &PortTable, routes: bool) -> Result<PortLabels, Fault> {
     let new = match &table.new_labels {
@@ -55,6 +58,21 @@ pub(super) fn check(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfi
             return Err((address.span(), "no address that a router can have".to_owned()));
         }
     }
+    let of_tree = table.path_cost.as_ref().map(Spanned::span);
+    let of_tree = of_tree.or_else(|| table.hosts_only.as_ref().map(Spanned::span));
+    if let (true, Some(span)) = (routes, of_tree) {
+        return Err((span, "routers take no part in the spanning tree".to_owned()));
+    }
+    if let Some(cost) = table.path_cost.as_ref().filter(|cost| *cost.get_ref() == 0) {
+        return Err((cost.span(), "a link that costs nothing would be shorter than none".to_owned()));
+    }
     let addresses = table.addresses.iter().map(|address| address.get_ref().0).collect();
-    Ok(PortConfig { link, addresses, labels: labels(table, routes)?, filters: table.filters })
+    Ok(PortConfig {
+        link,
+        addresses,
+        labels: labels(table, routes)?,
+        filters: table.filters,
+        path_cost: table.path_cost.as_ref().map_or(USUAL_COST, |cost| *cost.get_ref()),
+        hosts_only: table.hosts_only.as_ref().is_some_and(|only| *only.get_ref()),
+    })
 }

@@ -63,8 +63,18 @@ pub(super) struct BridgeTable {
     pub(super) ageing_s: Option<u64>,
     pub(super) floods_per_second: Option<u32>,
     pub(super) flood_burst: Option<u32>,
+    pub(super) spanning_tree: Option<Spanned<TreeTable>>,
     #[serde(default)]
     pub(super) indices: BTreeMap<Spanned<String>, u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TreeTable {
+    pub(super) priority: Option<u16>,
+    pub(super) max_age_s: Option<f64>,
+    pub(super) hello_s: Option<f64>,
+    pub(super) forward_delay_s: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -80,6 +90,8 @@ pub(super) struct PortTable {
     pub(super) flow_labels: Option<Spanned<bool>>,
     #[serde(default)]
     pub(super) filters: bool,
+    pub(super) path_cost: Option<Spanned<u32>>,
+    pub(super) hosts_only: Option<Spanned<bool>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Deserialize)]
