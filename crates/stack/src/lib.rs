@@ -61,7 +61,7 @@ pub use message::{Marks, Message, NoRoom, Pool};
 pub use metrics::{GraphCounts, Metrics};
 pub use participants::Participants;
 pub use path::{ListenerId, MAX_LAYERS, PathId};
-pub use protocol::{Answer, Control, Demux, Enabled, Layer, Pop, Protocol, ProtocolId, Reach, Upper};
+pub use protocol::{Answer, Control, Demux, Enabled, Layer, Lead, Pop, Protocol, ProtocolId, Reach, Upper};
 pub use rate::{Bucket, Rate};
 pub use run_queue::{RunQueue, Urgency};
 pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};

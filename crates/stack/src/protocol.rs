@@ -77,10 +77,19 @@ pub enum Reach {
     Session,
     /// Where what the record has elsewhere begins: then the processor knows the page.
     Beginning,
-    /// What the record has elsewhere.
-    Parts,
     /// Where the data is, or will be.
     Data,
+}
+
+/// Where a session leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// Where its messages go.
+    pub upper: Upper,
+    /// The address of what its record has elsewhere, to be fetched before [`Reach::Data`].
+    pub parts: usize,
+    /// How many bytes that is.
+    pub len: usize,
 }
 
 /// What a protocol is asked or told besides messages.
@@ -176,8 +185,8 @@ pub trait Protocol: Send {
     }
 
     /// Starts to fetch what messages of a session will need, and waits for nothing that was fetched as far as the step before.
-    /// Where its messages go, if the session itself has been fetched.
-    fn fetch(&mut self, _session: Slot, _reach: Reach) -> Option<Upper> {
+    /// Of what has been fetched, where it leads: only [`Reach::Beginning`] asks.
+    fn fetch(&mut self, _session: Slot, _reach: Reach) -> Option<Lead> {
         None
     }
 

@@ -44,10 +44,15 @@ pub(crate) const LOOKED_AT: usize = 64;
 /// Of fewer sessions what messages need is in the caches, where asking ahead costs more than it saves.
 const MANY: usize = 512;
 
+/// What is fetched of a session before its message is processed: with what the arena has before it, two cache lines.
+const FETCHED: usize = 128;
+
 /// As many sessions as there may be, all in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AllInUse;
 
+/// In this order, so that the key is in the cache line that says whether there is a session.
+#[repr(C)]
 struct Entry<K, S> {
     key: K,
     /// Paths, and sessions above, that need this one. Without any it may go when room is needed.
@@ -66,6 +71,9 @@ pub(crate) struct Sessions<K: Key, S> {
 }
 
 impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
+    /// Bytes from one session to the next.
+    pub const PLACE: usize = Arena::<Entry<K, S>>::bytes_per_record();
+
     pub fn new(lookup: Lookup) -> Result<Self, LookupError> {
         let Lookup { strategy, config } = lookup;
         if strategy.must_freeze() || strategy.needs_index() {
@@ -94,9 +102,16 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
         self.entries.len()
     }
 
-    /// Starts to fetch a session.
+    /// The key that a session is found by.
+    #[inline]
+    pub fn key(&mut self, slot: Slot) -> Option<&K> {
+        Some(&self.entry(slot)?.key)
+    }
+
+    /// Starts to fetch the beginning of a session.
+    #[inline]
     pub fn prefetch(&self, slot: Slot) {
-        self.entries.prefetch(slot);
+        self.entries.prefetch_beginning(slot, FETCHED.min(Self::PLACE));
     }
 
     /// Whether there are so many sessions that they are hardly in the caches.
@@ -107,7 +122,7 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
     /// Looks for the sessions of these keys, starts to fetch them, and says where they are.
     pub fn foresee(&mut self, keys: &[K], found: &mut [Option<Slot>]) {
         self.locator.find_batch(keys, found);
-        found.iter().flatten().for_each(|slot| self.entries.prefetch(*slot));
+        found[..keys.len()].iter().flatten().for_each(|slot| self.prefetch(*slot));
     }
 
     /// The session, if its key is this one.

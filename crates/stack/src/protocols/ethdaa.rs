@@ -24,8 +24,8 @@ use throughline_demux::Slot;
 
 use super::eth::{for_us, write_header};
 use crate::{
-    Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, Reach, SendError, Upper, sessions::Sessions, shepherd::AT_ONCE,
+    Answer, Control, Demux, Discard, Enabled, Host, Layer, Lead, Lookup, LookupError, Lower, Message,
+    OpenError, Participants, Pop, Protocol, Reach, SendError, Upper, sessions::Sessions, shepherd::AT_ONCE,
 };
 
 /// The type of frames, from those that IEEE 802 sets aside for experiments.
@@ -182,12 +182,12 @@ impl Protocol for EthDaa {
         Ok(Demux::Found(session, session_found.upper))
     }
 
-    fn fetch(&mut self, session: Slot, reach: Reach) -> Option<Upper> {
+    fn fetch(&mut self, session: Slot, reach: Reach) -> Option<Lead> {
         if reach == Reach::Session {
             self.sessions.prefetch(session);
             return None;
         }
-        Some(self.sessions.get(session)?.upper)
+        Some(Lead { upper: self.sessions.get(session)?.upper, parts: 0, len: 0 })
     }
 
     fn check(&mut self, session: Slot, message: &mut Message) -> Result<Upper, Discard> {

@@ -10,6 +10,12 @@ pub(super) fn pseudo(from: IpAddress, to: IpAddress, protocol: u8, len: usize) -
     fold(address(from) + address(to) + u64::from(protocol) + len as u64)
 }
 
+/// The sum of a [`pseudo`] header that was made without the segment's length.
+#[inline]
+pub(super) fn with_len(sum: u16, len: usize) -> u16 {
+    fold(u64::from(sum) + len as u64)
+}
+
 /// Whether a segment is what was sent, its check sum included.
 pub(super) fn is_intact(pseudo: u16, segment: &[u8]) -> bool {
     sum(pseudo, segment) == 0xffff

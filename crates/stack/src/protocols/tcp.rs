@@ -25,11 +25,11 @@ use self::{
     work::{Sends, push_all},
 };
 use super::{
-    sums::{is_intact, pseudo},
-    transport::{Opened, Transport, key, key_of_sent},
+    sums::{is_intact, with_len},
+    transport::{Opened, Transport, key, key_of_sent, of_ports},
 };
 use crate::{
-    Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
+    Answer, Control, Demux, Discard, Enabled, Layer, Lead, Lookup, LookupError, Lower, Message, OpenError,
     Participants, Pop, Protocol, ProtocolId, Reach, Report, SendError, StreamError, Upper,
     sessions::Sessions, shepherd::AT_ONCE, timer_wheel::TimerWheel,
 };
@@ -191,8 +191,12 @@ impl Protocol for Tcp {
         let of = |(below, segment): &(Layer, &Message)| {
             Self::header(segment).map_or(0, |(from, to)| key(*below, from, to))
         };
-        let keys: heapless::Vec<u64, AT_ONCE> = segments.iter().take(AT_ONCE).map(of).collect();
-        self.sessions.foresee(&keys, &mut found[..keys.len()]);
+        let mut keys = [0; AT_ONCE];
+        let keys = &mut keys[..segments.len()];
+        for (key, segment) in keys.iter_mut().zip(segments) {
+            *key = of(segment);
+        }
+        self.sessions.foresee(keys, found);
     }
 
     fn demux_foreseen(&mut self, below: Layer, segment: &mut Message, slot: Slot) -> Result<Demux, Discard> {
@@ -203,14 +207,17 @@ impl Protocol for Tcp {
         }
     }
 
-    fn fetch(&mut self, slot: Slot, reach: Reach) -> Option<Upper> {
+    fn fetch(&mut self, slot: Slot, reach: Reach) -> Option<Lead> {
         self.fetch_ahead(slot, reach)
     }
 
     fn check(&mut self, slot: Slot, message: &mut Message) -> Result<Upper, Discard> {
-        let ports = Self::header(message)?;
-        let session = self.sessions.get(slot).ok_or(Discard::WrongPath)?;
-        if (session.remote.1, session.local.1) != ports { Err(Discard::WrongPath) } else { Ok(session.upper) }
+        let (from, to) = Self::header(message)?;
+        let key = *self.sessions.key(slot).ok_or(Discard::WrongPath)?;
+        if !of_ports(key, from, to) {
+            return Err(Discard::WrongPath);
+        }
+        self.sessions.get(slot).map(|session| session.upper).ok_or(Discard::WrongPath)
     }
 
     fn pop(
@@ -221,11 +228,8 @@ impl Protocol for Tcp {
         lower: &mut Lower<'_>,
     ) -> Result<Pop, Discard> {
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
-        if !message.verified {
-            let pseudo = pseudo(session.remote.0, session.local.0, PROTOCOL, message.len());
-            if !is_intact(pseudo, message.bytes()) {
-                return Err(Discard::Checksum);
-            }
+        if !message.verified && !is_intact(with_len(session.pseudo, message.len()), message.bytes()) {
+            return Err(Discard::Checksum);
         }
         Self::process(&mut self.interface, &mut session.sockets, &mut self.made, message, lower);
         self.work(slot, Sends::IfDue, lower);

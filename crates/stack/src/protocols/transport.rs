@@ -37,6 +37,12 @@ pub(super) fn key(below: Layer, remote_port: u16, local_port: u16) -> u64 {
         | u64::from(local_port)
 }
 
+/// Whether a key is of these ports.
+#[inline]
+pub(super) fn of_ports(key: u64, remote_port: u16, local_port: u16) -> bool {
+    key as u32 == u32::from(remote_port) << 16 | u32::from(local_port)
+}
+
 /// The key of the session that a datagram or segment was sent by.
 pub(super) fn key_of_sent(below: Layer, report: &Report) -> u64 {
     let [a, b, c, d, ..] = report.first;

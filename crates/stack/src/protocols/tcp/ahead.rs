@@ -4,26 +4,26 @@ use smoltcp::socket::tcp;
 use throughline_demux::{Slot, prefetch_at};
 
 use super::Tcp;
-use crate::{Reach, Upper};
+use crate::{Lead, Reach};
 
 /// Bytes of a connection's next data that are fetched: the processor sees by itself how longer ones go on.
 const BEGINNING: usize = 64;
 
 impl Tcp {
     /// From a session to its socket, and from there to the buffers' places that a segment and its answer will need.
-    pub(super) fn fetch_ahead(&mut self, slot: Slot, reach: Reach) -> Option<Upper> {
+    #[inline]
+    pub(super) fn fetch_ahead(&mut self, slot: Slot, reach: Reach) -> Option<Lead> {
         if reach == Reach::Session {
             self.sessions.prefetch(slot);
             return None;
         }
         let session = self.sessions.get(slot)?;
-        let upper = session.upper;
-        match reach {
-            Reach::Session | Reach::Beginning => session.prefetch_socket(1),
-            Reach::Parts => session.prefetch_socket(size_of::<tcp::Socket<'static>>()),
-            Reach::Data => fetch_places(session.socket()?),
+        if reach == Reach::Data {
+            fetch_places(session.socket()?);
+            return None;
         }
-        Some(upper)
+        let len = size_of::<tcp::Socket<'static>>();
+        Some(Lead { upper: session.upper, parts: session.prefetch_socket(), len })
     }
 }
 

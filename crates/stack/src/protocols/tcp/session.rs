@@ -14,19 +14,28 @@ use smoltcp::{
 
 use throughline_demux::prefetch_at;
 
-use super::{super::transport::End, PATIENCE, alarm::Alarm};
-use crate::{Layer, Lower, StreamError, Upper};
+use super::{
+    super::{sums::pseudo, transport::End},
+    PATIENCE, PROTOCOL,
+    alarm::Alarm,
+};
+use crate::{Layer, Lower, StreamError, Upper, sessions::Sessions};
 
-/// See the module. What every segment needs is at the front.
+/// See the module. In this order what segments need is in two cache lines; the third is for the beginning and the end.
+#[repr(C)]
 pub(super) struct Session {
     /// A set of one socket; of none in a session that has been removed.
     pub sockets: SocketSet<'static>,
     /// The address of the socket, which asking the set for it would read.
     socket_at: usize,
-    pub upper: Upper,
-    pub below: Option<Layer>,
     /// When it is woken.
     alarm: Alarm,
+    /// When it ends, whatever the other end does.
+    abort_at: Option<Instant>,
+    pub upper: Upper,
+    pub below: Option<Layer>,
+    /// The sum of the pseudo header of what comes, without its length.
+    pub pseudo: u16,
     /// What the user was told last.
     told: Option<State>,
     /// Whether we asked first.
@@ -37,13 +46,17 @@ pub(super) struct Session {
     released: bool,
     /// Whether the user wanted to send more than there was room for.
     wants_room: bool,
-    /// When it ends, whatever the other end does.
-    abort_at: Option<Instant>,
-    pub local: End,
-    pub remote: End,
     /// Tells it from others that had its slot before.
     pub serial: u64,
+    pub local: End,
+    pub remote: End,
+    /// So that each begins at a cache line.
+    rest: [u64; 2],
 }
+
+// With the 32 bytes that come before it in its place.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(Sessions::<u64, Session>::PLACE == 192 && std::mem::offset_of!(Session, serial) == 96);
 
 impl Default for Session {
     fn default() -> Self {
@@ -51,18 +64,20 @@ impl Default for Session {
         Self {
             sockets: SocketSet::new(Vec::new()),
             socket_at: 0,
+            alarm: Alarm::default(),
+            abort_at: None,
             upper: Upper::Itself,
             below: None,
-            alarm: Alarm::default(),
+            pseudo: 0,
             told: None,
             opened: false,
             announced: false,
             released: false,
             wants_room: false,
-            abort_at: None,
+            serial: 0,
             local: nobody,
             remote: nobody,
-            serial: 0,
+            rest: [0; 2],
         }
     }
 }
@@ -79,7 +94,8 @@ impl Session {
     ) -> Self {
         sockets.add(socket);
         let socket_at = sockets.iter().next().map_or(0, |(_, socket)| std::ptr::from_ref(socket).addr());
-        Self { sockets, socket_at, upper, local, remote, below: Some(below), ..Self::default() }
+        let pseudo = pseudo(remote.0, local.0, PROTOCOL, 0);
+        Self { sockets, socket_at, upper, local, remote, below: Some(below), pseudo, ..Self::default() }
     }
 
     #[inline]
@@ -88,10 +104,11 @@ impl Session {
         Some(socket)
     }
 
-    /// Starts to fetch so many bytes of the socket.
+    /// Starts to fetch the beginning of the socket, and says where that is.
     #[inline]
-    pub fn prefetch_socket(&self, len: usize) {
-        prefetch_at(without_provenance(self.socket_at), len);
+    pub fn prefetch_socket(&self) -> usize {
+        prefetch_at(without_provenance(self.socket_at), 1);
+        self.socket_at
     }
 
     #[inline]
