@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rustix::io::Errno;
 use serde_json::json;
 use throughline_forward::{
-    BridgeId, ConfigFault, ForwardConfig, Forwarder, Node, NodeError, PortId, PortState, Refused, Role,
-    RouterSetup,
+    BridgeId, BridgeSetup, ConfigFault, ForwardConfig, Forwarder, Node, NodeError, PortId, PortState,
+    Refused, Role, RouterSetup,
 };
 
 use crate::failure::{Failure, Result};
@@ -147,7 +147,8 @@ fn summary(config: &ForwardConfig) -> String {
     let names: Vec<&str> = config.ports.iter().map(|port| port.link.name()).collect();
     let names = names.join(", ");
     match &config.role {
-        Role::Bridge(_) => format!("bridge between {names}"),
+        Role::Bridge(BridgeSetup { spanning_tree: None, .. }) => format!("bridge between {names}"),
+        Role::Bridge(_) => format!("bridge between {names}, in a spanning tree"),
         Role::Router(RouterSetup { routes, protocols, .. }) => format!(
             "router between {names}, with {} routes of its own and {} routing protocols",
             routes.len(),
