@@ -70,12 +70,22 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
     }
 
-    /// One lookup after the other.
+    /// One lookup after the other, four by four: the processor foresees where short loops end.
     #[inline(always)]
     fn find_near<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
-        for (n, key) in keys.iter().enumerate() {
+        let mut find = |n: usize, key: &R::Key| {
             let hash = self.hash_of(key);
             visit(n, self.get_in(self.extent.first_of_even(hash), key, hash));
+        };
+        let (fours, rest) = keys.as_chunks();
+        for (n, [first, second, third, fourth]) in fours.iter().enumerate() {
+            find(4 * n, first);
+            find(4 * n + 1, second);
+            find(4 * n + 2, third);
+            find(4 * n + 3, fourth);
+        }
+        for (n, key) in rest.iter().enumerate() {
+            find(4 * fours.len() + n, key);
         }
     }
 

@@ -29,7 +29,7 @@ impl Hash {
     /// What tells keys of one group apart.
     #[inline(always)]
     pub(super) fn tag(self) -> Tag {
-        Tag::of((self.tag >> 32) as u32)
+        Tag::of(self.tag)
     }
 
     /// Which of the [`WAYS`] leads from the first block to the second.

@@ -3,6 +3,7 @@
 use super::{
     FlowRecord,
     access::Access,
+    bits::Bits,
     hash::Hash,
     place::{Group, Place},
     resize,
@@ -57,10 +58,8 @@ fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> 
 
 /// An empty place of the block, in this group if it has one.
 pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) -> Option<Place> {
-    core::iter::once(group).chain(group.others()).find_map(|group| {
-        let empty = table.empty(group);
-        (empty != 0).then(|| group.place(empty.trailing_zeros()))
-    })
+    let empty = table.empty_in_block(group.block()).rotate_right(group.shift());
+    empty.lowest().map(|at| Place::new(group.block(), (at + group.shift()) % u64::BITS))
 }
 
 /// Blocks looked at most for one record.

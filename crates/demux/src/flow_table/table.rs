@@ -91,6 +91,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.access.tags(self.store.tags(group)).empty()
     }
 
+    /// The places of a block that hold nothing, one bit each.
+    #[inline(always)]
+    pub(super) fn empty_in_block(&self, block: u32) -> u64 {
+        Group::of_block(block).map(|group| u64::from(self.empty(group)) << group.shift()).sum()
+    }
+
     /// The places of a group's block whose tag is this, without those of the group.
     #[inline(always)]
     pub(super) fn matching_in_others(&self, group: Group, tag: Tag) -> u64 {
@@ -100,8 +106,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// The places of a block that hold something, one bit each.
     pub(super) fn full(&self, block: u32) -> u64 {
-        (u64::MAX >> (64 - BLOCK))
-            & !Group::of_block(block).map(|group| u64::from(self.empty(group)) << group.shift()).sum::<u64>()
+        (u64::MAX >> (64 - BLOCK)) & !self.empty_in_block(block)
     }
 
     /// The record at a place that the tags say is full.

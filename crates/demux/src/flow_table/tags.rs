@@ -13,25 +13,25 @@ pub(super) const GROUPS: u32 = (BLOCK / GROUP) as u32;
 
 /// What tells keys of a group apart: 8 bits of a hash, the highest of a word. 0 counts as 1, since 0 marks empty places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tag(u32);
+pub(super) struct Tag(u64);
 
 impl Tag {
     /// Of a word whose lower bits don't matter.
     #[inline(always)]
-    pub(super) fn of(word: u32) -> Self {
+    pub(super) fn of(word: u64) -> Self {
         Self(word)
     }
 
     /// As it is kept beside a record.
     #[inline(always)]
     fn kept(self) -> u8 {
-        (self.0 >> 24).max(1) as u8
+        (self.0 >> 56).max(1) as u8
     }
 
     /// Which of so many kinds it is, a power of two.
     #[inline(always)]
     pub(super) fn kind(self, kinds: u32) -> u32 {
-        self.0 >> (u32::BITS - kinds.ilog2())
+        (self.0 >> (u64::BITS - kinds.ilog2())) as u32
     }
 }
 
@@ -126,8 +126,8 @@ use sse2::{equal, matching};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))]
 mod sse2 {
     use core::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_cvtsi32_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_set_epi64x,
-        _mm_set1_epi8, _mm_shuffle_epi32, _mm_shufflelo_epi16, _mm_unpacklo_epi8,
+        __m128i, _mm_cmpeq_epi8, _mm_cvtsi64_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_set_epi64x,
+        _mm_set1_epi8, _mm_shuffle_epi32, _mm_shufflehi_epi16, _mm_unpacklo_epi8,
     };
 
     use super::{Tag, WORDS};
@@ -142,10 +142,11 @@ mod sse2 {
     #[target_feature(enable = "sse2")]
     #[inline]
     fn kept_everywhere(tag: Tag) -> __m128i {
-        let word = _mm_cvtsi32_si128(tag.0.cast_signed());
-        // The highest of its four bytes, twice; then that pair four times, and those eight bytes twice.
-        let pairs = _mm_shufflelo_epi16::<0xff>(_mm_unpacklo_epi8(word, word));
-        _mm_max_epu8(_mm_shuffle_epi32::<0>(pairs), _mm_set1_epi8(1))
+        let word = _mm_cvtsi64_si128(tag.0.cast_signed());
+        // The highest of its eight bytes, twice; then that pair four times, and those eight bytes twice.
+        let pairs =
+            _mm_shufflehi_epi16::<0xff>(_mm_max_epu8(_mm_unpacklo_epi8(word, word), _mm_set1_epi8(1)));
+        _mm_shuffle_epi32::<0xff>(pairs)
     }
 
     #[inline(always)]
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn matches_are_exact_and_in_place() {
-        const TAGS: [u32; 8] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
+        const TAGS: [u64; 8] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
         let mut random = 1u64;
         for _ in 0..if cfg!(miri) { 10 } else { 1_000 } {
             let groups = [(); 2].map(|()| TagGroup::new());
@@ -204,7 +205,7 @@ mod tests {
             for (at, kept) in expected.iter_mut().enumerate() {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let tag = Tag::of(TAGS[(random >> 60) as usize % 8] << 24 | 5);
+                let tag = Tag::of(TAGS[(random >> 60) as usize % 8] << 56 | 5);
                 let tag = (random >> 58 & 3 != 0).then_some(tag);
                 groups[0].set(at, tag);
                 // SAFETY: there is no other thread.
@@ -215,7 +216,7 @@ mod tests {
             for tags in groups.iter().flat_map(|group| [group.load(), unsafe { group.load_still() }]) {
                 let bits = |tag| (0..GROUP).filter(|&at| expected[at] == tag).map(|at| 1 << at).sum::<u16>();
                 assert_eq!((tags.empty(), swar::equal(tags.0, EMPTY)), (bits(EMPTY), bits(EMPTY)));
-                for tag in TAGS.map(|tag| Tag::of(tag << 24)) {
+                for tag in TAGS.map(|tag| Tag::of(tag << 56)) {
                     assert_eq!(tags.matching(tag), bits(tag.kept()));
                     assert_eq!(swar::matching(tags.0, tag), bits(tag.kept()));
                 }
