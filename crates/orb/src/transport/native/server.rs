@@ -31,6 +31,9 @@ const SPARE: usize = 2;
 /// So many messages of one link are served before others are looked at.
 const TURN: usize = 32;
 
+/// So many looks at the only line follow those of a turn.
+const STAY: usize = 256;
+
 /// So many looks in vain, and the system is asked whether clients are gone.
 const LOOKS_BEFORE_ASKING: u32 = 1 << 16;
 
@@ -54,6 +57,12 @@ struct Line {
 }
 
 impl Line {
+    /// Waits for a message for a moment, unless others need the link; whether there may be one.
+    #[inline]
+    fn stay(&self, link: &Link) -> bool {
+        !link.has_errands() && (0..STAY).any(|_| self.bell.ready())
+    }
+
     /// The server stops while servants that this client called may still run: nobody will have their answers.
     fn abandon(&self) {
         if let Ok(mut link) = self.link.try_lock()
@@ -380,7 +389,7 @@ impl Shared {
         let mut found = false;
         for line in &*round.lines {
             if line.bell.ready() {
-                found |= self.serve(line, term, memory);
+                found |= self.serve(line, term, memory, round.lines.len() == 1);
                 if !self.roles.lasts(term) {
                     self.go_on_behind(line, round);
                     break;
@@ -407,7 +416,9 @@ impl Shared {
         self.first.store(round.start + at + 1, Ordering::Relaxed);
     }
 
-    fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory) -> bool {
+    /// Serves what this line has; whether it had anything. Who is `alone` stays for a moment: its client's next message is then
+    /// found without all that comes before.
+    fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory, alone: bool) -> bool {
         let mut link = match line.link.try_lock() {
             Ok(link) => link,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -424,6 +435,7 @@ impl Shared {
                 Taken::Shared => self.run_from_desk(line, link, term, memory),
                 Taken::Nothing => match link.try_receive() {
                     Ok(true) => self.run_received(line, link, term, &mut memory.overflow),
+                    Ok(false) if served > 0 && alone && line.stay(&link) => continue,
                     Ok(false) => return served > 0,
                     Err(error) => Err(error),
                 },
