@@ -31,6 +31,18 @@ fn full_fence() {
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
 
+/// Takes the line of a word away from other processors' caches, which is done meanwhile: it will be written soon.
+#[inline(always)]
+pub(crate) fn fetch_to_write(word: &AtomicU64) {
+    #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+    // SAFETY: changes nothing but caches. Processors that do not know it take it for an empty instruction.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags));
+    }
+    #[cfg(any(loom, miri, not(target_arch = "x86_64")))]
+    let _ = word;
+}
+
 /// As [`publish_before_loads`], for a word that several raise and none lowers.
 pub(crate) fn raise_before_loads(word: &AtomicU64, value: u64) {
     word.fetch_max(value, Ordering::SeqCst);

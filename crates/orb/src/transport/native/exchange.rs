@@ -183,7 +183,7 @@ pub(crate) fn finish(
     }
     crate::transport::server::before_waiting();
     loop {
-        if let Err(error) = own.link.receive(deadline) {
+        if let Err(error) = own.link.receive_answer(deadline) {
             return own.server.lost(&error, own.link.has_part()).map_err(Box::new);
         }
         let bytes = own.link.received();

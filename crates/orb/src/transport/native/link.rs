@@ -7,6 +7,7 @@
 mod connect;
 mod desk;
 mod error;
+mod foresight;
 mod receive;
 mod send;
 
@@ -18,6 +19,7 @@ use throughline_vi::{Bell, Buffer, SMALL_MESSAGE, State, TrustedPeers, Vi};
 pub(super) use self::connect::{DISCRIMINATOR, LinkMemory};
 pub(super) use self::desk::{Desk, Taken};
 pub(crate) use self::error::LinkError;
+use self::foresight::Foresight;
 use self::receive::Arrived;
 use super::bulk::Bulk;
 
@@ -45,6 +47,8 @@ pub(crate) struct Link {
     /// See [`LinkMemory`]; none for who does not want to look at all.
     looks: u32,
     eager: u32,
+    /// When answers come.
+    foresight: Foresight,
     /// How long a buffer is looked for before sleeping in between.
     patience: Duration,
     /// Messages checked out.

@@ -244,6 +244,8 @@ impl Connected {
     #[inline(always)]
     fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
         let (len, tell) = self.consumer.take_small(into)?;
+        // Who gets a small message often answers it.
+        self.producer.prepare();
         self.consumed(tell);
         Some(len)
     }

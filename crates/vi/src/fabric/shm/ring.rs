@@ -7,7 +7,7 @@ use super::{
     frame::{self, Head, Kind, SMALL},
     lines::Lines,
 };
-use crate::sync::{Ordering, publish_before_loads};
+use crate::sync::{Ordering, fetch_to_write, publish_before_loads};
 
 /// The other side broke the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,12 @@ impl Producer {
     pub(crate) fn has_room(&self, head: Head) -> bool {
         // One line more, since the line behind the frame is cleared.
         self.next + self.padding(head.lines()) + head.lines() < self.consumed + self.lines.count() as u64
+    }
+
+    /// A message is likely to be pushed soon: begins to take its line from the consumer, who has looked at it.
+    #[inline(always)]
+    pub(crate) fn prepare(&self) {
+        fetch_to_write(self.lines.head(self.next));
     }
 
     /// Publishes a small message in a line of its own, as [`push`](Self::push) does; whether it could.

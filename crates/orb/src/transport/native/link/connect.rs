@@ -11,6 +11,7 @@ use super::super::{
     bulk::{Bulk, WHOLE},
     nics,
 };
+use super::foresight::Foresight;
 use super::receive::Arrived;
 use super::{Link, LinkError, LinkOptions};
 use crate::transport::resolver;
@@ -82,6 +83,7 @@ impl Link {
             small: [0; SMALL_MESSAGE],
             looks: if options.spin.is_zero() { 0 } else { memory.looks },
             eager: memory.eager,
+            foresight: Foresight::default(),
             patience: options.spin.max(Duration::from_micros(100)),
             away: 0,
             lent: 0,

@@ -90,22 +90,41 @@ impl Link {
     #[inline(always)]
     pub(crate) fn receive(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
         self.release();
-        // Mostly the answer comes soon, and nobody wants to know how late it is.
+        if self.look()?.is_some() { Ok(()) } else { self.receive_any(deadline) }
+    }
+
+    /// As [`receive`](Self::receive), for the answer to the one request that was sent just before.
+    #[inline(always)]
+    pub(crate) fn receive_answer(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
+        self.release();
+        if self.eager == 0 || self.looks == 0 {
+            return self.receive(deadline);
+        }
+        self.foresight.pass();
+        let found = self.look()?;
+        self.foresight.learn(found);
+        if found.is_some() { Ok(()) } else { self.receive_any(deadline) }
+    }
+
+    /// Looks for a message for a while: after how many looks in vain there was one, or as if after many if it is not small. Mostly
+    /// it comes soon, and nobody wants to know how late it is.
+    #[inline(always)]
+    fn look(&mut self) -> Result<Option<u32>, LinkError> {
         for look in 0..self.looks {
             if self.receive_small() {
-                return Ok(());
+                return Ok(Some(look));
             }
             let eager = look < self.eager;
             // It may be one that is not small.
-            if (!eager || look % SMALL_LOOKS == 0) && self.try_receive_any()? {
-                return Ok(());
+            if (!eager || look % SMALL_LOOKS == SMALL_LOOKS - 1) && self.try_receive_any()? {
+                return Ok(Some(u32::MAX));
             }
             if !eager {
                 // From here on other threads get the processor for a moment.
                 std::hint::spin_loop();
             }
         }
-        self.receive_any(deadline)
+        Ok(None)
     }
 
     #[inline(never)]
