@@ -275,7 +275,7 @@ impl Vi {
 
     /// Takes the next message without a descriptor, if it is of at most [`SMALL_MESSAGE`] bytes and lies where the fabric can
     /// give it at once: its length. Bytes behind it may be overwritten. `None` says nothing about other messages, which
-    /// [`receive_done`](Self::receive_done) gives.
+    /// [`receive_done`](Self::receive_done) gives. Shared memory for an answer of that size is fetched meanwhile.
     #[inline]
     pub fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
         if self.state != State::Connected || !self.received.is_empty() || !self.sending.is_empty() {

@@ -19,7 +19,7 @@ use throughline_vi::{Bell, Buffer, SMALL_MESSAGE, State, TrustedPeers, Vi};
 pub(super) use self::connect::{DISCRIMINATOR, LinkMemory};
 pub(super) use self::desk::{Desk, Taken};
 pub(crate) use self::error::LinkError;
-use self::foresight::Foresight;
+pub(super) use self::foresight::Foresight;
 use self::receive::Arrived;
 use super::bulk::Bulk;
 

@@ -14,7 +14,7 @@ use throughline_giop::{MessageHeader, NativeAddress};
 use throughline_vi::Bell;
 use throughline_wire::Flags;
 
-use super::link::{Desk, Link, LinkError, LinkOptions, Taken};
+use super::link::{Desk, Foresight, Link, LinkError, LinkOptions, Taken};
 use super::listener::LinkListener;
 use super::park::{Parking, Spin};
 use super::roles::{Part, Roles, Term};
@@ -32,7 +32,7 @@ const SPARE: usize = 2;
 const TURN: usize = 32;
 
 /// So many looks at the only line follow those of a turn.
-const STAY: usize = 256;
+const STAY: u32 = 256;
 
 /// So many looks in vain, and the system is asked whether clients are gone.
 const LOOKS_BEFORE_ASKING: u32 = 1 << 16;
@@ -57,10 +57,17 @@ struct Line {
 }
 
 impl Line {
-    /// Waits for a message for a moment, unless others need the link; whether there may be one.
+    /// Waits for a message for a moment, unless others need the link; whether there may be one. The first look is put off as a
+    /// client's is.
     #[inline]
-    fn stay(&self, link: &Link) -> bool {
-        !link.has_errands() && (0..STAY).any(|_| self.bell.ready())
+    fn stay(&self, link: &Link, foresight: &mut Foresight) -> bool {
+        if link.has_errands() {
+            return false;
+        }
+        foresight.pass();
+        let found = (0..STAY).find(|_| self.bell.ready());
+        foresight.learn(found);
+        found.is_some()
     }
 
     /// The server stops while servants that this client called may still run: nobody will have their answers.
@@ -102,6 +109,7 @@ struct Memory {
     desk: Desk,
     /// For answers that fit nowhere else.
     overflow: Vec<u8>,
+    foresight: Foresight,
 }
 
 /// The lines in the order in which a leader looks at them.
@@ -109,6 +117,8 @@ struct Round {
     lines: Arc<[Arc<Line>]>,
     /// How far that is from their own order.
     start: usize,
+    /// There is only one, and who leads may look at it for a while.
+    lingers: bool,
 }
 
 /// What the workers share.
@@ -343,9 +353,9 @@ impl Shared {
     fn lead(&self, term: Term) -> io::Result<()> {
         let mut spin = Spin::new(self.limits.link.spin);
         let (mut seen, mut looks) = (0, 0_u32);
-        let mut memory = Memory { desk: Desk::new(), overflow: Vec::new() };
+        let mut memory = Memory { desk: Desk::new(), overflow: Vec::new(), foresight: Foresight::default() };
         let mut parking = Parking::new(self.nudge.as_fd())?;
-        let mut round = Round { lines: Arc::new([]), start: 0 };
+        let mut round = Round { lines: Arc::new([]), start: 0, lingers: false };
         while self.roles.lasts(term) {
             let changes = self.changes.load(Ordering::Acquire);
             if changes != seen {
@@ -389,7 +399,7 @@ impl Shared {
         let mut found = false;
         for line in &*round.lines {
             if line.bell.ready() {
-                found |= self.serve(line, term, memory, round.lines.len() == 1);
+                found |= self.serve(line, term, memory, round.lingers);
                 if !self.roles.lasts(term) {
                     self.go_on_behind(line, round);
                     break;
@@ -405,7 +415,11 @@ impl Shared {
         let lines = lock(&self.lines);
         let start = self.first.load(Ordering::Relaxed) % lines.len().max(1);
         let rotated = || lines.iter().cycle().skip(start).take(lines.len()).cloned().collect();
-        Round { lines: if start == 0 { Arc::clone(&lines) } else { rotated() }, start }
+        Round {
+            lines: if start == 0 { Arc::clone(&lines) } else { rotated() },
+            start,
+            lingers: lines.len() == 1 && !self.limits.link.spin.is_zero(),
+        }
     }
 
     /// The lead was lost in a servant of this line: the next leader begins behind it. Otherwise a few lines whose servants
@@ -416,9 +430,9 @@ impl Shared {
         self.first.store(round.start + at + 1, Ordering::Relaxed);
     }
 
-    /// Serves what this line has; whether it had anything. Who is `alone` stays for a moment: its client's next message is then
-    /// found without all that comes before.
-    fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory, alone: bool) -> bool {
+    /// Serves what this line has; whether it had anything. A worker that `lingers`, and whose client waits for each answer, stays
+    /// for a moment, and finds the next request without all that comes before.
+    fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory, mut lingers: bool) -> bool {
         let mut link = match line.link.try_lock() {
             Ok(link) => link,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -432,10 +446,13 @@ impl Shared {
         for served in 0..TURN {
             let ran = match link.take_to(&mut memory.desk) {
                 Taken::Alone => self.run_alone(link, term, memory),
-                Taken::Shared => self.run_from_desk(line, link, term, memory),
+                Taken::Shared => {
+                    lingers = false;
+                    self.run_from_desk(line, link, term, memory)
+                }
                 Taken::Nothing => match link.try_receive() {
                     Ok(true) => self.run_received(line, link, term, &mut memory.overflow),
-                    Ok(false) if served > 0 && alone && line.stay(&link) => continue,
+                    Ok(false) if served > 0 && lingers && line.stay(&link, &mut memory.foresight) => continue,
                     Ok(false) => return served > 0,
                     Err(error) => Err(error),
                 },
@@ -515,7 +532,7 @@ impl Shared {
         &self,
         mut link: MutexGuard<'l, Link>,
         term: Term,
-        Memory { desk, overflow }: &mut Memory,
+        Memory { desk, overflow, .. }: &mut Memory,
     ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
         self.roles.beat(term);
         desk.answer(overflow, |request, output| self.handle(request, output));
@@ -533,7 +550,7 @@ impl Shared {
         memory: &mut Memory,
     ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
         drop(link);
-        let Memory { desk, overflow } = memory;
+        let Memory { desk, overflow, .. } = memory;
         self.roles.beat(term);
         desk.answer(overflow, |request, output| self.handle(request, output));
         let leads = self.roles.beat(term);

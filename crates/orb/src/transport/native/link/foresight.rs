@@ -1,9 +1,10 @@
-//! Not looking for an answer before it can be there.
+//! Not looking for a message before it can be there.
 //!
-//! A line that is looked at is in the caches of both processors, and whoever writes it waits until it has left the other's. The
-//! answerer [takes its next line](throughline_vi::Vi::receive_small) when a request arrives. If nobody looks until the answer is
-//! written, it need not wait, which is a sixth of the round trip of an empty call. So the first look is put off, for about as long
-//! as the last answers took.
+//! A line that is looked at is in the caches of both processors, and whoever writes it waits until it has left the other's. Who
+//! receives a small message begins to [fetch](throughline_vi::Vi::receive_small) the line of his answer. If nobody looks at that
+//! until it is written, he need not wait, which is a sixth of the round trip of an empty call for each direction. So the first
+//! look is put off, for about as long as the last answers took; and by a server that has one client, who waits for each answer,
+//! for as long as its last requests took.
 
 /// Turns that the first look is put off by at most: a fraction of a microsecond, since an answer is noticed that much too late
 /// where some take longer than others.
@@ -19,12 +20,12 @@ const LESS: u32 = 3;
 
 /// For how many turns of an empty loop not to look.
 #[derive(Debug, Default)]
-pub(super) struct Foresight(u32);
+pub(crate) struct Foresight(u32);
 
 impl Foresight {
     /// Puts the first look off.
     #[inline(always)]
-    pub(super) fn pass(&self) {
+    pub(crate) fn pass(&self) {
         (0..self.0).for_each(|turn| {
             std::hint::black_box(turn);
         });
@@ -32,7 +33,7 @@ impl Foresight {
 
     /// The answer was there after so many looks in vain; none if it was given up to look so.
     #[inline(always)]
-    pub(super) fn learn(&mut self, vain: Option<u32>) {
+    pub(crate) fn learn(&mut self, vain: Option<u32>) {
         self.0 = match vain {
             Some(0) => self.0.saturating_sub(LESS),
             Some(1..NEAR) => (self.0 + MORE).min(MOST),
