@@ -93,9 +93,9 @@ pub enum FlowInsertError<R> {
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is as fast, or a
-/// tenth faster in batches, and in larger ones where records come and go as often as they are looked up; one at a time the
-/// two differ little, unless this one has huge pages and the other has not. See the
-/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-22/README.md) beside other tables.
+/// twentieth faster, and from half a million on where records come and go as often as they are looked up; one at a time
+/// the two differ little, unless this one has huge pages and the other has not. See the
+/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-23/flow-table.md) beside other tables.
 ///
 /// # Memory and threads
 ///
