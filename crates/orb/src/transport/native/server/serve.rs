@@ -1,0 +1,182 @@
+//! What a leader does with the messages of one link.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, TryLockError};
+
+use throughline_cdr::Output;
+use throughline_wire::Flags;
+
+use super::super::link::{Desk, Foresight, Link, LinkError, Taken};
+use super::super::roles::Term;
+use super::line::Line;
+use super::{CALLER, Shared};
+use crate::lane_pool::Origin;
+use crate::placement::Placed;
+use crate::transport::reactor::lock;
+
+/// So many messages of one link are served before others are looked at.
+const TURN: usize = 32;
+
+/// What a worker works with.
+pub(super) struct Memory {
+    pub(super) desk: Desk,
+    /// For answers that fit nowhere else.
+    pub(super) overflow: Vec<u8>,
+    pub(super) foresight: Foresight,
+}
+
+impl Shared {
+    /// Serves what this line has; whether it had anything. A worker that `lingers`, and whose client waits for each answer, stays
+    /// for a moment, and finds the next request without all that comes before.
+    pub(super) fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory, mut lingers: bool) -> bool {
+        let mut link = match line.link.try_lock() {
+            Ok(link) => link,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another worker is in a servant that this link called.
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        if self.dispatcher.has_lanes() {
+            return self.serve_beside_lanes(line, link, term, &mut memory.overflow);
+        }
+        CALLER.set(line.process);
+        for served in 0..TURN {
+            let ran = match link.take_to(&mut memory.desk) {
+                Taken::Alone => self.run_alone(link, term, memory),
+                Taken::Shared => {
+                    lingers = false;
+                    self.run_from_desk(line, link, term, memory)
+                }
+                Taken::Nothing => match link.try_receive() {
+                    Ok(true) => self.run_received(line, link, term, &mut memory.overflow),
+                    Ok(false) if served > 0 && lingers && line.stay(&link, &mut memory.foresight) => continue,
+                    Ok(false) => return served > 0,
+                    Err(error) => Err(error),
+                },
+            };
+            match ran {
+                Ok(Some(guard)) => link = guard,
+                Ok(None) => return true,
+                Err(error) => return self.end(line, &error),
+            }
+        }
+        true
+    }
+
+    /// As [`serve`](Self::serve), where some adapters serve in lanes.
+    #[inline(never)]
+    fn serve_beside_lanes<'l>(
+        &self,
+        line: &'l Arc<Line>,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        overflow: &mut Vec<u8>,
+    ) -> bool {
+        CALLER.set(line.process);
+        for served in 0..TURN {
+            match link.try_receive() {
+                Ok(true) => {}
+                Ok(false) => return served > 0,
+                Err(error) => return self.end(line, &error),
+            }
+            let origin = || {
+                self.in_lanes.fetch_add(1, Ordering::Relaxed);
+                Arc::clone(line) as Arc<dyn Origin>
+            };
+            let placed = match self.dispatcher.place_native(link.received(), self.limit, origin, overflow) {
+                Placed::Here => self.run_received(line, link, term, overflow),
+                Placed::Taken => {
+                    link.lend();
+                    Ok(Some(link))
+                }
+                Placed::Refused => {
+                    link.lend();
+                    link.hand_back(overflow).map(|()| Some(link))
+                }
+            };
+            match placed {
+                Ok(Some(guard)) => link = guard,
+                Ok(None) => return true,
+                Err(error) => return self.end(line, &error),
+            }
+        }
+        true
+    }
+
+    /// Serves the request received last. Gives the link back if this worker still leads.
+    #[inline(always)]
+    fn run_received<'l>(
+        &self,
+        line: &'l Line,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        overflow: &mut Vec<u8>,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        // Whoever brings the answer to a message that was lent needs the link.
+        let shared = Flags::peek(link.received()).has(Flags::CONCURRENT) || link.has_errands();
+        if shared && link.can_check_out() {
+            return self.run_errand(line, link, term, overflow);
+        }
+        self.roles.beat(term);
+        let answered = link.answer(overflow, |request, output| self.handle(request, output));
+        let leads = self.roles.beat(term);
+        answered.map(|()| leads.then_some(link))
+    }
+
+    /// Serves a small request that lies on the worker's desk. Gives the link back if this worker still leads.
+    #[inline(always)]
+    fn run_alone<'l>(
+        &self,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        Memory { desk, overflow, .. }: &mut Memory,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        self.roles.beat(term);
+        desk.answer(overflow, |request, output| self.handle(request, output));
+        link.send_from(desk, overflow)?;
+        Ok(self.roles.beat(term).then_some(link))
+    }
+
+    /// As [`run_errand`](Self::run_errand), with a small request that lies on the worker's desk.
+    #[inline]
+    fn run_from_desk<'l>(
+        &self,
+        line: &'l Line,
+        link: MutexGuard<'l, Link>,
+        term: Term,
+        memory: &mut Memory,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        drop(link);
+        let Memory { desk, overflow, .. } = memory;
+        self.roles.beat(term);
+        desk.answer(overflow, |request, output| self.handle(request, output));
+        let leads = self.roles.beat(term);
+        let mut link = lock(&line.link);
+        link.send_from(desk, overflow)?;
+        Ok(leads.then_some(link))
+    }
+
+    /// Serves a request whose sender may send others before it has the answer: a worker that takes the lead serves them.
+    /// Gives the link back if this worker still leads.
+    #[inline]
+    fn run_errand<'l>(
+        &self,
+        line: &'l Line,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        overflow: &mut Vec<u8>,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        let mut errand = link.check_out()?;
+        drop(link);
+        self.roles.beat(term);
+        errand.answer(overflow, |request, output| self.handle(request, output));
+        let leads = self.roles.beat(term);
+        let mut link = lock(&line.link);
+        link.check_in(errand, overflow)?;
+        Ok(leads.then_some(link))
+    }
+
+    #[inline]
+    pub(super) fn handle(&self, request: &[u8], output: Output<'_>) {
+        self.dispatcher.handle_native(request, output, self.limit);
+    }
+}
