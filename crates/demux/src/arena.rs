@@ -426,6 +426,20 @@ impl<'a, R> Ref<'a, R> {
         Handle { slot: self.slot(), nonce }
     }
 
+    /// Whether this is what a lookup of the handle would find now: the record has the handle and was not removed.
+    ///
+    /// Who looks the same handle up time and again keeps the reference, asks this, and counts no others.
+    #[inline(always)]
+    pub fn is_found_by(&self, handle: Handle) -> bool {
+        // SAFETY: this is a reference.
+        let (nonce, _) = unsafe { self.cell.identity() };
+        let place = self.arena.cells.place(handle.slot);
+        place == Some(core::ptr::from_ref(self.cell))
+            && nonce == handle.nonce
+            // SYNC POINT: removal.
+            && self.cell.state.load(Ordering::Acquire) & OPEN != 0
+    }
+
     /// The tag that the record was inserted with.
     pub fn tag(&self) -> u32 {
         // SAFETY: this is a reference.

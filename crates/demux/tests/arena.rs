@@ -95,6 +95,25 @@ fn tags_nonces_and_slots_are_checked() {
 }
 
 #[test]
+fn a_kept_reference_is_what_its_handle_finds_until_it_is_removed() {
+    let arena = arena(10);
+    let [handle, other] = [0, 1].map(|i| arena.insert(7, i).unwrap());
+    let kept = arena.get_any(handle).unwrap();
+    assert!(kept.is_found_by(handle));
+    let nonce = handle.nonce ^ 1;
+    for stranger in [other, Handle { nonce, ..handle }, Handle { slot: other.slot, ..handle }] {
+        assert!(!kept.is_found_by(stranger));
+    }
+    assert!(!kept.is_found_by(Handle { slot: Slot(u32::MAX), ..handle }));
+    drop(arena.remove(handle));
+    assert!(!kept.is_found_by(handle) && arena.get_any(handle).is_none());
+    drop(kept);
+    let again = arena.insert(7, 2).unwrap();
+    let kept = arena.get_any(again).unwrap();
+    assert!(again.slot == handle.slot && kept.is_found_by(again) && !kept.is_found_by(handle));
+}
+
+#[test]
 fn full_and_reuse() {
     let arena = arena(3);
     let handles: Vec<Handle> = (0..3).map(|i| arena.insert(0, i).unwrap()).collect();

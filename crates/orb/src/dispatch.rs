@@ -240,7 +240,7 @@ impl Dispatcher {
             open.abandon(out);
             return Ok(());
         }
-        result?;
+        result.map_err(|exception| *exception)?;
         let outcome = call.outcome();
         complete(out, open, header.version, outcome)
     }
@@ -275,21 +275,24 @@ impl Dispatcher {
 }
 
 /// Calls the skeleton. A servant that panics costs its caller an `UNKNOWN`, and nobody else anything.
-#[inline]
+///
+/// An exception is in a box, since what is handed through here is copied as a whole, exception or not.
+#[inline(always)]
 pub(crate) fn upcall(
     object: &ActiveObject<'_>,
     operation: u32,
     call: &mut ServerCall<'_>,
-) -> Result<(), SystemException> {
-    // An exception in a box, since what is handed through here is copied as a whole, exception or not.
+) -> Result<(), Box<SystemException>> {
     match catch_unwind(AssertUnwindSafe(|| object.invoke(operation, call).map_err(Box::new))) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(exception)) => Err(*exception),
-        Err(_) => {
-            tracing::error!(operation, object = ?object, "servant panicked");
-            Err(SystemException::unknown().completed(Completion::Maybe))
-        }
+        Ok(result) => result,
+        Err(_) => Err(panicked(object, operation)),
     }
+}
+
+#[cold]
+fn panicked(object: &ActiveObject<'_>, operation: u32) -> Box<SystemException> {
+    tracing::error!(operation, object = ?object, "servant panicked");
+    Box::new(SystemException::unknown().completed(Completion::Maybe))
 }
 
 /// Puts the outcome and the size into a reply.

@@ -53,7 +53,7 @@ pub(crate) fn call(
     let mut results = Vec::new();
     let reader = result_reader(arguments).with_context(context);
     let mut call = ServerCall::new(reader, &mut results, 0, response.is_expected());
-    upcall(&object, index, &mut call)?;
+    upcall(&object, index, &mut call).map_err(|exception| *exception)?;
     let outcome = call.outcome();
     Ok(match outcome {
         servant::Outcome::Normal if !response.is_expected() => Step::Done(Outcome::None),

@@ -10,7 +10,7 @@ use throughline_wire::{Flags, Header, Kind, Message, PLAIN_BYTES};
 
 use crate::dispatch::{Dispatcher, upcall};
 use crate::exception::SystemException;
-use crate::object_table::ActiveObject;
+use crate::object_table::{ActiveObject, ObjectTable};
 use crate::priority::{Priority, Scope};
 use crate::servant::{Outcome, ServerCall};
 
@@ -59,10 +59,54 @@ pub(crate) fn read_exception(body: &mut Reader<'_>) -> Result<SystemException, D
     OnTheWire::decode(body).map(SystemException::from_the_wire)
 }
 
+/// The object of the last request, which is kept while others wait behind that: mostly they are for the same one.
+#[derive(Debug, Default)]
+pub(crate) struct Recent<'t>(Option<ActiveObject<'t>>);
+
+impl<'t> Recent<'t> {
+    /// The object that a lookup of the handle finds now.
+    #[inline(always)]
+    fn find(&mut self, table: &'t ObjectTable, handle: Handle) -> Option<&ActiveObject<'t>> {
+        if !self.0.as_ref().is_some_and(|object| object.is_found_by(handle)) {
+            // Not kept any longer than until here, whatever comes of the next.
+            self.0 = None;
+            self.0 = table.objects.get_any(handle).map(ActiveObject::new);
+        }
+        self.0.as_ref()
+    }
+
+    /// Nothing waits: who deactivates the object is not to wait for anybody either.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
 impl Dispatcher {
     /// Handles one message of a client that may be as urgent as `limit`. An answer, if there is one, is in `output`, which
     /// was empty.
-    pub(crate) fn handle_native(&self, bytes: &[u8], mut output: Output<'_>, limit: Priority) {
+    #[inline(always)]
+    pub(crate) fn handle_native<'t>(
+        &'t self,
+        recent: &mut Recent<'t>,
+        bytes: &[u8],
+        output: Output<'_>,
+        limit: Priority,
+    ) {
+        match Message::read_request(bytes) {
+            Some(request) => self.call_native(recent, (bytes, &request), output, limit),
+            None => self.handle_other(recent, bytes, output, limit),
+        }
+    }
+
+    #[inline(never)]
+    fn handle_other<'t>(
+        &'t self,
+        recent: &mut Recent<'t>,
+        bytes: &[u8],
+        mut output: Output<'_>,
+        limit: Priority,
+    ) {
         let message = match Message::read(bytes) {
             Ok(message) => message,
             Err(error) => {
@@ -71,87 +115,109 @@ impl Dispatcher {
             }
         };
         match message.header.kind {
-            Kind::Request | Kind::Oneway => self.call_native(bytes, &message, output, limit),
-            Kind::Ping => {
-                finish(&mut output, &message.header, Kind::Pong);
-            }
+            Kind::Request | Kind::Oneway => self.call_native(recent, (bytes, &message), output, limit),
+            Kind::Ping => begin(&mut output, &message.header.answer(Kind::Pong)),
             // Nothing that a server has to do anything for.
             _ => {}
         }
     }
 
-    fn call_native(&self, bytes: &[u8], message: &Message<'_>, mut output: Output<'_>, limit: Priority) {
-        let header = &message.header;
-        let wants_reply = header.wants_reply();
+    #[inline(always)]
+    fn call_native<'t>(
+        &'t self,
+        recent: &mut Recent<'t>,
+        (bytes, message): (&[u8], &Message<'_>),
+        mut output: Output<'_>,
+        limit: Priority,
+    ) {
+        let wants_reply = message.header.wants_reply();
         if wants_reply {
             // Its place; what it says is known at the end.
-            finish(&mut output, header, Kind::Reply);
+            begin(&mut output, &message.header.answer(Kind::Reply));
         }
-        let result = self.run_native(bytes, message, output.reborrow(), limit);
+        let result = self.run_native(recent, (bytes, message), output.reborrow(), limit);
         if !wants_reply {
             return output.truncate(0);
         }
-        let kind = match result {
-            Ok(Outcome::Normal) => return,
-            Ok(Outcome::UserException) => Kind::UserException,
-            Ok(Outcome::Forward) => Kind::Forward,
-            Err(exception) => {
-                output.truncate(PLAIN_BYTES);
-                let _ = exception.on_the_wire().encode(&mut body_writer(output.reborrow()));
-                Kind::SystemException
-            }
-        };
-        finish(&mut output, header, kind);
+        match result {
+            Ok(Outcome::Normal) => {}
+            other => finish(output, bytes, other),
+        }
     }
 
     #[inline(always)]
-    fn run_native(
-        &self,
-        bytes: &[u8],
-        message: &Message<'_>,
+    fn run_native<'t>(
+        &'t self,
+        recent: &mut Recent<'t>,
+        (bytes, message): (&[u8], &Message<'_>),
         output: Output<'_>,
         limit: Priority,
-    ) -> Result<Outcome, SystemException> {
+    ) -> Result<Outcome, Box<SystemException>> {
         let header = &message.header;
         let handle = Handle { slot: Slot(header.slot), nonce: header.nonce };
-        let object = self.table().objects.get_any(handle).map(ActiveObject::new);
-        let object = object.ok_or_else(SystemException::object_not_exist)?;
+        let Some(object) = recent.find(self.table(), handle) else {
+            return refused(SystemException::object_not_exist());
+        };
         let found = object.interface().operations.find_checked(header.operation.into(), header.check);
         // What has moved may have operations that its stand-in knows nothing of.
-        let found = found.or_else(|| object.forward().map(|_| 0));
-        let operation = found.ok_or_else(SystemException::bad_operation)?;
+        let Some(operation) = found.or_else(|| object.forward().map(|_| 0)) else {
+            return refused(SystemException::bad_operation());
+        };
         let arguments = body_reader(bytes, message).with_context(self.context());
         let mut call = ServerCall::replying_to(arguments, output, 0, header.wants_reply());
         let urgent = header.priority != 0;
         let _scope = urgent.then(|| Scope::enter(self.judge.coded(header.priority, limit)));
-        upcall(&object, operation, &mut call)?;
+        upcall(object, operation, &mut call)?;
         Ok(call.outcome())
     }
 }
 
+#[cold]
+fn refused(exception: SystemException) -> Result<Outcome, Box<SystemException>> {
+    Err(Box::new(exception))
+}
+
 /// Answers a request that is not carried out.
 pub(crate) fn refuse(request: &Header, exception: &SystemException, mut output: Output<'_>) {
-    finish(&mut output, request, Kind::SystemException);
+    begin(&mut output, &request.answer(Kind::SystemException));
     let _ = exception.on_the_wire().encode(&mut body_writer(output));
 }
 
-/// Writes the header of an answer to the front of `output`.
+/// Writes the header of an answer to `output`, which is empty.
 #[inline(always)]
-fn finish(output: &mut Output<'_>, request: &Header, kind: Kind) {
-    let header = request.answer(kind);
-    if !output.is_empty() {
-        // There is room: these bytes are there.
-        let _ = header.write(output.octets_mut());
-    } else if let Some(front) = output.claim::<PLAIN_BYTES>() {
-        let _ = header.write(front);
-    } else {
-        finish_elsewhere(output, &header);
+fn begin(output: &mut Output<'_>, header: &Header) {
+    match output.claim::<PLAIN_BYTES>() {
+        Some(front) => {
+            // There is room.
+            let _ = header.write(front);
+        }
+        None => begin_elsewhere(output, header),
     }
+}
+
+/// Makes the answer that was begun to a request another one than a normal reply.
+///
+/// The request is read once more, lest its header be kept in memory for this.
+#[cold]
+fn finish(mut output: Output<'_>, request: &[u8], result: Result<Outcome, Box<SystemException>>) {
+    let Ok(Message { header: request, .. }) = Message::read(request) else { return };
+    let kind = match result {
+        Ok(Outcome::Normal) => Kind::Reply,
+        Ok(Outcome::UserException) => Kind::UserException,
+        Ok(Outcome::Forward) => Kind::Forward,
+        Err(exception) => {
+            output.truncate(PLAIN_BYTES);
+            let _ = exception.on_the_wire().encode(&mut body_writer(output.reborrow()));
+            Kind::SystemException
+        }
+    };
+    // There is room: these bytes are there.
+    let _ = request.answer(kind).write(output.octets_mut());
 }
 
 /// To a vector.
 #[cold]
-fn finish_elsewhere(output: &mut Output<'_>, header: &Header) {
+fn begin_elsewhere(output: &mut Output<'_>, header: &Header) {
     let mut front = [0; PLAIN_BYTES];
     let _ = header.write(&mut front);
     Writer::to(output.reborrow(), ByteOrder::NATIVE, 0).write_bytes(&front);

@@ -79,6 +79,12 @@ impl<'a> ActiveObject<'a> {
 }
 
 impl ActiveObject<'_> {
+    /// Whether a lookup of the handle finds this object now.
+    #[inline(always)]
+    pub(crate) fn is_found_by(&self, handle: Handle) -> bool {
+        self.record.is_found_by(handle)
+    }
+
     /// How the object's adapter looks operations up.
     #[inline]
     pub fn operation_strategy(&self) -> Strategy {

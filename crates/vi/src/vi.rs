@@ -28,6 +28,14 @@ pub enum State {
     Stopped(CompletionError),
 }
 
+impl State {
+    /// One comparison, where `==` would go on to the reasons.
+    #[inline(always)]
+    pub(crate) const fn is_connected(self) -> bool {
+        matches!(self, Self::Connected)
+    }
+}
+
 /// A virtual interface.
 ///
 /// Work is posted into two queues, and completions are taken from them in the order of posting, by polling
@@ -118,7 +126,7 @@ impl Vi {
 
     #[cold]
     fn reclaim_send_buffer(&mut self) -> Option<Buffer> {
-        if self.state == State::Connected {
+        if self.state.is_connected() {
             self.link.progress();
         }
         self.progress_sends();
@@ -257,20 +265,20 @@ impl Vi {
     /// or the message is longer: then post a descriptor.
     #[inline]
     pub fn send_small(&mut self, message: &[u8]) -> bool {
-        self.blocked == 0 && self.state == State::Connected && self.link.send_small(message)
+        self.blocked == 0 && self.state.is_connected() && self.link.send_small(message)
     }
 
     /// As [`send_small`](Self::send_small), by whoever is about to send more, or to receive: where it helps the message waits for
     /// those that follow, but not for long, and not for somebody who was slow before.
     #[inline]
     pub fn send_small_with_more(&mut self, message: &[u8]) -> bool {
-        self.blocked == 0 && self.state == State::Connected && self.link.send_small_with_more(message)
+        self.blocked == 0 && self.state.is_connected() && self.link.send_small_with_more(message)
     }
 
     /// Whether the peer has, or can get without this process, all that was sent [without a descriptor](Self::send_small); or
     /// the connection is over. Looks what has happened.
     pub fn has_settled(&mut self) -> bool {
-        self.state != State::Connected || self.link.has_settled()
+        !self.state.is_connected() || self.link.has_settled()
     }
 
     /// Takes the next message without a descriptor, if it is of at most [`SMALL_MESSAGE`] bytes and lies where the fabric can
@@ -278,7 +286,7 @@ impl Vi {
     /// [`receive_done`](Self::receive_done) gives. Shared memory for an answer of that size is fetched meanwhile.
     #[inline]
     pub fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
-        if self.state != State::Connected || !self.received.is_empty() || !self.sending.is_empty() {
+        if !self.state.is_connected() || !self.received.is_empty() || !self.sending.is_empty() {
             return None;
         }
         self.link.receive_small(into)
@@ -286,7 +294,7 @@ impl Vi {
 
     #[inline]
     fn may_send(&mut self) -> Result<(), PostRefused> {
-        if self.state != State::Connected {
+        if !self.state.is_connected() {
             return Err(PostRefused::NotConnected);
         }
         if self.sending.len() + self.sent.len() < self.depth {
@@ -381,7 +389,7 @@ impl Vi {
     /// Completes what has been acknowledged, and tries again what was blocked.
     #[inline]
     fn progress_sends(&mut self) {
-        if !self.sending.is_empty() && self.state == State::Connected {
+        if !self.sending.is_empty() && self.state.is_connected() {
             self.progress_outstanding();
         }
     }
@@ -389,7 +397,7 @@ impl Vi {
     #[cold]
     fn progress_outstanding(&mut self) {
         self.complete_acknowledged();
-        while self.blocked != 0 && self.state == State::Connected {
+        while self.blocked != 0 && self.state.is_connected() {
             let at = self.sending.len() - self.blocked;
             let outgoing = self.sending.remove(at).expect("as many as blocked");
             let mut descriptor = outgoing.descriptor.expect("blocked ones are here");
@@ -454,7 +462,7 @@ impl Vi {
             return Err(PostError { reason: PostRefused::QueueFull, descriptor });
         }
         self.posted.push(descriptor);
-        if self.state == State::Connected {
+        if self.state.is_connected() {
             self.link.posted(&mut self.posted);
         }
         Ok(())
@@ -464,7 +472,7 @@ impl Vi {
     #[inline]
     pub fn send_done(&mut self) -> Option<Completion> {
         self.progress_sends();
-        if self.sent.is_empty() && self.state == State::Connected && !self.sending.is_empty() {
+        if self.sent.is_empty() && self.state.is_connected() && !self.sending.is_empty() {
             self.notice_end();
         }
         let completion = self.sent.pop_front();
@@ -479,7 +487,7 @@ impl Vi {
     /// Hand the buffer back with [`post_receive`](Self::post_receive) once you have read it.
     #[inline]
     pub fn receive_done(&mut self) -> Option<Completion> {
-        if !self.received.is_empty() || self.state != State::Connected {
+        if !self.received.is_empty() || !self.state.is_connected() {
             return self.take_received();
         }
         self.progress_sends();
@@ -559,11 +567,11 @@ impl Vi {
     /// The connection is over: everything outstanding completes.
     #[cold]
     fn stop(&mut self, why: CompletionError) {
-        if self.state != State::Connected {
+        if !self.state.is_connected() {
             return;
         }
         self.complete_acknowledged();
-        if self.state == State::Connected {
+        if self.state.is_connected() {
             self.end(why, why);
         }
     }
@@ -634,7 +642,7 @@ impl Vi {
             if let Some(completion) = found {
                 return Ok(completion);
             }
-            if !outstanding(self) || self.state != State::Connected {
+            if !outstanding(self) || !self.state.is_connected() {
                 return done(self).ok_or(WaitError::NothingOutstanding);
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -668,7 +676,7 @@ impl Vi {
 
 impl Drop for Vi {
     fn drop(&mut self) {
-        if self.state == State::Connected {
+        if self.state.is_connected() {
             self.link.close(CompletionError::Disconnected, &mut self.posted);
         }
         if let Some(member) = &self.member {

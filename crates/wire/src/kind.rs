@@ -95,7 +95,7 @@ impl Flags {
     /// the node that the packet goes to next, which puts another in its place.
     pub const THREADED: Self = Self(64);
 
-    const ALL: Self = Self(127);
+    pub(crate) const ALL: Self = Self(127);
 
     /// The flags of a message that was not read yet, without looking at anything else. None if it has none that version 1
     /// has.

@@ -61,6 +61,23 @@ proptest! {
     }
 
     #[test]
+    fn requests_without_regions_are_told_at_one_look(
+        bytes in prop::collection::vec(any::<u8>(), 0..80),
+        start in (0x0f..0x13_u8, 0..3_u8, any::<u8>()),
+    ) {
+        let mut bytes = bytes;
+        for (byte, value) in bytes.iter_mut().zip([start.0 & 0x1f, start.1, start.2]) {
+            *byte = value;
+        }
+        let ordinary = Message::read(&bytes).ok()
+            .filter(|read| read.header.kind == Kind::Request && bytes[0] >> 4 == 0);
+        let request = Message::read_request(&bytes);
+        prop_assert_eq!(request.map(|read| read.header), ordinary.map(|read| read.header));
+        prop_assert_eq!(request.map(|read| read.body), ordinary.map(|read| read.body));
+        prop_assert!(request.is_none_or(|read| read.regions.is_empty()));
+    }
+
+    #[test]
     fn anything_else_is_refused_or_the_same_once_written(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut bytes = bytes;
         for version in [None, Some(1), Some(0x21)] {

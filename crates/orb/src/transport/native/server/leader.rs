@@ -11,6 +11,7 @@ use super::super::roles::Term;
 use super::Shared;
 use super::line::Line;
 use super::serve::Memory;
+use crate::native::Recent;
 use crate::transport::reactor::lock;
 
 /// So many looks in vain, and the system is asked whether clients are gone.
@@ -30,7 +31,12 @@ impl Shared {
     pub(super) fn lead(&self, term: Term) -> io::Result<()> {
         let mut spin = Spin::new(self.limits.link.spin);
         let (mut seen, mut looks) = (0, 0_u32);
-        let mut memory = Memory { desk: Desk::new(), overflow: Vec::new(), foresight: Foresight::default() };
+        let mut memory = Memory {
+            desk: Desk::new(),
+            recent: Recent::default(),
+            overflow: Vec::new(),
+            foresight: Foresight::default(),
+        };
         let mut parking = Parking::new(self.nudge.as_fd())?;
         let mut round = Round { lines: Arc::new([]), start: 0, lingers: false };
         while self.roles.lasts(term) {
@@ -72,7 +78,7 @@ impl Shared {
 
     /// Serves what is there; whether anything was.
     #[inline]
-    fn look(&self, round: &Round, term: Term, memory: &mut Memory) -> bool {
+    fn look<'s>(&'s self, round: &Round, term: Term, memory: &mut Memory<'s>) -> bool {
         let mut found = false;
         for line in &*round.lines {
             if line.bell.ready() {

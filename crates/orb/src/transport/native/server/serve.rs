@@ -11,6 +11,7 @@ use super::super::roles::Term;
 use super::line::Line;
 use super::{CALLER, Shared};
 use crate::lane_pool::Origin;
+use crate::native::Recent;
 use crate::placement::Placed;
 use crate::transport::reactor::lock;
 
@@ -18,8 +19,9 @@ use crate::transport::reactor::lock;
 const TURN: usize = 32;
 
 /// What a worker works with.
-pub(super) struct Memory {
+pub(super) struct Memory<'s> {
     pub(super) desk: Desk,
+    pub(super) recent: Recent<'s>,
     /// For answers that fit nowhere else.
     pub(super) overflow: Vec<u8>,
     pub(super) foresight: Foresight,
@@ -28,7 +30,26 @@ pub(super) struct Memory {
 impl Shared {
     /// Serves what this line has; whether it had anything. A worker that `lingers`, and whose client waits for each answer, stays
     /// for a moment, and finds the next request without all that comes before.
-    pub(super) fn serve(&self, line: &Arc<Line>, term: Term, memory: &mut Memory, mut lingers: bool) -> bool {
+    pub(super) fn serve<'s>(
+        &'s self,
+        line: &Arc<Line>,
+        term: Term,
+        memory: &mut Memory<'s>,
+        lingers: bool,
+    ) -> bool {
+        let found = self.take_turn(line, term, memory, lingers);
+        memory.recent.forget();
+        found
+    }
+
+    #[inline(always)]
+    fn take_turn<'s>(
+        &'s self,
+        line: &Arc<Line>,
+        term: Term,
+        memory: &mut Memory<'s>,
+        mut lingers: bool,
+    ) -> bool {
         let mut link = match line.link.try_lock() {
             Ok(link) => link,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -124,32 +145,39 @@ impl Shared {
 
     /// Serves a small request that lies on the worker's desk. Gives the link back if this worker still leads.
     #[inline(always)]
-    fn run_alone<'l>(
-        &self,
+    fn run_alone<'s, 'l>(
+        &'s self,
         mut link: MutexGuard<'l, Link>,
         term: Term,
-        Memory { desk, overflow, .. }: &mut Memory,
+        Memory { desk, recent, overflow, .. }: &mut Memory<'s>,
     ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
         self.roles.beat(term);
-        desk.answer(overflow, |request, output| self.handle(request, output));
+        desk.answer(overflow, |request, output| {
+            self.dispatcher.handle_native(recent, request, output, self.limit);
+        });
+        recent.forget();
         link.send_from(desk, overflow)?;
         Ok(self.roles.beat(term).then_some(link))
     }
 
     /// As [`run_errand`](Self::run_errand), with a small request that lies on the worker's desk.
-    #[inline]
-    fn run_from_desk<'l>(
-        &self,
+    #[inline(always)]
+    fn run_from_desk<'s, 'l>(
+        &'s self,
         line: &'l Line,
         link: MutexGuard<'l, Link>,
         term: Term,
-        memory: &mut Memory,
+        Memory { desk, recent, overflow, .. }: &mut Memory<'s>,
     ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
         drop(link);
-        let Memory { desk, overflow, .. } = memory;
         self.roles.beat(term);
-        desk.answer(overflow, |request, output| self.handle(request, output));
+        desk.answer(overflow, |request, output| {
+            self.dispatcher.handle_native(recent, request, output, self.limit);
+        });
         let leads = self.roles.beat(term);
+        if !leads || !line.bell.ready() {
+            recent.forget();
+        }
         let mut link = lock(&line.link);
         link.send_from(desk, overflow)?;
         Ok(leads.then_some(link))
@@ -175,8 +203,9 @@ impl Shared {
         Ok(leads.then_some(link))
     }
 
-    #[inline]
+    /// Of a request that does not come from a desk.
+    #[inline(never)]
     pub(super) fn handle(&self, request: &[u8], output: Output<'_>) {
-        self.dispatcher.handle_native(request, output, self.limit);
+        self.dispatcher.handle_native(&mut Recent::default(), request, output, self.limit);
     }
 }
