@@ -268,6 +268,13 @@ impl Vi {
         self.blocked == 0 && self.state.is_connected() && self.link.send_small(message)
     }
 
+    /// As [`send_small`](Self::send_small), where the first `len` octets are the message. The peer may see the others, which
+    /// saves looking at how many there are.
+    #[inline]
+    pub fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
+        self.blocked == 0 && self.state == State::Connected && self.link.send_line(octets, len)
+    }
+
     /// As [`send_small`](Self::send_small), by whoever is about to send more, or to receive: where it helps the message waits for
     /// those that follow, but not for long, and not for somebody who was slow before.
     #[inline]

@@ -79,6 +79,11 @@ pub(crate) trait Link: Send {
         false
     }
 
+    /// As [`send_small`](Self::send_small), of so many of these octets; the peer may see the others, too.
+    fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
+        octets.get(..len).is_some_and(|message| self.send_small(message))
+    }
+
     /// As [`send_small`](Self::send_small); if it helps the message may wait for those that follow, since this thread is about to
     /// send or receive more.
     fn send_small_with_more(&mut self, message: &[u8]) -> bool {

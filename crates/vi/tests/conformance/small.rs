@@ -13,6 +13,13 @@ fn send_with_more(vi: &mut Vi, bytes: &[u8]) -> Result {
     if vi.send_small_with_more(bytes) { Ok(()) } else { send(vi, bytes) }
 }
 
+/// As [`send_somehow`], from memory in which the message is the beginning.
+fn send_line(vi: &mut Vi, bytes: &[u8]) -> Result {
+    let mut octets = [0x55; SMALL_MESSAGE];
+    let line = octets.get_mut(..bytes.len()).map(|place| place.copy_from_slice(bytes));
+    if line.is_some() && vi.send_line(&octets, bytes.len()) { Ok(()) } else { send(vi, bytes) }
+}
+
 /// Receives without a descriptor if that can be.
 fn receive_somehow(vi: &mut Vi) -> Result<Vec<u8>> {
     let mut bytes = [0xAA; SMALL_MESSAGE];
@@ -32,8 +39,11 @@ fn small_messages_keep_their_place_among_others() -> Result {
             let sent: Vec<_> = lengths.map(|len| pattern(len, round + len)).collect();
             for (n, bytes) in sent.iter().enumerate() {
                 // Even if nothing follows, what waits leaves.
-                let more = (n + round).is_multiple_of(3);
-                if more { send_with_more(a, bytes)? } else { send_somehow(a, bytes)? }
+                match (n + round) % 3 {
+                    0 => send_with_more(a, bytes)?,
+                    1 => send_line(a, bytes)?,
+                    _ => send_somehow(a, bytes)?,
+                }
             }
             for bytes in &sent {
                 assert_eq!(receive_somehow(b)?, *bytes);
@@ -52,6 +62,8 @@ fn what_is_sent_small_may_be_received_by_a_descriptor_and_the_other_way_round() 
             assert_eq!(receive(b)?, pattern(len, 1));
             send(a, &pattern(len, 2))?;
             assert_eq!(receive_somehow(b)?, pattern(len, 2));
+            send_line(a, &pattern(len, 3))?;
+            assert_eq!(receive(b)?, pattern(len, 3));
         }
         Ok(())
     })
@@ -68,8 +80,15 @@ fn shared_memory_has_the_short_cut_and_it_has_its_limits() -> Result {
         let mut pair = Pair::new(fabric, &ViAttributes { ring_lines: 64, ..ViAttributes::new(level) })?;
         let (a, b) = pair.both();
         assert!(!a.send_small(&[0; SMALL_MESSAGE + 1]));
+        assert!(!a.send_line(&[0; SMALL_MESSAGE], SMALL_MESSAGE + 1));
         // None is lost when there is no more room.
-        let sent = (0..1000_u32).take_while(|n| a.send_small(&n.to_ne_bytes())).count();
+        let mut line = [0x55; SMALL_MESSAGE];
+        let sent = (0..1000_u32).take_while(|n| {
+            line[..4].copy_from_slice(&n.to_ne_bytes());
+            if n.is_multiple_of(2) { a.send_small(&n.to_ne_bytes()) } else { a.send_line(&line, 4) }
+        });
+        let sent = sent.count();
+        assert!(!a.send_small(b"full") && !a.send_line(&line, 4));
         assert_eq!(sent, if can { 63 } else { 0 });
         let mut bytes = [0; SMALL_MESSAGE];
         for number in 0..sent as u32 {
@@ -86,7 +105,7 @@ fn who_is_not_connected_neither_sends_nor_receives() -> Result {
     everywhere(|fabric, level| {
         let nic = &(fabric.nics)()?[0];
         let mut alone = nic.create_vi(&ViAttributes::new(level))?;
-        assert!(!alone.send_small(b"nobody"));
+        assert!(!alone.send_small(b"nobody") && !alone.send_line(&[0; SMALL_MESSAGE], 1));
         assert_eq!(alone.receive_small(&mut [0; SMALL_MESSAGE]), None);
         let mut pair = Pair::new(fabric, &ViAttributes::new(level))?;
         let (a, b) = pair.both();

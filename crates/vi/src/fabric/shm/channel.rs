@@ -151,7 +151,7 @@ impl Channel {
     /// After something was published: wakes the peer if it sleeps.
     #[inline(always)]
     pub(crate) fn wake_peer(&self) {
-        if let Some(number) = parking::must_wake(self.peer.parked(), self.woken.load(Ordering::Relaxed)) {
+        if let Some(number) = parking::must_wake(self.peer.parked(), || self.woken.load(Ordering::Relaxed)) {
             self.wake_from(number);
         }
     }

@@ -49,9 +49,9 @@ pub(crate) fn small_to_word(len: usize, position: u64) -> u64 {
 /// The length, if the word is one of a small message, and whether it is to be acknowledged.
 #[inline(always)]
 pub(crate) fn small_from_word(word: u64, position: u64) -> Option<(usize, bool)> {
-    let len = (word & 0xFF_FFFF) as usize;
-    let small = word & !(ACKNOWLEDGE | 0xFF_FFFF) == (position + 1) << 32 | VALID && len <= SMALL;
-    small.then_some((len, word & ACKNOWLEDGE != 0))
+    // All that is left is the length, if the rest is as it should be.
+    let len = (word ^ small_to_word(0, position)) & !ACKNOWLEDGE;
+    (len <= SMALL as u64).then_some((len as usize, word & ACKNOWLEDGE != 0))
 }
 
 impl Head {

@@ -19,7 +19,8 @@ pub(crate) const LINE: usize = 64;
 #[derive(Clone)]
 pub(crate) struct Lines {
     base: NonNull<Line>,
-    count: usize,
+    /// One less than there are.
+    mask: usize,
     _memory: Arc<dyn Any + Send + Sync>,
 }
 
@@ -30,8 +31,47 @@ pub(crate) struct Lines {
     lines: Arc<Vec<Line>>,
 }
 
+impl Lines {
+    /// What makes a place of a position.
+    #[inline(always)]
+    pub(crate) fn mask(&self) -> u64 {
+        (self.count() - 1) as u64
+    }
+
+    /// After so many lines the producer should be told how far the consumer is.
+    #[inline(always)]
+    pub(crate) fn quarter(&self) -> u64 {
+        self.count() as u64 / 4
+    }
+}
+
+/// One of them.
 #[repr(C, align(64))]
-struct Line([AtomicU64; LINE / 8]);
+pub(crate) struct Line([AtomicU64; LINE / 8]);
+
+impl Line {
+    /// The first word.
+    #[inline(always)]
+    pub(crate) fn head(&self) -> &AtomicU64 {
+        &self.0[0]
+    }
+
+    /// Writes the body of a small message, and what comes behind it: octets that the peer may see.
+    #[inline(always)]
+    pub(crate) fn fill(&self, octets: &[u8; SMALL]) {
+        for (place, word) in self.0[1..].iter().zip(octets.as_chunks::<8>().0) {
+            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+    }
+
+    /// Copies the body of a small message, however long it is.
+    #[inline(always)]
+    pub(crate) fn copy(&self, into: &mut [u8; SMALL]) {
+        for (word, place) in into.as_chunks_mut::<8>().0.iter_mut().zip(&self.0[1..]) {
+            *word = place.load(Ordering::Relaxed).to_ne_bytes();
+        }
+    }
+}
 
 // SAFETY: lines are reached by atomics, and by one producer whose writes are published by an atomic.
 #[cfg(not(loom))]
@@ -48,7 +88,7 @@ impl Lines {
     /// in this process but through these methods.
     pub(crate) unsafe fn new(base: NonNull<u8>, count: usize, memory: Arc<dyn Any + Send + Sync>) -> Self {
         assert!(count.is_power_of_two() && base.cast::<Line>().is_aligned());
-        Self { base: base.cast(), count, _memory: memory }
+        Self { base: base.cast(), mask: count - 1, _memory: memory }
     }
 
     /// Lines on the heap.
@@ -62,7 +102,7 @@ impl Lines {
 
     #[inline(always)]
     pub(crate) fn count(&self) -> usize {
-        self.count
+        self.mask + 1
     }
 
     /// The first word of the line at this position, which is taken modulo the count.
@@ -109,19 +149,11 @@ impl Lines {
         }
     }
 
-    /// The body of a small message, however long it is.
+    /// The line at this position.
     #[inline(always)]
-    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8; SMALL]) {
-        let (words, _) = into.as_chunks_mut::<8>();
-        for (word, place) in words.iter_mut().zip(&self.line(position).0[1..]) {
-            *word = place.load(Ordering::Relaxed).to_ne_bytes();
-        }
-    }
-
-    #[inline(always)]
-    fn line(&self, position: u64) -> &Line {
-        // SAFETY: the mask keeps it below `count`.
-        unsafe { &*self.base.as_ptr().add(position as usize & (self.count - 1)) }
+    pub(crate) fn line(&self, position: u64) -> &Line {
+        // SAFETY: the mask keeps it below the count.
+        unsafe { &*self.base.as_ptr().add(position as usize & self.mask) }
     }
 
     /// Whole words; what is beyond the bytes in the last one becomes zero.
@@ -164,13 +196,13 @@ impl Lines {
 
     /// Has the kernel find memory for all lines.
     pub(crate) fn touch(&self) {
-        (0..self.count as u64).for_each(|line| self.head(line).store(0, Ordering::Relaxed));
+        (0..self.count() as u64).for_each(|line| self.head(line).store(0, Ordering::Relaxed));
     }
 
     #[inline(always)]
     fn place(&self, position: u64, skip: usize, len: usize) -> NonNull<u8> {
-        let line = position as usize & (self.count - 1);
-        assert!(line * LINE + skip + len <= self.count * LINE, "outside the ring");
+        let line = position as usize & self.mask;
+        assert!(line * LINE + skip + len <= self.count() * LINE, "outside the ring");
         // SAFETY: inside, as just checked.
         unsafe { self.base.cast::<u8>().add(line * LINE + skip) }
     }
@@ -214,8 +246,8 @@ impl Lines {
         self.fill(position, 8, bytes);
     }
 
-    pub(crate) fn copy_small(&self, position: u64, into: &mut [u8; SMALL]) {
-        self.copy(position, 8, into);
+    pub(crate) fn line(&self, position: u64) -> &Line {
+        &self.lines[position as usize & (self.lines.len() - 1)]
     }
 
     pub(crate) fn on_heap(count: usize) -> Self {

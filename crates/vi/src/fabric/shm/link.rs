@@ -164,6 +164,11 @@ impl Link for ShmLink {
     }
 
     #[inline]
+    fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
+        self.up().send_line(octets, len)
+    }
+
+    #[inline]
     fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
         self.up().receive_small(into)
     }
@@ -229,6 +234,16 @@ impl Connected {
     fn send_small(&mut self, message: &[u8]) -> bool {
         let small = message.len() <= self.small_limit && !self.reception;
         let sent = small && (self.producer.push_small(message) || self.push_small_again(message));
+        if sent {
+            self.channel.wake_peer();
+        }
+        sent
+    }
+
+    #[inline(always)]
+    fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
+        let small = len <= self.small_limit && !self.reception;
+        let sent = small && (self.producer.push_line(octets, len) || self.push_small_again(&octets[..len]));
         if sent {
             self.channel.wake_peer();
         }

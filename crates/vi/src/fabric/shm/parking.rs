@@ -20,10 +20,14 @@ pub(crate) fn awake(word: &AtomicU64) {
     word.store(number.wrapping_add(number & 1), Ordering::Release);
 }
 
-/// Whether to wake the sleeper, after something was published. `woken` is what this returned on the last time it slept.
+/// Whether to wake the sleeper, after something was published. `woken` gives what this returned on the last time it slept.
 #[inline(always)]
-pub(crate) fn must_wake(word: &AtomicU64, woken: u64) -> Option<u64> {
+pub(crate) fn must_wake(word: &AtomicU64, woken: impl FnOnce() -> u64) -> Option<u64> {
     // SYNC POINT: parked. Pairs with `announce`.
     let number = load_after_publishing(word);
-    (number & 1 == 1 && number != woken).then_some(number)
+    // Mostly it is awake.
+    if number & 1 == 0 {
+        return None;
+    }
+    (number != woken()).then_some(number)
 }

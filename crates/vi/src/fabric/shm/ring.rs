@@ -74,12 +74,23 @@ impl Producer {
     /// Publishes a small message in a line of its own, as [`push`](Self::push) does; whether it could.
     #[inline(always)]
     pub(crate) fn push_small(&mut self, bytes: &[u8]) -> bool {
-        if self.marked != 0 || self.next + 1 >= self.consumed + self.lines.count() as u64 {
+        self.push_one(bytes.len(), |lines, position| lines.fill_small(position, bytes))
+    }
+
+    /// As [`push_small`](Self::push_small), of so many of these octets; the peer may see the others, too.
+    #[inline(always)]
+    pub(crate) fn push_line(&mut self, octets: &[u8; SMALL], len: usize) -> bool {
+        len <= SMALL && self.push_one(len, |lines, position| lines.line(position).fill(octets))
+    }
+
+    #[inline(always)]
+    fn push_one(&mut self, len: usize, fill: impl FnOnce(&Lines, u64)) -> bool {
+        if self.marked != 0 || self.next - self.consumed >= self.lines.mask() {
             return false;
         }
-        self.lines.fill_small(self.next, bytes);
+        fill(&self.lines, self.next);
         // SYNC POINT: frame. Pairs with `Consumer::take_small`.
-        publish_before_loads(self.lines.head(self.next), frame::small_to_word(bytes.len(), self.next));
+        publish_before_loads(self.lines.head(self.next), frame::small_to_word(len, self.next));
         self.next += 1;
         true
     }
@@ -108,7 +119,7 @@ impl Producer {
         if lines == 1 {
             return 0;
         }
-        let left = self.lines.count() as u64 - (self.next & (self.lines.count() as u64 - 1));
+        let left = self.lines.count() as u64 - (self.next & self.lines.mask());
         if lines > left { left } else { 0 }
     }
 
@@ -149,7 +160,7 @@ impl Producer {
 
     #[inline(always)]
     fn mark(&mut self, position: u64, body: bool) {
-        let line = position as usize & (self.lines.count() - 1);
+        let line = (position & self.lines.mask()) as usize;
         let word = &mut self.bodies[line / 64];
         let before = *word;
         *word = before & !(1 << (line % 64)) | u64::from(body) << (line % 64);
@@ -159,7 +170,7 @@ impl Producer {
     /// The consumer looks at this line next: no body of the last lap may look like a frame there.
     #[inline(always)]
     fn clear_if_body(&mut self, position: u64) {
-        let line = position as usize & (self.lines.count() - 1);
+        let line = (position & self.lines.mask()) as usize;
         if self.bodies[line / 64] >> (line % 64) & 1 == 1 {
             self.lines.head(position).store(0, Ordering::Relaxed);
             self.mark(position, false);
@@ -171,12 +182,14 @@ impl Producer {
 pub(crate) struct Consumer {
     lines: Lines,
     next: u64,
-    published: u64,
+    /// From here on the producer should be told how far we are.
+    tell: u64,
 }
 
 impl Consumer {
     pub(crate) fn new(lines: Lines) -> Self {
-        Self { lines, next: 0, published: 0 }
+        let tell = lines.quarter();
+        Self { lines, next: 0, tell }
     }
 
     /// Position of the next frame.
@@ -190,11 +203,11 @@ impl Consumer {
     #[inline(always)]
     pub(crate) fn take_small(&mut self, into: &mut [u8; SMALL]) -> Option<(usize, bool)> {
         // SYNC POINT: frame. Pairs with `Producer::push_small`.
-        let word = self.lines.head(self.next).load(Ordering::Acquire);
-        let (len, acknowledge) = frame::small_from_word(word, self.next)?;
-        self.lines.copy_small(self.next, into);
+        let line = self.lines.line(self.next);
+        let (len, acknowledge) = frame::small_from_word(line.head().load(Ordering::Acquire), self.next)?;
+        line.copy(into);
         self.next += 1;
-        Some((len, acknowledge || self.next - self.published >= self.lines.count() as u64 / 4))
+        Some((len, acknowledge || self.next >= self.tell))
     }
 
     /// The next frame's head, if there is a frame. Padding is skipped.
@@ -229,7 +242,7 @@ impl Consumer {
     /// Lines up to the end of the ring.
     #[inline(always)]
     fn left(&self) -> u64 {
-        self.lines.count() as u64 - (self.next & (self.lines.count() as u64 - 1))
+        self.lines.count() as u64 - (self.next & self.lines.mask())
     }
 
     /// The immediate data of the frame that was peeked at.
@@ -253,13 +266,13 @@ impl Consumer {
     #[inline]
     pub(crate) fn advance(&mut self, head: Head) -> bool {
         self.next += head.lines();
-        head.acknowledge || self.next - self.published >= self.lines.count() as u64 / 4
+        head.acknowledge || self.next >= self.tell
     }
 
     /// The producer is being told how far we are.
     #[inline]
     pub(crate) fn published(&mut self) {
-        self.published = self.next;
+        self.tell = self.next + self.lines.quarter();
     }
 }
 
