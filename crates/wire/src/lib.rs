@@ -106,7 +106,7 @@ pub use {
     dml::{ADDRESSED_BYTES, Header, NoRoom, PLAIN_BYTES, VERSION},
     flow::{Flow, FlowIds, precomputed_hash},
     kind::{Flags, Kind},
-    message::{Message, ReadError},
+    message::{Answer, Message, ReadError},
     priority::{MAX_PRIORITY_LEVEL, priority_code, priority_level},
     region::{MAX_REGIONS, REGION_BYTES, Region, RegionError, RegionKind, RegionList, Regions},
     time_left::TimeLeft,

@@ -17,6 +17,19 @@ pub struct Message<'a> {
     pub body: &'a [u8],
 }
 
+/// A plain [`Message::read_answer`]. The body follows the first [`PLAIN_BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether it is a [`Kind::UserException`], and not a [`Kind::Reply`].
+    pub user_exception: bool,
+    /// As the header has them.
+    pub flags: Flags,
+    /// Which call it answers.
+    pub sequence: u32,
+}
+
+const _: () = assert!(Kind::Reply as u8 ^ Kind::UserException as u8 == 1, "they differ in the lowest bit");
+
 /// Why a message is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
@@ -109,6 +122,32 @@ impl<'a> Message<'a> {
             ..Header::new(Kind::Request)
         };
         Some(Self { header, regions: Regions::NONE, body })
+    }
+
+    /// What matters of an answer whose header says nothing more: of one without regions, to a call that was carried out. None of
+    /// all other messages.
+    ///
+    /// ```
+    /// # use throughline_wire::{Header, Kind, Message, PLAIN_BYTES};
+    /// let mut message = [0; PLAIN_BYTES + 4];
+    /// Header { sequence: 7, ..Header::new(Kind::Reply) }.write(&mut message)?;
+    /// let answer = Message::read_answer(&message).expect("a plain one");
+    /// assert_eq!((answer.sequence, answer.user_exception), (7, false));
+    /// # Ok::<(), throughline_wire::NoRoom>(())
+    /// ```
+    #[inline(always)]
+    pub fn read_answer(message: &[u8]) -> Option<Answer> {
+        // No regions, none but known flags, and one of two kinds that differ in the lowest bit.
+        const OTHER: u32 = 0xfeff | (!Flags::ALL.bits() as u32) << 16;
+        const START: u32 = VERSION as u32 | (Kind::Reply as u32) << 8;
+        let plain = message.first_chunk::<PLAIN_BYTES>()?;
+        let start = low(plain, 0);
+        if start & OTHER != START {
+            return None;
+        }
+        let flags = Flags::from_bits((start >> 16) as u8)?;
+        let user_exception = (start ^ START) & 0x100 != 0;
+        Some(Answer { user_exception, flags, sequence: low(plain, 16) })
     }
 
     /// The user's data: the first region that is marked as such, otherwise the body. `message` is what was read.

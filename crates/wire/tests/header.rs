@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use throughline_wire::{
-    ADDRESSED_BYTES, Flags, Flow, Header, Kind, MAX_PRIORITY_LEVEL, Message, NoRoom, PLAIN_BYTES, ReadError,
-    RegionKind, RegionList, TimeLeft, priority_code, priority_level,
+    ADDRESSED_BYTES, Answer, Flags, Flow, Header, Kind, MAX_PRIORITY_LEVEL, Message, NoRoom, PLAIN_BYTES,
+    ReadError, RegionKind, RegionList, TimeLeft, priority_code, priority_level,
 };
 
 fn header() -> impl Strategy<Value = Header> {
@@ -75,6 +75,25 @@ proptest! {
         prop_assert_eq!(request.map(|read| read.header), ordinary.map(|read| read.header));
         prop_assert_eq!(request.map(|read| read.body), ordinary.map(|read| read.body));
         prop_assert!(request.is_none_or(|read| read.regions.is_empty()));
+    }
+
+    #[test]
+    fn answers_without_regions_are_told_at_one_look(
+        bytes in prop::collection::vec(any::<u8>(), 0..80),
+        start in (0x0f..0x13_u8, 3..8_u8, any::<u8>()),
+    ) {
+        let mut bytes = bytes;
+        for (byte, value) in bytes.iter_mut().zip([start.0 & 0x1f, start.1, start.2]) {
+            *byte = value;
+        }
+        let ordinary = Message::read(&bytes).ok().map(|read| read.header);
+        let ordinary = ordinary.filter(|header| {
+            matches!(header.kind, Kind::Reply | Kind::UserException) && bytes[0] >> 4 == 0
+        });
+        let expected = ordinary.map(|Header { kind, flags, sequence, .. }| {
+            Answer { user_exception: kind == Kind::UserException, flags, sequence }
+        });
+        prop_assert_eq!(Message::read_answer(&bytes), expected);
     }
 
     #[test]
