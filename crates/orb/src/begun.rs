@@ -19,10 +19,12 @@ use crate::invoke::{Outcome, broken, failed, read_results};
 use crate::native::{body_writer, read_exception};
 use crate::reference::{ObjectRef, Present};
 use crate::transport::calls::CallFailure;
+use crate::transport::native::client::NativeRoute;
 use crate::transport::native::drive::block_on;
 use crate::transport::native::exchange::request;
 use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SmallReply};
-use crate::transport::native::window::{self, Plan, Ticket, Waited, Wanted};
+use crate::transport::native::plan::{Plan, Wanted};
+use crate::transport::native::window::{self, Ticket, Waited};
 
 /// Reads the results of an operation.
 pub type Decoder<T> = fn(&mut Reader<'_>) -> Result<T, DecodeError>;
@@ -51,14 +53,13 @@ pub type Decoder<T> = fn(&mut Reader<'_>) -> Result<T, DecodeError>;
 #[must_use = "whether a call succeeded is known when it has been waited for"]
 pub struct Begun<'r, T, E> {
     reference: &'r ObjectRef,
-    decode: Decoder<T>,
     course: Course<T, E>,
     /// Of the thread that has begun it.
     thread: PhantomData<*const ()>,
 }
 
 enum Course<T, E> {
-    Near(Ticket),
+    Near(Ticket, Decoder<T>),
     Future(CallFuture<E, Decoder<T>>),
     Over,
 }
@@ -66,6 +67,7 @@ enum Course<T, E> {
 impl ObjectRef {
     /// Begins a call of an operation: `encode` runs now, twice if need be, `decode` when the answer is waited for. Generated
     /// stubs call this, and say how to `rewrite` the arguments should the call be forwarded to a server with other code sets.
+    #[inline]
     pub fn begin<T, E: OperationError>(
         &self,
         operation: Operation,
@@ -77,18 +79,30 @@ impl ObjectRef {
         let (mut used, mut overflow) = (ADDRESSED_BYTES, Vec::new());
         let encoded = encode(&mut body_writer(Output::memory(&mut message, &mut used, &mut overflow)));
         let small = encoded.is_ok() && overflow.is_empty();
-        let ticket = if small { self.begin_near(operation, &mut message, used, rewrite) } else { None };
+        let ticket = if small { self.begin_near(&operation, &mut message, used, rewrite) } else { None };
         let course = match ticket {
-            Some(ticket) => Course::Near(ticket),
-            None => Course::Future(self.call_async(operation, encode, decode).begun(rewrite)),
+            Some(ticket) => Course::Near(ticket, decode),
+            None => self.begin_otherwise(operation, encode, decode, rewrite),
         };
-        Begun { reference: self, decode, course, thread: PhantomData }
+        Begun { reference: self, course, thread: PhantomData }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_otherwise<T, E: OperationError>(
+        &self,
+        operation: Operation,
+        encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
+        decode: Decoder<T>,
+        rewrite: Option<Rewrite>,
+    ) -> Course<T, E> {
+        Course::Future(self.call_async(operation, encode, decode).begun(rewrite))
     }
 
     /// Sends the request, if that can be done at once.
     fn begin_near(
         &self,
-        operation: Operation,
+        operation: &Operation,
         message: &mut [u8; SMALL_MESSAGE],
         used: usize,
         rewrite: Option<Rewrite>,
@@ -97,12 +111,38 @@ impl ObjectRef {
         // Of an object of this process there are none.
         let route = binding.native()?;
         self.orb().check_up().ok()?;
-        let deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
-        let priority = self.priority();
-        let header = request(route, operation, (deadline, priority), Kind::Request);
-        let wanted = Wanted { operation, rewrite, deadline, priority };
-        window::send(&route.server, &header, (message, used), &wanted)
+        match (self.timeout(), self.priority()) {
+            (None, None) => {
+                let wanted = Wanted { operation, rewrite, deadline: None, priority: None };
+                send(route, (message, used), &wanted)
+            }
+            // Most calls have neither.
+            (timeout, priority) => {
+                let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+                send_urgently(route, (message, used), &Wanted { operation, rewrite, deadline, priority })
+            }
+        }
     }
+}
+
+#[inline(always)]
+fn send(
+    route: &NativeRoute,
+    message: (&mut [u8; SMALL_MESSAGE], usize),
+    wanted: &Wanted<'_>,
+) -> Option<Ticket> {
+    let header = request(route, *wanted.operation, (wanted.deadline, wanted.priority), Kind::Request);
+    window::send(&route.server, &header, message, wanted)
+}
+
+/// As [`send`], compiled apart: it takes longer.
+#[inline(never)]
+fn send_urgently(
+    route: &NativeRoute,
+    message: (&mut [u8; SMALL_MESSAGE], usize),
+    wanted: &Wanted<'_>,
+) -> Option<Ticket> {
+    send(route, message, wanted)
 }
 
 impl<T, E: OperationError> Begun<'_, T, E> {
@@ -114,12 +154,12 @@ impl<T, E: OperationError> Begun<'_, T, E> {
     pub fn wait(mut self) -> Result<T, E> {
         let mut small = SmallReply::EMPTY;
         match std::mem::replace(&mut self.course, Course::Over) {
-            Course::Near(ticket) => match window::wait(ticket, &mut small) {
+            Course::Near(ticket, decode) => match window::wait(ticket, &mut small) {
                 Waited::Small => {
                     let reader = small.reader().with_context(self.reference.orb().weak());
-                    read_results(reader, small.user, self.decode)
+                    read_results(reader, small.user, decode)
                 }
-                Waited::Other(outcome) => self.conclude(outcome.0, outcome.1),
+                Waited::Other(outcome) => self.conclude(outcome.0, outcome.1, decode),
             },
             Course::Future(future) => block_on(future),
             Course::Over => Err(SystemException::bad_param().detail("waited for twice").into()),
@@ -127,10 +167,15 @@ impl<T, E: OperationError> Begun<'_, T, E> {
     }
 
     #[cold]
-    fn conclude(&self, plan: Plan, outcome: Result<PipeReply, PipeFailure>) -> Result<T, E> {
+    fn conclude(
+        &self,
+        plan: Plan,
+        outcome: Result<PipeReply, PipeFailure>,
+        decode: Decoder<T>,
+    ) -> Result<T, E> {
         match self.outcome(outcome) {
-            Ok(Some(reply)) => Outcome::Native(reply).read(self.reference, self.decode),
-            Ok(None) => block_on(CallFuture::again(self.reference, &plan, self.decode)),
+            Ok(Some(reply)) => Outcome::Native(reply).read(self.reference, decode),
+            Ok(None) => block_on(CallFuture::again(self.reference, &plan, decode)),
             Err(exception) => Err(exception.into()),
         }
     }
@@ -165,7 +210,7 @@ impl<T, E: OperationError> Begun<'_, T, E> {
 impl<T, E> Drop for Begun<'_, T, E> {
     #[inline]
     fn drop(&mut self) {
-        if let Course::Near(ticket) = &self.course {
+        if let Course::Near(ticket, _) = &self.course {
             window::forget(*ticket);
         }
     }

@@ -87,6 +87,11 @@ impl Binding {
     /// The way by the native protocol, if the reference has one that works.
     #[inline]
     pub(crate) fn native(&self) -> Option<&NativeRoute> {
+        self.natives.first().filter(|route| route.is_usable()).or_else(|| self.other_native())
+    }
+
+    #[cold]
+    fn other_native(&self) -> Option<&NativeRoute> {
         self.natives.iter().find(|route| route.is_usable())
     }
 

@@ -34,7 +34,7 @@ use crate::transport::client::ClientConnection;
 use crate::transport::native::client::NativeServer;
 use crate::transport::native::pipe::Begun;
 use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SmallReply};
-use crate::transport::native::window::Plan;
+use crate::transport::native::plan::Plan;
 
 impl ObjectRef {
     /// Calls an operation without blocking. `encode` runs now, `decode` when the reply has come. Generated stubs call

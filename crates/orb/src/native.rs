@@ -32,6 +32,13 @@ impl Body {
         Self { start: bytes.len() - message.body.len(), order }
     }
 
+    /// Of an answer without regions.
+    #[inline(always)]
+    pub(crate) fn of_answer(flags: Flags) -> Self {
+        let order = if flags.has(Flags::LITTLE_ENDIAN) { ByteOrder::Little } else { ByteOrder::Big };
+        Self { start: PLAIN_BYTES, order }
+    }
+
     /// The bytes of the message as CDR, from where the body begins.
     #[inline(always)]
     pub(crate) fn reader(self, bytes: &[u8]) -> Reader<'_> {
@@ -48,6 +55,7 @@ pub(crate) fn body_reader<'a>(bytes: &'a [u8], message: &Message<'a>) -> Reader<
 }
 
 /// A writer of the body of a native message whose header takes the first bytes of `output`.
+#[inline(always)]
 pub(crate) fn body_writer(output: Output<'_>) -> Writer<'_> {
     let mut writer = Writer::to(output, ByteOrder::NATIVE, 0);
     writer.set_codesets(CodeSets::UNICODE);

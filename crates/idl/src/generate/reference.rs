@@ -73,7 +73,7 @@ impl Scope<'_> {
 
     fn stub(&self, call: &Call<'_>, index: u32) -> TokenStream {
         let (rt, wire, index) = (self.rt(), &call.wire, Literal::u32_unsuffixed(index));
-        let operation = quote!(#rt::Operation::new(#wire, #index));
+        let operation = quote!(const { #rt::Operation::new(#wire, #index) });
         if call.oneway {
             return self.oneway_stub(call, &operation);
         }
@@ -138,6 +138,7 @@ impl Scope<'_> {
         let rewriting = self.rewriting(call).map_or_else(|| quote!(#none), |it| quote!(#some(#it)));
         quote! {
             #head
+            #[inline]
             pub fn #method(&self #parameters) -> #rt::Begun<'_, #output, #error> {
                 self.0.begin(#operation, #write, #read, #rewriting)
             }

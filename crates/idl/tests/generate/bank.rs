@@ -282,7 +282,7 @@ pub mod bank {
         pub fn balance(&self) -> Result<i64, rt::SystemException> {
             self.0
                 .call(
-                    rt::Operation::new("_get_balance", 0),
+                    const { rt::Operation::new("_get_balance", 0) },
                     |_| Ok(()),
                     |r| rt::Decode::decode(r),
                 )
@@ -296,17 +296,18 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("_get_balance", 0),
+                    const { rt::Operation::new("_get_balance", 0) },
                     |_| Ok(()),
                     |r| rt::Decode::decode(r),
                 )
         }
 
         /// [`balance`](Self::balance), begun now and to be waited for by the same thread.
+        #[inline]
         pub fn balance_begin(&self) -> rt::Begun<'_, i64, rt::SystemException> {
             self.0
                 .begin(
-                    rt::Operation::new("_get_balance", 0),
+                    const { rt::Operation::new("_get_balance", 0) },
                     |_| Ok(()),
                     |r| rt::Decode::decode(r),
                     None,
@@ -317,7 +318,7 @@ pub mod bank {
         pub fn withdraw(&self, amount: i64) -> Result<i64, AccountWithdrawError> {
             self.0
                 .call(
-                    rt::Operation::new("withdraw", 1),
+                    const { rt::Operation::new("withdraw", 1) },
                     |w| rt::Encode::encode(&amount, w),
                     |r| rt::Decode::decode(r),
                 )
@@ -332,7 +333,7 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("withdraw", 1),
+                    const { rt::Operation::new("withdraw", 1) },
                     |w| rt::Encode::encode(&amount, w),
                     |r| rt::Decode::decode(r),
                 )
@@ -340,13 +341,14 @@ pub mod bank {
         }
 
         /// [`withdraw`](Self::withdraw), begun now and to be waited for by the same thread.
+        #[inline]
         pub fn withdraw_begin(
             &self,
             amount: i64,
         ) -> rt::Begun<'_, i64, AccountWithdrawError> {
             self.0
                 .begin(
-                    rt::Operation::new("withdraw", 1),
+                    const { rt::Operation::new("withdraw", 1) },
                     |w| rt::Encode::encode(&amount, w),
                     |r| rt::Decode::decode(r),
                     Some(rt::rewrite::<i64>),
@@ -357,7 +359,7 @@ pub mod bank {
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
             self.0
                 .call(
-                    rt::Operation::new("rename", 2),
+                    const { rt::Operation::new("rename", 2) },
                     |w| rt::Encode::encode(name, w),
                     |_| Ok(()),
                 )
@@ -372,7 +374,7 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("rename", 2),
+                    const { rt::Operation::new("rename", 2) },
                     |w| rt::Encode::encode(name, w),
                     |_| Ok(()),
                 )
@@ -380,13 +382,14 @@ pub mod bank {
         }
 
         /// [`rename`](Self::rename), begun now and to be waited for by the same thread.
+        #[inline]
         pub fn rename_begin(
             &self,
             name: &str,
         ) -> rt::Begun<'_, (), rt::SystemException> {
             self.0
                 .begin(
-                    rt::Operation::new("rename", 2),
+                    const { rt::Operation::new("rename", 2) },
                     |w| rt::Encode::encode(name, w),
                     |_| Ok(()),
                     Some(rt::rewrite::<String>),
@@ -395,14 +398,14 @@ pub mod bank {
 
         /// `IDL:Bank/Account/touch:1.0`
         pub fn touch(&self) -> Result<(), rt::SystemException> {
-            self.0.send_oneway(rt::Operation::new("touch", 3), |_| Ok(()))
+            self.0.send_oneway(const { rt::Operation::new("touch", 3) }, |_| Ok(()))
         }
 
         /// `IDL:Bank/Account/move_data:1.0`
         pub fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException> {
             self.0
                 .call_inout(
-                    rt::Operation::new("move_data", 4),
+                    const { rt::Operation::new("move_data", 4) },
                     data,
                     rt::Encode::encode,
                     |data, r| {
@@ -424,7 +427,7 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("move_data", 4),
+                    const { rt::Operation::new("move_data", 4) },
                     |w| rt::Encode::encode(&data, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
@@ -434,13 +437,14 @@ pub mod bank {
         /// [`move_data`](Self::move_data), begun now and to be waited for by the same thread.
         ///
         /// Yields `(data, count)`.
+        #[inline]
         pub fn move_data_begin(
             &self,
             data: Numbers,
         ) -> rt::Begun<'_, (Numbers, i32), rt::SystemException> {
             self.0
                 .begin(
-                    rt::Operation::new("move_data", 4),
+                    const { rt::Operation::new("move_data", 4) },
                     |w| rt::Encode::encode(&data, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                     Some(rt::rewrite::<Numbers>),
@@ -590,7 +594,7 @@ pub mod bank {
         pub fn add_interest(&self, rate: f64) -> Result<(), rt::SystemException> {
             self.0
                 .call(
-                    rt::Operation::new("add_interest", 0),
+                    const { rt::Operation::new("add_interest", 0) },
                     |w| rt::Encode::encode(&rate, w),
                     |_| Ok(()),
                 )
@@ -605,7 +609,7 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("add_interest", 0),
+                    const { rt::Operation::new("add_interest", 0) },
                     |w| rt::Encode::encode(&rate, w),
                     |_| Ok(()),
                 )
@@ -613,13 +617,14 @@ pub mod bank {
         }
 
         /// [`add_interest`](Self::add_interest), begun now and to be waited for by the same thread.
+        #[inline]
         pub fn add_interest_begin(
             &self,
             rate: f64,
         ) -> rt::Begun<'_, (), rt::SystemException> {
             self.0
                 .begin(
-                    rt::Operation::new("add_interest", 0),
+                    const { rt::Operation::new("add_interest", 0) },
                     |w| rt::Encode::encode(&rate, w),
                     |_| Ok(()),
                     Some(rt::rewrite::<f64>),
@@ -630,7 +635,7 @@ pub mod bank {
         pub fn balance(&self) -> Result<i64, rt::SystemException> {
             self.0
                 .call(
-                    rt::Operation::new("_get_balance", 1),
+                    const { rt::Operation::new("_get_balance", 1) },
                     |_| Ok(()),
                     |r| rt::Decode::decode(r),
                 )
@@ -644,17 +649,18 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("_get_balance", 1),
+                    const { rt::Operation::new("_get_balance", 1) },
                     |_| Ok(()),
                     |r| rt::Decode::decode(r),
                 )
         }
 
         /// [`balance`](Self::balance), begun now and to be waited for by the same thread.
+        #[inline]
         pub fn balance_begin(&self) -> rt::Begun<'_, i64, rt::SystemException> {
             self.0
                 .begin(
-                    rt::Operation::new("_get_balance", 1),
+                    const { rt::Operation::new("_get_balance", 1) },
                     |_| Ok(()),
                     |r| rt::Decode::decode(r),
                     None,
@@ -665,7 +671,7 @@ pub mod bank {
         pub fn withdraw(&self, amount: i64) -> Result<i64, AccountWithdrawError> {
             self.0
                 .call(
-                    rt::Operation::new("withdraw", 2),
+                    const { rt::Operation::new("withdraw", 2) },
                     |w| rt::Encode::encode(&amount, w),
                     |r| rt::Decode::decode(r),
                 )
@@ -680,7 +686,7 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("withdraw", 2),
+                    const { rt::Operation::new("withdraw", 2) },
                     |w| rt::Encode::encode(&amount, w),
                     |r| rt::Decode::decode(r),
                 )
@@ -688,13 +694,14 @@ pub mod bank {
         }
 
         /// [`withdraw`](Self::withdraw), begun now and to be waited for by the same thread.
+        #[inline]
         pub fn withdraw_begin(
             &self,
             amount: i64,
         ) -> rt::Begun<'_, i64, AccountWithdrawError> {
             self.0
                 .begin(
-                    rt::Operation::new("withdraw", 2),
+                    const { rt::Operation::new("withdraw", 2) },
                     |w| rt::Encode::encode(&amount, w),
                     |r| rt::Decode::decode(r),
                     Some(rt::rewrite::<i64>),
@@ -705,7 +712,7 @@ pub mod bank {
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
             self.0
                 .call(
-                    rt::Operation::new("rename", 3),
+                    const { rt::Operation::new("rename", 3) },
                     |w| rt::Encode::encode(name, w),
                     |_| Ok(()),
                 )
@@ -720,7 +727,7 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("rename", 3),
+                    const { rt::Operation::new("rename", 3) },
                     |w| rt::Encode::encode(name, w),
                     |_| Ok(()),
                 )
@@ -728,13 +735,14 @@ pub mod bank {
         }
 
         /// [`rename`](Self::rename), begun now and to be waited for by the same thread.
+        #[inline]
         pub fn rename_begin(
             &self,
             name: &str,
         ) -> rt::Begun<'_, (), rt::SystemException> {
             self.0
                 .begin(
-                    rt::Operation::new("rename", 3),
+                    const { rt::Operation::new("rename", 3) },
                     |w| rt::Encode::encode(name, w),
                     |_| Ok(()),
                     Some(rt::rewrite::<String>),
@@ -743,14 +751,14 @@ pub mod bank {
 
         /// `IDL:Bank/Account/touch:1.0`
         pub fn touch(&self) -> Result<(), rt::SystemException> {
-            self.0.send_oneway(rt::Operation::new("touch", 4), |_| Ok(()))
+            self.0.send_oneway(const { rt::Operation::new("touch", 4) }, |_| Ok(()))
         }
 
         /// `IDL:Bank/Account/move_data:1.0`
         pub fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException> {
             self.0
                 .call_inout(
-                    rt::Operation::new("move_data", 5),
+                    const { rt::Operation::new("move_data", 5) },
                     data,
                     rt::Encode::encode,
                     |data, r| {
@@ -772,7 +780,7 @@ pub mod bank {
         > + Send + use<> {
             self.0
                 .call_async(
-                    rt::Operation::new("move_data", 5),
+                    const { rt::Operation::new("move_data", 5) },
                     |w| rt::Encode::encode(&data, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                 )
@@ -782,13 +790,14 @@ pub mod bank {
         /// [`move_data`](Self::move_data), begun now and to be waited for by the same thread.
         ///
         /// Yields `(data, count)`.
+        #[inline]
         pub fn move_data_begin(
             &self,
             data: Numbers,
         ) -> rt::Begun<'_, (Numbers, i32), rt::SystemException> {
             self.0
                 .begin(
-                    rt::Operation::new("move_data", 5),
+                    const { rt::Operation::new("move_data", 5) },
                     |w| rt::Encode::encode(&data, w),
                     |r| Ok((rt::Decode::decode(r)?, rt::Decode::decode(r)?)),
                     Some(rt::rewrite::<Numbers>),

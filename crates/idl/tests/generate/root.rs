@@ -469,7 +469,7 @@ impl PlotterRef {
     ) -> ::std::result::Result<Level, ::throughline::rt::SystemException> {
         self.0
             .call(
-                ::throughline::rt::Operation::new("_get_current", 0),
+                const { ::throughline::rt::Operation::new("_get_current", 0) },
                 |_| Ok(()),
                 |r| ::throughline::rt::Decode::decode(r),
             )
@@ -483,19 +483,20 @@ impl PlotterRef {
     > + Send + use<> {
         self.0
             .call_async(
-                ::throughline::rt::Operation::new("_get_current", 0),
+                const { ::throughline::rt::Operation::new("_get_current", 0) },
                 |_| Ok(()),
                 |r| ::throughline::rt::Decode::decode(r),
             )
     }
 
     /// [`current`](Self::current), begun now and to be waited for by the same thread.
+    #[inline]
     pub fn current_begin(
         &self,
     ) -> ::throughline::rt::Begun<'_, Level, ::throughline::rt::SystemException> {
         self.0
             .begin(
-                ::throughline::rt::Operation::new("_get_current", 0),
+                const { ::throughline::rt::Operation::new("_get_current", 0) },
                 |_| Ok(()),
                 |r| ::throughline::rt::Decode::decode(r),
                 None,
@@ -510,7 +511,7 @@ impl PlotterRef {
     ) -> ::std::result::Result<i32, PlotterPlotError> {
         self.0
             .call(
-                ::throughline::rt::Operation::new("plot", 1),
+                const { ::throughline::rt::Operation::new("plot", 1) },
                 |w| {
                     ::throughline::rt::Encode::encode(all, w)?;
                     ::throughline::rt::Encode::encode(with, w)
@@ -529,7 +530,7 @@ impl PlotterRef {
     > + Send + use<> {
         self.0
             .call_async(
-                ::throughline::rt::Operation::new("plot", 1),
+                const { ::throughline::rt::Operation::new("plot", 1) },
                 |w| {
                     ::throughline::rt::Encode::encode(all, w)?;
                     ::throughline::rt::Encode::encode(with, w)
@@ -543,6 +544,7 @@ impl PlotterRef {
     }
 
     /// [`plot`](Self::plot), begun now and to be waited for by the same thread.
+    #[inline]
     pub fn plot_begin(
         &self,
         all: &[Point],
@@ -550,7 +552,7 @@ impl PlotterRef {
     ) -> ::throughline::rt::Begun<'_, i32, PlotterPlotError> {
         self.0
             .begin(
-                ::throughline::rt::Operation::new("plot", 1),
+                const { ::throughline::rt::Operation::new("plot", 1) },
                 |w| {
                     ::throughline::rt::Encode::encode(all, w)?;
                     ::throughline::rt::Encode::encode(with, w)
@@ -571,7 +573,7 @@ impl PlotterRef {
     ) -> ::std::result::Result<Choice, ::throughline::rt::SystemException> {
         self.0
             .call_inout(
-                ::throughline::rt::Operation::new("choose", 2),
+                const { ::throughline::rt::Operation::new("choose", 2) },
                 which,
                 |which, w| {
                     ::throughline::rt::Encode::encode(which, w)?;
@@ -600,7 +602,7 @@ impl PlotterRef {
     > + Send + use<> {
         self.0
             .call_async(
-                ::throughline::rt::Operation::new("choose", 2),
+                const { ::throughline::rt::Operation::new("choose", 2) },
                 |w| {
                     ::throughline::rt::Encode::encode(&which, w)?;
                     ::throughline::rt::Nilable::encode_nilable(next, w)
@@ -619,6 +621,7 @@ impl PlotterRef {
     /// [`choose`](Self::choose), begun now and to be waited for by the same thread.
     ///
     /// Yields `(result, which)`.
+    #[inline]
     pub fn choose_begin(
         &self,
         which: Choice,
@@ -630,7 +633,7 @@ impl PlotterRef {
     > {
         self.0
             .begin(
-                ::throughline::rt::Operation::new("choose", 2),
+                const { ::throughline::rt::Operation::new("choose", 2) },
                 |w| {
                     ::throughline::rt::Encode::encode(&which, w)?;
                     ::throughline::rt::Nilable::encode_nilable(next, w)

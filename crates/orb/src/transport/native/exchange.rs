@@ -111,12 +111,22 @@ pub(crate) fn request(
         nonce: route.nonce,
         operation: u16::try_from(operation.index).unwrap_or(u16::MAX),
         check: operation.check(),
-        time_left: deadline.map_or(TimeLeft::FOREVER, |deadline| {
-            TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
-        }),
-        priority: priority.map_or(0, Priority::code),
+        time_left: deadline.map_or(TimeLeft::FOREVER, time_left),
+        priority: priority.map_or(0, code),
         ..Header::new(kind)
     }
+}
+
+/// Most calls have none: it is not to be in their way.
+#[inline(never)]
+fn time_left(deadline: Instant) -> TimeLeft {
+    TimeLeft::new(deadline.saturating_duration_since(Instant::now()))
+}
+
+/// As [`time_left`].
+#[inline(never)]
+fn code(priority: Priority) -> u8 {
+    priority.code()
 }
 
 /// Marshals the arguments straight into that memory, behind the header. Gives the link back if they can't be written.

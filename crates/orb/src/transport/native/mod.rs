@@ -13,6 +13,7 @@ mod nics;
 mod park;
 pub(crate) mod pipe;
 pub(crate) mod pipe_calls;
+pub(crate) mod plan;
 mod roles;
 pub(crate) mod server;
 pub(crate) mod window;

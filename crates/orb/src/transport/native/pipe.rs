@@ -340,7 +340,7 @@ pub(super) fn failure(error: &LinkError, link: &Link) -> PipeFailure {
 }
 
 #[inline(always)]
-fn deliver_small(
+pub(super) fn deliver_small(
     calls: &mut PipeCalls,
     (len, octets): (usize, &[u8; SMALL_MESSAGE]),
     wakes: &mut Vec<Waker>,

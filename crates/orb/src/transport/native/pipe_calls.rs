@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use throughline_cdr::Reader;
 use throughline_vi::SMALL_MESSAGE;
-use throughline_wire::Kind;
+use throughline_wire::{Kind, Message};
 
 use crate::native::Body;
 
@@ -49,6 +49,26 @@ impl SmallReply {
     #[inline(always)]
     pub(crate) fn reader(&self) -> Reader<'_> {
         self.body.reader(self.octets.get(..self.len as usize).unwrap_or_default())
+    }
+
+    /// Where a message that may be the answer is received.
+    #[inline(always)]
+    pub(crate) fn line(&mut self) -> &mut [u8; SMALL_MESSAGE] {
+        self.octets.first_chunk_mut().expect("a small message is no longer than that")
+    }
+
+    /// Whether what was received [there](Self::line), of this length, is the answer to this call and only has to be read. It is
+    /// read then.
+    #[inline(always)]
+    pub(crate) fn answers(&mut self, id: u32, len: usize) -> bool {
+        let message = self.octets.get(..len).unwrap_or_default();
+        match Message::read_answer(message) {
+            Some(answer) if answer.sequence == id => {
+                self.put(answer.user_exception, Body::of_answer(answer.flags), len);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Octets behind the message are left as they were.
@@ -127,8 +147,9 @@ pub(crate) struct PipeCalls {
     entries: Vec<Entry>,
     free: u32,
     waiting: usize,
-    /// Calls whose answers nobody has taken.
-    answered: usize,
+    /// Calls whose answers nobody has taken. Another width than that of `waiting`: the compiler would change both as one, and
+    /// wait for what was written to one of them just before.
+    answered: u32,
     /// Calls that wait with somebody to be woken.
     wakers: usize,
 }
@@ -233,21 +254,34 @@ impl PipeCalls {
     /// Copies the answer to a call out, if it is there, small, and only has to be read; the call is over then.
     #[inline(always)]
     pub(crate) fn take_small(&mut self, id: u32, into: &mut SmallReply) -> Found {
+        self.take_small_or(id, into, |_| false)
+    }
+
+    /// As [`take_small`](Self::take_small). If the answer is not there and nobody is to be woken for it, `receive` may fetch it;
+    /// whether it has.
+    #[inline(always)]
+    pub(crate) fn take_small_or(
+        &mut self,
+        id: u32,
+        into: &mut SmallReply,
+        receive: impl FnOnce(&mut SmallReply) -> bool,
+    ) -> Found {
         let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) else { return Found::Other };
         if entry.id != id {
             return Found::Other;
         }
         match entry.stage {
-            Stage::Waiting => Found::Waiting,
-            Stage::Other | Stage::Free => Found::Other,
+            Stage::Waiting if entry.waker.is_none() && receive(into) => self.waiting -= 1,
+            Stage::Waiting => return Found::Waiting,
+            Stage::Other | Stage::Free => return Found::Other,
             Stage::Small => {
                 into.octets = entry.small.octets;
                 into.put(entry.small.user, entry.small.body, entry.small.len as usize);
                 self.answered -= 1;
-                Self::release(&mut self.free, entry);
-                Found::Small
             }
         }
+        Self::release(&mut self.free, entry);
+        Found::Small
     }
 
     /// The outcome of a call, if it is there; the call is over then.

@@ -6,20 +6,19 @@
 //! outstanding, which the ring has room for.
 
 use std::cell::{Cell, RefCell};
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use throughline_vi::SMALL_MESSAGE;
-use throughline_wire::{ADDRESSED_BYTES, Flags, Flow, Header};
+use throughline_wire::{Flags, Flow, Header};
 
 use super::client::NativeServer;
 use super::link::{Link, LinkError};
-use super::pipe::{deliver_received, failure, read};
+use super::pipe::{deliver_received, deliver_small, failure, read};
 use super::pipe_calls::{Found, INDEX_MASK, PipeCalls, PipeFailure, PipeReply, SmallReply};
-use crate::arguments::Rewrite;
-use crate::interface::Operation;
-use crate::priority::Priority;
+use super::plan::{Plan, Wanted};
 
 /// So many requests may be unanswered, lest answers wait in the server for a thread that does not read.
 const MOST: usize = 128;
@@ -27,61 +26,25 @@ const MOST: usize = 128;
 /// Answers that nobody has taken, and those outstanding.
 const MOST_KEPT: usize = 1 << 16;
 
-/// Octets of arguments in a request of one line.
-pub(crate) const MOST_ARGUMENTS: usize = SMALL_MESSAGE - ADDRESSED_BYTES;
-
-/// What it takes to make a call anew by another way.
+/// A call of the calling thread: the number of the window, and below it that of the call. Fits into a register.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) operation: Operation,
-    pub(crate) rewrite: Option<Rewrite>,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) priority: Option<Priority>,
-    arguments: [u8; MOST_ARGUMENTS],
-    used: usize,
-}
+pub(crate) struct Ticket(NonZeroU64);
 
-impl Plan {
-    const NONE: Self = Self {
-        operation: Operation::new("", 0),
-        rewrite: None,
-        deadline: None,
-        priority: None,
-        arguments: [0; MOST_ARGUMENTS],
-        used: 0,
-    };
-
-    /// That of another call, with these arguments. One field after the other: a whole that was put together elsewhere would be
-    /// fetched before it has left the processor's store buffer, which takes longer than all this.
+impl Ticket {
     #[inline(always)]
-    fn set(&mut self, wanted: &Wanted, message: &[u8; SMALL_MESSAGE], used: usize) {
-        self.operation = wanted.operation;
-        self.rewrite = wanted.rewrite;
-        self.deadline = wanted.deadline;
-        self.priority = wanted.priority;
-        self.arguments.copy_from_slice(&message[ADDRESSED_BYTES..]);
-        self.used = used.saturating_sub(ADDRESSED_BYTES);
+    fn new(window: NonZeroU32, id: u32) -> Self {
+        Self(NonZeroU64::new(u64::from(window.get()) << 32 | u64::from(id)).expect("the window has a number"))
     }
 
-    pub(crate) fn arguments(&self) -> &[u8] {
-        self.arguments.get(..self.used).unwrap_or_default()
+    #[inline(always)]
+    fn window(self) -> u32 {
+        (self.0.get() >> 32) as u32
     }
-}
 
-/// What a caller wants beside the arguments.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
-    pub(crate) operation: Operation,
-    pub(crate) rewrite: Option<Rewrite>,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) priority: Option<Priority>,
-}
-
-/// A call of the calling thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ticket {
-    window: u64,
-    id: u32,
+    #[inline(always)]
+    fn id(self) -> u32 {
+        self.0.get() as u32
+    }
 }
 
 /// How waiting for a call ended.
@@ -94,7 +57,7 @@ pub(crate) enum Waited {
 
 /// A thread's link to a server, and the calls under way on it.
 struct Window {
-    number: u64,
+    number: NonZeroU32,
     server: Arc<NativeServer>,
     link: Link,
     flow: Flow,
@@ -150,17 +113,17 @@ pub(super) fn drop_closed() {
 }
 
 /// Sends a request whose arguments are in the message, behind the place for its header. None if it must go another way.
-#[inline]
+#[inline(always)]
 pub(crate) fn send(
     server: &Arc<NativeServer>,
     header: &Header,
     (message, used): (&mut [u8; SMALL_MESSAGE], usize),
-    wanted: &Wanted,
+    wanted: &Wanted<'_>,
 ) -> Option<Ticket> {
     let found = find(|window| Arc::ptr_eq(&window.server, server) && window.is_alive());
     let mut window = found.or_else(|| connect(server))?;
     let id = window.send(header, message, used, wanted);
-    let ticket = id.map(|id| Ticket { window: window.number, id });
+    let ticket = id.map(|id| Ticket::new(window.number, id));
     keep(window);
     ticket
 }
@@ -168,16 +131,13 @@ pub(crate) fn send(
 /// Waits for the answer to a call.
 #[inline]
 pub(crate) fn wait(ticket: Ticket, into: &mut SmallReply) -> Waited {
-    let Some(mut window) = find(|window| window.number == ticket.window) else { return gone() };
-    let mut found = window.calls.take_small(ticket.id, into);
-    if found != Found::Small {
-        found = window.wait(ticket.id, found, into);
-    }
+    let Some(mut window) = find(|window| window.number.get() == ticket.window()) else { return gone() };
+    let found = window.take_or_receive(ticket.id(), into);
     if found == Found::Small {
         keep(window);
         return Waited::Small;
     }
-    let outcome = window.take(ticket.id);
+    let outcome = window.take(ticket.id());
     keep(window);
     Waited::Other(Box::new(outcome))
 }
@@ -185,22 +145,25 @@ pub(crate) fn wait(ticket: Ticket, into: &mut SmallReply) -> Waited {
 /// Nobody wants the answer any more.
 #[cold]
 pub(crate) fn forget(ticket: Ticket) {
-    if let Some(mut window) = find(|window| window.number == ticket.window) {
-        window.calls.forget(ticket.id);
+    if let Some(mut window) = find(|window| window.number.get() == ticket.window()) {
+        window.calls.forget(ticket.id());
         keep(window);
     }
 }
 
 #[cold]
 fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
-    static NUMBERS: AtomicU64 = AtomicU64::new(0);
+    static NUMBERS: AtomicU32 = AtomicU32::new(1);
     drop_closed();
     if !server.is_near() {
         return None;
     }
+    // No number is given twice: when there are no more, calls go another way.
+    let next = |number: u32| number.checked_add(1);
+    let number = NUMBERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
     let link = server.new_link(false).inspect_err(|error| server.suspend(error)).ok()?;
     Some(Box::new(Window {
-        number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+        number: NonZeroU32::new(number)?,
         server: Arc::clone(server),
         link,
         flow: super::flows().next(),
@@ -229,7 +192,7 @@ impl Window {
         header: &Header,
         message: &mut [u8; SMALL_MESSAGE],
         used: usize,
-        wanted: &Wanted,
+        wanted: &Wanted<'_>,
     ) -> Option<u32> {
         if self.calls.waiting() >= MOST && !self.has_room() {
             return None;
@@ -237,9 +200,8 @@ impl Window {
         let id = self.calls.add(wanted.deadline, MOST_KEPT)?;
         let flags = header.flags.with(Flags::CONCURRENT);
         let header = Header { flow: self.flow, sequence: id, flags, ..*header };
-        let written = header.write(message).is_ok();
-        if written && message.get(..used).is_some_and(|message| self.link.send_small(message)) {
-            self.plan(id).set(wanted, message, used);
+        self.plan(id).set(wanted, message, used);
+        if header.write(message).is_ok() && self.link.send_line(message, used) {
             return Some(id);
         }
         self.calls.forget(id);
@@ -291,14 +253,44 @@ impl Window {
 
     /// Until the call has ended.
     #[inline(never)]
-    fn wait(&mut self, id: u32, mut found: Found, into: &mut SmallReply) -> Found {
-        while found == Found::Waiting {
+    fn wait(&mut self, id: u32, into: &mut SmallReply) -> Found {
+        loop {
+            let found = self.calls.take_small(id, into);
+            if found != Found::Waiting {
+                return found;
+            }
             if !self.read() {
                 self.receive(id);
             }
-            found = self.calls.take_small(id, into);
         }
-        found
+    }
+
+    /// Mostly the next answer is the one that is waited for: it goes where it is read at once. Others go into the table.
+    #[inline(always)]
+    fn take_or_receive(&mut self, id: u32, into: &mut SmallReply) -> Found {
+        let (link, mut other) = (&mut self.link, None);
+        let found = self.calls.take_small_or(id, into, |into| {
+            let Some(len) = link.take_small_to(into.line()) else { return false };
+            let answered = into.answers(id, len);
+            other = if answered { None } else { Some(len) };
+            answered
+        });
+        if found != Found::Waiting {
+            return found;
+        }
+        if let Some(len) = other {
+            self.deliver_other((len, into.line()));
+        }
+        self.wait(id, into)
+    }
+
+    /// The answer to another call, or another answer.
+    #[cold]
+    fn deliver_other(&mut self, received: (usize, &[u8; SMALL_MESSAGE])) {
+        // Calls of this table wake nobody.
+        if let Err(error) = deliver_small(&mut self.calls, received, &mut Vec::new()) {
+            self.end(&error);
+        }
     }
 
     /// Waits until something comes.

@@ -77,6 +77,12 @@ impl Link {
         Some((len, &self.small))
     }
 
+    /// As [`take_small`](Self::take_small), to where the caller wants it.
+    #[inline(always)]
+    pub(crate) fn take_small_to(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
+        if matches!(self.arrived, Arrived::Nothing) { self.vi.receive_small(into) } else { None }
+    }
+
     #[inline(never)]
     fn try_receive_any(&mut self) -> Result<bool, LinkError> {
         match self.vi.receive_done() {

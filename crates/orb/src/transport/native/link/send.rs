@@ -118,6 +118,12 @@ impl Link {
         self.vi.send_small(message)
     }
 
+    /// As [`send_small`](Self::send_small), of so many of these octets; the peer may see the others, too.
+    #[inline(always)]
+    pub(crate) fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
+        self.vi.send_line(octets, len)
+    }
+
     /// As [`send_small`](Self::send_small), where more is about to be sent: then they leave together, if that helps.
     #[inline(always)]
     pub(crate) fn send_small_with_more(&mut self, message: &[u8]) -> bool {
