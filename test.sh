@@ -14,7 +14,7 @@ fast=false
 [ "${1:-}" = "--fast" ] && fast=true
 
 # Whoever builds once has no use for what speeds a second build up, nor for a debugger.
-[ -n "${CI:-}" ] && export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+[ -n "${CI:-}" ] && export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_RELEASE_DEBUG=0
 export THROUGHLINE_PEERS=${THROUGHLINE_PEERS:-${CARGO_TARGET_DIR:-$PWD/target}/peers}
 
 step() { printf '\n== %s (after %d s)\n' "$*" $SECONDS; }
@@ -275,7 +275,7 @@ if in_time "the benchmark of FlowTable" 60; then
 fi
 
 step "Fuzz targets, a short run of each"
-if in_time "fuzzing" 240; then
+if in_time "fuzzing" 150; then
   finish build_fuzz
   if has_nightly; then
     fuzz/smoke.sh
@@ -285,7 +285,7 @@ if in_time "fuzzing" 240; then
 fi
 
 step "Undefined behaviour (Miri)"
-if in_time "Miri" 300; then
+if in_time "Miri" 260; then
   finish prepare_miri
   if cargo +nightly miri --version >/dev/null 2>&1; then
     { miri_epochs && miri_flows_trees; } >"$work/trees" 2>&1 &
@@ -302,7 +302,7 @@ if in_time "Miri" 300; then
 fi
 
 step "Interleavings of threads (loom)"
-if in_time "loom" 120; then
+if in_time "loom" 100; then
   finish build_interleavings
   interleavings
 fi

@@ -19,11 +19,11 @@ build() {
   RUSTFLAGS="$flags" cargo +nightly build --quiet --profile smoke --target "$host"
 }
 
-# One target: 20,000 inputs or 10 s, half of that for those of the stack, which have most of their code in common. What it
+# One target: 20,000 inputs or 6 s, 4 s for those of the stack, which have most of their code in common. What it
 # says is of interest when it fails.
 run() {
-  local inputs said status=0 seconds=10
-  [[ $1 = stack_* ]] && seconds=5
+  local inputs said status=0 seconds=6
+  [[ $1 = stack_* ]] && seconds=4
   inputs=$(mktemp -d)
   local folders=("$inputs")
   [ -d "seeds/$1" ] && folders+=("seeds/$1")
