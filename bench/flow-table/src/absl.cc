@@ -36,6 +36,10 @@ bool absl_insert(Map* map, const Key* key, uint64_t value) {
 
 bool absl_remove(Map* map, const Key* key) { return map->erase(*key) != 0; }
 
+void absl_prefetch(const Map* map, const Key* keys, size_t count) {
+  for (size_t i = 0; i < count; i++) map->prefetch(keys[i]);
+}
+
 uint64_t absl_single(const Map* map, const Key* keys, size_t count) {
   uint64_t sum = 0, zero = 0;
   for (size_t i = 0; i < count; i++) {

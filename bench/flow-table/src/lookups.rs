@@ -1,6 +1,6 @@
 //! Lookups and churn, in rounds that every table takes part in.
 
-use std::{hint::black_box, time::Instant};
+use std::{hint::black_box, ops::Range, time::Instant};
 
 use crate::{
     Options, beside,
@@ -140,27 +140,41 @@ fn works<'a>(
     works
 }
 
-/// The oldest flow goes, a new one comes; says how many are gone.
+/// The oldest flows go, new ones come, one at a time and in batches; says how many are gone.
 fn churn(flows: u64, tables: &mut [Box<dyn Table>], options: &Options, rows: &mut Vec<Row>) -> u64 {
-    let (mut times, mut gone) = (vec![Vec::new(); tables.len()], 0);
+    let mut gone = 0;
     let each = (options.packets as u64 / 4).min(flows);
-    for round in 0..options.rounds {
-        progress(&format!("{flows} flows: churn, round {}", round + 1));
-        for (table, times) in tables.iter_mut().zip(&mut times) {
-            times.push(time(each as usize, || {
-                for flow in gone..gone + each {
-                    table.remove(flow);
-                    table.insert(flow + flows);
-                }
-                0
-            }));
+    for (mode, batch) in [(Mode::Single, 1), (Mode::Batched, options.batch)] {
+        let mut times = vec![Vec::new(); tables.len()];
+        for round in 0..options.rounds {
+            progress(&format!("{flows} flows: churn, {}, round {}", mode.name(), round + 1));
+            for (table, times) in tables.iter_mut().zip(&mut times) {
+                times.push(time(each as usize, || change(table.as_mut(), gone..gone + each, flows, batch)));
+            }
+            gone += each;
         }
-        gone += each;
+        let names = tables.iter().map(|table| table.name().to_owned());
+        let times = names.zip(times).map(|(table, times)| Time { table, ns: median(times) }).collect();
+        let what = format!("remove, insert, {}", mode.name());
+        rows.push(Row { flows, what, mode: None, times });
     }
-    let names = tables.iter().map(|table| table.name().to_owned());
-    let times = names.zip(times).map(|(table, times)| Time { table, ns: median(times) }).collect();
-    rows.push(Row { flows, what: "churn: remove, insert".into(), mode: None, times });
     gone
+}
+
+/// These flows go, and as many come; so many of them together.
+fn change(table: &mut dyn Table, gone: Range<u64>, flows: u64, batch: u64) -> u64 {
+    if batch == 1 {
+        for flow in gone {
+            table.remove(flow);
+            table.insert(flow + flows);
+        }
+        return 0;
+    }
+    for first in gone.clone().step_by(batch as usize) {
+        let end = gone.end.min(first + batch);
+        table.change(first..end, first + flows..end + flows);
+    }
+    0
 }
 
 /// Nanoseconds per lookup of this thread's time: when the system ran others in between, that is not the table's.

@@ -1,16 +1,29 @@
 //! The tables under one trait. Each looks up in a loop of its own language; no row pays for a foreign call per key.
 
 use crate::flows::{Record, Tuple};
+use std::ops::Range;
 use throughline_demux::FlowTable;
 
 pub trait Table {
     fn name(&self) -> &'static str;
     fn insert(&mut self, flow: u64);
     fn remove(&mut self, flow: u64);
+    /// Some flows go, others come: all the memory is asked for first, if the table has a way to.
+    fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
+        gone.for_each(|flow| self.remove(flow));
+        come.for_each(|flow| self.insert(flow));
+    }
     /// The sum of the values found; each lookup waits for the one before.
     fn single(&self, keys: &[Tuple]) -> u64;
     /// The sum of the values found, in batches.
     fn batch(&self, keys: &[Tuple], batch: usize) -> u64;
+}
+
+/// The keys of at most 64 flows.
+fn keys(flows: &Range<u64>) -> ([Tuple; 64], usize) {
+    let mut keys = [Tuple::default(); 64];
+    keys.iter_mut().zip(flows.clone()).for_each(|(key, flow)| *key = Tuple::of(flow));
+    (keys, (flows.end - flows.start) as usize)
 }
 
 pub struct Ours(FlowTable<Record>);
@@ -32,6 +45,15 @@ impl Table for Ours {
 
     fn remove(&mut self, flow: u64) {
         self.0.remove(&Tuple::of(flow)).expect("it is there");
+    }
+
+    fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
+        for flows in [&gone, &come] {
+            let (keys, count) = keys(flows);
+            self.0.prefetch(&keys[..count]);
+        }
+        gone.for_each(|flow| self.remove(flow));
+        come.for_each(|flow| self.insert(flow));
     }
 
     fn single(&self, keys: &[Tuple]) -> u64 {
@@ -97,14 +119,15 @@ impl Table for Hashbrown {
 
 #[cfg(absl)]
 pub mod absl {
-    use super::{Table, Tuple};
-    use std::ffi::c_void;
+    use super::{Table, Tuple, keys};
+    use std::{ffi::c_void, ops::Range};
 
     unsafe extern "C" {
         fn absl_new() -> *mut c_void;
         fn absl_free(map: *mut c_void);
         fn absl_insert(map: *mut c_void, key: *const Tuple, value: u64) -> bool;
         fn absl_remove(map: *mut c_void, key: *const Tuple) -> bool;
+        fn absl_prefetch(map: *const c_void, keys: *const Tuple, count: usize);
         fn absl_single(map: *const c_void, keys: *const Tuple, count: usize) -> u64;
         fn absl_batch(
             map: *const c_void,
@@ -137,6 +160,16 @@ pub mod absl {
         fn remove(&mut self, flow: u64) {
             // SAFETY: as above.
             assert!(unsafe { absl_remove(self.0, &Tuple::of(flow)) });
+        }
+
+        fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
+            for flows in [&gone, &come] {
+                let (keys, count) = keys(flows);
+                // SAFETY: as above, for as many keys as there are.
+                unsafe { absl_prefetch(self.0, keys.as_ptr(), count) }
+            }
+            gone.for_each(|flow| self.remove(flow));
+            come.for_each(|flow| self.insert(flow));
         }
 
         fn single(&self, keys: &[Tuple]) -> u64 {

@@ -13,6 +13,7 @@ mod locator;
 mod place;
 mod resize;
 mod room;
+mod some;
 mod space;
 mod store;
 mod table;
@@ -93,8 +94,9 @@ pub enum FlowInsertError<R> {
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is as fast, or a
-/// twentieth faster, and from half a million on where records come and go as often as they are looked up; one at a time
-/// the two differ little, unless this one has huge pages and the other has not. See the
+/// twentieth faster, and from half a million on where records come and go as often as they are looked up, unless changes
+/// come in batches that [`prefetch`](Self::prefetch) is told of; lookups one at a time differ little, unless this one has
+/// huge pages and the other has not. See the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-23/flow-table.md) beside other tables.
 ///
 /// # Memory and threads
@@ -156,6 +158,14 @@ impl<R: FlowRecord> FlowTable<R> {
     #[inline]
     pub fn visit_batch<'a>(&'a self, keys: &[R::Key], visit: impl FnMut(usize, Option<&'a R>)) {
         self.table.find_batch(keys, visit);
+    }
+
+    /// Asks for the memory that removals and insertions of these keys need, which then wait for it together. Worth it before
+    /// a few dozen changes, whose memory the nearest cache has room for; [`get_batch`](Self::get_batch) does as much for
+    /// lookups. Does nothing in a table of less than 4 MiB, for which the caches are fast enough.
+    #[inline]
+    pub fn prefetch(&self, keys: &[R::Key]) {
+        self.table.prefetch(keys);
     }
 
     /// Adds a record.

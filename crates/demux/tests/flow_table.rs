@@ -85,6 +85,30 @@ fn growing_moves_few_records_at_a_time() {
     assert_eq!(table.insert((MANY, 0)), Err(FlowInsertError::Full((MANY, 0))));
 }
 
+/// What is asked for ahead may be there, or not, or no longer where it was; here the table is too large to ask in vain.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn asking_ahead_changes_nothing() {
+    let mut table = table(MANY as usize);
+    let keys: Vec<u64> = (0..MANY).collect();
+    for keys in keys.chunks(100) {
+        table.prefetch(keys);
+        keys.iter().for_each(|&key| table.insert((key, key)).expect("below the limit"));
+        table.prefetch(keys);
+        assert!(keys.iter().all(|key| table.get(key) == Some(&(*key, *key))));
+    }
+    let (moved, bytes) = (table.moved(), table.bytes());
+    assert!(bytes > 4 << 20);
+    table.prefetch(&[]);
+    table.prefetch(&keys);
+    assert_eq!((table.len() as u64, table.moved(), table.bytes()), (MANY, moved, bytes));
+    for keys in keys.chunks(33) {
+        table.prefetch(keys);
+        keys.iter().for_each(|key| assert_eq!(table.remove(key), Some((*key, *key))));
+    }
+    assert!(table.is_empty());
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "slow")]
 fn a_large_table_takes_at_most_sixteen_bytes_for_a_record_of_sixty_four() {

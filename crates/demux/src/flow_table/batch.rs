@@ -1,6 +1,6 @@
 //! Many lookups at once: what one waits for in memory, all wait for together.
 
-use core::ptr::NonNull;
+use core::{hint::select_unpredictable, ptr::NonNull};
 
 use super::{
     FlowRecord,
@@ -9,50 +9,21 @@ use super::{
     bits::{Bits, ones},
     hash::Hash,
     place::{Group, Place},
+    room,
+    some::{Some32, TOGETHER},
     table::Table,
     tags::{GROUP, Tag},
 };
 
-/// Keys looked up together; more would not be waited for at once.
-const TOGETHER: usize = 32;
-
 /// Bytes of a table that is near: there is nothing to wait for, so lookups one after the other take fewer instructions.
 const NEAR: usize = 300 << 10;
 
+/// Bytes of a table from which on it pays to ask for what changes need: a cache that is large enough for less is nearly as
+/// fast as asking.
+const FAR: usize = 4 << 20;
+
 /// Where a key is sought: its group and its tag.
 type Sought = (Group, Tag);
-
-/// Some of the lookups, one bit each: the first one's is the highest.
-#[derive(Clone, Copy)]
-struct Some32(u32);
-
-const _: () = assert!(TOGETHER == u32::BITS as usize);
-
-impl Some32 {
-    const NONE: Self = Self(0);
-
-    /// Says of the next lookup whether it is one of them; without a branch, which nobody would foresee.
-    #[inline(always)]
-    fn push(&mut self, is_one: bool) {
-        self.0 = self.0 << 1 | u32::from(is_one);
-    }
-
-    fn insert(&mut self, n: usize) {
-        self.0 |= 1 << (TOGETHER - 1 - n);
-    }
-
-    /// The others.
-    #[inline(always)]
-    fn others(self) -> Self {
-        Self(!self.0)
-    }
-
-    /// Their numbers, the last first.
-    #[inline(always)]
-    fn iter(self) -> impl Iterator<Item = usize> {
-        ones(self.0.into()).map(|bit| (TOGETHER - 1) - bit as usize % TOGETHER)
-    }
-}
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Calls `visit` with the number and the record of each key, in order.
@@ -67,6 +38,39 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         for (n, key) in rest.iter().enumerate() {
             visit(batches.len() * TOGETHER + n, self.get(key, || ()));
+        }
+    }
+
+    /// Asks for what lookups, removals and insertions of these keys will need.
+    pub(super) fn prefetch(&self, keys: &[R::Key]) {
+        if self.bytes() >= FAR {
+            keys.chunks(TOGETHER).for_each(|keys| self.prefetch_together(keys));
+        }
+    }
+
+    /// Tags and counts first; then the record of each key, or the place for it; then what will be moved for its sake.
+    #[inline(always)]
+    fn prefetch_together(&self, keys: &[R::Key]) {
+        let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
+        for (key, sought) in keys.iter().zip(&mut sought) {
+            let hash = self.hash_of(key);
+            let group = self.extent.first(hash);
+            self.store.prefetch_tags(group);
+            self.store.prefetch_elsewhere(group);
+            self.prefetch_strangers(group.block());
+            *sought = (group, hash.tag());
+        }
+        let mut crowded = 0;
+        for (n, &(group, tag)) in sought[..keys.len()].iter().enumerate() {
+            let tags = self.store.access.tags(self.store.tags(group));
+            let (matching, empty) = (tags.matching(tag), tags.empty());
+            // As many keys come as go: nothing that a branch would foresee.
+            let wanted = select_unpredictable(matching == 0, empty, matching);
+            self.store.prefetch_record(group.place((u32::from(wanted) | 1 << GROUP).trailing_zeros()));
+            crowded |= u64::from(wanted == 0) << n;
+        }
+        for n in ones(crowded) {
+            room::prefetch(self, sought[n as usize % TOGETHER].0);
         }
     }
 
@@ -102,12 +106,24 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let mut found = [None; TOGETHER];
         let mut one = Some32::NONE;
         in_fours(|n| found[n] = Some(self.seek_record(sought[n], &mut one)));
-        let mut second = Some32::NONE;
+        // Which of them match in no place and which in several: apart, so that each loop does one thing.
+        let mut absent = Some32::NONE;
         for n in one.others().iter() {
-            found[n] = self.seek_late(&keys[n], sought[n], found[n], n, &mut second);
+            absent.insert_if(self.matching(sought[n].0, sought[n].1) == 0, n);
+        }
+        let several = one.others().without(absent);
+        for n in several.iter() {
+            self.store.prefetch_record(self.next_matching(sought[n]));
+        }
+        let mut second = Some32::NONE;
+        for n in absent.iter() {
+            found[n] = self.seek_late(&keys[n], sought[n], n, &mut second);
         }
         for n in second.iter() {
             found[n] = self.seek_second(&keys[n]);
+        }
+        for n in several.iter() {
+            found[n] = found[n].map(|first| self.either(&keys[n], first, self.next_matching(sought[n])));
         }
         for (n, (key, &found)) in keys.iter().zip(&found).enumerate() {
             visit(n, self.settle(key, found));
@@ -139,21 +155,30 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.prefetch_record(group.place((u32::from(matching) | 1 << GROUP).trailing_zeros()))
     }
 
-    /// Asks for the second record whose tag matches; or for what tells where else the record may be.
+    /// The second place whose tag matches, of several.
+    #[inline(always)]
+    fn next_matching(&self, (group, tag): Sought) -> Place {
+        group.place((u32::from(self.matching(group, tag).others()) | 1 << GROUP).trailing_zeros())
+    }
+
+    /// The first of two records if it is that of the key, else the other: both are on their way, and nobody foresees which
+    /// it is.
+    #[inline(always)]
+    fn either(&self, key: &R::Key, first: NonNull<R>, next: Place) -> NonNull<R> {
+        // SAFETY: a place whose tag matched, which is full; only `&mut self` writes to records.
+        let same = unsafe { first.as_ref() }.key() == key;
+        select_unpredictable(same, first, self.store.record(next))
+    }
+
+    /// Asks for what tells where the record may be if it is not in its group.
     #[inline(always)]
     fn seek_late(
         &self,
         key: &R::Key,
         (group, tag): Sought,
-        found: Option<NonNull<R>>,
         n: usize,
         second: &mut Some32,
     ) -> Option<NonNull<R>> {
-        let matching = self.matching(group, tag);
-        if let Some(next) = matching.others().lowest() {
-            self.store.prefetch_record(group.place(next));
-            return found;
-        }
         if !self.store.elsewhere(group).has(tag) {
             return None;
         }

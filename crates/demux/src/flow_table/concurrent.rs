@@ -110,6 +110,12 @@ impl<R: PlainRecord> FlowWriter<R> {
         self.table.get(key, || ())
     }
 
+    /// As [`FlowTable::prefetch`](super::FlowTable::prefetch).
+    #[inline]
+    pub fn prefetch(&self, keys: &[R::Key]) {
+        self.table.prefetch(keys);
+    }
+
     /// Adds a record.
     ///
     /// # Errors

@@ -56,6 +56,15 @@ fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> 
     Some(from)
 }
 
+/// Asks for what [`find`] will look at, where the group that a record prefers is full.
+#[inline(always)]
+pub(super) fn prefetch<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) {
+    let stranger = table.strangers_in(group).lowest().map(|at| group.place(at));
+    for place in stranger.into_iter().chain(in_block(table, group)) {
+        table.store.prefetch_record(place);
+    }
+}
+
 /// An empty place of the block, in this group if it has one.
 pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) -> Option<Place> {
     let empty = table.empty_in_block(group.block()).rotate_right(group.shift());

@@ -110,6 +110,12 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.tags.prefetch_byte(tag_byte(group));
     }
 
+    /// Asks for what is counted of a group.
+    #[inline(always)]
+    pub(super) fn prefetch_elsewhere(&self, group: Group) {
+        self.elsewhere.prefetch(group.index());
+    }
+
     /// Asks for the cache line of a record, and says where it is. The place may be the one after the last.
     #[inline(always)]
     pub(super) fn prefetch_record(&self, place: Place) -> NonNull<R> {

@@ -262,6 +262,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.set_strangers(place.block(), if stranger { others | place.bit() } else { others });
     }
 
+    /// Asks for what is known of the strangers of a block.
+    #[inline(always)]
+    pub(super) fn prefetch_strangers(&self, block: u32) {
+        self.strangers.prefetch(block as usize);
+    }
+
     /// Asks for these records of a block, all at once.
     pub(super) fn prefetch_records(&self, block: u32, places: u64) {
         ones(places).for_each(|at| _ = self.store.prefetch_record(Place::new(block, at)));
