@@ -7,11 +7,15 @@ mod common;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake};
 use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server_with};
-use throughline::rt::{Decode, DecodeError, Encode, Operation, Reader};
+use throughline::rt::{
+    Decode, DecodeError, Dispatched, Encode, Interface, Operation, Reader, ServerCall, Skeleton,
+    TypedSkeleton,
+};
 use throughline::{AsyncCall, CallFuture, Completion, Kind, Orb, SystemException, block_on};
 
 const GRACE: Duration = Duration::from_secs(2);
@@ -56,6 +60,62 @@ fn sleep_on<F: Future>(future: F) -> F::Output {
         }
         assert!(started.elapsed() < Duration::from_secs(20), "nobody woke the task");
     }
+}
+
+/// Says when it is dropped.
+struct Ending(Echo, Arc<AtomicBool>);
+
+impl Skeleton for Ending {
+    fn interface(&self) -> &'static Interface {
+        self.0.interface()
+    }
+
+    fn invoke(&self, operation: u32, call: &mut ServerCall<'_>) -> Dispatched {
+        self.0.invoke(operation, call)
+    }
+}
+
+impl TypedSkeleton for Ending {
+    type Reference = EchoRef;
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.1.store(true, Ordering::Release);
+    }
+}
+
+/// Whoever serves a long request keeps no other object for it than its own.
+fn what_was_called_before_a_long_call_ends_without_it(at: &str) {
+    let (server, client) = (server(at), client());
+    let (busy, ended) = (seen_by(&client, &served(&server)), Arc::new(AtomicBool::new(false)));
+    let ending = server.root().activate(Ending(Echo::default(), Arc::clone(&ended))).unwrap();
+    let first = shout(&seen_by(&client, &ending), "first");
+    block_on(busy.ping_async()).unwrap();
+    // While the first sleeps the others arrive, to be served by whoever comes next.
+    let before = sleep(&busy, 200).begin();
+    let first = first.begin();
+    let data = vec![1_u32; 1_000];
+    let long = busy.0.call_async(
+        Operation::new("sum", 8),
+        |w| {
+            2_000_u32.encode(w)?;
+            data.encode(w)
+        },
+        |r| Ok((r.read_u64()?, r.read_u64()?)),
+    );
+    let long: CallFuture<SystemException, _> = long;
+    let long = long.begin();
+    assert_eq!(block_on(first).unwrap(), "FIRST");
+    block_on(before).unwrap();
+    server.root().deactivate(&ending).unwrap();
+    let until = Instant::now() + Duration::from_secs(1);
+    while !ended.load(Ordering::Acquire) {
+        assert!(Instant::now() < until, "the object is kept while another works");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(block_on(long).unwrap().0, 1_000);
+    server.shutdown(GRACE);
 }
 
 fn executors_of_both_kinds_get_answers(at: &str) {
@@ -207,6 +267,7 @@ fn a_client_that_shuts_down_ends_what_waits(at: &str) {
 
 over! {
     executors_of_both_kinds_get_answers
+    what_was_called_before_a_long_call_ends_without_it
     many_are_under_way_at_once
     more_than_memory_is_registered_for_waits_for_room
     long_arguments_and_results_arrive

@@ -68,7 +68,10 @@ impl Shared {
                     self.run_from_desk(line, link, term, memory)
                 }
                 Taken::Nothing => match link.try_receive() {
-                    Ok(true) => self.run_received(line, link, term, &mut memory.overflow),
+                    Ok(true) => {
+                        memory.recent.forget();
+                        self.run_received(line, link, term, &mut memory.overflow)
+                    }
                     Ok(false) if served > 0 && lingers && line.stay(&link, &mut memory.foresight) => continue,
                     Ok(false) => return served > 0,
                     Err(error) => Err(error),
