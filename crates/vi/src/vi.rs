@@ -52,6 +52,8 @@ pub struct Vi {
     reliability: Reliability,
     depth: usize,
     spin: Spin,
+    /// What ended the last sleep is not yet taken in: the message that it was about is, first.
+    was_woken: bool,
     send_pool: Pool,
     receive_pool: Pool,
     /// Receive descriptors nothing has arrived for.
@@ -87,6 +89,7 @@ impl Vi {
             reliability: attributes.reliability,
             depth,
             spin: Spin::new(attributes.spin),
+            was_woken: false,
             send_pool: Pool::new(sends),
             receive_pool: Pool::new(receives),
             posted: Posted::new(depth),
@@ -661,11 +664,14 @@ impl Vi {
 
     fn park(&mut self, deadline: Option<Instant>) -> Result<(), WaitError> {
         let Some(doorbell) = &self.doorbell else { return Ok(()) };
+        if std::mem::take(&mut self.was_woken) {
+            doorbell.drain();
+        }
         doorbell.arm();
         if !doorbell.ready() {
             let slept = sleep(&mut [PollFd::from_borrowed_fd(doorbell.fd(), PollFlags::IN)], deadline);
             doorbell.disarm();
-            doorbell.drain();
+            self.was_woken = true;
             return Ok(slept?);
         }
         doorbell.disarm();

@@ -1,5 +1,6 @@
 //! How the leader waits when no link has anything: it looks for a while, then it sleeps.
 
+use std::cell::RefCell;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -85,7 +86,12 @@ impl Spin {
 pub(crate) struct Parking {
     epoll: OwnedFd,
     nudge: OwnedFd,
+    /// The bells that ended the last sleep. What rang is taken in before the next one: the answers do not wait for this.
+    rang: RefCell<Vec<usize>>,
 }
+
+/// Bells that are told of at a time. Those in excess end the next sleep.
+const AT_A_TIME: usize = 16;
 
 impl Parking {
     /// Anything written to `nudge` ends a sleep.
@@ -93,7 +99,7 @@ impl Parking {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let nudge = nudge.try_clone_to_owned()?;
         epoll::add(&epoll, &nudge, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
-        Ok(Self { epoll, nudge })
+        Ok(Self { epoll, nudge, rang: RefCell::new(Vec::with_capacity(AT_A_TIME)) })
     }
 
     /// From now on these end a sleep.
@@ -111,31 +117,39 @@ impl Parking {
         bells: impl Iterator<Item = &'b Bell> + Clone,
         ready: impl Fn() -> bool,
     ) -> io::Result<()> {
+        self.drain(bells.clone());
         bells.clone().for_each(Bell::arm);
-        let result = if ready() { Ok(()) } else { self.wait(bells.clone(), None) };
+        let result = if ready() { Ok(()) } else { self.wait(None) };
         bells.for_each(Bell::disarm);
         result
     }
 
     /// Looks, without sleeping, whether something happened that only the system knows: that a client is gone.
     pub(crate) fn look<'b>(&self, bells: impl Iterator<Item = &'b Bell> + Clone) -> io::Result<()> {
-        self.wait(bells, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
+        let looked = self.wait(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        self.drain(bells);
+        looked
     }
 
-    fn wait<'b>(
-        &self,
-        bells: impl Iterator<Item = &'b Bell> + Clone,
-        timeout: Option<&Timespec>,
-    ) -> io::Result<()> {
-        let mut events = [MaybeUninit::uninit(); 16];
+    fn drain<'b>(&self, bells: impl Iterator<Item = &'b Bell> + Clone) {
+        for number in self.rang.borrow_mut().drain(..) {
+            bells.clone().nth(number).into_iter().for_each(Bell::drain);
+        }
+    }
+
+    /// Until something happens, or as long as told. Bells that rang already are forgotten, and ring on.
+    fn wait(&self, timeout: Option<&Timespec>) -> io::Result<()> {
+        let mut events = [MaybeUninit::uninit(); AT_A_TIME];
         let happened = match epoll::wait(&self.epoll, &mut events, timeout) {
             Ok((events, _)) => events,
             Err(rustix::io::Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
+        let mut rang = self.rang.borrow_mut();
+        rang.clear();
         for event in happened {
             match event.data.u64().checked_sub(1) {
-                Some(number) => bells.clone().nth(number as usize).into_iter().for_each(Bell::drain),
+                Some(number) => rang.push(number as usize),
                 None => self.hear()?,
             }
         }
