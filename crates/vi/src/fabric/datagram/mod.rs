@@ -34,8 +34,8 @@ pub(crate) use self::{connect::Listener, link::DatagramLink, port::Port, remote:
 pub(crate) trait Wire: Send + 'static {
     type Address: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 
-    /// What has arrived, if anything has.
-    fn receive(&mut self, into: &mut [u8]) -> Option<Reception<Self::Address>>;
+    /// What has arrived, if anything has. Unless it is looked for `everywhere`, that may be told a few times later.
+    fn receive(&mut self, into: &mut [u8], everywhere: bool) -> Option<Reception<Self::Address>>;
 
     /// How many datagrams leave together, at most.
     fn most_together(&self) -> usize {
@@ -50,8 +50,8 @@ pub(crate) trait Wire: Send + 'static {
         false
     }
 
-    /// Readable when something has arrived.
-    fn fd(&self) -> BorrowedFd<'_>;
+    /// One of them is readable when something has arrived. They stay the same as long as it is looked for everywhere.
+    fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>>;
 }
 
 /// One datagram of a peer, or several that came together.

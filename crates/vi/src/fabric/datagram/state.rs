@@ -14,6 +14,7 @@ use crate::{
     reliable::{Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason, batch::Batch},
 };
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
 use rustix::time::{Itimerspec, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::{
     hash::Hash,
@@ -122,7 +123,7 @@ impl<W: Wire> State<W> {
 
     /// Takes in what has arrived, at least one datagram; `false` if nothing has. `own` is the VI that looks itself.
     pub(super) fn take_in(&mut self, sleepers: &Sleepers, own: Option<Slot>) -> bool {
-        let Some(reception) = self.wire.receive(&mut self.incoming) else {
+        let Some(reception) = self.wire.receive(&mut self.incoming, self.attached) else {
             self.looks += 1;
             self.in_row = 0;
             if self.wire.is_refused() {
@@ -151,7 +152,13 @@ impl<W: Wire> State<W> {
     pub(super) fn attach(&mut self, sleepers: &Sleepers) {
         self.polled = 0;
         if !self.attached {
-            let added = epoll::add(sleepers.wire(), self.wire.fd(), EventData::new_u64(0), EventFlags::IN);
+            let added = self.wire.fds().try_for_each(|fd| {
+                match epoll::add(sleepers.wire(), fd, EventData::new_u64(0), EventFlags::IN) {
+                    // It could not be taken out before.
+                    Ok(()) | Err(Errno::EXIST) => Ok(()),
+                    error => error,
+                }
+            });
             if let Err(error) = added {
                 tracing::error!(%error, "nobody can wait for a wire");
             }
@@ -164,7 +171,10 @@ impl<W: Wire> State<W> {
     fn polled(&mut self, sleepers: &Sleepers) {
         self.polled += 1;
         if self.polled >= MOST_ATTACHED {
-            self.attached = epoll::delete(sleepers.wire(), self.wire.fd()).is_err();
+            self.wire.fds().for_each(|fd| {
+                let _ = epoll::delete(sleepers.wire(), fd);
+            });
+            self.attached = false;
         }
     }
 

@@ -76,7 +76,7 @@ impl LocalWire {
 impl Wire for LocalWire {
     type Address = LocalAddress;
 
-    fn receive(&mut self, into: &mut [u8]) -> Option<Reception<LocalAddress>> {
+    fn receive(&mut self, into: &mut [u8], _: bool) -> Option<Reception<LocalAddress>> {
         let mut taken = self.lane.take();
         if let Ok(None) = taken {
             self.lane.drain();
@@ -113,8 +113,8 @@ impl Wire for LocalWire {
         std::mem::take(&mut self.refused) && matches!(self.address, LocalAddress::Nameless(_))
     }
 
-    fn fd(&self) -> BorrowedFd<'_> {
-        self.lane.fd()
+    fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(self.lane.fd())
     }
 }
 

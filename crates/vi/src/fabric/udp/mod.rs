@@ -1,5 +1,6 @@
 //! The fabric `udp`: any network, and the loopback interface.
 
+mod direct;
 mod socket;
 
 use self::socket::UdpWire;

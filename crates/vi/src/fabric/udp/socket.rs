@@ -1,5 +1,6 @@
 //! UDP sockets.
 
+use super::direct::Direct;
 use crate::{
     fabric::datagram::{Reception, Wire},
     reliable::{
@@ -33,7 +34,59 @@ pub(crate) struct UdpWire {
     /// For peers on other machines: congestion marks, and many datagrams by one system call. On the loopback interface nothing
     /// marks, and datagrams are long; what the system does for these costs more than it brings.
     far: Option<UdpSocketState>,
+    /// Of a socket for all peers on the loopback interface.
+    direct: Direct,
     refused: bool,
+}
+
+/// What is set on every socket that is to be bound to such an address.
+pub(super) fn prepare(socket: &UdpSocket, address: SocketAddr) -> io::Result<()> {
+    // The system gives no more than it likes to, and takes memory for as much as waits.
+    sockopt::set_socket_recv_buffer_size(socket, MOST_WAITING)?;
+    // How long frames may be is found out by trying; none is cut into pieces.
+    match address {
+        SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE)?,
+        SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(socket, Ipv6PathMtuDiscovery::PROBE)?,
+    }
+    Ok(())
+}
+
+/// What has arrived at a socket on the loopback interface, if anything has, and whether the system said that nobody has the
+/// address of its only `peer`.
+#[inline]
+pub(super) fn look(
+    socket: &UdpSocket,
+    peer: Option<SocketAddr>,
+    into: &mut [u8],
+    refused: &mut bool,
+) -> Option<Reception<SocketAddr>> {
+    let mut passing = |error| {
+        *refused |= error == Errno::CONNREFUSED;
+        error == Errno::WOULDBLOCK
+    };
+    match receive(socket, peer, into) {
+        Ok(reception) => reception,
+        Err(error) if passing(error) => None,
+        // That nobody has the peer's address is told before what came from there when somebody had.
+        Err(_) => receive(socket, peer, into).unwrap_or_else(|error| {
+            passing(error);
+            None
+        }),
+    }
+}
+
+#[inline]
+fn receive(
+    socket: &UdpSocket,
+    peer: Option<SocketAddr>,
+    into: &mut [u8],
+) -> Result<Option<Reception<SocketAddr>>, Errno> {
+    let (len, from) = match peer {
+        Some(peer) => recv(socket, into, RecvFlags::empty()).map(|(len, _)| (len, Some(peer))),
+        None => recvfrom(socket, into, RecvFlags::empty())
+            .map(|(len, _, from)| (len, from.and_then(|from| SocketAddr::try_from(from).ok()))),
+    }?;
+    Ok(from.map(|from| Reception { from, ecn: Ecn::NotCapable, len, each: len }))
 }
 
 impl UdpWire {
@@ -53,14 +106,8 @@ impl UdpWire {
     fn bind_near(address: SocketAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
-        // The system gives no more than it likes to, and takes memory for as much as waits.
-        sockopt::set_socket_recv_buffer_size(&socket, MOST_WAITING)?;
-        // How long frames may be is found out by trying; none is cut into pieces.
-        match address {
-            SocketAddr::V4(_) => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?,
-            SocketAddr::V6(_) => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
-        }
-        Ok(Self { socket, peer: None, far: None, refused: false })
+        prepare(&socket, address)?;
+        Ok(Self { socket, peer: None, far: None, direct: Direct::default(), refused: false })
     }
 
     /// A socket of the same interface as `local` for this peer alone.
@@ -90,37 +137,19 @@ impl UdpWire {
             Ok(0) | Err(_) => None,
         }
     }
-
-    fn receive_near(&self, into: &mut [u8]) -> Result<Option<Reception<SocketAddr>>, Errno> {
-        let (len, from) = match self.peer {
-            Some(peer) => recv(&self.socket, into, RecvFlags::empty()).map(|(len, _)| (len, Some(peer))),
-            None => recvfrom(&self.socket, into, RecvFlags::empty())
-                .map(|(len, _, from)| (len, from.and_then(|from| SocketAddr::try_from(from).ok()))),
-        }?;
-        Ok(from.map(|from| Reception { from, ecn: Ecn::NotCapable, len, each: len }))
-    }
-
-    fn is_passing(&mut self, error: Errno) -> bool {
-        self.refused |= error == Errno::CONNREFUSED;
-        error == Errno::WOULDBLOCK
-    }
 }
 
 impl Wire for UdpWire {
     type Address = SocketAddr;
 
-    fn receive(&mut self, into: &mut [u8]) -> Option<Reception<SocketAddr>> {
+    #[inline]
+    fn receive(&mut self, into: &mut [u8], everywhere: bool) -> Option<Reception<SocketAddr>> {
         if self.far.is_some() {
-            return self.receive_from_far(into);
-        }
-        match self.receive_near(into) {
-            Ok(reception) => reception,
-            Err(error) if self.is_passing(error) => None,
-            // That nobody has the peer's address is told before what came from there when somebody had.
-            Err(_) => self.receive_near(into).unwrap_or_else(|error| {
-                self.is_passing(error);
-                None
-            }),
+            self.receive_from_far(into)
+        } else if self.peer.is_some() {
+            look(&self.socket, self.peer, into, &mut self.refused)
+        } else {
+            self.direct.look(&self.socket, into, everywhere)
         }
     }
 
@@ -132,11 +161,13 @@ impl Wire for UdpWire {
         if let Some(state) = &self.far {
             return udp::send(&self.socket, state, run, octets);
         }
-        let sent = match self.peer {
-            Some(_) => send(&self.socket, octets, SendFlags::empty()),
+        let way = if self.peer.is_some() { Some(&self.socket) } else { self.direct.way_to(run.to) };
+        let sent = match way {
+            Some(socket) => send(socket, octets, SendFlags::empty()),
             None => sendto(&self.socket, octets, SendFlags::empty(), &run.to),
         };
-        !sent.is_err_and(|error| self.is_passing(error))
+        self.refused |= sent == Err(Errno::CONNREFUSED);
+        sent != Err(Errno::WOULDBLOCK)
     }
 
     /// Only what the own machine says is believed: strangers can forge what others say.
@@ -144,8 +175,8 @@ impl Wire for UdpWire {
         std::mem::take(&mut self.refused) && self.peer.is_some_and(super::is_loopback)
     }
 
-    fn fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(self.socket.as_fd()).chain(self.direct.fd())
     }
 }
 
@@ -162,7 +193,7 @@ mod tests {
 
     fn receive(wire: &mut UdpWire) -> (Vec<Vec<u8>>, Ecn) {
         let mut buffer = vec![0; 1 << 16];
-        let reception = wire.receive(&mut buffer).expect("what was sent is there at once");
+        let reception = wire.receive(&mut buffer, true).expect("what was sent is there at once");
         let datagrams = buffer[..reception.len].chunks(reception.each).map(<[u8]>::to_vec).collect();
         (datagrams, reception.ecn)
     }
@@ -181,7 +212,7 @@ mod tests {
             assert_eq!(ecn, Ecn::Capable);
         }
         assert!(datagrams.iter().map(Vec::as_slice).eq(octets.chunks(1_000)));
-        assert!(other.receive(&mut [0; 100]).is_none());
+        assert!(other.receive(&mut [0; 100], true).is_none());
     }
 
     #[test]
@@ -195,7 +226,7 @@ mod tests {
         // The system says by the next one what became of this.
         assert!(wire.send(&run, b"?"));
         assert_eq!(receive(&mut wire).0, [b"farewell"]);
-        assert!(wire.receive(&mut [0; 100]).is_none());
+        assert!(wire.receive(&mut [0; 100], true).is_none());
         assert!(wire.is_refused() && !wire.is_refused());
     }
 
