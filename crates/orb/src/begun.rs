@@ -80,11 +80,11 @@ impl ObjectRef {
         let encoded = encode(&mut body_writer(Output::memory(&mut message, &mut used, &mut overflow)));
         let small = encoded.is_ok() && overflow.is_empty();
         let ticket = if small { self.begin_near(&operation, &mut message, used, rewrite) } else { None };
-        let course = match ticket {
-            Some(ticket) => Course::Near(ticket, decode),
-            None => self.begin_otherwise(operation, encode, decode, rewrite),
-        };
-        Begun { reference: self, course, thread: PhantomData }
+        let begun = |course| Begun { reference: self, course, thread: PhantomData };
+        match ticket {
+            Some(ticket) => begun(Course::Near(ticket, decode)),
+            None => begun(self.begin_otherwise(operation, encode, decode, rewrite)),
+        }
     }
 
     #[cold]
@@ -111,17 +111,13 @@ impl ObjectRef {
         // Of an object of this process there are none.
         let route = binding.native()?;
         self.orb().check_up().ok()?;
-        match (self.timeout(), self.priority()) {
-            (None, None) => {
-                let wanted = Wanted { operation, rewrite, deadline: None, priority: None };
-                send(route, (message, used), &wanted)
-            }
-            // Most calls have neither.
-            (timeout, priority) => {
-                let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-                send_urgently(route, (message, used), &Wanted { operation, rewrite, deadline, priority })
-            }
+        if self.is_ordinary() {
+            let wanted = Wanted { operation, rewrite, deadline: None, priority: None };
+            return send(route, (message, used), &wanted);
         }
+        let deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
+        let priority = self.priority();
+        send_urgently(route, (message, used), &Wanted { operation, rewrite, deadline, priority })
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Body {
 
 impl Body {
     /// Of a message that is empty.
-    pub(crate) const NONE: Self = Self { start: 0, order: ByteOrder::NATIVE };
+    pub(crate) const NONE: Self = Self { start: 0, order: ByteOrder::Big };
 
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8], message: &Message<'_>) -> Self {

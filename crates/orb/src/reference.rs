@@ -37,12 +37,15 @@ struct Inner {
     timeout: Option<Duration>,
     /// How urgent calls are; none for the calling thread's.
     priority: Option<Priority>,
+    /// Calls may take as long as they do, and are as urgent as the thread: what every call looks at.
+    ordinary: bool,
 }
 
 impl Inner {
     fn new(orb: Orb, ior: Arc<Ior>, own: Arc<Binding>) -> Self {
         let (forwarded, is_forwarded) = (ArcSwapOption::empty(), AtomicBool::new(false));
-        Self { orb, ior, own, forwarded, is_forwarded, timeout: None, priority: None }
+        let ordinary = orb.call_timeout().is_none();
+        Self { orb, ior, own, forwarded, is_forwarded, timeout: None, priority: None, ordinary }
     }
 }
 
@@ -113,6 +116,7 @@ impl ObjectRef {
         let mut same = Inner::new(orb.clone(), Arc::clone(ior), Arc::clone(own));
         (same.timeout, same.priority) = (*timeout, *priority);
         change(&mut same);
+        same.ordinary &= same.timeout.is_none() && same.priority.is_none();
         let same = Self(Arc::new(same));
         same.lead_to(self.0.forwarded.load_full());
         same
@@ -122,6 +126,12 @@ impl ObjectRef {
     #[inline]
     pub fn priority(&self) -> Option<Priority> {
         self.0.priority.or_else(priority::current)
+    }
+
+    /// Whether a call that is made now has neither a limit nor a priority, as most.
+    #[inline]
+    pub(crate) fn is_ordinary(&self) -> bool {
+        self.0.ordinary && priority::current().is_none()
     }
 
     /// How long a call may take; none for ever.

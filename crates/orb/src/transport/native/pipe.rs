@@ -311,9 +311,9 @@ fn write(link: &mut Link, header: &Header, arguments: &[u8]) -> Result<bool, Lin
 
 /// Gives what has come to its calls, but not for ever: how much it was, and whether the link goes on.
 #[inline(always)]
-pub(super) fn read(
+pub(super) fn read<X: Default>(
     link: &mut Link,
-    calls: &mut PipeCalls,
+    calls: &mut PipeCalls<X>,
     wakes: &mut Vec<Waker>,
 ) -> (usize, Result<(), LinkError>) {
     let mut found = 0;
@@ -340,8 +340,8 @@ pub(super) fn failure(error: &LinkError, link: &Link) -> PipeFailure {
 }
 
 #[inline(always)]
-pub(super) fn deliver_small(
-    calls: &mut PipeCalls,
+pub(super) fn deliver_small<X: Default>(
+    calls: &mut PipeCalls<X>,
     (len, octets): (usize, &[u8; SMALL_MESSAGE]),
     wakes: &mut Vec<Waker>,
 ) -> Result<bool, LinkError> {
@@ -356,7 +356,11 @@ pub(super) fn deliver_small(
 
 /// Takes a message of any length, if one is there.
 #[inline(never)]
-fn read_any(link: &mut Link, calls: &mut PipeCalls, wakes: &mut Vec<Waker>) -> Result<bool, LinkError> {
+fn read_any<X: Default>(
+    link: &mut Link,
+    calls: &mut PipeCalls<X>,
+    wakes: &mut Vec<Waker>,
+) -> Result<bool, LinkError> {
     if !link.try_receive()? {
         return Ok(false);
     }
@@ -364,9 +368,9 @@ fn read_any(link: &mut Link, calls: &mut PipeCalls, wakes: &mut Vec<Waker>) -> R
 }
 
 /// Gives the message received last to its call.
-pub(super) fn deliver_received(
+pub(super) fn deliver_received<X: Default>(
     link: &mut Link,
-    calls: &mut PipeCalls,
+    calls: &mut PipeCalls<X>,
     wakes: &mut Vec<Waker>,
 ) -> Result<(), LinkError> {
     let bytes = link.received();

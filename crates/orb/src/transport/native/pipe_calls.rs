@@ -14,7 +14,7 @@ use crate::native::Body;
 
 /// Places that a sequence number can tell apart; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
-pub(super) const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 
 /// No place.
 const NONE: u32 = INDEX_MASK;
@@ -43,6 +43,7 @@ pub(crate) struct SmallReply {
 }
 
 impl SmallReply {
+    /// All zeros: nothing has to be fetched to write them.
     pub(crate) const EMPTY: Self = Self { user: false, len: 0, body: Body::NONE, octets: [0; SMALL] };
 
     /// A reader of the body.
@@ -129,7 +130,7 @@ enum Stage {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct Entry<X> {
     /// The number of the call that is here, or that will be here next.
     id: u32,
     stage: Stage,
@@ -139,12 +140,13 @@ struct Entry {
     waker: Option<Waker>,
     small: SmallReply,
     other: Option<Result<PipeReply, PipeFailure>>,
+    note: X,
 }
 
-/// The table.
+/// The table. Whoever has it may note something of each call.
 #[derive(Debug)]
-pub(crate) struct PipeCalls {
-    entries: Vec<Entry>,
+pub(crate) struct PipeCalls<X = ()> {
+    entries: Vec<Entry<X>>,
     free: u32,
     waiting: usize,
     /// Calls whose answers nobody has taken. Another width than that of `waiting`: the compiler would change both as one, and
@@ -154,17 +156,24 @@ pub(crate) struct PipeCalls {
     wakers: usize,
 }
 
-impl Default for PipeCalls {
+impl<X> Default for PipeCalls<X> {
     fn default() -> Self {
         Self { entries: Vec::new(), free: NONE, waiting: 0, answered: 0, wakers: 0 }
     }
 }
 
-impl PipeCalls {
+impl<X: Default> PipeCalls<X> {
     /// A number for a new call; none if `limit` are under way.
     #[inline]
     pub(crate) fn add(&mut self, deadline: Option<Instant>, limit: usize) -> Option<u32> {
-        if self.free == NONE {
+        self.add_noted(deadline, limit).map(|(id, _)| id)
+    }
+
+    /// As [`add`](Self::add), with the place for a note: it holds that of another call.
+    #[inline(always)]
+    pub(crate) fn add_noted(&mut self, deadline: Option<Instant>, limit: usize) -> Option<(u32, &mut X)> {
+        // None is free, if it is no place.
+        if self.free as usize >= self.entries.len() {
             self.grow(limit)?;
         }
         let entry = self.entries.get_mut(self.free as usize)?;
@@ -172,7 +181,7 @@ impl PipeCalls {
         entry.deadline = deadline;
         entry.stage = Stage::Waiting;
         self.waiting += 1;
-        Some(entry.id)
+        Some((entry.id, &mut entry.note))
     }
 
     #[cold]
@@ -190,13 +199,14 @@ impl PipeCalls {
             waker: None,
             small: SmallReply::EMPTY,
             other: None,
+            note: X::default(),
         });
         Some(())
     }
 
     /// The place for the answer to a call, if it is waited for. Whoever waits is to be woken.
     #[inline(always)]
-    fn answer(&mut self, id: u32, stage: Stage, wakes: &mut Vec<Waker>) -> Option<&mut Entry> {
+    fn answer(&mut self, id: u32, stage: Stage, wakes: &mut Vec<Waker>) -> Option<&mut Entry<X>> {
         let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
         if entry.id != id || entry.stage != Stage::Waiting {
             return None;
@@ -270,15 +280,17 @@ impl PipeCalls {
         if entry.id != id {
             return Found::Other;
         }
-        match entry.stage {
-            Stage::Waiting if entry.waker.is_none() && receive(into) => self.waiting -= 1,
-            Stage::Waiting => return Found::Waiting,
-            Stage::Other | Stage::Free => return Found::Other,
-            Stage::Small => {
-                into.octets = entry.small.octets;
-                into.put(entry.small.user, entry.small.body, entry.small.len as usize);
-                self.answered -= 1;
+        if entry.stage == Stage::Waiting {
+            if entry.waker.is_some() || !receive(into) {
+                return Found::Waiting;
             }
+            self.waiting -= 1;
+        } else if entry.stage == Stage::Small {
+            into.octets = entry.small.octets;
+            into.put(entry.small.user, entry.small.body, entry.small.len as usize);
+            self.answered -= 1;
+        } else {
+            return Found::Other;
         }
         Self::release(&mut self.free, entry);
         Found::Small
@@ -295,6 +307,12 @@ impl PipeCalls {
         self.answered -= 1;
         Self::release(&mut self.free, entry);
         Some(outcome)
+    }
+
+    /// What was noted of a call, or of the last one that had its place.
+    #[cold]
+    pub(crate) fn note(&self, id: u32) -> Option<&X> {
+        self.entries.get((id & INDEX_MASK) as usize).map(|entry| &entry.note)
     }
 
     /// Nobody wants the answer any more.
@@ -316,7 +334,7 @@ impl PipeCalls {
 
     /// The number of the next call here is another one.
     #[inline(always)]
-    fn release(free: &mut u32, entry: &mut Entry) {
+    fn release(free: &mut u32, entry: &mut Entry<X>) {
         entry.next = std::mem::replace(free, entry.id & INDEX_MASK);
         entry.id = entry.id.wrapping_add(1 << INDEX_BITS);
         entry.stage = Stage::Free;
@@ -387,9 +405,11 @@ impl PipeCalls {
 
 #[cfg(test)]
 mod tests {
+    use throughline_wire::{Header, PLAIN_BYTES};
+
     use super::*;
 
-    fn fail(calls: &mut PipeCalls, failure: &PipeFailure) {
+    fn fail(calls: &mut PipeCalls<()>, failure: &PipeFailure) {
         calls.end(failure, |_| true, &mut Vec::new());
     }
 
@@ -407,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_late_answer_finds_nobody() {
-        let mut calls = PipeCalls::default();
+        let mut calls = PipeCalls::<()>::default();
         let first = calls.add(None, 8).unwrap();
         calls.forget(first);
         let second = calls.add(None, 8).unwrap();
@@ -428,7 +448,7 @@ mod tests {
 
     #[test]
     fn answers_come_out_as_they_went_in() {
-        let mut calls = PipeCalls::default();
+        let mut calls = PipeCalls::<()>::default();
         let mut small = SmallReply::EMPTY;
         for len in [0, 1, 55, 56, 57, SMALL, SMALL + 1, 1000] {
             let message: Vec<u8> = (0..len).map(|at| (at + len) as u8).collect();
@@ -456,7 +476,7 @@ mod tests {
 
     #[test]
     fn the_table_has_a_limit_and_uses_places_again() {
-        let mut calls = PipeCalls::default();
+        let mut calls = PipeCalls::<()>::default();
         let ids: Vec<_> = (0..4).map(|_| calls.add(None, 4).unwrap()).collect();
         assert!(calls.add(None, 4).is_none());
         calls.forget(ids[2]);
@@ -467,7 +487,7 @@ mod tests {
 
     #[test]
     fn only_calls_whose_time_is_over_end() {
-        let mut calls = PipeCalls::default();
+        let mut calls = PipeCalls::<()>::default();
         let now = Instant::now();
         let [over, later, never] = [Some(now), now.checked_add(std::time::Duration::from_secs(60)), None]
             .map(|d| calls.add(d, 8).unwrap());
@@ -481,7 +501,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_is_woken_once() {
-        let mut calls = PipeCalls::default();
+        let mut calls = PipeCalls::<()>::default();
         let mut wakes = Vec::new();
         let id = calls.add(None, 8).unwrap();
         calls.register(id, Waker::noop());
@@ -490,5 +510,26 @@ mod tests {
         calls.deliver(id, (Kind::Reply, Body::NONE), &[], &mut wakes);
         calls.deliver(id, (Kind::Reply, Body::NONE), &[], &mut wakes);
         assert_eq!((wakes.len(), calls.has_wakers(), calls.waiting()), (1, false, 0));
+    }
+    #[test]
+    fn who_waits_may_fetch_the_answer_to_where_it_is_read() {
+        let mut calls = PipeCalls::<u8>::default();
+        let (id, note) = calls.add_noted(None, 1).unwrap();
+        *note = 7;
+        let mut small = SmallReply::EMPTY;
+        assert_eq!(calls.take_small_or(id, &mut small, |_| false), Found::Waiting);
+        let fetch = |into: &mut SmallReply, of: u32| {
+            let header = Header { sequence: of, ..Header::new(Kind::Reply) };
+            header.write(into.line()).unwrap()[0] = 42;
+            into.answers(id, PLAIN_BYTES + 1)
+        };
+        let other = id.wrapping_add(1 << INDEX_BITS);
+        assert_eq!(calls.take_small_or(id, &mut small, |into| fetch(into, other)), Found::Waiting);
+        assert_eq!(calls.waiting(), 1);
+        assert_eq!(calls.take_small_or(id, &mut small, |into| fetch(into, id)), Found::Small);
+        assert_eq!((octets(small.reader()), calls.waiting()), (vec![42], 0));
+        assert_eq!(calls.take_small_or(id, &mut small, |_| unreachable!("it is over")), Found::Other);
+        // Of the call that had the place.
+        assert_eq!(calls.add_noted(None, 1).map(|(id, note)| (id, *note)), Some((other, 7)));
     }
 }

@@ -23,16 +23,20 @@ pub(crate) struct Plan {
     used: usize,
 }
 
-impl Plan {
-    pub(super) const NONE: Self = Self {
-        operation: Operation::new("", 0),
-        rewrite: None,
-        deadline: None,
-        priority: None,
-        arguments: [0; MOST_ARGUMENTS],
-        used: 0,
-    };
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            operation: Operation::new("", 0),
+            rewrite: None,
+            deadline: None,
+            priority: None,
+            arguments: [0; MOST_ARGUMENTS],
+            used: 0,
+        }
+    }
+}
 
+impl Plan {
     /// That of another call, with these arguments. One field after the other: a whole that was put together elsewhere would be
     /// fetched before it has left the processor's store buffer, which takes longer than all this.
     #[inline(always)]

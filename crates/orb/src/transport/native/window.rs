@@ -17,7 +17,7 @@ use throughline_wire::{Flags, Flow, Header};
 use super::client::NativeServer;
 use super::link::{Link, LinkError};
 use super::pipe::{deliver_received, deliver_small, failure, read};
-use super::pipe_calls::{Found, INDEX_MASK, PipeCalls, PipeFailure, PipeReply, SmallReply};
+use super::pipe_calls::{Found, PipeCalls, PipeFailure, PipeReply, SmallReply};
 use super::plan::{Plan, Wanted};
 
 /// So many requests may be unanswered, lest answers wait in the server for a thread that does not read.
@@ -61,9 +61,7 @@ struct Window {
     server: Arc<NativeServer>,
     link: Link,
     flow: Flow,
-    calls: PipeCalls,
-    /// By the place of the call.
-    plans: Vec<Plan>,
+    calls: PipeCalls<Plan>,
 }
 
 thread_local! {
@@ -168,7 +166,6 @@ fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
         link,
         flow: super::flows().next(),
         calls: PipeCalls::default(),
-        plans: Vec::new(),
     }))
 }
 
@@ -176,7 +173,7 @@ fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
 #[cold]
 fn gone() -> Waited {
     Waited::Other(Box::new((
-        Plan::NONE,
+        Plan::default(),
         Err(PipeFailure::Lost("the thread that began the call is ending".to_owned())),
     )))
 }
@@ -197,32 +194,15 @@ impl Window {
         if self.calls.waiting() >= MOST && !self.has_room() {
             return None;
         }
-        let id = self.calls.add(wanted.deadline, MOST_KEPT)?;
+        let (id, plan) = self.calls.add_noted(wanted.deadline, MOST_KEPT)?;
+        plan.set(wanted, message, used);
         let flags = header.flags.with(Flags::CONCURRENT);
         let header = Header { flow: self.flow, sequence: id, flags, ..*header };
-        self.plan(id).set(wanted, message, used);
         if header.write(message).is_ok() && self.link.send_line(message, used) {
             return Some(id);
         }
         self.calls.forget(id);
         None
-    }
-
-    /// The place for what it takes to make this call anew.
-    #[inline(always)]
-    fn plan(&mut self, id: u32) -> &mut Plan {
-        let at = (id & INDEX_MASK) as usize;
-        if at >= self.plans.len() {
-            self.another_plan();
-        }
-        &mut self.plans[at]
-    }
-
-    /// Places are given out in turn.
-    #[cold]
-    #[inline(never)]
-    fn another_plan(&mut self) {
-        self.plans.push(Plan::NONE);
     }
 
     #[cold]
@@ -297,7 +277,7 @@ impl Window {
     #[inline(never)]
     fn receive(&mut self, id: u32) {
         crate::transport::server::before_waiting();
-        let deadline = self.plans.get((id & INDEX_MASK) as usize).and_then(|plan| plan.deadline);
+        let deadline = self.calls.note(id).and_then(|plan| plan.deadline);
         let received = self.link.receive(deadline);
         match received.and_then(|()| deliver_received(&mut self.link, &mut self.calls, &mut Vec::new())) {
             Ok(()) => {}
@@ -315,6 +295,6 @@ impl Window {
         let outcome = self.calls.take(id);
         let outcome = outcome
             .unwrap_or_else(|| Err(PipeFailure::Lost("no call of this number is under way".to_owned())));
-        (self.plans[(id & INDEX_MASK) as usize], outcome)
+        (self.calls.note(id).copied().unwrap_or_default(), outcome)
     }
 }

@@ -60,8 +60,8 @@ struct Connected {
     /// Every frame is acknowledged.
     reception: bool,
     inline_limit: usize,
-    /// Up to so many bytes a message lies in one line.
-    small_limit: usize,
+    /// A message of fewer bytes than this lies in one line, and nobody is told that it was taken.
+    small_below: usize,
     looks: u32,
 }
 
@@ -113,6 +113,7 @@ impl ShmLink {
         let consumer = Consumer::new(peer.lines());
         let channel = Arc::new(Channel::new(self.side.clone(), peer, socket, sleeper, waker));
         self.exports.connected(self.tag, &channel);
+        let reception = self.terms.reliability == Reliability::ReliableReception;
         self.connected = Some(Connected {
             channel,
             producer,
@@ -123,9 +124,9 @@ impl ShmLink {
             lent: None,
             windows: Vec::new(),
             shown: 0,
-            reception: self.terms.reliability == Reliability::ReliableReception,
+            reception,
             inline_limit,
-            small_limit: inline_limit.min(SMALL),
+            small_below: if reception { 0 } else { inline_limit.min(SMALL) + 1 },
             looks: 0,
         });
     }
@@ -220,10 +221,9 @@ impl Connected {
     fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent {
         let plain = descriptor.operation == Operation::Send
             && descriptor.immediate.is_none()
-            && descriptor.more.is_empty()
-            && !self.reception;
+            && descriptor.more.is_empty();
         let len = descriptor.buffer.len();
-        if plain && len <= self.small_limit && self.producer.push_small(&descriptor.buffer) {
+        if plain && len < self.small_below && self.producer.push_small(&descriptor.buffer) {
             self.channel.wake_peer();
             return Sent::Done(len);
         }
@@ -232,7 +232,7 @@ impl Connected {
 
     #[inline(always)]
     fn send_small(&mut self, message: &[u8]) -> bool {
-        let small = message.len() <= self.small_limit && !self.reception;
+        let small = message.len() < self.small_below;
         let sent = small && (self.producer.push_small(message) || self.push_small_again(message));
         if sent {
             self.channel.wake_peer();
@@ -242,7 +242,7 @@ impl Connected {
 
     #[inline(always)]
     fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
-        let small = len <= self.small_limit && !self.reception;
+        let small = len < self.small_below;
         let sent = small && (self.producer.push_line(octets, len) || self.push_small_again(&octets[..len]));
         if sent {
             self.channel.wake_peer();

@@ -20,6 +20,8 @@ pub(crate) struct Producer {
     next: u64,
     /// What the consumer is known to have consumed.
     consumed: u64,
+    /// At this position there is no room for another line, as far as is known.
+    full: u64,
     /// Lines that hold a part of a body, by whose first word the consumer could be deceived.
     bodies: Box<[u64]>,
     /// How many of them there are.
@@ -29,7 +31,8 @@ pub(crate) struct Producer {
 impl Producer {
     pub(crate) fn new(lines: Lines) -> Self {
         let bodies = vec![0; lines.count().div_ceil(64)].into();
-        Self { lines, next: 0, consumed: 0, bodies, marked: 0 }
+        let full = lines.mask();
+        Self { lines, next: 0, consumed: 0, full, bodies, marked: 0 }
     }
 
     /// Position behind the last frame. Once that much is consumed, every frame is.
@@ -55,6 +58,7 @@ impl Producer {
             return Err(Violation);
         }
         self.consumed = consumed;
+        self.full = consumed + self.lines.mask();
         Ok(())
     }
 
@@ -77,15 +81,15 @@ impl Producer {
         self.push_one(bytes.len(), |lines, position| lines.fill_small(position, bytes))
     }
 
-    /// As [`push_small`](Self::push_small), of so many of these octets; the peer may see the others, too.
+    /// As [`push_small`](Self::push_small), of so many of these octets, and not more; the peer may see the others, too.
     #[inline(always)]
     pub(crate) fn push_line(&mut self, octets: &[u8; SMALL], len: usize) -> bool {
-        len <= SMALL && self.push_one(len, |lines, position| lines.line(position).fill(octets))
+        self.push_one(len, |lines, position| lines.line(position).fill(octets))
     }
 
     #[inline(always)]
     fn push_one(&mut self, len: usize, fill: impl FnOnce(&Lines, u64)) -> bool {
-        if self.marked != 0 || self.next - self.consumed >= self.lines.mask() {
+        if self.marked != 0 || self.next >= self.full {
             return false;
         }
         fill(&self.lines, self.next);
