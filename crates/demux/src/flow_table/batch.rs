@@ -22,6 +22,9 @@ const NEAR: usize = 300 << 10;
 /// fast as asking.
 const FAR: usize = 4 << 20;
 
+/// Bytes of a table from which on waiting for two records takes longer than being wrong about one.
+const FARTHER: usize = 128 << 20;
+
 /// Where a key is sought: its group and its tag.
 type Sought = (Group, Tag);
 
@@ -122,8 +125,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         for n in second.iter() {
             found[n] = self.seek_second(&keys[n]);
         }
-        for n in several.iter() {
-            found[n] = found[n].map(|first| self.either(&keys[n], first, self.next_matching(sought[n])));
+        // Who waits for these does not see the next batch meanwhile.
+        if self.bytes() < FARTHER {
+            for n in several.iter() {
+                found[n] = found[n].map(|first| self.either(&keys[n], first, self.next_matching(sought[n])));
+            }
         }
         for (n, (key, &found)) in keys.iter().zip(&found).enumerate() {
             visit(n, self.settle(key, found));
