@@ -19,10 +19,11 @@ use crate::invoke::{Outcome, broken, failed, read_results};
 use crate::native::{body_writer, read_exception};
 use crate::reference::{ObjectRef, Present};
 use crate::transport::calls::CallFailure;
+use crate::transport::native::answers::{PipeReply, SmallReply};
 use crate::transport::native::client::NativeRoute;
 use crate::transport::native::drive::block_on;
 use crate::transport::native::exchange::request;
-use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SmallReply};
+use crate::transport::native::pipe_calls::PipeFailure;
 use crate::transport::native::plan::{Plan, Wanted};
 use crate::transport::native::window::{self, Ticket, Waited};
 

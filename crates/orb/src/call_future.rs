@@ -31,9 +31,10 @@ use crate::priority::{Priority, Scope};
 use crate::reference::{ObjectRef, Present};
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
+use crate::transport::native::answers::{PipeReply, SmallReply};
 use crate::transport::native::client::NativeServer;
 use crate::transport::native::pipe::Begun;
-use crate::transport::native::pipe_calls::{PipeFailure, PipeReply, SmallReply};
+use crate::transport::native::pipe_calls::PipeFailure;
 use crate::transport::native::plan::Plan;
 
 impl ObjectRef {

@@ -14,10 +14,11 @@ use crate::handover::{Bringer, Brought, Handover};
 use crate::invoke::{Outcome, Step, broken, failed};
 use crate::native::read_exception;
 use crate::transport::calls::CallFailure;
+use crate::transport::native::answers::PipeReply;
 use crate::transport::native::client::NativeServer;
 use crate::transport::native::exchange::{Attempt, begin, finish, marshal, request};
 use crate::transport::native::pipe::Begun;
-use crate::transport::native::pipe_calls::{PipeFailure, PipeReply};
+use crate::transport::native::pipe_calls::PipeFailure;
 
 /// A server that is about to be connected. Others wait for that, so they must learn if it does not happen.
 struct Connecting(Option<Arc<NativeServer>>);

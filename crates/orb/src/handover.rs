@@ -11,7 +11,7 @@ use crate::orb::Orb;
 use crate::transport::address::Address;
 use crate::transport::client::ClientConnection;
 use crate::transport::keeper::Timed;
-use crate::transport::native::pipe_calls::PipeReply;
+use crate::transport::native::answers::PipeReply;
 use crate::transport::reactor::lock;
 
 /// What a worker brings back to a future.

@@ -25,8 +25,8 @@ use crate::priority::{Priority, Scope};
 use crate::reference::ObjectRef;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
+use crate::transport::native::answers::PipeReply;
 use crate::transport::native::exchange::Attempt;
-use crate::transport::native::pipe_calls::PipeReply;
 
 /// How often one call follows a forward before it is taken for a circle.
 pub(crate) const MAX_FORWARDS: usize = 10;

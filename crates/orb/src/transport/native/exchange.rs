@@ -8,8 +8,8 @@ use std::time::Instant;
 use throughline_cdr::{EncodeError, Output, Reader, Writer};
 use throughline_wire::{Header, Kind, Message, TimeLeft};
 
+use super::answers::PipeReply;
 use super::client::{NativeRoute, NativeServer, Own, keep};
-use super::pipe_calls::PipeReply;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
 use crate::native::{Body, body_writer};

@@ -3,6 +3,7 @@
 //! A client's thread sends over its own [`link`] ([`client`]); a server's workers poll the links of all clients and
 //! answer ([`server`]). What messages mean is [`crate::native`]'s business.
 
+pub(crate) mod answers;
 mod bulk;
 pub(crate) mod client;
 pub(crate) mod drive;

@@ -12,11 +12,12 @@ use throughline_demux::Handle;
 use throughline_vi::{Bell, SMALL_MESSAGE};
 use throughline_wire::{Flags, Flow, Header, Message};
 
+use super::answers::{PipeReply, SmallReply};
 use super::client::NativeServer;
 use super::drive;
 use super::link::{Link, LinkError};
 use super::park::Spin;
-use super::pipe_calls::{Found, PipeCalls, PipeFailure, PipeReply, SmallReply};
+use super::pipe_calls::{Found, PipeCalls, PipeFailure};
 use crate::native::Body;
 use crate::transport::keeper::Watched;
 use crate::transport::poller::{Event, Interest};

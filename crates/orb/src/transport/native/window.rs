@@ -14,10 +14,11 @@ use std::time::Instant;
 use throughline_vi::SMALL_MESSAGE;
 use throughline_wire::{Flags, Flow, Header};
 
+use super::answers::{PipeReply, SmallReply};
 use super::client::NativeServer;
 use super::link::{Link, LinkError};
 use super::pipe::{deliver_received, deliver_small, failure, read};
-use super::pipe_calls::{Found, PipeCalls, PipeFailure, PipeReply, SmallReply};
+use super::pipe_calls::{Found, PipeCalls, PipeFailure};
 use super::plan::{Plan, Wanted};
 
 /// So many requests may be unanswered, lest answers wait in the server for a thread that does not read.
