@@ -25,7 +25,7 @@ pub(crate) struct Term(u64);
 #[derive(Debug, Default)]
 pub(crate) struct Roles {
     term: AtomicU64,
-    /// Odd while the leader runs a servant; of the leader's alone.
+    /// Odd while the leader runs a servant, or sends its answer; of the leader's alone.
     beat: AtomicU64,
     leader_sleeps: AtomicBool,
     watcher_sleeps: AtomicBool,

@@ -80,14 +80,24 @@ impl Link {
         if shared { Taken::Shared } else { Taken::Alone }
     }
 
-    /// Sends the answer to the request on the desk.
+    /// Sends the answer to the request on the desk; says so `before` waiting for room.
     #[inline(always)]
-    pub(crate) fn send_from(&mut self, desk: &Desk, overflow: &mut Vec<u8>) -> Result<(), LinkError> {
+    pub(crate) fn send_from(
+        &mut self,
+        desk: &Desk,
+        overflow: &mut Vec<u8>,
+        before: impl FnOnce(),
+    ) -> Result<(), LinkError> {
         self.away -= 1;
+        if let Some(answer) = desk.answer.get(..desk.used)
+            && desk.used <= SMALL_MESSAGE
+            && overflow.is_empty()
+            && (desk.used == 0 || self.vi.send_small(answer))
+        {
+            return Ok(());
+        }
+        before();
         match desk.answer.get(..desk.used) {
-            Some(answer) if desk.used <= SMALL_MESSAGE && overflow.is_empty() => {
-                if desk.used == 0 || self.vi.send_small(answer) { Ok(()) } else { self.send_copy(answer) }
-            }
             Some(answer) if overflow.is_empty() => self.send_copy(answer),
             _ => {
                 // The next ones are written where they are sent from.

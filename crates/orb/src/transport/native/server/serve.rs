@@ -112,10 +112,7 @@ impl Shared {
                     link.lend();
                     Ok(Some(link))
                 }
-                Placed::Refused => {
-                    link.lend();
-                    link.hand_back(overflow).map(|()| Some(link))
-                }
+                Placed::Refused => self.answer_refused(link, term, overflow),
             };
             match placed {
                 Ok(Some(guard)) => link = guard,
@@ -159,8 +156,9 @@ impl Shared {
             self.dispatcher.handle_native(recent, request, output, self.limit);
         });
         recent.forget();
-        link.send_from(desk, overflow)?;
-        Ok(self.roles.beat(term).then_some(link))
+        let sent = link.send_from(desk, overflow, || {});
+        let leads = self.roles.beat(term);
+        sent.map(|()| leads.then_some(link))
     }
 
     /// As [`run_errand`](Self::run_errand), with a small request that lies on the worker's desk.
@@ -177,13 +175,16 @@ impl Shared {
         desk.answer(overflow, |request, output| {
             self.dispatcher.handle_native(recent, request, output, self.limit);
         });
-        let leads = self.roles.beat(term);
-        if !leads || !line.bell.ready() {
+        if !self.roles.lasts(term) || !line.bell.ready() {
             recent.forget();
         }
-        let mut link = lock(&line.link);
-        link.send_from(desk, overflow)?;
-        Ok(leads.then_some(link))
+        let mut link = line.link.try_lock().unwrap_or_else(|_| {
+            recent.forget();
+            lock(&line.link)
+        });
+        let sent = link.send_from(desk, overflow, || recent.forget());
+        let leads = self.roles.beat(term);
+        sent.map(|()| leads.then_some(link))
     }
 
     /// Serves a request whose sender may send others before it has the answer: a worker that takes the lead serves them.
@@ -192,18 +193,45 @@ impl Shared {
     fn run_errand<'l>(
         &self,
         line: &'l Line,
-        mut link: MutexGuard<'l, Link>,
+        link: MutexGuard<'l, Link>,
         term: Term,
         overflow: &mut Vec<u8>,
     ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        // Whoever takes no answers keeps this worker waiting, before and after; not the others, as long as the beat is odd.
+        self.roles.beat(term);
+        let ran = self.run_away(line, link, overflow);
+        let leads = self.roles.beat(term);
+        ran.map(|link| leads.then_some(link))
+    }
+
+    #[inline]
+    fn run_away<'l>(
+        &self,
+        line: &'l Line,
+        mut link: MutexGuard<'l, Link>,
+        overflow: &mut Vec<u8>,
+    ) -> Result<MutexGuard<'l, Link>, LinkError> {
         let mut errand = link.check_out()?;
         drop(link);
-        self.roles.beat(term);
         errand.answer(overflow, |request, output| self.handle(request, output));
-        let leads = self.roles.beat(term);
         let mut link = lock(&line.link);
         link.check_in(errand, overflow)?;
-        Ok(leads.then_some(link))
+        Ok(link)
+    }
+
+    /// Answers the request received last, which is not carried out.
+    #[cold]
+    fn answer_refused<'l>(
+        &self,
+        mut link: MutexGuard<'l, Link>,
+        term: Term,
+        answer: &mut Vec<u8>,
+    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+        self.roles.beat(term);
+        link.lend();
+        let sent = link.hand_back(answer);
+        let leads = self.roles.beat(term);
+        sent.map(|()| leads.then_some(link))
     }
 
     /// Of a request that does not come from a desk.

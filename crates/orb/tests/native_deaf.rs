@@ -1,0 +1,74 @@
+//! Clients of the native protocol that ask, and take no answers.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Echo, client, seen_by, server_with};
+use throughline_vi::{Nic, Reliability, SMALL_MESSAGE, SendDescriptor, Vi, ViAttributes};
+use throughline_wire::{Flags, Header, Kind, PLAIN_BYTES};
+
+/// Sooner than the server gives a deaf client up.
+const SOON: Duration = Duration::from_secs(5);
+
+/// A link without anybody who looks at what comes.
+fn deaf(name: &str) -> (Nic, Vi) {
+    let nic = Nic::shm().unwrap();
+    let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery)).unwrap();
+    vi.connect(name, b"throughline 1", Some(SOON)).unwrap();
+    (nic, vi)
+}
+
+/// A message that is answered whatever objects there are, as one of several outstanding.
+fn ping(len: usize) -> Vec<u8> {
+    let mut message = vec![0; len];
+    Header { flags: Flags::NONE.with(Flags::CONCURRENT), ..Header::new(Kind::Ping) }
+        .write(&mut message)
+        .unwrap();
+    message
+}
+
+/// Asks for as long as there is room, and for a while longer.
+fn flood(vi: &mut Vi, mut ask: impl FnMut(&mut Vi) -> bool) -> u32 {
+    let (mut asked, mut last) = (0, Instant::now());
+    while last.elapsed() < Duration::from_millis(500) {
+        if ask(vi) {
+            (asked, last) = (asked + 1, Instant::now());
+        }
+    }
+    asked
+}
+
+fn others_are_served_beside(name: &str, mut ask: impl FnMut(&mut Vi) -> bool) {
+    let name = format!("throughline-test-{name}-{}", std::process::id());
+    let server = server_with(|c| c.listen = vec![format!("shm:{name}").parse().unwrap()]);
+    let client = client();
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    echo.ping().unwrap();
+    let (_nic, mut vi) = deaf(&name);
+    // Its memory for answers is full: the ring, and the buffers that the server has for what the ring has no room for.
+    assert!(flood(&mut vi, &mut ask) > 256);
+    for _ in 0..20 {
+        let begin = Instant::now();
+        echo.ping().unwrap();
+        assert!(begin.elapsed() < SOON, "who takes no answers keeps others waiting: {:?}", begin.elapsed());
+    }
+    server.shutdown(Duration::from_millis(100));
+}
+
+#[test]
+fn others_are_served_beside_one_who_sends_small_messages() {
+    let message = ping(PLAIN_BYTES);
+    others_are_served_beside("small", |vi| vi.send_small(&message));
+}
+
+#[test]
+fn others_are_served_beside_one_who_sends_longer_messages() {
+    let message = ping(SMALL_MESSAGE + 100);
+    others_are_served_beside("longer", |vi| {
+        let Some(mut buffer) = vi.send_buffer() else { return false };
+        buffer.set_len(message.len());
+        buffer.copy_from_slice(&message);
+        vi.post_send(SendDescriptor::new(buffer).unsignaled()).is_ok()
+    });
+}
