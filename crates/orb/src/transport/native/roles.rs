@@ -2,8 +2,8 @@
 //!
 //! Nothing is handed from thread to thread while servants are quick. Two things take the lead away: a servant that is about
 //! to wait for another object gives it up itself, since the answer may depend on a request that only the leader would see;
-//! and a servant that takes longer than a tick loses it to the watcher, a worker that looks at the leader's beat once in
-//! a tick. While the leader sleeps in the kernel the watcher soon sleeps too, so that an idle server costs nothing.
+//! and a servant that takes longer than a tick, or a client that takes no answer for so long, loses it to the watcher, a worker
+//! that looks at the leader's beat once in a tick. While the leader sleeps in the kernel the watcher soon sleeps too, so that an idle server costs nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
