@@ -275,7 +275,7 @@ impl Vi {
     /// saves looking at how many there are.
     #[inline]
     pub fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
-        self.blocked == 0 && self.state == State::Connected && self.link.send_line(octets, len)
+        self.blocked == 0 && self.state.is_connected() && self.link.send_line(octets, len)
     }
 
     /// As [`send_small`](Self::send_small), by whoever is about to send more, or to receive: where it helps the message waits for
