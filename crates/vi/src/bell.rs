@@ -31,6 +31,18 @@ impl Bell {
         self.0.arm();
     }
 
+    /// As [`arm`](Self::arm), for those who can sleep in two parts, which makes the peer's messages cheaper. If true, sleep for a
+    /// [`NAP`](crate::NAP) at most; if nothing has ended that, ask for a [`fence`](Self::fence), look once more, and sleep
+    /// for as long as you like. Where nothing but this is used to sleep it is true wherever it can be.
+    pub fn doze(&self) -> bool {
+        self.0.doze()
+    }
+
+    /// The second part of a sleep can begin, of all bells of this fabric that were armed by [`doze`](Self::doze).
+    pub fn fence(&self) {
+        self.0.fence();
+    }
+
     /// Nobody sleeps any longer.
     pub fn disarm(&self) {
         self.0.disarm();

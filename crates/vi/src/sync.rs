@@ -18,7 +18,7 @@ pub(crate) fn publish_before_loads(word: &AtomicU64, value: u64) {
 
 /// Orders all stores before it ahead of all loads behind it.
 #[inline(always)]
-fn full_fence() {
+pub(crate) fn full_fence() {
     #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
     // SAFETY: adds nothing to the top of the stack. A locked instruction is a full fence, faster than `mfence`; the
     // compiler moves no access of memory across it.
@@ -29,6 +29,13 @@ fn full_fence() {
     core::sync::atomic::fence(Ordering::SeqCst);
     #[cfg(loom)]
     loom::sync::atomic::fence(Ordering::SeqCst);
+}
+
+/// Keeps the compiler from moving loads ahead of the stores before this; the processor may.
+#[inline(always)]
+pub(crate) fn keep_order() {
+    #[cfg(not(loom))]
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
 }
 
 /// Takes the line of a word away from other processors' caches, which is done meanwhile: it will be written soon.
@@ -48,10 +55,4 @@ pub(crate) fn raise_before_loads(word: &AtomicU64, value: u64) {
     word.fetch_max(value, Ordering::SeqCst);
     #[cfg(loom)]
     loom::sync::atomic::fence(Ordering::SeqCst);
-}
-
-/// Loads a word after an earlier [`publish_before_loads`]: the other half of the handshake.
-#[inline(always)]
-pub(crate) fn load_after_publishing(word: &AtomicU64) -> u64 {
-    word.load(Ordering::SeqCst)
 }

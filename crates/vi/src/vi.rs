@@ -5,11 +5,10 @@ use crate::{
     ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, ViAttributes, WaitError,
     completion_queue::Member,
     fabric::{
-        Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin, sleep,
+        Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin, sleep_at,
     },
     memory::Pool,
 };
-use rustix::event::{PollFd, PollFlags};
 use std::{
     collections::VecDeque,
     fmt,
@@ -667,9 +666,9 @@ impl Vi {
         if std::mem::take(&mut self.was_woken) {
             doorbell.drain();
         }
-        doorbell.arm();
+        let two = doorbell.doze();
         if !doorbell.ready() {
-            let slept = sleep(&mut [PollFd::from_borrowed_fd(doorbell.fd(), PollFlags::IN)], deadline);
+            let slept = sleep_at(&**doorbell, two, deadline);
             doorbell.disarm();
             self.was_woken = true;
             return Ok(slept?);

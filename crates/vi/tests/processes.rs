@@ -5,11 +5,11 @@
 use std::{
     error::Error,
     process::{Child, Command, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use throughline_vi::{
-    CompletionError, CompletionQueue, ConnectError, Listener, Nic, Reliability, SendDescriptor, State, Vi,
-    ViAttributes, WaitError,
+    CompletionError, CompletionQueue, ConnectError, Listener, NAP, Nic, Reliability, SendDescriptor, State,
+    Vi, ViAttributes, WaitError,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -23,9 +23,12 @@ const LONG: Option<Duration> = Some(Duration::from_secs(20));
 fn other_process() -> Result {
     let (Ok(role), Ok(address)) = (std::env::var(ROLE), std::env::var(ADDRESS)) else { return Ok(()) };
     let mut vi = new_vi(&Nic::shm()?, Reliability::ReliableDelivery)?;
+    if role == "echo, without looking" {
+        vi = sleeping_vi(&Nic::shm()?)?;
+    }
     vi.connect(&address, b"test", LONG)?;
     match role.as_str() {
-        "echo" => echo(&mut vi, usize::MAX),
+        "echo" | "echo, without looking" => echo(&mut vi, usize::MAX),
         "echo, then leave" => echo(&mut vi, 1),
         "echo, then die" => echo(&mut vi, 1).and_then(|()| die()),
         "be silent" => {
@@ -64,6 +67,15 @@ fn echo(vi: &mut Vi, times: usize) -> Result {
 
 fn new_vi(nic: &Nic, reliability: Reliability) -> Result<Vi> {
     let mut vi = nic.create_vi(&ViAttributes::new(reliability))?;
+    vi.post_own_receives();
+    Ok(vi)
+}
+
+/// One that does not look before it sleeps.
+fn sleeping_vi(nic: &Nic) -> Result<Vi> {
+    let attributes =
+        ViAttributes { spin: Duration::ZERO, ..ViAttributes::new(Reliability::ReliableDelivery) };
+    let mut vi = nic.create_vi(&attributes)?;
     vi.post_own_receives();
     Ok(vi)
 }
@@ -168,6 +180,33 @@ fn waiting_ends_in_time_and_uses_no_processor() -> Result {
     before = used();
     assert!(matches!(queue.wait(half_a_second), Err(WaitError::Timeout)));
     assert!(used() - before < Duration::from_millis(5), "{:?}", used() - before);
+    Ok(())
+}
+
+/// Both sides fall asleep time and again, at all distances from the message that is to wake them, and of the end of the first
+/// part of their sleep.
+#[test]
+fn messages_at_the_moment_of_falling_asleep_arrive() -> Result {
+    let (mut vi, _other) = connected_to("echo, without looking")?;
+    let mut queue = CompletionQueue::new(Duration::ZERO)?;
+    for round in 0..3000_u32 {
+        let around = if round % 32 == 0 { NAP } else { Duration::ZERO };
+        let pause = Instant::now() + around + Duration::from_nanos(u64::from(round * 7919 % 30_000));
+        while Instant::now() < pause {
+            std::hint::spin_loop();
+        }
+        if round == 2000 {
+            // From now on it is woken at once, whenever it sleeps.
+            queue.link(&mut vi, 1);
+        }
+        assert!(vi.send_small(&round.to_ne_bytes()));
+        if round >= 2000 {
+            assert_eq!(queue.wait(LONG)?, 1);
+        }
+        let echo = vi.receive_wait(LONG)?;
+        assert_eq!(*echo.buffer, round.to_ne_bytes());
+        vi.post_receive(echo.buffer)?;
+    }
     Ok(())
 }
 

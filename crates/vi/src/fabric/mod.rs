@@ -15,7 +15,8 @@ use crate::{
 use std::{any::Any, os::fd::BorrowedFd, sync::Arc, time::Instant};
 
 pub(crate) use posted::Posted;
-pub(crate) use wait::{Spin, readable, sleep};
+pub use wait::NAP;
+pub(crate) use wait::{Spin, readable, sleep, sleep_at};
 
 /// The longest message that needs no descriptor, in bytes: see [`Vi::send_small`](crate::Vi::send_small).
 pub const SMALL_MESSAGE: usize = 56;
@@ -192,6 +193,14 @@ pub(crate) trait Doorbell: Send + Sync {
     fn ready(&self) -> bool;
     /// From now on whatever happens makes [`fd`](Self::fd) readable. What happened before must be looked for once more.
     fn arm(&self);
+    /// As [`arm`](Self::arm), which is all that a fabric need do. If true, what happens now may make the file readable only once
+    /// there was a [`fence`](Self::fence), a [`NAP`] later: then what happened before must be looked for again.
+    fn doze(&self) -> bool {
+        self.arm();
+        false
+    }
+    /// See [`doze`](Self::doze).
+    fn fence(&self) {}
     /// Nobody sleeps any longer.
     fn disarm(&self);
     /// Takes from the file what made it readable.

@@ -1,11 +1,34 @@
 //! Waiting: look for a while, then sleep.
 
+use super::Doorbell;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::{
     io,
     os::fd::BorrowedFd,
     time::{Duration, Instant},
 };
+
+/// So long a sleep is at first where those who end it have no fence between what they publish and their look whether anybody
+/// sleeps. What they publish at the moment of falling asleep may wait so long.
+pub const NAP: Duration = Duration::from_millis(1);
+
+/// Sleeps until the doorbell rings or the deadline has passed. It may end earlier. After [`Doorbell::doze`], which returned
+/// whether to sleep in `two` parts, and when nothing was ready.
+pub(crate) fn sleep_at(doorbell: &dyn Doorbell, two: bool, deadline: Option<Instant>) -> io::Result<()> {
+    let mut fds = [PollFd::from_borrowed_fd(doorbell.fd(), PollFlags::IN)];
+    let nap = two.then(|| Instant::now() + NAP);
+    if let Some(nap) = nap.filter(|nap| deadline.is_none_or(|deadline| *nap < deadline)) {
+        sleep(&mut fds, Some(nap))?;
+        if !fds[0].revents().is_empty() {
+            return Ok(());
+        }
+        doorbell.fence();
+        if doorbell.ready() {
+            return Ok(());
+        }
+    }
+    sleep(&mut fds, deadline)
+}
 
 /// Sleeps until one of the files is readable or the deadline has passed. A signal may end it early.
 pub(crate) fn sleep(fds: &mut [PollFd<'_>], deadline: Option<Instant>) -> io::Result<()> {

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{Timespec, epoll};
-use throughline_vi::Bell;
+use throughline_vi::{Bell, NAP};
 
 /// Looks between two questions for the time.
 const LOOKS: u32 = 64;
@@ -118,17 +118,33 @@ impl Parking {
         ready: impl Fn() -> bool,
     ) -> io::Result<()> {
         self.drain(bells.clone());
-        bells.clone().for_each(Bell::arm);
-        let result = if ready() { Ok(()) } else { self.wait(None) };
+        let mut dozing = None;
+        bells.clone().filter(|bell| bell.doze()).for_each(|bell| dozing = Some(bell));
+        let result = if ready() { Ok(()) } else { self.sleep_on(dozing, ready) };
         bells.for_each(Bell::disarm);
         result
+    }
+
+    /// In two parts, if one of the bells wants that.
+    fn sleep_on(&self, dozing: Option<&Bell>, ready: impl Fn() -> bool) -> io::Result<()> {
+        if let Some(bell) = dozing {
+            let nap = Timespec { tv_sec: 0, tv_nsec: NAP.subsec_nanos().into() };
+            if self.wait(Some(&nap))? {
+                return Ok(());
+            }
+            bell.fence();
+            if ready() {
+                return Ok(());
+            }
+        }
+        self.wait(None).map(drop)
     }
 
     /// Looks, without sleeping, whether something happened that only the system knows: that a client is gone.
     pub(crate) fn look<'b>(&self, bells: impl Iterator<Item = &'b Bell> + Clone) -> io::Result<()> {
         let looked = self.wait(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
         self.drain(bells);
-        looked
+        looked.map(drop)
     }
 
     fn drain<'b>(&self, bells: impl Iterator<Item = &'b Bell> + Clone) {
@@ -137,23 +153,24 @@ impl Parking {
         }
     }
 
-    /// Until something happens, or as long as told. Bells that rang already are forgotten, and ring on.
-    fn wait(&self, timeout: Option<&Timespec>) -> io::Result<()> {
+    /// Until something happens, or as long as told; whether anything has. Bells that rang already are forgotten, and ring on.
+    fn wait(&self, timeout: Option<&Timespec>) -> io::Result<bool> {
         let mut events = [MaybeUninit::uninit(); AT_A_TIME];
         let happened = match epoll::wait(&self.epoll, &mut events, timeout) {
             Ok((events, _)) => events,
-            Err(rustix::io::Errno::INTR) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => return Ok(true),
             Err(error) => return Err(error.into()),
         };
         let mut rang = self.rang.borrow_mut();
         rang.clear();
+        let any = !happened.is_empty();
         for event in happened {
             match event.data.u64().checked_sub(1) {
                 Some(number) => rang.push(number as usize),
                 None => self.hear()?,
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     fn hear(&self) -> io::Result<()> {

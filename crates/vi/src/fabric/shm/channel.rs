@@ -2,6 +2,7 @@
 //! something came, and put themselves to sleep on it.
 
 use super::{
+    barrier,
     frame::Head,
     hello::{Control, Terms},
     lines::{LINE, Lines},
@@ -122,6 +123,8 @@ pub(crate) struct Channel {
     expected: AtomicU64,
     /// The sleep from which the peer was woken last.
     woken: AtomicU64,
+    /// See [`parking::must_wake`].
+    reached: u64,
     control: Mutex<Heard>,
     /// Whether the peer has stopped; the reason is among what was heard.
     stopped: AtomicU64,
@@ -133,6 +136,8 @@ pub(crate) struct Channel {
 impl Channel {
     pub(crate) fn new(own: Side, peer: Side, socket: OwnedFd, sleeper: Sleeper, waker: Waker) -> Self {
         let incoming = peer.lines();
+        let reached = if barrier::reaches_us() { parking::LOOKS_AGAIN } else { 0 };
+        own.parked().store(reached, Ordering::Release);
         Self {
             own,
             peer,
@@ -140,6 +145,7 @@ impl Channel {
             position: AtomicU64::new(0),
             expected: AtomicU64::new(0),
             woken: AtomicU64::new(0),
+            reached,
             control: Mutex::default(),
             stopped: AtomicU64::new(0),
             socket,
@@ -151,7 +157,8 @@ impl Channel {
     /// After something was published: wakes the peer if it sleeps.
     #[inline(always)]
     pub(crate) fn wake_peer(&self) {
-        if let Some(number) = parking::must_wake(self.peer.parked(), || self.woken.load(Ordering::Relaxed)) {
+        let woken = || self.woken.load(Ordering::Relaxed);
+        if let Some(number) = parking::must_wake(self.peer.parked(), self.reached, woken) {
             self.wake_from(number);
         }
     }
@@ -288,7 +295,18 @@ impl Doorbell for Channel {
 
     fn arm(&self) {
         self.publish_progress();
-        parking::announce(self.own.parked());
+        if parking::announce(self.own.parked()) {
+            barrier::everywhere();
+        }
+    }
+
+    fn doze(&self) -> bool {
+        self.publish_progress();
+        parking::doze(self.own.parked())
+    }
+
+    fn fence(&self) {
+        barrier::everywhere();
     }
 
     fn disarm(&self) {

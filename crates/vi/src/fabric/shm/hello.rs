@@ -4,7 +4,7 @@ use super::socket::{MESSAGE, Message};
 use crate::{CompletionError, MemoryHandle, Reliability, Rights};
 
 const MAGIC: &[u8; 4] = b"TLVI";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// What is said over the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

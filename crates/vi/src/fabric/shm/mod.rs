@@ -4,6 +4,7 @@
 //! maps them to read. What is read is read once and checked on the private copy. Nothing a peer writes into its memory
 //! can do more than break that one connection.
 
+mod barrier;
 mod channel;
 mod connect;
 mod elsewhere;

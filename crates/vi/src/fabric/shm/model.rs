@@ -64,7 +64,7 @@ impl Shared {
     }
 
     fn wake(&self) {
-        if parking::must_wake(&self.parked, || 0).is_some() {
+        if parking::must_wake(&self.parked, 0, || 0).is_some() {
             self.socket.notify();
         }
     }

@@ -7,7 +7,7 @@ use super::{
     frame::{self, Head, Kind, SMALL},
     lines::Lines,
 };
-use crate::sync::{Ordering, fetch_to_write, publish_before_loads};
+use crate::sync::{Ordering, fetch_to_write};
 
 /// The other side broke the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,13 +94,12 @@ impl Producer {
         }
         fill(&self.lines, self.next);
         // SYNC POINT: frame. Pairs with `Consumer::take_small`.
-        publish_before_loads(self.lines.head(self.next), frame::small_to_word(len, self.next));
+        self.lines.head(self.next).store(frame::small_to_word(len, self.next), Ordering::Release);
         self.next += 1;
         true
     }
 
-    /// Publishes a frame, for which there is room. Later loads of this thread come after the publication, so that one may
-    /// look whether the consumer sleeps.
+    /// Publishes a frame, for which there is room.
     #[inline]
     pub(crate) fn push<'a>(&mut self, head: Head, immediate: u32, parts: impl IntoIterator<Item = &'a [u8]>) {
         let padding = self.padding(head.lines());
@@ -158,7 +157,7 @@ impl Producer {
     #[inline(always)]
     fn publish(&mut self, head: Head) {
         // SYNC POINT: frame. Pairs with `Consumer::peek`.
-        publish_before_loads(self.lines.head(self.next), head.to_word(self.next));
+        self.lines.head(self.next).store(head.to_word(self.next), Ordering::Release);
         self.next += head.lines();
     }
 
