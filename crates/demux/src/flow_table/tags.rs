@@ -11,21 +11,22 @@ pub(super) const GROUP: usize = if cfg!(loom) { 8 } else { 16 };
 /// Groups per block.
 pub(super) const GROUPS: u32 = (BLOCK / GROUP) as u32;
 
-/// What tells keys of a group apart: 8 bits of a hash, the highest of a word. 0 counts as 1, since 0 marks empty places.
+/// What tells keys of a group apart: the upper half of a word of a hash. Beside a record 8 bits of it are kept; which, its
+/// place says, so that a vector of all places takes one step. 0 counts as 1, since 0 marks empty places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tag(u64);
 
 impl Tag {
-    /// Of a word whose lower bits don't matter.
+    /// Of a word whose lower half does not matter.
     #[inline(always)]
     pub(super) fn of(word: u64) -> Self {
         Self(word)
     }
 
-    /// As it is kept beside a record.
+    /// As it is kept beside a record in this place of a group.
     #[inline(always)]
-    fn kept(self) -> u8 {
-        (self.0 >> 56).max(1) as u8
+    fn kept(self, at: usize) -> u8 {
+        ((self.0 >> (u32::BITS as usize + at % size_of::<u32>() * 8)) as u8).max(1)
     }
 
     /// Which of so many kinds it is, a power of two.
@@ -77,7 +78,7 @@ impl TagGroup {
         let word = &self.0[at / LANES];
         let shift = at % LANES * 8;
         let others = word.load(Ordering::Relaxed) & !(0xff << shift);
-        word.store(others | u64::from(kept(tag)) << shift, Ordering::Release);
+        word.store(others | u64::from(kept(tag, at)) << shift, Ordering::Release);
     }
 
     /// As [`set`](Self::set), in one step.
@@ -91,14 +92,14 @@ impl TagGroup {
         }
         let byte = if cfg!(target_endian = "big") { at ^ (LANES - 1) } else { at };
         // SAFETY: a byte of these words, which are atomics, so that shared borrows may write to them.
-        unsafe { core::ptr::from_ref(&self.0).cast::<u8>().cast_mut().add(byte % GROUP).write(kept(tag)) }
+        unsafe { core::ptr::from_ref(&self.0).cast::<u8>().cast_mut().add(byte % GROUP).write(kept(tag, at)) }
     }
 }
 
-/// As it is kept beside a record, or where there is none.
+/// As it is kept beside a record in this place of a group, or where there is none.
 #[inline(always)]
-fn kept(tag: Option<Tag>) -> u8 {
-    tag.map_or(EMPTY, Tag::kept)
+fn kept(tag: Option<Tag>, at: usize) -> u8 {
+    tag.map_or(EMPTY, |tag| tag.kept(at))
 }
 
 /// A copy of the tags of a group.
@@ -127,7 +128,7 @@ use sse2::{equal, matching};
 mod sse2 {
     use core::arch::x86_64::{
         __m128i, _mm_cmpeq_epi8, _mm_cvtsi64_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_set_epi64x,
-        _mm_set1_epi8, _mm_shuffle_epi32, _mm_shufflehi_epi16, _mm_unpacklo_epi8,
+        _mm_set1_epi8, _mm_shuffle_epi32,
     };
 
     use super::{Tag, WORDS};
@@ -138,15 +139,12 @@ mod sse2 {
         unsafe { equal_bytes(tags, kept_everywhere(tag)) }
     }
 
-    /// The tag in each of 16 bytes.
+    /// The tag as it is kept in each of 16 places.
     #[target_feature(enable = "sse2")]
     #[inline]
     fn kept_everywhere(tag: Tag) -> __m128i {
-        let word = _mm_cvtsi64_si128(tag.0.cast_signed());
-        // The highest of its eight bytes, twice; then that pair four times, and those eight bytes twice.
-        let pairs =
-            _mm_shufflehi_epi16::<0xff>(_mm_max_epu8(_mm_unpacklo_epi8(word, word), _mm_set1_epi8(1)));
-        _mm_shuffle_epi32::<0xff>(pairs)
+        let word = _mm_max_epu8(_mm_cvtsi64_si128(tag.0.cast_signed()), _mm_set1_epi8(1));
+        _mm_shuffle_epi32::<0x55>(word)
     }
 
     #[inline(always)]
@@ -173,17 +171,23 @@ mod swar {
 
     #[inline(always)]
     pub(super) fn matching(tags: [u64; super::WORDS], tag: super::Tag) -> u16 {
-        equal(tags, tag.kept())
+        let kept = core::array::from_fn(|at| tag.kept(at));
+        equal_word(tags, u64::from_le_bytes(kept))
     }
 
     #[inline(always)]
     pub(super) fn equal(tags: [u64; super::WORDS], tag: u8) -> u16 {
-        tags.iter().rev().fold(0, |matching, &word| matching << 8 | eight(word, tag))
+        equal_word(tags, u64::from(tag) * 0x0101_0101_0101_0101)
     }
 
     #[inline(always)]
-    fn eight(tags: u64, tag: u8) -> u16 {
-        let differing = tags ^ (u64::from(tag) * 0x0101_0101_0101_0101);
+    fn equal_word(tags: [u64; super::WORDS], wanted: u64) -> u16 {
+        tags.iter().rev().fold(0, |matching, &word| matching << 8 | eight(word, wanted))
+    }
+
+    #[inline(always)]
+    fn eight(tags: u64, wanted: u64) -> u16 {
+        let differing = tags ^ wanted;
         // The top bit of each lane that is zero; no carry leaves a lane, so it is exact.
         let zero = !(((differing & LOW7) + LOW7) | differing | LOW7);
         // Gathers bit 0 of lane n into bit 56 + n.
@@ -197,7 +201,16 @@ mod tests {
 
     #[test]
     fn matches_are_exact_and_in_place() {
-        const TAGS: [u64; 8] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff];
+        const TAGS: [u64; 8] = [
+            0,
+            0x0001_0203,
+            0x0101_0101,
+            0x7f80_7f80,
+            0x8081_8281,
+            0x8180_0000,
+            0xfeff_00fe,
+            u32::MAX as u64,
+        ];
         let mut random = 1u64;
         for _ in 0..if cfg!(miri) { 10 } else { 1_000 } {
             let groups = [(); 2].map(|()| TagGroup::new());
@@ -205,20 +218,21 @@ mod tests {
             for (at, kept) in expected.iter_mut().enumerate() {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let tag = Tag::of(TAGS[(random >> 60) as usize % 8] << 56 | 5);
+                let tag = Tag::of(TAGS[(random >> 60) as usize % 8] << 32 | 5);
                 let tag = (random >> 58 & 3 != 0).then_some(tag);
                 groups[0].set(at, tag);
                 // SAFETY: there is no other thread.
                 unsafe { groups[1].set_still(at, tag) };
-                *kept = super::kept(tag);
+                *kept = super::kept(tag, at);
             }
             // SAFETY: as above.
             for tags in groups.iter().flat_map(|group| [group.load(), unsafe { group.load_still() }]) {
                 let bits = |tag| (0..GROUP).filter(|&at| expected[at] == tag).map(|at| 1 << at).sum::<u16>();
                 assert_eq!((tags.empty(), swar::equal(tags.0, EMPTY)), (bits(EMPTY), bits(EMPTY)));
-                for tag in TAGS.map(|tag| Tag::of(tag << 56)) {
-                    assert_eq!(tags.matching(tag), bits(tag.kept()));
-                    assert_eq!(swar::matching(tags.0, tag), bits(tag.kept()));
+                for tag in TAGS.map(|tag| Tag::of(tag << 32)) {
+                    let matching =
+                        (0..GROUP).filter(|&at| expected[at] == tag.kept(at)).map(|at| 1 << at).sum();
+                    assert_eq!((tags.matching(tag), swar::matching(tags.0, tag)), (matching, matching));
                 }
             }
         }
