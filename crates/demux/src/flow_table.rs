@@ -162,7 +162,7 @@ impl<R: FlowRecord> FlowTable<R> {
 
     /// Asks for the memory that removals and insertions of these keys need, which then wait for it together. Worth it before
     /// a few dozen changes, whose memory the nearest cache has room for; [`get_batch`](Self::get_batch) does as much for
-    /// lookups. Does nothing in a table of less than 4 MiB, for which the caches are fast enough.
+    /// lookups. Does nothing in a table of less than 1 MiB, for which the caches are fast enough.
     #[inline]
     pub fn prefetch(&self, keys: &[R::Key]) {
         self.table.prefetch(keys);
@@ -172,7 +172,7 @@ impl<R: FlowRecord> FlowTable<R> {
     ///
     /// # Errors
     /// See [`FlowInsertError`]; the table is unchanged.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
         self.table.insert_new(record)
     }

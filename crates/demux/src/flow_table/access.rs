@@ -24,8 +24,9 @@ pub(super) trait Access<R: FlowRecord>: Sized {
     /// as in another place is about to be found here only.
     fn touch(&self, block: u32);
 
-    /// One of these empty places of a group, of which there is one at least: it is about to be written.
-    fn take(&self, group: Group, empty: u16) -> Place;
+    /// One of these empty places of a group, of which there is one at least: it is about to be written. Counted from
+    /// the group's first.
+    fn take(&self, group: Group, empty: u16) -> u32;
 
     /// The tag of this place has been cleared.
     fn cleared(&self, place: Place);
@@ -77,8 +78,8 @@ impl<R: FlowRecord> Access<R> for Alone {
     fn touch(&self, _: u32) {}
 
     #[inline(always)]
-    fn take(&self, group: Group, empty: u16) -> Place {
-        group.place(empty.trailing_zeros())
+    fn take(&self, _: Group, empty: u16) -> u32 {
+        empty.trailing_zeros()
     }
 
     #[inline(always)]

@@ -20,7 +20,7 @@ const NEAR: usize = 300 << 10;
 
 /// Bytes of a table from which on it pays to ask for what changes need: a cache that is large enough for less is nearly as
 /// fast as asking.
-const FAR: usize = 4 << 20;
+const FAR: usize = 1 << 20;
 
 /// Bytes of a table from which on waiting for two records takes longer than being wrong about one.
 const FARTHER: usize = 128 << 20;

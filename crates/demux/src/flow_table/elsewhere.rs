@@ -41,7 +41,15 @@ impl Elsewhere {
 
     /// One such key less, after that was so.
     pub(super) fn returns(&self, tag: Tag) {
-        self.change(tag, |count| count - 1);
+        self.returns_if(true, tag);
+    }
+
+    /// As [`returns`](Self::returns), or not; without a branch.
+    #[inline(always)]
+    pub(super) fn returns_if(&self, returned: bool, tag: Tag) {
+        let counts = self.0.load(Ordering::Relaxed);
+        let returned = returned & (counts >> shift(tag) & MOST != MOST);
+        self.0.store(counts - (u32::from(returned) << shift(tag)), Ordering::Release);
     }
 
     #[inline(always)]

@@ -19,16 +19,23 @@ const GROWTHS_FOR_ROOM: usize = 8;
 pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
     let home = table.extent.first(hash);
     let empty = table.empty(home);
-    if empty != 0 { Some(home.place(empty.trailing_zeros())) } else { find_elsewhere(table, hash) }
+    if empty != 0 { Some(home.place(empty.trailing_zeros())) } else { find_elsewhere(table, home, hash) }
 }
 
 /// As [`find`], where the group it prefers is full.
-#[cold]
-#[inline(never)]
+#[inline(always)]
 pub(super) fn find_elsewhere<R: FlowRecord, A: Access<R>>(
     table: &mut Table<R, A>,
+    home: Group,
     hash: Hash,
 ) -> Option<Place> {
+    evict(table, home).or_else(|| in_block(table, home)).or_else(|| find_far(table, hash))
+}
+
+/// As [`find`], where there is no place in the first block.
+#[cold]
+#[inline(never)]
+fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
     for _ in 0..GROWTHS_FOR_ROOM {
         let (first, second) = (table.extent.first(hash), table.extent.second(hash));
         let place =
@@ -46,14 +53,21 @@ pub(super) fn find_elsewhere<R: FlowRecord, A: Access<R>>(
 
 /// Empties a place of a full group that holds a record which prefers another: that is away from home in any place. So
 /// as few records as possible are, whatever came and went.
+#[inline(always)]
 fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> Option<Place> {
-    let strangers = table.strangers_in(group);
-    let from = (strangers != 0).then(|| group.place(strangers.trailing_zeros()))?;
+    let from = group.place(table.strangers_in(group).lowest()?);
     let hash = table.hash_at(from);
-    let to =
-        in_block(table, table.extent.first(hash)).or_else(|| in_block(table, table.extent.second(hash)))?;
-    table.relocate(from, to, hash);
+    let home = table.extent.first(hash);
+    let to = in_block(table, home).or_else(|| in_second(table, hash))?;
+    table.relocate_stranger(from, to, home, hash);
     Some(from)
+}
+
+/// An empty place in the second block of a hash.
+#[cold]
+#[inline(never)]
+fn in_second<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, hash: Hash) -> Option<Place> {
+    in_block(table, table.extent.second(hash))
 }
 
 /// Asks for what [`find`] will look at, where the group that a record prefers is full.
@@ -66,6 +80,7 @@ pub(super) fn prefetch<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: 
 }
 
 /// An empty place of the block, in this group if it has one.
+#[inline(always)]
 pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) -> Option<Place> {
     let empty = table.empty_in_block(group.block()).rotate_right(group.shift());
     empty.lowest().map(|at| Place::new(group.block(), (at + group.shift()) % u64::BITS))

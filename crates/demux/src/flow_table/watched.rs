@@ -119,13 +119,13 @@ impl<R: PlainRecord> Access<R> for Watched {
 
     /// Places that were cleared need no touch if there was one since; so these are taken first.
     #[inline(always)]
-    fn take(&self, group: Group, empty: u16) -> Place {
+    fn take(&self, group: Group, empty: u16) -> u32 {
         let cleared = self.cleared_in(group.block()).load(Ordering::Relaxed);
         let others = empty & !((cleared >> group.shift()) as u16);
         if others == 0 {
             Access::<R>::touch(self, group.block());
         }
-        group.place(if others == 0 { empty } else { others }.trailing_zeros())
+        if others == 0 { empty } else { others }.trailing_zeros()
     }
 
     #[inline(always)]

@@ -6,69 +6,96 @@ use super::Table;
 use crate::flow_table::{
     FlowInsertError, FlowRecord,
     access::Access,
+    bits::Bits,
     hash::Hash,
     place::{Group, Place},
     resize, room,
     tags::Tag,
 };
 
+/// Why a record is not inserted.
+enum Refusal {
+    Duplicate,
+    Full,
+}
+
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Puts a record into a place, unless its key has one.
-    #[inline]
+    ///
+    /// Who removes and inserts waits for the records that are removed, for as many at once as the processor sees ahead:
+    /// so instructions count, and what is rare is elsewhere, behind one branch.
+    #[inline(always)]
     pub(in crate::flow_table) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
         let hash = self.hash_of(record.key());
-        if self.len >= self.most {
-            if self.len == self.limit {
-                return Err(self.refuse(record));
-            }
-            resize::grow(self);
-        }
         let home = self.extent.first(hash);
         let tags = self.store.access.tags(self.store.tags(home));
-        if self.find_from(home, tags.matching(hash.tag()), record.key(), hash, || (), |_, _| ()).is_some() {
-            return Err(FlowInsertError::Duplicate(record));
-        }
         let empty = tags.empty();
-        if empty == 0 {
-            return self.insert_elsewhere(record, hash);
+        let compared = (tags.matching(hash.tag()) != 0) | self.store.elsewhere(home).has(hash.tag());
+        if compared | (empty == 0) | (self.len >= self.most) {
+            return self.insert_late(record, home, hash);
         }
-        let place = self.store.access.take(home, empty);
-        self.store.access.write(self.store.record(place), record);
-        self.set_tag(place, Some(hash.tag()));
+        let at = self.store.access.take(home, empty);
+        self.store.access.write(self.store.record(home.place(at)), record);
+        self.store.access.set_tag(self.store.tags(home), at as usize, Some(hash.tag()));
         self.len += 1;
         Ok(())
     }
 
-    /// Puts a new record into a place, the group it prefers being full.
+    /// As [`insert_new`](Self::insert_new), whatever has to be done.
+    #[inline(always)]
+    fn insert_late(&mut self, record: R, home: Group, hash: Hash) -> Result<(), FlowInsertError<R>> {
+        match self.place_late(record.key(), home, hash) {
+            Ok(place) => {
+                self.store.access.write(self.store.record(place), record);
+                self.set_tag(place, Some(hash.tag()));
+                self.len += 1;
+                Ok(())
+            }
+            Err(Refusal::Duplicate) => Err(FlowInsertError::Duplicate(record)),
+            Err(Refusal::Full) => Err(FlowInsertError::Full(record)),
+        }
+    }
+
+    /// A place for the record of a key, which is about to be written, if it has none.
     #[cold]
     #[inline(never)]
-    fn insert_elsewhere(&mut self, record: R, hash: Hash) -> Result<(), FlowInsertError<R>> {
-        let Some(place) = room::find_elsewhere(self, hash) else { return Err(FlowInsertError::Full(record)) };
-        self.put(place, hash, |access, to| access.write(to, record));
-        self.len += 1;
-        Ok(())
-    }
-
-    /// Why there is no room for a record in a table that is full.
-    #[cold]
-    fn refuse(&self, record: R) -> FlowInsertError<R> {
-        match self.get(record.key(), || ()) {
-            Some(_) => FlowInsertError::Duplicate(record),
-            None => FlowInsertError::Full(record),
+    fn place_late(&mut self, key: &R::Key, mut home: Group, hash: Hash) -> Result<Place, Refusal> {
+        if self.len >= self.most {
+            if self.len == self.limit {
+                return Err(if self.find(key, hash).is_some() { Refusal::Duplicate } else { Refusal::Full });
+            }
+            resize::grow(self);
+            home = self.extent.first(hash);
         }
+        let tags = self.store.access.tags(self.store.tags(home));
+        if self.find_from(home, tags.matching(hash.tag()), key, hash, || (), |_, _| ()).is_some() {
+            return Err(Refusal::Duplicate);
+        }
+        let empty = tags.empty();
+        if empty != 0 {
+            return Ok(home.place(self.store.access.take(home, empty)));
+        }
+        let place = room::find_elsewhere(self, home, hash).ok_or(Refusal::Full)?;
+        self.take(place, self.extent.first(hash), hash);
+        Ok(place)
     }
 
     /// Fills an empty place in one of the two blocks of a hash.
     #[inline(always)]
     fn put(&mut self, to: Place, hash: Hash, write: impl FnOnce(&A, NonNull<R>)) {
-        let home = self.extent.first(hash);
-        self.store.access.touch(to.block());
+        self.take(to, self.extent.first(hash), hash);
         write(&self.store.access, self.store.record(to));
-        if to.group() != home {
-            self.store.elsewhere(home).leaves(hash.tag());
-            self.set_stranger(to, true);
-        }
         self.set_tag(to, Some(hash.tag()));
+    }
+
+    /// Says that an empty place in one of the two blocks of a hash is about to be filled, and counts its record.
+    #[inline(always)]
+    fn take(&mut self, place: Place, home: Group, hash: Hash) {
+        self.store.access.touch(place.block());
+        if place.group() != home {
+            self.store.elsewhere(home).leaves(hash.tag());
+            self.set_stranger(place, true);
+        }
     }
 
     /// Empties a place. Its record is the caller's.
@@ -106,6 +133,29 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.moved += 1;
     }
 
+    /// As [`relocate`](Self::relocate), of a record that is not in the group it prefers, which is `home`. Whether it gets
+    /// there nobody foresees.
+    #[inline(always)]
+    pub(in crate::flow_table) fn relocate_stranger(
+        &mut self,
+        from: Place,
+        to: Place,
+        home: Group,
+        hash: Hash,
+    ) {
+        let stranger = to.group() != home;
+        self.store.access.touch(to.block());
+        self.set_stranger(to, stranger);
+        // SAFETY: `from` is full and `to` empty, so these are two places, and the record has one owner afterwards.
+        unsafe { self.store.access.copy(self.store.record(from), self.store.record(to)) };
+        self.set_tag(to, Some(hash.tag()));
+        self.store.access.touch(to.block());
+        self.set_tag(from, None);
+        self.set_stranger(from, false);
+        self.store.elsewhere(home).returns_if(!stranger, hash.tag());
+        self.moved += 1;
+    }
+
     /// Puts a record in the place of the one with the same key, which it returns. One of the two can be found at every
     /// moment, if there is room for both.
     pub(in crate::flow_table) fn replace(&mut self, record: R) -> Option<R> {
@@ -135,9 +185,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
         let hash = self.hash_of(key);
         let home = self.extent.first(hash);
-        let matching = self.matching(home, hash.tag());
-        let place = self.find_from(home, matching, key, hash, || (), |place, _| place)?;
-        self.clear(place, home, hash);
+        let place = match self.matching(home, hash.tag()).lowest() {
+            // SAFETY: the tag matches, so the place is full; the reference ends here.
+            Some(at) if unsafe { self.record(home.place(at)) }.key() == key => {
+                self.store.access.set_tag(self.store.tags(home), at as usize, None);
+                self.store.access.cleared(home.place(at));
+                home.place(at)
+            }
+            _ => self.clear_late(key, home, hash)?,
+        };
         self.len -= 1;
         // SAFETY: the place held a record and is empty now, so the record is ours alone.
         let record = unsafe { self.store.record(place).read() };
@@ -145,5 +201,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             resize::shrink(self);
         }
         Some(record)
+    }
+
+    /// Empties the place of a key whose record is not in the first matching place of the group it prefers. The record is
+    /// the caller's.
+    #[cold]
+    #[inline(never)]
+    fn clear_late(&mut self, key: &R::Key, home: Group, hash: Hash) -> Option<Place> {
+        let matching = self.matching(home, hash.tag());
+        let place = self.find_late(home, matching.others(), key, hash, &mut || ())?;
+        self.clear(place, home, hash);
+        Some(place)
     }
 }
