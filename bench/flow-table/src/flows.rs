@@ -32,7 +32,12 @@ pub struct Record {
 
 impl Record {
     pub fn of(flow: u64) -> Self {
-        Self { key: Tuple::of(flow), value: flow, zero: 0, more: [0; 4] }
+        Self::with(Tuple::of(flow), flow)
+    }
+
+    /// That of a flow whose key is known.
+    pub fn with(key: Tuple, flow: u64) -> Self {
+        Self { key, value: flow, zero: 0, more: [0; 4] }
     }
 }
 

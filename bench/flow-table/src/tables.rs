@@ -19,7 +19,7 @@ pub trait Table {
     fn batch(&self, keys: &[Tuple], batch: usize) -> u64;
 }
 
-/// The keys of at most 64 flows.
+/// The keys of at most 64 flows: made once for those that ask for memory by them and then use them.
 fn keys(flows: &Range<u64>) -> ([Tuple; 64], usize) {
     let mut keys = [Tuple::default(); 64];
     keys.iter_mut().zip(flows.clone()).for_each(|(key, flow)| *key = Tuple::of(flow));
@@ -48,12 +48,15 @@ impl Table for Ours {
     }
 
     fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
-        for flows in [&gone, &come] {
-            let (keys, count) = keys(flows);
-            self.0.prefetch(&keys[..count]);
+        let [(old, olds), (new, news)] = [keys(&gone), keys(&come)];
+        self.0.prefetch(&old[..olds]);
+        self.0.prefetch(&new[..news]);
+        for key in &old[..olds] {
+            self.0.remove(key).expect("it is there");
         }
-        gone.for_each(|flow| self.remove(flow));
-        come.for_each(|flow| self.insert(flow));
+        for (&key, flow) in new[..news].iter().zip(come) {
+            self.0.insert(Record::with(key, flow)).ok().expect("there is room");
+        }
     }
 
     fn single(&self, keys: &[Tuple]) -> u64 {
@@ -163,13 +166,20 @@ pub mod absl {
         }
 
         fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
-            for flows in [&gone, &come] {
-                let (keys, count) = keys(flows);
-                // SAFETY: as above, for as many keys as there are.
-                unsafe { absl_prefetch(self.0, keys.as_ptr(), count) }
+            let [(old, olds), (new, news)] = [keys(&gone), keys(&come)];
+            // SAFETY: as above, for as many keys as there are.
+            unsafe {
+                absl_prefetch(self.0, old.as_ptr(), olds);
+                absl_prefetch(self.0, new.as_ptr(), news);
             }
-            gone.for_each(|flow| self.remove(flow));
-            come.for_each(|flow| self.insert(flow));
+            for key in &old[..olds] {
+                // SAFETY: as above.
+                assert!(unsafe { absl_remove(self.0, key) });
+            }
+            for (key, flow) in new[..news].iter().zip(come) {
+                // SAFETY: as above.
+                assert!(unsafe { absl_insert(self.0, key, flow) });
+            }
         }
 
         fn single(&self, keys: &[Tuple]) -> u64 {
