@@ -93,10 +93,10 @@ pub enum FlowInsertError<R> {
 ///
 /// # When to take another
 ///
-/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is as fast, or a
-/// twentieth faster, and from half a million on where records come and go as often as they are looked up, unless changes
-/// come in batches that [`prefetch`](Self::prefetch) is told of; lookups one at a time differ little, unless this one has
-/// huge pages and the other has not. See the
+/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is as fast. Once the
+/// records are not in the cache it takes two thirds to three quarters of the time where they come and go one at a time, since
+/// half of its places are empty; but longer where changes come in batches that [`prefetch`](Self::prefetch) is told of.
+/// Lookups one at a time differ little, unless this one has huge pages and the other has not. See the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-23/flow-table.md) beside other tables.
 ///
 /// # Memory and threads
@@ -178,7 +178,7 @@ impl<R: FlowRecord> FlowTable<R> {
     }
 
     /// Takes a record out.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, key: &R::Key) -> Option<R> {
         self.table.remove(key)
     }

@@ -180,8 +180,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         Some(old)
     }
 
-    /// Takes out the record of a key.
-    #[inline]
+    /// Takes out the record of a key. Always inlined: who has no use for the record does not read it then.
+    #[inline(always)]
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
         let hash = self.hash_of(key);
         let home = self.extent.first(hash);
