@@ -12,7 +12,8 @@ use throughline_vi::SMALL_MESSAGE;
 use throughline_wire::{ADDRESSED_BYTES, Kind};
 
 use crate::arguments::Rewrite;
-use crate::call_future::CallFuture;
+use crate::call_future::{Call, CallFuture};
+use crate::call_pool::Pooled;
 use crate::exception::{Kind as Exception, OperationError, SystemException};
 use crate::interface::Operation;
 use crate::invoke::{Outcome, broken, failed, read_results};
@@ -54,15 +55,14 @@ pub type Decoder<T> = fn(&mut Reader<'_>) -> Result<T, DecodeError>;
 #[must_use = "whether a call succeeded is known when it has been waited for"]
 pub struct Begun<'r, T, E> {
     reference: &'r ObjectRef,
-    course: Course<T, E>,
+    /// Of a call on a link of the thread's, until that is over.
+    ticket: Option<Ticket>,
+    /// Of any other call, what a future keeps of it.
+    future: Option<Box<Call>>,
+    decode: Decoder<T>,
     /// Of the thread that has begun it.
     thread: PhantomData<*const ()>,
-}
-
-enum Course<T, E> {
-    Near(Ticket, Decoder<T>),
-    Future(CallFuture<E, Decoder<T>>),
-    Over,
+    error: PhantomData<fn() -> E>,
 }
 
 impl ObjectRef {
@@ -81,11 +81,11 @@ impl ObjectRef {
         let encoded = encode(&mut body_writer(Output::memory(&mut message, &mut used, &mut overflow)));
         let small = encoded.is_ok() && overflow.is_empty();
         let ticket = if small { self.begin_near(&operation, &mut message, used, rewrite) } else { None };
-        let begun = |course| Begun { reference: self, course, thread: PhantomData };
-        match ticket {
-            Some(ticket) => begun(Course::Near(ticket, decode)),
-            None => begun(self.begin_otherwise(operation, encode, decode, rewrite)),
-        }
+        let future = match ticket {
+            Some(_) => None,
+            None => self.begin_otherwise::<T, E>(operation, encode, decode, rewrite).into_box(),
+        };
+        Begun { reference: self, ticket, future, decode, thread: PhantomData, error: PhantomData }
     }
 
     #[cold]
@@ -96,8 +96,8 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
         decode: Decoder<T>,
         rewrite: Option<Rewrite>,
-    ) -> Course<T, E> {
-        Course::Future(self.call_async(operation, encode, decode).begun(rewrite))
+    ) -> Pooled {
+        self.call_async::<T, E, _>(operation, encode, decode).begun(rewrite)
     }
 
     /// Sends the request, if that can be done at once.
@@ -150,29 +150,30 @@ impl<T, E: OperationError> Begun<'_, T, E> {
     #[inline]
     pub fn wait(mut self) -> Result<T, E> {
         let mut small = SmallReply::EMPTY;
-        match std::mem::replace(&mut self.course, Course::Over) {
-            Course::Near(ticket, decode) => match window::wait(ticket, &mut small) {
-                Waited::Small => {
-                    let reader = small.reader().with_context(self.reference.orb().weak());
-                    read_results(reader, small.user, decode)
-                }
-                Waited::Other(outcome) => self.conclude(outcome.0, outcome.1, decode),
-            },
-            Course::Future(future) => block_on(future),
-            Course::Over => Err(SystemException::bad_param().detail("waited for twice").into()),
+        let Some(ticket) = self.ticket.take() else { return self.wait_otherwise() };
+        match window::wait(ticket, &mut small) {
+            Waited::Small => {
+                let reader = small.reader().with_context(self.reference.orb().weak());
+                read_results(reader, small.user, self.decode)
+            }
+            Waited::Other(outcome) => self.conclude(outcome.0, outcome.1),
         }
     }
 
     #[cold]
-    fn conclude(
-        &self,
-        plan: Plan,
-        outcome: Result<PipeReply, PipeFailure>,
-        decode: Decoder<T>,
-    ) -> Result<T, E> {
+    #[inline(never)]
+    fn wait_otherwise(mut self) -> Result<T, E> {
+        match self.future.take() {
+            Some(call) => block_on(CallFuture::of_call(Pooled::of(call), self.decode)),
+            None => Err(SystemException::bad_param().detail("waited for twice").into()),
+        }
+    }
+
+    #[cold]
+    fn conclude(&self, plan: Plan, outcome: Result<PipeReply, PipeFailure>) -> Result<T, E> {
         match self.outcome(outcome) {
-            Ok(Some(reply)) => Outcome::Native(reply).read(self.reference, decode),
-            Ok(None) => block_on(CallFuture::again(self.reference, &plan, decode)),
+            Ok(Some(reply)) => Outcome::Native(reply).read(self.reference, self.decode),
+            Ok(None) => block_on(CallFuture::again(self.reference, &plan, self.decode)),
             Err(exception) => Err(exception.into()),
         }
     }
@@ -205,12 +206,22 @@ impl<T, E: OperationError> Begun<'_, T, E> {
 }
 
 impl<T, E> Drop for Begun<'_, T, E> {
-    #[inline]
+    /// In two words, wherever a call might be dropped: were it handed on by its address, it would have to be put together in
+    /// memory, and be copied from there before it has left the processor's store buffer.
+    #[inline(always)]
     fn drop(&mut self) {
-        if let Course::Near(ticket, _) = &self.course {
-            window::forget(*ticket);
+        let (ticket, future) = (self.ticket.take(), self.future.take());
+        if ticket.is_some() || future.is_some() {
+            forget(ticket, future);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn forget(ticket: Option<Ticket>, future: Option<Box<Call>>) {
+    ticket.into_iter().for_each(window::forget);
+    drop(future.map(Pooled::of));
 }
 
 impl<T, E> std::fmt::Debug for Begun<'_, T, E> {

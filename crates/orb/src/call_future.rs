@@ -91,11 +91,16 @@ where
 }
 
 impl<E, D> CallFuture<E, D> {
-    /// The call begun, for [`Begun`](crate::Begun).
-    pub(crate) fn begun(mut self, rewrite: Option<Rewrite>) -> Self {
+    /// The call begun, for [`Begun`](crate::Begun), which knows the rest.
+    pub(crate) fn begun(mut self, rewrite: Option<Rewrite>) -> Pooled {
         self.call.rewrite = rewrite;
         self.call.begin();
-        self
+        self.call
+    }
+
+    /// The future of a call that was [begun](Self::begun).
+    pub(crate) fn of_call(call: Pooled, decode: D) -> Self {
+        Self { call, decode: Some(decode), error: std::marker::PhantomData }
     }
 
     /// A call that was begun otherwise and not carried out.
@@ -106,7 +111,7 @@ impl<E, D> CallFuture<E, D> {
         // As it is in requests by the native protocol.
         call.code_sets = CodeSets::UNICODE;
         call.writer().write_bytes(plan.arguments());
-        CallFuture { call, decode: Some(decode), error: std::marker::PhantomData }
+        Self::of_call(call, decode)
     }
 
     /// The same call, whose arguments can be marshaled anew for a server with other code sets. Without this, a call with

@@ -32,6 +32,16 @@ impl Pooled {
         let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
         Self(Some(spare.unwrap_or_else(another)))
     }
+
+    /// The box alone, for a while: as long as it is not [back](Self::of), it would not be kept for another call.
+    pub(crate) fn into_box(mut self) -> Option<Box<Call>> {
+        self.0.take()
+    }
+
+    /// A call that was in a box alone.
+    pub(crate) fn of(call: Box<Call>) -> Self {
+        Self(Some(call))
+    }
 }
 
 impl Deref for Pooled {

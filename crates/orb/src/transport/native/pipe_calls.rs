@@ -50,18 +50,20 @@ enum Stage {
     Other,
 }
 
+/// In this order: what every call needs, a note of 80 octets included, are two lines of the processor's cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Entry<X> {
     /// The number of the call that is here, or that will be here next.
     id: u32,
-    stage: Stage,
     /// The next free place, of one that is free.
     next: u32,
-    deadline: Option<Instant>,
+    stage: Stage,
     waker: Option<Waker>,
+    deadline: Option<Instant>,
+    note: X,
     small: SmallReply,
     other: Option<Result<PipeReply, PipeFailure>>,
-    note: X,
 }
 
 /// The table. Whoever has it may note something of each call.
