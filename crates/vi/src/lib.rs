@@ -81,6 +81,8 @@ mod descriptor;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
+mod exclusive;
+#[cfg(not(loom))]
 mod fabric;
 #[cfg(not(loom))]
 mod memory;
@@ -101,6 +103,7 @@ pub use {
     completion_queue::CompletionQueue,
     descriptor::{Completion, Operation, ReceiveDescriptor, RemoteAddress, Segments, SendDescriptor},
     error::{CompletionError, ConnectError, PostError, PostRefused, ResourceError, WaitError},
+    exclusive::{Exclusive, Held},
     fabric::local::{Faults, LocalNetwork},
     fabric::{NAP, SMALL_MESSAGE},
     memory::{Buffer, MemoryHandle, OutsideWindow, Region, Rights, Window},

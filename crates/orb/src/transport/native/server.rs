@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use throughline_giop::NativeAddress;
+use throughline_vi::Exclusive;
 
 use self::line::Line;
 use super::link::{Link, LinkError, LinkOptions};
@@ -248,7 +249,7 @@ impl Shared {
             bell,
             process: link.process(),
             server: Arc::downgrade(self),
-            link: Mutex::new(link),
+            link: Exclusive::new(link),
         });
         *lines = lines.iter().cloned().chain([line]).collect();
         drop(lines);

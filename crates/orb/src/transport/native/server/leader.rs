@@ -70,7 +70,7 @@ impl Shared {
             self.changes.load(Ordering::Acquire) != seen
                 || !self.roles.lasts(term)
                 // A link whose servant still runs, with another worker, is that worker's.
-                || lines.iter().any(|line| line.bell.ready() && line.link.try_lock().is_ok())
+                || lines.iter().any(|line| line.bell.ready() && line.link.try_lock().is_some())
         });
         self.roles.wake();
         slept

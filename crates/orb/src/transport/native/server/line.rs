@@ -1,23 +1,22 @@
 //! One client's link, as a server has it.
 
+use std::sync::Weak;
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Mutex, Weak};
 
 use throughline_cdr::Output;
 use throughline_giop::MessageHeader;
-use throughline_vi::Bell;
+use throughline_vi::{Bell, Exclusive};
 
 use super::super::link::{Foresight, Link};
 use super::{CALLER, Shared};
 use crate::lane_pool::Origin;
-use crate::transport::reactor::lock;
 
 /// So many looks at the only line follow those of a turn.
 const STAY: u32 = 256;
 
 /// One client's link.
 pub(super) struct Line {
-    pub(super) link: Mutex<Link>,
+    pub(super) link: Exclusive<Link>,
     pub(super) bell: Bell,
     /// The client's process, if it is on this machine.
     pub(super) process: Option<u32>,
@@ -41,7 +40,7 @@ impl Line {
 
     /// The server stops while servants that this client called may still run: nobody will have their answers.
     pub(super) fn abandon(&self) {
-        if let Ok(mut link) = self.link.try_lock()
+        if let Some(mut link) = self.link.try_lock()
             && link.has_errands()
         {
             link.abort();
@@ -55,7 +54,7 @@ impl Origin for Line {
         CALLER.set(self.process);
         server.handle(message, Output::vector(out));
         CALLER.set(None);
-        let sent = lock(&self.link).hand_back(out);
+        let sent = self.link.lock().hand_back(out);
         if let Err(error) = sent {
             server.end(self, &error);
         }

@@ -1,9 +1,10 @@
 //! What a leader does with the messages of one link.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, TryLockError};
 
 use throughline_cdr::Output;
+use throughline_vi::Held;
 use throughline_wire::Flags;
 
 use super::super::link::{Desk, Foresight, Link, LinkError, Taken};
@@ -13,7 +14,6 @@ use super::{CALLER, Shared};
 use crate::lane_pool::Origin;
 use crate::native::Recent;
 use crate::placement::Placed;
-use crate::transport::reactor::lock;
 
 /// So many messages of one link are served before others are looked at.
 const TURN: usize = 32;
@@ -50,12 +50,8 @@ impl Shared {
         memory: &mut Memory<'s>,
         mut lingers: bool,
     ) -> bool {
-        let mut link = match line.link.try_lock() {
-            Ok(link) => link,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // Another worker is in a servant that this link called.
-            Err(TryLockError::WouldBlock) => return false,
-        };
+        // Otherwise another worker is in a servant that this link called.
+        let Some(mut link) = line.link.try_lock() else { return false };
         if self.dispatcher.has_lanes() {
             return self.serve_beside_lanes(line, link, term, &mut memory.overflow);
         }
@@ -91,7 +87,7 @@ impl Shared {
     fn serve_beside_lanes<'l>(
         &self,
         line: &'l Arc<Line>,
-        mut link: MutexGuard<'l, Link>,
+        mut link: Held<'l, Link>,
         term: Term,
         overflow: &mut Vec<u8>,
     ) -> bool {
@@ -128,10 +124,10 @@ impl Shared {
     fn run_received<'l>(
         &self,
         line: &'l Line,
-        mut link: MutexGuard<'l, Link>,
+        mut link: Held<'l, Link>,
         term: Term,
         overflow: &mut Vec<u8>,
-    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+    ) -> Result<Option<Held<'l, Link>>, LinkError> {
         // Whoever brings the answer to a message that was lent needs the link.
         let shared = Flags::peek(link.received()).has(Flags::CONCURRENT) || link.has_errands();
         if shared && link.can_check_out() {
@@ -147,10 +143,10 @@ impl Shared {
     #[inline(always)]
     fn run_alone<'s, 'l>(
         &'s self,
-        mut link: MutexGuard<'l, Link>,
+        mut link: Held<'l, Link>,
         term: Term,
         Memory { desk, recent, overflow, .. }: &mut Memory<'s>,
-    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+    ) -> Result<Option<Held<'l, Link>>, LinkError> {
         self.roles.beat(term);
         desk.answer(overflow, |request, output| {
             self.dispatcher.handle_native(recent, request, output, self.limit);
@@ -166,21 +162,23 @@ impl Shared {
     fn run_from_desk<'s, 'l>(
         &'s self,
         line: &'l Line,
-        link: MutexGuard<'l, Link>,
+        link: Held<'l, Link>,
         term: Term,
         Memory { desk, recent, overflow, .. }: &mut Memory<'s>,
-    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+    ) -> Result<Option<Held<'l, Link>>, LinkError> {
         drop(link);
         self.roles.beat(term);
+        // Looked for now, the next request arrives while the servant runs.
+        let others_wait = line.bell.ready();
         desk.answer(overflow, |request, output| {
             self.dispatcher.handle_native(recent, request, output, self.limit);
         });
-        if !self.roles.lasts(term) || !line.bell.ready() {
+        if !self.roles.lasts(term) || !others_wait {
             recent.forget();
         }
-        let mut link = line.link.try_lock().unwrap_or_else(|_| {
+        let mut link = line.link.try_lock().unwrap_or_else(|| {
             recent.forget();
-            lock(&line.link)
+            line.link.lock()
         });
         let sent = link.send_from(desk, overflow, || recent.forget());
         let leads = self.roles.beat(term);
@@ -193,10 +191,10 @@ impl Shared {
     fn run_errand<'l>(
         &self,
         line: &'l Line,
-        link: MutexGuard<'l, Link>,
+        link: Held<'l, Link>,
         term: Term,
         overflow: &mut Vec<u8>,
-    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+    ) -> Result<Option<Held<'l, Link>>, LinkError> {
         // Whoever takes no answers keeps this worker waiting, before and after; not the others, as long as the beat is odd.
         self.roles.beat(term);
         let ran = self.run_away(line, link, overflow);
@@ -208,13 +206,13 @@ impl Shared {
     fn run_away<'l>(
         &self,
         line: &'l Line,
-        mut link: MutexGuard<'l, Link>,
+        mut link: Held<'l, Link>,
         overflow: &mut Vec<u8>,
-    ) -> Result<MutexGuard<'l, Link>, LinkError> {
+    ) -> Result<Held<'l, Link>, LinkError> {
         let mut errand = link.check_out()?;
         drop(link);
         errand.answer(overflow, |request, output| self.handle(request, output));
-        let mut link = lock(&line.link);
+        let mut link = line.link.lock();
         link.check_in(errand, overflow)?;
         Ok(link)
     }
@@ -223,10 +221,10 @@ impl Shared {
     #[cold]
     fn answer_refused<'l>(
         &self,
-        mut link: MutexGuard<'l, Link>,
+        mut link: Held<'l, Link>,
         term: Term,
         answer: &mut Vec<u8>,
-    ) -> Result<Option<MutexGuard<'l, Link>>, LinkError> {
+    ) -> Result<Option<Held<'l, Link>>, LinkError> {
         self.roles.beat(term);
         link.lend();
         let sent = link.hand_back(answer);
