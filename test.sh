@@ -152,7 +152,7 @@ miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p thro
 
 # What of the Virtual Interfaces needs no memory of other processes. Miri's model of weak memory knows accesses of one size
 # only; a ring's lines are written as words and read as bytes.
-miri_vi() { miri "-Zmiri-disable-weak-memory-emulation" -p throughline-vi --lib "$@" -- memory:: shm::ring shm::hello; }
+miri_vi() { miri "-Zmiri-disable-weak-memory-emulation" -p throughline-vi --lib "$@" -- memory:: exclusive:: shm::ring shm::hello; }
 
 # The manipulation of data, messages, and the ring that is shared with the kernel, which a test plays.
 miri_stack() { miri "" -p throughline-stack --lib "$@" -- manipulate:: message:: device::packet::ring; }
