@@ -81,6 +81,8 @@ pub struct Connection<S, R> {
 struct Unsettled {
     header: AckHeader,
     came: Duration,
+    /// All packets of the peer's before are settled.
+    floor: u64,
 }
 
 /// What is known of the peer.

@@ -294,24 +294,32 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
         handled.then_some(slot)
     }
 
-    /// Posts a short message to a connection and writes the frame that brings it, to leave at once and before anything else;
-    /// [`transmit`](Self::transmit) is to be called soon afterwards. Gives it back if anything is in the way.
+    /// Writes the frame that brings a short message by a connection, to leave at once and before anything else; none if
+    /// anything is in the way. Afterwards [`short_left`](Self::short_left) is to be called.
     #[inline]
-    pub(crate) fn transmit_short(
-        &mut self,
+    pub(crate) fn write_short(
+        &self,
         slot: Slot,
         now: Duration,
-        message: S,
+        octets: &[u8],
         buffer: &mut [u8],
-    ) -> Result<(A, Transmit), S> {
-        let Self { places, sending, resets, .. } = self;
-        let entry = places.get_mut(slot.0 as usize).and_then(|place| place.entry.as_mut());
-        let Some(entry) = entry.filter(|_| resets.is_empty()) else { return Err(message) };
-        let transmit = entry.connection.transmit_lone(now, message, buffer)?;
+    ) -> Option<(A, Transmit)> {
+        let entry = self.places.get(slot.0 as usize)?.entry.as_ref().filter(|_| self.resets.is_empty())?;
+        Some((entry.address, entry.connection.write_lone(now, octets, buffer)?))
+    }
+
+    /// The frame that was [written](Self::write_short) at this time, so long, has left or is about to: posts its message.
+    /// [`transmit`](Self::transmit) is to be called soon afterwards.
+    #[inline]
+    pub(crate) fn short_left(&mut self, slot: Slot, now: Duration, message: S, length: usize) {
+        let Self { places, sending, .. } = self;
+        let Some(entry) = places.get_mut(slot.0 as usize).and_then(|place| place.entry.as_mut()) else {
+            return;
+        };
+        entry.connection.lone_left(now, message, length);
         if !std::mem::replace(&mut entry.is_sending, true) {
             sending.push_back(slot);
         }
-        Ok((entry.address, transmit))
     }
 
     /// A connection that is only to be taken from.

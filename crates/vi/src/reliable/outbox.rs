@@ -115,6 +115,12 @@ impl<S: Source> Outbox<S> {
         self.next == (self.end(), 0) && self.has_room_for_short()
     }
 
+    /// The number of the next message that [leaves at once](Self::post_leaving).
+    #[inline]
+    pub fn next_leaving(&self) -> u64 {
+        self.next.0
+    }
+
     /// Adds a message that leaves at once, and whole, if there [is](Self::is_free) nothing in its way.
     #[inline]
     pub fn post_leaving(&mut self, source: S) -> Leaving {

@@ -56,6 +56,14 @@ impl RangeSet {
         Ok(merged.1 - merged.0 - before)
     }
 
+    /// Adds the number after the greatest, if there is any.
+    #[inline]
+    pub fn extend_last(&mut self) {
+        if let Some(last) = self.ranges.last_mut() {
+            last.1 += 1;
+        }
+    }
+
     fn insert_apart(&mut self, at: usize, new: Range<u64>, limit: usize) -> Result<u64, TooScattered> {
         if self.ranges.len() >= limit {
             return Err(TooScattered);

@@ -76,6 +76,19 @@ impl Received {
         if largest.is_none_or(|largest| number > largest) {
             self.largest_at = now;
         }
+        self.count(now, ecn, in_order, policy);
+    }
+
+    /// As [`record`](Self::record), for a packet that [is next](Self::is_next).
+    #[inline]
+    pub fn record_next(&mut self, now: Duration, ecn: Ecn, policy: AckPolicy) {
+        self.numbers.extend_last();
+        self.largest_at = now;
+        self.count(now, ecn, true, policy);
+    }
+
+    #[inline]
+    fn count(&mut self, now: Duration, ecn: Ecn, in_order: bool, policy: AckPolicy) {
         self.ecn |= ecn != Ecn::NotCapable;
         self.marked = self.marked.wrapping_add((ecn == Ecn::Marked).into());
         self.unsaid += 1;

@@ -78,19 +78,26 @@ impl<W: Wire> State<W> {
     }
 
     /// Sends a small message of a VI at once, before what else there may be to send; `false` if it has to wait for anything.
+    ///
+    /// The frame is written, then given to the wire, and only then the connection learns that its number is taken: the peer need
+    /// not wait for that. Between these steps nothing else can be sent, since the wire knows nothing of connections. A frame that the
+    /// wire has no room for has left as far as the connection is concerned, waits as every other datagram does, and is sent before
+    /// anything else.
     #[inline]
     pub(super) fn send_small(&mut self, slot: Slot, message: &[u8], sleepers: &Sleepers) -> bool {
-        let Some(small) = Small::new(message).filter(|_| self.outgoing.is_empty()) else { return false };
-        if !self.is_plain(slot) {
+        if !self.outgoing.is_empty() || !self.is_plain(slot) {
             return false;
         }
         let now = self.look_at_clock();
-        let Self { endpoint, outgoing, .. } = self;
-        let put = outgoing.put(|buffer| endpoint.transmit_short(slot, now, Outgoing::Small(small), buffer));
-        if put.is_err() {
-            return false;
-        }
-        self.send_batch();
+        let Self { endpoint, outgoing, wire, .. } = self;
+        let passed = outgoing.pass(
+            |buffer| endpoint.write_short(slot, now, message, buffer),
+            |run, octets| wire.send(run, octets),
+        );
+        let Some(length) = passed else { return false };
+        // The peer is at work by now.
+        let small = Small::new(message).expect("what fits into a short frame is small");
+        endpoint.short_left(slot, now, Outgoing::Small(small), length);
         (self.unanswered, self.put_off) = (0, true);
         if sleepers.any() {
             self.flush(sleepers, Some(slot));

@@ -24,8 +24,12 @@ use std::{
 };
 use throughline_demux::{OsNonces, Slot};
 
-/// Looks in vain between two looks at the clock.
-const LOOKS: u32 = 8;
+/// Looks in vain between two looks at the clock: some microseconds.
+const LOOKS: u32 = 32;
+/// So many looks follow one another at once, and what comes is found that much sooner,
+const IN_ROW: u32 = 4;
+/// for so many times since something came: then the next one is likely to follow.
+const SOON: u32 = 32;
 /// Receptions without a pause until acknowledgements leave.
 pub(super) const MOST_UNANSWERED: u32 = 8;
 /// Receptions by polling without a sleep in between, until the wire wakes nobody any more.
@@ -54,6 +58,8 @@ pub(crate) struct State<W: Wire> {
     pub(super) unanswered: u32,
     /// Receptions since there was nothing to receive.
     pub(super) in_row: u32,
+    /// How often in a row nothing was found.
+    vain: u32,
     /// Something was sent by the short way, and what comes after sending is still to be done.
     pub(super) put_off: bool,
     /// How often nothing was found.
@@ -87,6 +93,7 @@ impl<W: Wire> State<W> {
             idle: 0,
             unanswered: 0,
             in_row: 0,
+            vain: 0,
             put_off: false,
             looks: 0,
             incoming: vec![0; MOST].into(),
@@ -123,8 +130,13 @@ impl<W: Wire> State<W> {
 
     /// Takes in what has arrived, at least one datagram; `false` if nothing has. `own` is the VI that looks itself.
     pub(super) fn take_in(&mut self, sleepers: &Sleepers, own: Option<Slot>) -> bool {
-        let Some(reception) = self.wire.receive(&mut self.incoming, self.attached) else {
+        let Self { wire, incoming, attached, .. } = self;
+        // What was put off is done while the answer cannot be there; who sleeps does not look for long before.
+        let soon = self.vain < SOON && !self.put_off && !*attached;
+        let mut looks = 0..if soon { IN_ROW } else { 1 };
+        let Some(reception) = looks.find_map(|_| wire.receive(incoming, *attached)) else {
             self.looks += 1;
+            self.vain = self.vain.saturating_add(1);
             self.in_row = 0;
             if self.wire.is_refused() {
                 self.refused();
@@ -138,6 +150,7 @@ impl<W: Wire> State<W> {
             self.tell(sleepers, own);
         }
         self.unanswered += 1;
+        self.vain = 0;
         self.in_row = self.in_row.saturating_add(1);
         if self.attached && !self.kept && !sleepers.any() {
             self.polled(sleepers);
@@ -313,7 +326,7 @@ impl<W: Wire> State<W> {
     }
 
     /// Whether nothing is left that the wire has no room for.
-    pub(super) fn send_batch(&mut self) -> bool {
+    fn send_batch(&mut self) -> bool {
         let Some((run, octets)) = self.outgoing.run() else { return true };
         let has_room = self.wire.send(&run, octets);
         if has_room {

@@ -155,18 +155,19 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let header = acknowledgement.header;
         if with_message && acknowledgement.is_whole() && self.peer.validated && self.peer.heard {
             let possible = header.largest < self.recovery.next_number();
-            return possible.then(|| self.unsettled = Some(Unsettled { header, came: now }));
+            return possible.then(|| self.unsettled = Some(Unsettled { header, came: now, floor: 0 }));
         }
         self.acknowledged(now, &header, acknowledgement.ranges())
     }
 
     /// Takes in what was put off; whether there was anything.
     pub fn settle(&mut self) -> bool {
-        let Some(Unsettled { header, came }) = self.unsettled.take() else { return false };
+        let Some(Unsettled { header, came, floor }) = self.unsettled.take() else { return false };
         if self.broken.is_none() {
             let end = header.largest + 1;
             self.acknowledged(came, &header, std::iter::once(end - u64::from(header.first)..end));
             self.outbox.drop_silent(self.level);
+            self.received.raise_floor(floor);
         }
         true
     }

@@ -44,9 +44,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.peer.last_heard = now;
         self.outbox.set_credit(credit, false);
         self.outbox.set_completed(completed);
-        self.unsettled = Some(Unsettled { header: *acknowledgement, came: now });
-        self.received.record(now, header.number, ecn, self.config.ack_policy());
-        self.received.raise_floor(header.number.saturating_sub(header.floor.into()));
+        let floor = header.number.saturating_sub(header.floor.into());
+        self.unsettled = Some(Unsettled { header: *acknowledgement, came: now, floor });
+        self.received.record_next(now, ecn, self.config.ack_policy());
         true
     }
 
@@ -70,42 +70,43 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if free { self.outbox.post_short(message) } else { Err(message) }
     }
 
-    /// Posts a message of at most [`MAX_SHORT`] octets and writes its frame into `buffer`, to leave at once. Gives it back if
-    /// anything is in the way, which [`post_send`](Self::post_send) knows how to go round.
+    /// Writes the frame of a message of at most [`MAX_SHORT`] octets into `buffer`, to leave at once; none if anything is in the
+    /// way, which [`post_send`](Self::post_send) knows how to go round. The message is [posted](Self::lone_left) once the frame
+    /// has left, before anything else.
     #[inline]
-    pub(in crate::reliable) fn transmit_lone(
-        &mut self,
+    pub(in crate::reliable) fn write_lone(
+        &self,
         now: Duration,
-        message: S,
+        octets: &[u8],
         buffer: &mut [u8],
-    ) -> Result<Transmit, S> {
-        let acknowledgement = self.received.lone(now);
+    ) -> Option<Transmit> {
+        let acknowledgement = self.received.lone(now)?;
         let free = self.is_calm()
             && self.outbox.is_free()
             && self.probes_due == 0
             && !self.config.pacing
-            && message.len() <= MAX_SHORT
+            && octets.len() <= MAX_SHORT
             && usize::from(self.mtu.current()).min(buffer.len()) >= Lone::MOST
             && self.window_is_open();
-        let Some(acknowledgement) = acknowledgement.filter(|_| free) else { return Err(message) };
-        let mut octets = [0; MAX_SHORT];
-        let octets = &mut octets[..message.len()];
-        message.read(0, octets);
+        if !free {
+            return None;
+        }
+        let header = self.header(true, self.inbox.credit());
+        let message = self.outbox.next_leaving() as u32;
+        let length = Lone { header, acknowledgement, message, octets }.write(buffer);
+        Some(Transmit { length, ect: self.congestion.wants_marks() })
+    }
+
+    /// Posts the message whose frame, so long, [was written](Self::write_lone) at this time: what is remembered of it the peer
+    /// need not wait for.
+    #[inline]
+    pub(in crate::reliable) fn lone_left(&mut self, now: Duration, message: S, length: usize) {
         let leaving = self.outbox.post_leaving(message);
-        let credit = self.inbox.credit();
-        let frame = Lone {
-            header: self.header(true, credit),
-            acknowledgement,
-            message: leaving.message as u32,
-            octets,
-        };
-        let length = frame.write(buffer);
         self.received.is_said();
         self.limited = false;
         self.recovery.add_piece(Piece { message: leaving.message, start: 0, end: leaving.length });
-        self.eliciting_sent(now, length as u16, credit);
+        self.eliciting_sent(now, length as u16, self.inbox.credit());
         self.stats.sent += 1;
         self.peer.octets_to += length as u64;
-        Ok(Transmit { length, ect: self.congestion.wants_marks() })
     }
 }
