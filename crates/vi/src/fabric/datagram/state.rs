@@ -129,24 +129,34 @@ impl<W: Wire> State<W> {
     }
 
     /// Takes in what has arrived, at least one datagram; `false` if nothing has. `own` is the VI that looks itself.
+    #[inline]
     pub(super) fn take_in(&mut self, sleepers: &Sleepers, own: Option<Slot>) -> bool {
         let Self { wire, incoming, attached, .. } = self;
         // What was put off is done while the answer cannot be there; who sleeps does not look for long before.
         let soon = self.vain < SOON && !self.put_off && !*attached;
         let mut looks = 0..if soon { IN_ROW } else { 1 };
-        let Some(reception) = looks.find_map(|_| wire.receive(incoming, *attached)) else {
-            self.looks += 1;
-            self.vain = self.vain.saturating_add(1);
-            self.in_row = 0;
-            if self.wire.is_refused() {
-                self.refused();
-                self.tell(sleepers, None);
-            }
-            return false;
-        };
+        let found = looks.find_map(|_| wire.receive(incoming, *attached));
+        match &found {
+            Some(reception) => self.take(reception, sleepers, own),
+            None => self.found_nothing(sleepers),
+        }
+        found.is_some()
+    }
+
+    fn found_nothing(&mut self, sleepers: &Sleepers) {
+        self.looks += 1;
+        self.vain = self.vain.saturating_add(1);
+        self.in_row = 0;
+        if self.wire.is_refused() {
+            self.refused();
+            self.tell(sleepers, None);
+        }
+    }
+
+    fn take(&mut self, reception: &Reception<W::Address>, sleepers: &Sleepers, own: Option<Slot>) {
         self.look_at_clock();
-        if !self.handle_short(&reception, sleepers, own) {
-            self.handle(&reception);
+        if !self.handle_short(reception, sleepers, own) {
+            self.handle(reception);
             self.tell(sleepers, own);
         }
         self.unanswered += 1;
@@ -158,7 +168,6 @@ impl<W: Wire> State<W> {
         if self.unanswered >= MOST_UNANSWERED {
             self.flush(sleepers, own);
         }
-        true
     }
 
     /// From now on the wire wakes sleepers.

@@ -50,7 +50,7 @@ struct Second {
 impl Direct {
     /// What has arrived by either socket. `everywhere`: by none, if it is nothing; otherwise the first may have been left out, and
     /// there may be a second from now on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look(
         &mut self,
         first: &UdpSocket,
@@ -62,8 +62,8 @@ impl Direct {
         }
         self.looks = self.looks.wrapping_add(1);
         let turn = self.looks.is_multiple_of(SELDOM);
-        if turn && let Some(reception) = look(first, None, into, &mut false) {
-            return Some(self.note_first(first, reception, everywhere));
+        if turn && let Some(reception) = self.look_at_first(first, into, everywhere) {
+            return Some(reception);
         }
         if let Some(reception) = self.second.as_mut().and_then(|second| second.look(into)) {
             self.by_second = self.by_second.saturating_add(1);
@@ -74,6 +74,7 @@ impl Direct {
         if others { self.look_at_first(first, into, everywhere) } else { None }
     }
 
+    #[inline(never)]
     fn look_at_first(
         &mut self,
         first: &UdpSocket,
@@ -149,7 +150,7 @@ impl Second {
     }
 
     /// The system tells the sender only if it is asked to, which takes it time.
-    #[inline]
+    #[inline(always)]
     fn look(&mut self, into: &mut [u8]) -> Option<Reception<SocketAddr>> {
         let peer = (self.mixed == 0).then_some(self.peer);
         let reception = look(&self.socket, peer, into, &mut false)?;

@@ -53,29 +53,40 @@ pub(super) fn prepare(socket: &UdpSocket, address: SocketAddr) -> io::Result<()>
 
 /// What has arrived at a socket on the loopback interface, if anything has, and whether the system said that nobody has the
 /// address of its only `peer`.
-#[inline]
+///
+/// It is inlined into whoever looks: after a system call the processor may have forgotten where the functions return to that were
+/// called before it, so each of them costs a moment more.
+#[inline(always)]
 pub(super) fn look(
     socket: &UdpSocket,
     peer: Option<SocketAddr>,
     into: &mut [u8],
     refused: &mut bool,
 ) -> Option<Reception<SocketAddr>> {
-    let mut passing = |error| {
-        *refused |= error == Errno::CONNREFUSED;
-        error == Errno::WOULDBLOCK
-    };
     match receive(socket, peer, into) {
         Ok(reception) => reception,
-        Err(error) if passing(error) => None,
-        // That nobody has the peer's address is told before what came from there when somebody had.
-        Err(_) => receive(socket, peer, into).unwrap_or_else(|error| {
-            passing(error);
-            None
-        }),
+        Err(Errno::WOULDBLOCK) => None,
+        Err(error) => look_again(socket, peer, into, refused, error),
     }
 }
 
-#[inline]
+/// That nobody has the peer's address is told before what came from there when somebody had.
+#[cold]
+fn look_again(
+    socket: &UdpSocket,
+    peer: Option<SocketAddr>,
+    into: &mut [u8],
+    refused: &mut bool,
+    error: Errno,
+) -> Option<Reception<SocketAddr>> {
+    *refused |= error == Errno::CONNREFUSED;
+    receive(socket, peer, into).unwrap_or_else(|error| {
+        *refused |= error == Errno::CONNREFUSED;
+        None
+    })
+}
+
+#[inline(always)]
 fn receive(
     socket: &UdpSocket,
     peer: Option<SocketAddr>,
@@ -125,6 +136,7 @@ impl UdpWire {
         self.socket.local_addr()
     }
 
+    #[inline(never)]
     fn receive_from_far(&mut self, into: &mut [u8]) -> Option<Reception<SocketAddr>> {
         let (state, mut meta) = (self.far.as_ref()?, [RecvMeta::default()]);
         let received = state.recv((&self.socket).into(), &mut [IoSliceMut::new(into)], &mut meta);
@@ -142,7 +154,7 @@ impl UdpWire {
 impl Wire for UdpWire {
     type Address = SocketAddr;
 
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self, into: &mut [u8], everywhere: bool) -> Option<Reception<SocketAddr>> {
         if self.far.is_some() {
             self.receive_from_far(into)
