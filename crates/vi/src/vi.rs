@@ -277,6 +277,16 @@ impl Vi {
         self.blocked == 0 && self.state.is_connected() && self.link.send_line(octets, len)
     }
 
+    /// Sends a message of any length at once, from memory that need not be registered, without a descriptor and without a
+    /// completion, if the fabric copies such; whether it did. Otherwise post it.
+    ///
+    /// That is quicker: a descriptor is written in pieces and read as a whole, for which a processor waits until it is done with
+    /// all that was written before, and that is the message.
+    #[inline]
+    pub fn send_copied(&mut self, message: &[u8]) -> bool {
+        self.blocked == 0 && self.state.is_connected() && self.link.send_copied(message)
+    }
+
     /// As [`send_small`](Self::send_small), by whoever is about to send more, or to receive: where it helps the message waits for
     /// those that follow, but not for long, and not for somebody who was slow before.
     #[inline]

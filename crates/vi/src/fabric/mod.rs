@@ -75,6 +75,11 @@ pub(crate) trait Link: Send {
     /// Carries out a send descriptor whose memory has been checked.
     fn send(&mut self, descriptor: &mut SendDescriptor) -> Sent;
 
+    /// Sends a copy of a message at once, without a descriptor; whether it could.
+    fn send_copied(&mut self, _message: &[u8]) -> bool {
+        false
+    }
+
     /// Sends a message of at most [`SMALL_MESSAGE`] bytes at once, without a descriptor; whether it could.
     fn send_small(&mut self, _message: &[u8]) -> bool {
         false

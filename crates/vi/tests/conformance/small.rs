@@ -20,6 +20,11 @@ fn send_line(vi: &mut Vi, bytes: &[u8]) -> Result {
     if line.is_some() && vi.send_line(&octets, bytes.len()) { Ok(()) } else { send(vi, bytes) }
 }
 
+/// As [`send_somehow`], of any length.
+fn send_copied(vi: &mut Vi, bytes: &[u8]) -> Result {
+    if vi.send_copied(bytes) { Ok(()) } else { send(vi, bytes) }
+}
+
 /// Receives without a descriptor if that can be.
 fn receive_somehow(vi: &mut Vi) -> Result<Vec<u8>> {
     let mut bytes = [0xAA; SMALL_MESSAGE];
@@ -39,9 +44,10 @@ fn small_messages_keep_their_place_among_others() -> Result {
             let sent: Vec<_> = lengths.map(|len| pattern(len, round + len)).collect();
             for (n, bytes) in sent.iter().enumerate() {
                 // Even if nothing follows, what waits leaves.
-                match (n + round) % 3 {
+                match (n + round) % 4 {
                     0 => send_with_more(a, bytes)?,
                     1 => send_line(a, bytes)?,
+                    2 => send_copied(a, bytes)?,
                     _ => send_somehow(a, bytes)?,
                 }
             }
@@ -64,6 +70,8 @@ fn what_is_sent_small_may_be_received_by_a_descriptor_and_the_other_way_round() 
             assert_eq!(receive_somehow(b)?, pattern(len, 2));
             send_line(a, &pattern(len, 3))?;
             assert_eq!(receive(b)?, pattern(len, 3));
+            send_copied(a, &pattern(len, 4))?;
+            assert_eq!(receive_somehow(b)?, pattern(len, 4));
         }
         Ok(())
     })
@@ -101,10 +109,36 @@ fn shared_memory_has_the_short_cut_and_it_has_its_limits() -> Result {
 }
 
 #[test]
+fn shared_memory_takes_copies_of_what_fits_into_its_ring_and_loses_none() -> Result {
+    everywhere(|fabric, level| {
+        if fabric.name != "shm" {
+            return Ok(());
+        }
+        let can = level != Reliability::ReliableReception;
+        let mut pair = Pair::new(fabric, &ViAttributes { ring_lines: 64, ..ViAttributes::new(level) })?;
+        let (a, b) = pair.both();
+        let lengths = [0, SMALL_MESSAGE, SMALL_MESSAGE + 1, 300];
+        let messages = || (0..).map(|n| pattern(lengths[n % lengths.len()], n));
+        let sent = messages().take_while(|message| a.send_copied(message)).count();
+        assert_eq!(sent > 20, can);
+        assert!(!a.send_copied(&pattern(64 << 10, 0)), "longer than the ring");
+        for message in messages().take(sent) {
+            assert_eq!(receive_somehow(b)?, message);
+        }
+        assert_eq!(a.send_copied(b"again"), can);
+        if can {
+            assert_eq!(receive_somehow(b)?, b"again");
+        }
+        Ok(())
+    })
+}
+
+#[test]
 fn who_is_not_connected_neither_sends_nor_receives() -> Result {
     everywhere(|fabric, level| {
         let nic = &(fabric.nics)()?[0];
         let mut alone = nic.create_vi(&ViAttributes::new(level))?;
+        assert!(!alone.send_copied(b"nobody"));
         assert!(!alone.send_small(b"nobody") && !alone.send_line(&[0; SMALL_MESSAGE], 1));
         assert_eq!(alone.receive_small(&mut [0; SMALL_MESSAGE]), None);
         let mut pair = Pair::new(fabric, &ViAttributes::new(level))?;
@@ -116,7 +150,7 @@ fn who_is_not_connected_neither_sends_nor_receives() -> Result {
             b.receive_done();
         }
         assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
-        assert!(!b.send_small(b"over"));
+        assert!(!b.send_small(b"over") && !b.send_copied(b"over"));
         Ok(())
     })
 }

@@ -160,6 +160,11 @@ impl Link for ShmLink {
     }
 
     #[inline]
+    fn send_copied(&mut self, message: &[u8]) -> bool {
+        self.up().send_copied(message)
+    }
+
+    #[inline]
     fn send_small(&mut self, message: &[u8]) -> bool {
         self.up().send_small(message)
     }
@@ -263,6 +268,18 @@ impl Connected {
         self.producer.prepare();
         self.consumed(tell);
         Some(len)
+    }
+
+    /// A message that fits into the ring.
+    #[inline]
+    fn send_copied(&mut self, message: &[u8]) -> bool {
+        let head = Head::new(Kind::Message, message.len());
+        let sent = message.len() <= self.inline_limit && !self.reception && self.find_room(head);
+        if sent {
+            self.producer.push(head, 0, [message]);
+            self.channel.wake_peer();
+        }
+        sent
     }
 
     #[inline(never)]

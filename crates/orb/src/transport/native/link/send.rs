@@ -132,6 +132,14 @@ impl Link {
 
     #[inline(never)]
     fn send_buffer(&mut self, used: usize) -> Result<(), LinkError> {
+        if self
+            .out
+            .as_ref()
+            .and_then(|out| out.get(..used))
+            .is_some_and(|message| self.vi.send_copied(message))
+        {
+            return Ok(());
+        }
         let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
         buffer.set_len(used);
         self.post(SendDescriptor::new(buffer))?;
@@ -169,6 +177,9 @@ impl Link {
 
     #[inline(never)]
     pub(super) fn send_copy(&mut self, message: &[u8]) -> Result<(), LinkError> {
+        if self.vi.send_copied(message) {
+            return Ok(());
+        }
         let room = self.room()?;
         let Some(place) = room.get_mut(..message.len()) else { return self.send_large(message) };
         place.copy_from_slice(message);
