@@ -101,7 +101,8 @@ pub struct ViAttributes {
     /// [in place](crate::Vi::in_place). None, the default: they are copied before anybody looks at them.
     pub trusted: Option<TrustedPeers>,
     /// How long blocking calls look before they sleep, at most. Waking a sleeper costs tens of microseconds, so
-    /// looking for about as long never costs more than twice the best choice. Shortened by itself while it does not pay.
+    /// looking for about as long never costs more than twice the best choice. Shortened by itself while it does not pay. Zero for
+    /// who sleeps before nearly every message: then falling asleep takes less, and being sent a message more. Who polls leaves it.
     pub spin: Duration,
 }
 

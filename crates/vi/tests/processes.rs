@@ -23,12 +23,14 @@ const LONG: Option<Duration> = Some(Duration::from_secs(20));
 fn other_process() -> Result {
     let (Ok(role), Ok(address)) = (std::env::var(ROLE), std::env::var(ADDRESS)) else { return Ok(()) };
     let mut vi = new_vi(&Nic::shm()?, Reliability::ReliableDelivery)?;
-    if role == "echo, without looking" {
-        vi = sleeping_vi(&Nic::shm()?)?;
+    match role.as_str() {
+        "echo, without looking" => vi = sleeping_vi(&Nic::shm()?, Duration::ZERO)?,
+        "echo, hardly looking" => vi = sleeping_vi(&Nic::shm()?, HARDLY)?,
+        _ => {}
     }
     vi.connect(&address, b"test", LONG)?;
     match role.as_str() {
-        "echo" | "echo, without looking" => echo(&mut vi, usize::MAX),
+        "echo" | "echo, without looking" | "echo, hardly looking" => echo(&mut vi, usize::MAX),
         "echo, then leave" => echo(&mut vi, 1),
         "echo, then die" => echo(&mut vi, 1).and_then(|()| die()),
         "be silent" => {
@@ -71,10 +73,12 @@ fn new_vi(nic: &Nic, reliability: Reliability) -> Result<Vi> {
     Ok(vi)
 }
 
-/// One that does not look before it sleeps.
-fn sleeping_vi(nic: &Nic) -> Result<Vi> {
-    let attributes =
-        ViAttributes { spin: Duration::ZERO, ..ViAttributes::new(Reliability::ReliableDelivery) };
+/// Who is said to look falls asleep in two parts.
+const HARDLY: Duration = Duration::from_nanos(1);
+
+/// One that does not look for long before it sleeps.
+fn sleeping_vi(nic: &Nic, spin: Duration) -> Result<Vi> {
+    let attributes = ViAttributes { spin, ..ViAttributes::new(Reliability::ReliableDelivery) };
     let mut vi = nic.create_vi(&attributes)?;
     vi.post_own_receives();
     Ok(vi)
@@ -187,7 +191,11 @@ fn waiting_ends_in_time_and_uses_no_processor() -> Result {
 /// part of their sleep.
 #[test]
 fn messages_at_the_moment_of_falling_asleep_arrive() -> Result {
-    let (mut vi, _other) = connected_to("echo, without looking")?;
+    ["echo, without looking", "echo, hardly looking"].into_iter().try_for_each(all_are_echoed)
+}
+
+fn all_are_echoed(role: &str) -> Result {
+    let (mut vi, _other) = connected_to(role)?;
     let mut queue = CompletionQueue::new(Duration::ZERO)?;
     for round in 0..3000_u32 {
         let around = if round % 32 == 0 { NAP } else { Duration::ZERO };

@@ -37,14 +37,16 @@ impl Interface {
     }
 
     fn idle(nic: &Nic, wait: Waiting) -> io::Result<Self> {
-        let attributes = ViAttributes {
+        let mut attributes = ViAttributes {
             send_buffers: BUFFERS,
             send_buffer_size: LONGEST as u32,
             receive_buffers: BUFFERS,
             receive_buffer_size: LONGEST as u32,
-            spin: Duration::ZERO,
             ..ViAttributes::new(Reliability::ReliableDelivery)
         };
+        if wait == Waiting::Block {
+            attributes.spin = Duration::ZERO;
+        }
         let mut vi = nic.create_vi(&attributes).map_err(io::Error::other)?;
         vi.post_own_receives();
         Ok(Self { vi, wait })

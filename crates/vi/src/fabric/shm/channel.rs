@@ -137,7 +137,7 @@ impl Channel {
     pub(crate) fn new(own: Side, peer: Side, socket: OwnedFd, sleeper: Sleeper, waker: Waker) -> Self {
         let incoming = peer.lines();
         let reached = if barrier::reaches_us() { parking::LOOKS_AGAIN } else { 0 };
-        own.parked().store(reached, Ordering::Release);
+        own.parked().store(0, Ordering::Release);
         Self {
             own,
             peer,
@@ -152,6 +152,12 @@ impl Channel {
             sleeper,
             waker,
         }
+    }
+
+    /// Messages mostly find the owner awake, so their sender needs no fence; the owner takes longer to fall asleep.
+    pub(crate) fn wakeful(self) -> Self {
+        self.own.parked().store(self.reached, Ordering::Release);
+        self
     }
 
     /// After something was published: wakes the peer if it sleeps.

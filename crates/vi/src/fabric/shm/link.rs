@@ -34,6 +34,8 @@ pub(crate) struct ShmLink {
     tag: ProtectionTag,
     exports: Arc<Exports>,
     inline_limit: usize,
+    /// Messages mostly find it awake.
+    wakeful: bool,
     receive_longer: u32,
     trusted: Option<TrustedPeers>,
     side: Side,
@@ -84,6 +86,7 @@ impl ShmLink {
             tag,
             exports,
             inline_limit,
+            wakeful: !attributes.spin.is_zero(),
             receive_longer: attributes.receive_longer,
             trusted: attributes.trusted,
             side,
@@ -111,7 +114,8 @@ impl ShmLink {
         let producer = Producer::new(self.side.lines());
         let inline_limit = self.inline_limit.min(producer.longest_body());
         let consumer = Consumer::new(peer.lines());
-        let channel = Arc::new(Channel::new(self.side.clone(), peer, socket, sleeper, waker));
+        let channel = Channel::new(self.side.clone(), peer, socket, sleeper, waker);
+        let channel = Arc::new(if self.wakeful { channel.wakeful() } else { channel });
         self.exports.connected(self.tag, &channel);
         let reception = self.terms.reliability == Reliability::ReliableReception;
         self.connected = Some(Connected {
