@@ -123,7 +123,9 @@ impl Keeper {
     fn close_idle(&self) {
         let mut aging = std::mem::take(&mut lock(&self.state).aging);
         aging.retain(|c| c.upgrade().is_some_and(|c| !c.close_if_idle()));
-        lock(&self.state).aging.append(&mut aging);
+        let mut state = lock(&self.state);
+        aging.append(&mut state.aging);
+        state.aging = aging;
     }
 
     fn expire(&self) {
@@ -181,7 +183,8 @@ impl Keeper {
 }
 
 fn run(reactor: &Weak<Reactor>) {
-    let mut seen: Vec<(Weak<Activity>, u64)> = Vec::new();
+    let mut seen = Seen::default();
+    let mut sources = Vec::new();
     let mut last_slow = Instant::now();
     loop {
         let Some(reactor) = reactor.upgrade() else { return };
@@ -190,31 +193,43 @@ fn run(reactor: &Weak<Reactor>) {
         }
         reactor.keeper.flush();
         reactor.keeper.expire();
-        relieve_slow_workers(&reactor, &mut seen);
+        seen.relieve_slow_workers(&reactor);
         if last_slow.elapsed() >= SLOW_TICK {
             last_slow = Instant::now();
             reactor.keeper.close_idle();
-            for source in reactor.sources() {
-                source.tick(&reactor);
-            }
+            reactor.collect_sources(&mut sources);
+            sources.drain(..).for_each(|source| source.tick(&reactor));
         }
     }
 }
 
-/// Gives back the connections of workers that have been in the same servant since the last tick.
-fn relieve_slow_workers(reactor: &Arc<Reactor>, seen: &mut Vec<(Weak<Activity>, u64)>) {
-    let activities: Vec<_> = lock(&reactor.activities).iter().filter_map(Weak::upgrade).collect();
-    for activity in &activities {
-        let now = activity.sequence();
-        let before = seen.iter().find(|(a, _)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(activity)));
-        if activity.in_servant() && before.is_some_and(|(_, sequence)| *sequence == now) {
-            let connection = lock(&activity.connection).clone();
-            if let Some(connection) = connection {
-                connection.relieve(reactor, activity.worker);
+/// What the workers did at the last tick. Its memory serves at all ticks.
+#[derive(Default)]
+struct Seen {
+    before: Vec<(Weak<Activity>, u64)>,
+    /// Empty between ticks.
+    now: Vec<Arc<Activity>>,
+}
+
+impl Seen {
+    /// Gives back the connections of workers that have been in the same servant since the last tick.
+    fn relieve_slow_workers(&mut self, reactor: &Arc<Reactor>) {
+        let Self { before, now } = self;
+        now.extend(lock(&reactor.activities).iter().filter_map(Weak::upgrade));
+        for activity in &*now {
+            let sequence = activity.sequence();
+            let same =
+                |(a, seen): &(Weak<_>, u64)| std::ptr::eq(a.as_ptr(), &**activity) && *seen == sequence;
+            if activity.in_servant() && before.iter().any(same) {
+                let connection = lock(&activity.connection).clone();
+                if let Some(connection) = connection {
+                    connection.relieve(reactor, activity.worker);
+                }
             }
         }
+        before.clear();
+        before.extend(now.drain(..).map(|activity| (Arc::downgrade(&activity), activity.sequence())));
     }
-    *seen = activities.iter().map(|a| (Arc::downgrade(a), a.sequence())).collect();
 }
 
 #[cfg(test)]

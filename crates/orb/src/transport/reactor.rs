@@ -191,8 +191,13 @@ impl Reactor {
     /// Every source registered now.
     pub(crate) fn sources(&self) -> Vec<Arc<dyn Source>> {
         let mut all = Vec::new();
-        self.sources.visit(|_, _, source| all.push(Arc::clone(source)));
+        self.collect_sources(&mut all);
         all
+    }
+
+    /// Adds every source registered now.
+    pub(crate) fn collect_sources(&self, all: &mut Vec<Arc<dyn Source>>) {
+        self.sources.visit(|_, _, source| all.push(Arc::clone(source)));
     }
 
     /// Starts a worker unless one waits for work already, or the limit is reached.

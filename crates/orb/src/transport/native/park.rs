@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{Timespec, epoll};
@@ -96,15 +96,14 @@ const AT_A_TIME: usize = 16;
 impl Parking {
     /// Anything written to `nudge` ends a sleep.
     pub(crate) fn new(nudge: BorrowedFd<'_>) -> io::Result<Self> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let nudge = nudge.try_clone_to_owned()?;
-        epoll::add(&epoll, &nudge, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
-        Ok(Self { epoll, nudge, rang: RefCell::new(Vec::with_capacity(AT_A_TIME)) })
+        Ok(Self { epoll: watching(&nudge)?, nudge, rang: RefCell::new(Vec::with_capacity(AT_A_TIME)) })
     }
 
     /// From now on these end a sleep.
     pub(crate) fn watch<'b>(&mut self, bells: impl Iterator<Item = &'b Bell>) -> io::Result<()> {
-        *self = Self::new(self.nudge.as_fd())?;
+        self.epoll = watching(&self.nudge)?;
+        self.rang.get_mut().clear();
         for (number, bell) in (1..).zip(bells) {
             epoll::add(&self.epoll, bell, epoll::EventData::new_u64(number), epoll::EventFlags::IN)?;
         }
@@ -179,4 +178,11 @@ impl Parking {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// An epoll set of the nudge alone.
+fn watching(nudge: &OwnedFd) -> io::Result<OwnedFd> {
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    epoll::add(&epoll, nudge, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+    Ok(epoll)
 }

@@ -16,6 +16,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use throughline_giop::NativeAddress;
 use throughline_vi::Exclusive;
 
+use self::leader::Leading;
 use self::line::Line;
 use super::link::{Link, LinkError, LinkOptions};
 use super::listener::LinkListener;
@@ -213,12 +214,14 @@ pub(crate) fn in_worker() -> bool {
 
 fn work(shared: &Arc<Shared>) {
     crate::transport::server::WORKER.set(true);
+    // Before it is needed in a hurry. If it fails, whatever is scarce may not be so when this worker leads.
+    let mut kept = shared.prepare_to_lead().ok();
     while let Part::Lead { term, needs_watcher } = shared.roles.wait(SPARE, shared.limits.max_threads) {
         if needs_watcher {
             start_another(shared);
         }
         LEADING.set(Some((Arc::clone(shared), term)));
-        if let Err(error) = shared.lead(term) {
+        if let Err(error) = lead(shared, term, &mut kept) {
             tracing::error!(%error, "the native protocol's workers cannot wait");
             shared.roles.give_up(term, 0);
             // Whatever is scarce is so for a while.
@@ -228,6 +231,15 @@ fn work(shared: &Arc<Shared>) {
         // Links whose turn was interrupted by the loss of the lead are looked at again.
         shared.nudge();
     }
+}
+
+/// Leads with what was kept from the last term.
+fn lead<'s>(shared: &'s Shared, term: Term, kept: &mut Option<Leading<'s>>) -> io::Result<()> {
+    let leading = match kept {
+        Some(leading) => leading,
+        None => kept.insert(shared.prepare_to_lead()?),
+    };
+    shared.lead(term, leading)
 }
 
 impl Shared {

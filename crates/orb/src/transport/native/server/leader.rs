@@ -17,45 +17,67 @@ use crate::transport::reactor::lock;
 /// So many looks in vain, and the system is asked whether clients are gone.
 const LOOKS_BEFORE_ASKING: u32 = 1 << 16;
 
-/// The lines in the order in which a leader looks at them.
+/// The lines, at which a leader looks in turn.
 struct Round {
     lines: Arc<[Arc<Line>]>,
-    /// How far that is from their own order.
+    /// The first of them.
     start: usize,
     /// There is only one, and who leads may look at it for a while.
     lingers: bool,
 }
 
+/// What a worker leads with, in all of its terms: taking the lead allocates nothing.
+pub(super) struct Leading<'s> {
+    memory: Memory<'s>,
+    parking: Parking,
+    /// The changes of the lines up to which `parking` watches them.
+    watched: u64,
+}
+
+impl Leading<'_> {
+    fn watch(&mut self, changes: u64, round: &Round) -> io::Result<()> {
+        if self.watched != changes {
+            self.parking.watch(round.lines.iter().map(|line| &line.bell))?;
+            self.watched = changes;
+        }
+        Ok(())
+    }
+}
+
 impl Shared {
-    /// Looks at all links until the term is over.
-    pub(super) fn lead(&self, term: Term) -> io::Result<()> {
-        let mut spin = Spin::new(self.limits.link.spin);
-        let (mut seen, mut looks) = (0, 0_u32);
-        let mut memory = Memory {
+    pub(super) fn prepare_to_lead(&self) -> io::Result<Leading<'_>> {
+        let memory = Memory {
             desk: Desk::new(),
             recent: Recent::default(),
             overflow: Vec::new(),
             foresight: Foresight::default(),
         };
-        let mut parking = Parking::new(self.nudge.as_fd())?;
-        let mut round = Round { lines: Arc::new([]), start: 0, lingers: false };
+        Ok(Leading { memory, parking: Parking::new(self.nudge.as_fd())?, watched: 0 })
+    }
+
+    /// Looks at all links until the term is over.
+    pub(super) fn lead<'s>(&'s self, term: Term, leading: &mut Leading<'s>) -> io::Result<()> {
+        let mut spin = Spin::new(self.limits.link.spin);
+        let (mut seen, mut looks) = (0, 0_u32);
+        // Not kept from term to term: who does not lead keeps no link alive.
+        let mut round = Round { lines: Arc::default(), start: 0, lingers: false };
         while self.roles.lasts(term) {
             let changes = self.changes.load(Ordering::Acquire);
             if changes != seen {
                 seen = changes;
                 round = self.round();
-                parking.watch(round.lines.iter().map(|line| &line.bell))?;
+                leading.watch(changes, &round)?;
             }
-            if self.look(&round, term, &mut memory) {
+            if self.look(&round, term, &mut leading.memory) {
                 spin.found();
                 continue;
             }
             looks = looks.wrapping_add(1);
             if spin.is_over() {
-                self.sleep(&parking, &round.lines, (seen, term))?;
+                self.sleep(&leading.parking, &round.lines, (seen, term))?;
                 spin.slept();
             } else if looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
-                parking.look(round.lines.iter().map(|line| &line.bell))?;
+                leading.parking.look(round.lines.iter().map(|line| &line.bell))?;
             } else {
                 spin.pause();
             }
@@ -80,7 +102,8 @@ impl Shared {
     #[inline]
     fn look<'s>(&'s self, round: &Round, term: Term, memory: &mut Memory<'s>) -> bool {
         let mut found = false;
-        for line in &*round.lines {
+        let (before, from) = round.lines.split_at(round.start);
+        for line in from.iter().chain(before) {
             if line.bell.ready() {
                 found |= self.serve(line, term, memory, round.lingers);
                 if !self.roles.lasts(term) {
@@ -95,13 +118,11 @@ impl Shared {
     /// All lines, beginning with those that the last leader did not come to.
     #[cold]
     fn round(&self) -> Round {
-        let lines = lock(&self.lines);
-        let start = self.first.load(Ordering::Relaxed) % lines.len().max(1);
-        let rotated = || lines.iter().cycle().skip(start).take(lines.len()).cloned().collect();
+        let lines = Arc::clone(&lock(&self.lines));
         Round {
-            lines: if start == 0 { Arc::clone(&lines) } else { rotated() },
-            start,
+            start: self.first.load(Ordering::Relaxed) % lines.len().max(1),
             lingers: lines.len() == 1 && !self.limits.link.spin.is_zero(),
+            lines,
         }
     }
 
@@ -110,6 +131,6 @@ impl Shared {
     #[cold]
     fn go_on_behind(&self, line: &Arc<Line>, round: &Round) {
         let at = round.lines.iter().position(|other| Arc::ptr_eq(other, line)).unwrap_or(0);
-        self.first.store(round.start + at + 1, Ordering::Relaxed);
+        self.first.store(at + 1, Ordering::Relaxed);
     }
 }
