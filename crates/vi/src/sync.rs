@@ -50,6 +50,18 @@ pub(crate) fn fetch_to_write(word: &AtomicU64) {
     let _ = word;
 }
 
+/// Has the line of a word brought into this processor's caches, which is done meanwhile: it will be read soon.
+#[inline(always)]
+pub(crate) fn fetch_to_read(word: &AtomicU64) {
+    #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+    // SAFETY: changes nothing but caches.
+    unsafe {
+        core::arch::asm!("prefetcht0 [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(any(loom, miri, not(target_arch = "x86_64")))]
+    let _ = word;
+}
+
 /// As [`publish_before_loads`], for a word that several raise and none lowers.
 pub(crate) fn raise_before_loads(word: &AtomicU64, value: u64) {
     word.fetch_max(value, Ordering::SeqCst);

@@ -311,6 +311,15 @@ impl Vi {
         self.link.receive_small(into)
     }
 
+    /// From now on many [small messages](Self::receive_small) are likely to be under way at a time, in each direction: shared
+    /// memory for the second next one is fetched ahead, too. Where each message waits for the answer to the one before, that
+    /// would only disturb the peer. Does nothing before the VI is connected.
+    pub fn expect_many(&mut self) {
+        if self.state.is_connected() {
+            self.link.expect_many();
+        }
+    }
+
     #[inline]
     fn may_send(&mut self) -> Result<(), PostRefused> {
         if !self.state.is_connected() {

@@ -102,6 +102,9 @@ pub(crate) trait Link: Send {
         None
     }
 
+    /// From now on many small messages are likely to be under way at a time.
+    fn expect_many(&mut self) {}
+
     /// Whether the peer has what was sent without descriptors.
     fn has_settled(&mut self) -> bool {
         true

@@ -51,6 +51,8 @@ pub(crate) struct Link {
     foresight: Foresight,
     /// How long a buffer is looked for before sleeping in between.
     patience: Duration,
+    /// Many messages are under way at a time.
+    many: bool,
     /// Messages checked out.
     away: usize,
     /// Messages lent.
@@ -71,6 +73,13 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// From now on many messages are likely to be under way at a time.
+    #[cold]
+    pub(crate) fn expect_many(&mut self) {
+        self.many = true;
+        self.vi.expect_many();
+    }
+
     /// The client's process, if it is on this machine.
     pub(crate) fn process(&self) -> Option<u32> {
         self.process

@@ -160,7 +160,8 @@ fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
     // No number is given twice: when there are no more, calls go another way.
     let next = |number: u32| number.checked_add(1);
     let number = NUMBERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
-    let link = server.new_link(false).inspect_err(|error| server.suspend(error)).ok()?;
+    let mut link = server.new_link(false).inspect_err(|error| server.suspend(error)).ok()?;
+    link.expect_many();
     Some(Box::new(Window {
         number: NonZeroU32::new(number)?,
         server: Arc::clone(server),

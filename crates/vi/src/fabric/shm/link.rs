@@ -64,6 +64,8 @@ struct Connected {
     inline_limit: usize,
     /// A message of fewer bytes than this lies in one line, and nobody is told that it was taken.
     small_below: usize,
+    /// Many small messages are likely to be under way at a time.
+    many: bool,
     looks: u32,
 }
 
@@ -131,6 +133,7 @@ impl ShmLink {
             reception,
             inline_limit,
             small_below: if reception { 0 } else { inline_limit.min(SMALL) + 1 },
+            many: false,
             looks: 0,
         });
     }
@@ -181,6 +184,10 @@ impl Link for ShmLink {
     #[inline]
     fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
         self.up().receive_small(into)
+    }
+
+    fn expect_many(&mut self) {
+        self.up().many = true;
     }
 
     fn acknowledged(&mut self) -> u64 {
@@ -270,6 +277,11 @@ impl Connected {
         let (len, tell) = self.consumer.take_small(into)?;
         // Who gets a small message often answers it.
         self.producer.prepare();
+        if self.many {
+            // A line takes longer to come than the work on one message does.
+            self.producer.prepare_another();
+            self.consumer.fetch_another();
+        }
         self.consumed(tell);
         Some(len)
     }

@@ -7,7 +7,7 @@ use super::{
     frame::{self, Head, Kind, SMALL},
     lines::Lines,
 };
-use crate::sync::{Ordering, fetch_to_write};
+use crate::sync::{Ordering, fetch_to_read, fetch_to_write};
 
 /// The other side broke the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,12 @@ impl Producer {
     #[inline(always)]
     pub(crate) fn prepare(&self) {
         fetch_to_write(self.lines.head(self.next));
+    }
+
+    /// As [`prepare`](Self::prepare), for the message behind the next one.
+    #[inline(always)]
+    pub(crate) fn prepare_another(&self) {
+        fetch_to_write(self.lines.head(self.next + 1));
     }
 
     /// Publishes a small message in a line of its own, as [`push`](Self::push) does; whether it could.
@@ -211,6 +217,12 @@ impl Consumer {
         line.copy(into);
         self.next += 1;
         Some((len, acknowledge || self.next >= self.tell))
+    }
+
+    /// The frame behind the next one is likely to be there: begins to fetch its line.
+    #[inline(always)]
+    pub(crate) fn fetch_another(&self) {
+        fetch_to_read(self.lines.head(self.next + 1));
     }
 
     /// The next frame's head, if there is a frame. Padding is skipped.

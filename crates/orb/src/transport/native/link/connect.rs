@@ -85,6 +85,7 @@ impl Link {
             eager: memory.eager,
             foresight: Foresight::default(),
             patience: options.spin.max(Duration::from_micros(100)),
+            many: false,
             away: 0,
             lent: 0,
             long_answers: 0,

@@ -75,7 +75,11 @@ impl Link {
         let Some(len) = self.vi.receive_small(&mut desk.request) else { return Taken::Nothing };
         desk.len = len;
         // Whoever brings the answer to a message that was lent needs the link.
-        let shared = Flags::peek(&desk.request).has(Flags::CONCURRENT) || self.has_errands();
+        let concurrent = Flags::peek(&desk.request).has(Flags::CONCURRENT);
+        if concurrent && !self.many {
+            self.expect_many();
+        }
+        let shared = concurrent || self.has_errands();
         self.away += 1;
         if shared { Taken::Shared } else { Taken::Alone }
     }
