@@ -47,6 +47,8 @@ struct State {
     stuck: Vec<Waker>,
     /// To be called once this is unlocked, since what they do is unknown.
     wakes: Vec<Waker>,
+    /// Memory for those: who is woken may wake others before who woke him is done.
+    spare_wakes: Vec<Vec<Waker>>,
     /// A worker reads, or is called when there is something to read.
     attended: bool,
     /// The keeper looks at deadlines.
@@ -95,14 +97,11 @@ impl Pipe {
 
     #[inline(never)]
     fn unlock_and_wake(&self, mut state: MutexGuard<'_, State>) {
-        let mut wakes = std::mem::take(&mut state.wakes);
+        let spare = state.spare_wakes.pop().unwrap_or_default();
+        let mut wakes = std::mem::replace(&mut state.wakes, spare);
         drop(state);
         wakes.drain(..).for_each(Waker::wake);
-        // Its memory serves the next ones.
-        let mut state = lock(&self.state);
-        if state.wakes.capacity() == 0 {
-            state.wakes = wakes;
-        }
+        lock(&self.state).spare_wakes.push(wakes);
     }
 
     /// Connecting has ended; with a link if it succeeded.
