@@ -14,6 +14,9 @@ use std::{
     },
 };
 
+/// Bytes of a cache line. Where lines are longer, some are claimed twice.
+const LINE: usize = 64;
+
 /// Memory cut into chunks of equal size. A chunk is either free, which its bit says, or belongs to one [`Buffer`].
 pub(crate) struct Memory {
     base: NonNull<u8>,
@@ -155,6 +158,18 @@ impl Buffer {
         self.len = len as u32;
     }
 
+    /// Takes the cache lines of its first `len` bytes away from whoever has read them, for a message to be written soon. What they
+    /// held is lost.
+    ///
+    /// Where the peer fetches a message from this memory its lines are in the peer's caches, and each must leave them before it can
+    /// be written. A copy into them waits for a few at a time, since its stores fill the processor's store buffer; this stores once
+    /// in each line. So it pays even if the message follows at once, and costs nothing while an answer is waited for.
+    pub fn claim(&mut self, len: usize) {
+        for line in self.whole_mut().chunks_mut(LINE).take(len.div_ceil(LINE)) {
+            line[0] = 0;
+        }
+    }
+
     /// Makes it as long as it can be.
     #[inline]
     pub fn set_full(&mut self) {
@@ -285,6 +300,21 @@ mod tests {
         assert!(region.buffer().is_some());
         drop(buffers);
         assert_eq!(std::iter::from_fn(|| region.buffer()).collect::<Vec<_>>().len(), 70);
+    }
+
+    #[test]
+    fn claims_lines_of_a_buffer_and_no_others() {
+        let region = Region::new(Memory::on_heap(2, 192, ProtectionTag::new()));
+        let (mut first, mut second) = (region.buffer().expect("a buffer"), region.buffer().expect("another"));
+        for (len, lines) in [(0, 0), (1, 1), (64, 1), (65, 2), (192, 3), (usize::MAX, 3)] {
+            first.fill(7);
+            second.fill(7);
+            first.set_len(1);
+            first.claim(len);
+            first.set_full();
+            assert_eq!(first.iter().filter(|byte| **byte == 0).count(), lines, "{len}");
+            assert!(second.iter().all(|byte| *byte == 7));
+        }
     }
 
     #[test]

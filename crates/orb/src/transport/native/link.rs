@@ -41,6 +41,8 @@ pub(crate) struct Link {
     /// The buffer that the next message is written to.
     out: Option<Buffer>,
     bulk: Bulk,
+    /// The peer fetches long messages from where they lie.
+    fetched: bool,
     arrived: Arrived,
     /// Where messages go that need no buffer: their octets, from the beginning.
     small: [u8; SMALL_MESSAGE],

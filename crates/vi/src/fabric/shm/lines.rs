@@ -56,6 +56,12 @@ impl Line {
         &self.0[0]
     }
 
+    /// The last word.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> &AtomicU64 {
+        &self.0[LINE / 8 - 1]
+    }
+
     /// Writes the body of a small message, and what comes behind it: octets that the peer may see.
     #[inline(always)]
     pub(crate) fn fill(&self, octets: &[u8; SMALL]) {

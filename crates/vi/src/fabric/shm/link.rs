@@ -294,6 +294,7 @@ impl Connected {
         if sent {
             self.producer.push(head, 0, [message]);
             self.channel.wake_peer();
+            self.producer.claim(head.lines());
         }
         sent
     }
@@ -323,6 +324,7 @@ impl Connected {
             self.producer.push(head, immediate, segments.map(|buffer| &**buffer));
         }
         self.channel.wake_peer();
+        self.producer.claim(head.lines());
         if self.reception { Sent::Until(self.producer.position()) } else { Sent::Done(len) }
     }
 

@@ -81,6 +81,15 @@ impl Producer {
         fetch_to_write(self.lines.head(self.next + 1));
     }
 
+    /// A message of so many lines was pushed, and another is likely to follow: takes the lines of its body from the consumer, as
+    /// far as they are free. What a consumer looks at meanwhile, a line's first word, stays as it is.
+    #[inline]
+    pub(crate) fn claim(&self, lines: u64) {
+        for position in self.next + 1..self.full.min(self.next + lines) {
+            self.lines.line(position).last().store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Publishes a small message in a line of its own, as [`push`](Self::push) does; whether it could.
     #[inline(always)]
     pub(crate) fn push_small(&mut self, bytes: &[u8]) -> bool {
@@ -355,6 +364,23 @@ mod tests {
                 producer.grant(told).expect("honest");
             }
             assert!(producer.has_room(message(producer.longest_body())), "at {offset}");
+        }
+    }
+
+    #[test]
+    fn lines_are_claimed_behind_what_is_not_consumed() {
+        let (mut producer, mut consumer, _) = ring(16);
+        for round in 0..40_u8 {
+            let bodies: Vec<Vec<u8>> = (0..3).map(|n| vec![round + n; 184]).collect();
+            for body in &bodies {
+                producer.push(message(184), 0, [&body[..]]);
+                producer.claim(15);
+            }
+            for body in bodies {
+                assert_eq!(take(&mut consumer), Some(body));
+                producer.claim(15);
+            }
+            producer.grant(consumer.position()).expect("honest");
         }
     }
 

@@ -79,6 +79,7 @@ impl Link {
             vi,
             out: None,
             bulk: Bulk::new(memory.fetched.then(|| nic.clone())),
+            fetched: memory.fetched,
             arrived,
             small: [0; SMALL_MESSAGE],
             looks: if options.spin.is_zero() { 0 } else { memory.looks },

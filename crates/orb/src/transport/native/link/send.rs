@@ -11,6 +11,9 @@ use super::{Link, LinkError};
 /// written. The same buffer then serves again.
 const FETCHED: usize = 2048;
 
+/// No more octets than this are claimed for the next message: they would not stay in the caches.
+const CLAIMED: usize = 512 << 10;
+
 /// A peer that does not take what it is sent loses its link after this.
 const STALL: Duration = Duration::from_secs(30);
 
@@ -146,8 +149,21 @@ impl Link {
         if used <= FETCHED {
             // While the message is on its way there is time for this.
             self.out = self.next_buffer();
+        } else if self.fetched {
+            self.claim_next(used.min(CLAIMED));
         }
         Ok(())
+    }
+
+    /// Who has sent a long message may send another as long: while this one is fetched, the lines of the next buffer are taken from
+    /// the peer, who fetched the last one from there.
+    fn claim_next(&mut self, len: usize) {
+        // So that it is that one.
+        self.vi.reclaim();
+        self.out = self.next_buffer();
+        if let Some(out) = &mut self.out {
+            out.claim(len);
+        }
     }
 
     #[inline]
