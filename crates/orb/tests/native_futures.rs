@@ -148,6 +148,32 @@ fn many_are_under_way_at_once(at: &str) {
     server.shutdown(GRACE);
 }
 
+/// Some take a line, some several, some stay with the sender; while a servant sleeps, the others are kept by those who work on them.
+fn of_any_length_they_keep_apart(at: &str) {
+    let (server, client) = (server(at), client());
+    let echo = seen_by(&client, &served(&server));
+    let text = |n: usize| format!("{n}{}", "t".repeat(n * 97 % 2_500));
+    let mut pending = VecDeque::new();
+    let mut sleeping = Vec::new();
+    for n in 0..2_000 {
+        if n % 250 == 0 {
+            sleeping.push(sleep(&echo, 20).begin());
+        }
+        pending.push_back((n, shout(&echo, &text(n)).begin()));
+        if pending.len() == 48 {
+            let (n, call) = pending.pop_front().unwrap();
+            assert_eq!(block_on(call).unwrap(), text(n).to_uppercase());
+        }
+    }
+    for (n, call) in pending {
+        assert_eq!(sleep_on(call).unwrap(), text(n).to_uppercase());
+    }
+    for call in sleeping {
+        block_on(call).unwrap();
+    }
+    server.shutdown(GRACE);
+}
+
 fn more_than_memory_is_registered_for_waits_for_room(at: &str) {
     let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
@@ -269,6 +295,7 @@ over! {
     executors_of_both_kinds_get_answers
     what_was_called_before_a_long_call_ends_without_it
     many_are_under_way_at_once
+    of_any_length_they_keep_apart
     more_than_memory_is_registered_for_waits_for_room
     long_arguments_and_results_arrive
     threads_share_one_link

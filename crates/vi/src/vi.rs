@@ -311,6 +311,16 @@ impl Vi {
         self.link.receive_small(into)
     }
 
+    /// As [`receive_small`](Self::receive_small), of any length up to that of `into`, unless the message has immediate data. Bytes
+    /// behind it stay as they are.
+    #[inline]
+    pub fn receive_copied(&mut self, into: &mut [u8]) -> Option<usize> {
+        if !self.state.is_connected() || !self.received.is_empty() || !self.sending.is_empty() {
+            return None;
+        }
+        self.link.receive_copied(into)
+    }
+
     /// From now on many [small messages](Self::receive_small) are likely to be under way at a time, in each direction: shared
     /// memory for the second next one is fetched ahead, too. Where each message waits for the answer to the one before, that
     /// would only disturb the peer. Does nothing before the VI is connected.

@@ -102,6 +102,11 @@ pub(crate) trait Link: Send {
         None
     }
 
+    /// Takes the next message, if it is not longer than `into` and lies ready in memory of the connection's own: its length.
+    fn receive_copied(&mut self, _into: &mut [u8]) -> Option<usize> {
+        None
+    }
+
     /// From now on many small messages are likely to be under way at a time.
     fn expect_many(&mut self) {}
 

@@ -1,7 +1,7 @@
 //! Messages that need no descriptor, among others that do.
 
 use crate::{Pair, Result, everywhere, on_pairs, pattern, receive, send};
-use throughline_vi::{CompletionError, Reliability, SMALL_MESSAGE, State, Vi, ViAttributes};
+use throughline_vi::{CompletionError, Reliability, SMALL_MESSAGE, SendDescriptor, State, Vi, ViAttributes};
 
 /// Sends without a descriptor if that can be, as users do.
 fn send_somehow(vi: &mut Vi, bytes: &[u8]) -> Result {
@@ -34,6 +34,18 @@ fn receive_somehow(vi: &mut Vi) -> Result<Vec<u8>> {
     }
 }
 
+/// As [`receive_somehow`], of any length.
+fn receive_copied(vi: &mut Vi) -> Result<Vec<u8>> {
+    let mut bytes = [0xAA; 1000];
+    match vi.receive_copied(&mut bytes) {
+        Some(len) => {
+            assert!(bytes[len..].iter().all(|byte| *byte == 0xAA));
+            Ok(bytes[..len].to_vec())
+        }
+        None => receive(vi),
+    }
+}
+
 #[test]
 fn small_messages_keep_their_place_among_others() -> Result {
     on_pairs(|pair| {
@@ -55,8 +67,9 @@ fn small_messages_keep_their_place_among_others() -> Result {
                     _ => send_somehow(a, bytes)?,
                 }
             }
-            for bytes in &sent {
-                assert_eq!(receive_somehow(b)?, *bytes);
+            for (n, bytes) in sent.iter().enumerate() {
+                let receive = if (n + round) % 3 == 0 { receive_copied } else { receive_somehow };
+                assert_eq!(receive(b)?, *bytes);
             }
         }
         Ok(())
@@ -75,7 +88,7 @@ fn what_is_sent_small_may_be_received_by_a_descriptor_and_the_other_way_round() 
             send_line(a, &pattern(len, 3))?;
             assert_eq!(receive(b)?, pattern(len, 3));
             send_copied(a, &pattern(len, 4))?;
-            assert_eq!(receive_somehow(b)?, pattern(len, 4));
+            assert_eq!(receive_copied(b)?, pattern(len, 4));
         }
         Ok(())
     })
@@ -138,6 +151,37 @@ fn shared_memory_takes_copies_of_what_fits_into_its_ring_and_loses_none() -> Res
 }
 
 #[test]
+fn shared_memory_gives_copies_of_what_lies_in_its_ring_and_of_nothing_else() -> Result {
+    everywhere(|fabric, level| {
+        if fabric.name != "shm" {
+            return Ok(());
+        }
+        let mut pair = Pair::new(fabric, &ViAttributes { inline_limit: 2048, ..ViAttributes::new(level) })?;
+        let (a, b) = pair.both();
+        let mut place = [0; 300];
+        assert_eq!(b.receive_copied(&mut place), None);
+        for len in [0, 1, SMALL_MESSAGE, SMALL_MESSAGE + 1, 299, 300] {
+            send(a, &pattern(len, 1))?;
+            assert_eq!(b.receive_copied(&mut place), Some(len));
+            assert_eq!(place[..len], pattern(len, 1));
+        }
+        // Longer than that place; in the sender's memory; and with immediate data, which there would be no place for.
+        for len in [301, 4000] {
+            send(a, &pattern(len, 2))?;
+            assert_eq!(b.receive_copied(&mut place), None);
+            assert_eq!(receive(b)?, pattern(len, 2));
+        }
+        let mut buffer = a.send_buffer().ok_or("no buffer")?;
+        buffer.set_len(3);
+        a.post_send(SendDescriptor::new(buffer).unsignaled().immediate(7))?;
+        assert_eq!(b.receive_copied(&mut place), None);
+        let received = b.receive_wait(None)?;
+        assert_eq!((received.result, received.immediate), (Ok(3), Some(7)));
+        Ok(())
+    })
+}
+
+#[test]
 fn who_is_not_connected_neither_sends_nor_receives() -> Result {
     everywhere(|fabric, level| {
         let nic = &(fabric.nics)()?[0];
@@ -145,6 +189,7 @@ fn who_is_not_connected_neither_sends_nor_receives() -> Result {
         assert!(!alone.send_copied(b"nobody"));
         assert!(!alone.send_small(b"nobody") && !alone.send_line(&[0; SMALL_MESSAGE], 1));
         assert_eq!(alone.receive_small(&mut [0; SMALL_MESSAGE]), None);
+        assert_eq!(alone.receive_copied(&mut [0; 300]), None);
         let mut pair = Pair::new(fabric, &ViAttributes::new(level))?;
         let (a, b) = pair.both();
         a.disconnect();

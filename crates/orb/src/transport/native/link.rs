@@ -23,6 +23,10 @@ pub(super) use self::foresight::Foresight;
 use self::receive::Arrived;
 use super::bulk::Bulk;
 
+/// The longest message that is received without a buffer: no longer ones are [sent](throughline_vi::ViAttributes::inline_limit)
+/// without one.
+const COPIED: usize = 2048;
+
 /// How links are made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkOptions {
@@ -46,6 +50,8 @@ pub(crate) struct Link {
     arrived: Arrived,
     /// Where messages go that need no buffer: their octets, from the beginning.
     small: [u8; SMALL_MESSAGE],
+    /// The same of those that are copied, though not small.
+    copied: Box<[u8; COPIED]>,
     /// See [`LinkMemory`]; none for who does not want to look at all.
     looks: u32,
     eager: u32,
@@ -119,10 +125,10 @@ impl Link {
         answer: impl FnOnce(&[u8], Output<'_>),
     ) -> Result<(), LinkError> {
         self.room()?;
-        let Self { vi, out, arrived, small, .. } = self;
+        let Self { vi, out, arrived, small, copied, .. } = self;
         let mut used = 0;
         answer(
-            arrived.octets_at(small, vi),
+            arrived.octets_at((small, copied), vi),
             Output::memory(out.as_deref_mut().unwrap_or_default(), &mut used, overflow),
         );
         let sent = self.send_answer(used, overflow);

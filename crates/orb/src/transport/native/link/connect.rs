@@ -13,7 +13,7 @@ use super::super::{
 };
 use super::foresight::Foresight;
 use super::receive::Arrived;
-use super::{Link, LinkError, LinkOptions};
+use super::{COPIED, Link, LinkError, LinkOptions};
 use crate::transport::resolver;
 
 /// What the listeners of the native protocol listen to.
@@ -82,6 +82,7 @@ impl Link {
             fetched: memory.fetched,
             arrived,
             small: [0; SMALL_MESSAGE],
+            copied: Box::new([0; COPIED]),
             looks: if options.spin.is_zero() { 0 } else { memory.looks },
             eager: memory.eager,
             foresight: Foresight::default(),

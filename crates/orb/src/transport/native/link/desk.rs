@@ -5,7 +5,7 @@ use throughline_vi::{Buffer, SMALL_MESSAGE};
 use throughline_wire::Flags;
 
 use super::receive::Arrived;
-use super::{Link, LinkError};
+use super::{COPIED, Link, LinkError};
 
 /// Small requests are worked on in memory of the worker's; so are answers up to so many octets, header included.
 const SMALL_ANSWER: usize = 2048;
@@ -61,7 +61,10 @@ impl Errand {
     /// Answers it with what `answer` writes, if it writes anything.
     #[inline]
     pub(crate) fn answer(&mut self, overflow: &mut Vec<u8>, answer: impl FnOnce(&[u8], Output<'_>)) {
-        answer(self.message.octets(&self.small), Output::memory(&mut self.room, &mut self.used, overflow));
+        answer(
+            self.message.octets((&self.small, &[0; COPIED])),
+            Output::memory(&mut self.room, &mut self.used, overflow),
+        );
     }
 }
 
@@ -141,12 +144,28 @@ impl Link {
             self.release();
             self.arrived = Arrived::Parts { octets, missing: 0 };
         }
-        if matches!(self.arrived, Arrived::Buffer(_)) {
+        if let Arrived::Copied(len) = self.arrived {
+            self.arrived = self.keep_copied(len);
+        } else if matches!(self.arrived, Arrived::Buffer(_)) {
             self.post_another();
         }
         self.away += 1;
         let message = std::mem::replace(&mut self.arrived, Arrived::Nothing);
         Ok(Errand { message, small: self.small, room, used: 0 })
+    }
+
+    /// Copies a message to where it may stay.
+    #[inline]
+    fn keep_copied(&mut self, len: usize) -> Arrived {
+        let message = &self.copied[..len.min(COPIED)];
+        match self.vi.receive_buffer() {
+            Some(mut buffer) => {
+                buffer.set_len(message.len());
+                buffer.copy_from_slice(message);
+                Arrived::Buffer(buffer)
+            }
+            None => Arrived::Parts { octets: message.to_vec(), missing: 0 },
+        }
     }
 
     /// The message comes back with its answer, which is sent.

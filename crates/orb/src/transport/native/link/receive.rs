@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use throughline_vi::{Buffer, Completion, CompletionError, SMALL_MESSAGE, State, Vi};
 
-use super::{Link, LinkError};
+use super::{COPIED, Link, LinkError};
 
 /// While looks follow one another at once, one in so many is for messages that are not small.
 const SMALL_LOOKS: u32 = 16;
@@ -15,6 +15,8 @@ pub(super) enum Arrived {
     Nothing,
     /// Needed no buffer, and lies beside this: its length.
     Small(usize),
+    /// Needed no buffer either, and lies where those do that are not small: its length.
+    Copied(usize),
     /// Lies in the buffer where it was received.
     Buffer(Buffer),
     /// Lies in the peer's memory; the buffer was not needed.
@@ -26,13 +28,17 @@ pub(super) enum Arrived {
     },
 }
 
+/// Where messages lie that needed no buffer: small ones, others.
+pub(super) type Beside<'a> = (&'a [u8; SMALL_MESSAGE], &'a [u8; COPIED]);
+
 impl Arrived {
     #[inline]
-    pub(super) fn octets<'a>(&'a self, small: &'a [u8; SMALL_MESSAGE]) -> &'a [u8] {
+    pub(super) fn octets<'a>(&'a self, (small, copied): Beside<'a>) -> &'a [u8] {
         match self {
             // What is in place, the VI knows.
             Self::Nothing | Self::InPlace(_) => &[],
             Self::Small(len) => small.get(..*len).unwrap_or_default(),
+            Self::Copied(len) => copied.get(..*len).unwrap_or_default(),
             Self::Buffer(buffer) => buffer,
             Self::Parts { octets, .. } => octets,
         }
@@ -40,10 +46,10 @@ impl Arrived {
 
     /// As [`octets`](Self::octets), for messages in place as well.
     #[inline(always)]
-    pub(super) fn octets_at<'a>(&'a self, small: &'a [u8; SMALL_MESSAGE], vi: &'a Vi) -> &'a [u8] {
+    pub(super) fn octets_at<'a>(&'a self, beside: Beside<'a>, vi: &'a Vi) -> &'a [u8] {
         match self {
             Self::InPlace(_) => vi.in_place().unwrap_or_default(),
-            arrived => arrived.octets(small),
+            arrived => arrived.octets(beside),
         }
     }
 }
@@ -85,6 +91,12 @@ impl Link {
 
     #[inline(never)]
     fn try_receive_any(&mut self) -> Result<bool, LinkError> {
+        if matches!(self.arrived, Arrived::Nothing)
+            && let Some(len) = self.vi.receive_copied(&mut *self.copied)
+        {
+            self.arrived = Arrived::Copied(len);
+            return Ok(true);
+        }
         match self.vi.receive_done() {
             Some(completion) => self.take(completion),
             None if self.is_open() => Ok(false),
@@ -95,34 +107,42 @@ impl Link {
     /// Waits for a message; at most until `deadline`. The one received before is [released](Self::release).
     #[inline(always)]
     pub(crate) fn receive(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
+        let any = self.was_long();
         self.release();
-        if self.look()?.is_some() { Ok(()) } else { self.receive_any(deadline) }
+        if self.look(any)?.is_some() { Ok(()) } else { self.receive_any(deadline) }
     }
 
     /// As [`receive`](Self::receive), for the answer to the one request that was sent just before.
     #[inline(always)]
     pub(crate) fn receive_answer(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
-        self.release();
         if self.eager == 0 || self.looks == 0 {
             return self.receive(deadline);
         }
+        let any = self.was_long();
+        self.release();
         self.foresight.pass();
-        let found = self.look()?;
+        let found = self.look(any)?;
         self.foresight.learn(found);
         if found.is_some() { Ok(()) } else { self.receive_any(deadline) }
     }
 
-    /// Looks for a message for a while: after how many looks in vain there was one, or as if after many if it is not small. Mostly
-    /// it comes soon, and nobody wants to know how late it is.
+    /// Whether the message received last was not small, if it is still there: then the next one may be as long.
     #[inline(always)]
-    fn look(&mut self) -> Result<Option<u32>, LinkError> {
+    fn was_long(&self) -> bool {
+        !matches!(self.arrived, Arrived::Nothing | Arrived::Small(_))
+    }
+
+    /// Looks for a message for a while: after how many looks in vain there was one, or as if after many if it is not small. Mostly
+    /// it comes soon, and nobody wants to know how late it is. For `any` message with each look, or mostly for small ones.
+    #[inline(always)]
+    fn look(&mut self, any: bool) -> Result<Option<u32>, LinkError> {
         for look in 0..self.looks {
             if self.receive_small() {
                 return Ok(Some(look));
             }
             let eager = look < self.eager;
             // It may be one that is not small.
-            if (!eager || look % SMALL_LOOKS == SMALL_LOOKS - 1) && self.try_receive_any()? {
+            if (any || !eager || look % SMALL_LOOKS == SMALL_LOOKS - 1) && self.try_receive_any()? {
                 return Ok(Some(u32::MAX));
             }
             if !eager {
@@ -189,7 +209,7 @@ impl Link {
     /// The message received last.
     #[inline(always)]
     pub(crate) fn received(&self) -> &[u8] {
-        self.arrived.octets_at(&self.small, &self.vi)
+        self.arrived.octets_at((&self.small, &self.copied), &self.vi)
     }
 
     /// Whether a message began to arrive that is not whole.
@@ -202,7 +222,7 @@ impl Link {
     pub(crate) fn release(&mut self) {
         match &self.arrived {
             Arrived::Nothing => {}
-            Arrived::Small(..) => self.arrived = Arrived::Nothing,
+            Arrived::Small(..) | Arrived::Copied(..) => self.arrived = Arrived::Nothing,
             Arrived::Buffer(_) | Arrived::InPlace(_) | Arrived::Parts { .. } => self.release_buffer(),
         }
     }
@@ -215,7 +235,7 @@ impl Link {
                 self.vi.release();
                 self.repost(buffer);
             }
-            Arrived::Nothing | Arrived::Small(..) | Arrived::Parts { .. } => {}
+            Arrived::Nothing | Arrived::Small(..) | Arrived::Copied(..) | Arrived::Parts { .. } => {}
         }
     }
 
