@@ -161,10 +161,16 @@ impl Producer {
         }
     }
 
+    /// The first line of the frame holds no body, the others do.
     fn mark_frame(&mut self, lines: u64) {
-        self.mark(self.next, false);
-        for line in 1..lines {
-            self.mark(self.next + line, true);
+        let first = (self.next & self.lines.mask()) as usize;
+        // A frame does not wrap.
+        let end = first + lines as usize;
+        for word in first / 64..end.div_ceil(64) {
+            let (from, to) = (first.max(word * 64), end.min(word * 64 + 64));
+            let marks = u64::MAX >> (64 - (to - from)) << (from % 64);
+            let head = if from == first { 1 << (first % 64) } else { 0 };
+            self.mark(word, marks, marks & !head);
         }
         self.clear_if_body(self.next + lines);
     }
@@ -176,12 +182,12 @@ impl Producer {
         self.next += head.lines();
     }
 
+    /// Sets some of a word's marks.
     #[inline(always)]
-    fn mark(&mut self, position: u64, body: bool) {
-        let line = (position & self.lines.mask()) as usize;
-        let word = &mut self.bodies[line / 64];
+    fn mark(&mut self, word: usize, which: u64, bodies: u64) {
+        let word = &mut self.bodies[word];
         let before = *word;
-        *word = before & !(1 << (line % 64)) | u64::from(body) << (line % 64);
+        *word = before & !which | bodies;
         self.marked = self.marked + word.count_ones() - before.count_ones();
     }
 
@@ -191,7 +197,7 @@ impl Producer {
         let line = (position & self.lines.mask()) as usize;
         if self.bodies[line / 64] >> (line % 64) & 1 == 1 {
             self.lines.head(position).store(0, Ordering::Relaxed);
-            self.mark(position, false);
+            self.mark(line / 64, 1 << (line % 64), 0);
         }
     }
 }
