@@ -1,20 +1,16 @@
 //! Copies out of and into memory that another process may change at the same time.
 //!
 //! Ordinary reads and writes of such memory would be data races. These copies are made of relaxed atomic accesses, or of
-//! machine instructions the compiler cannot see into, and every byte is read once.
+//! machine instructions the compiler cannot see into. Nothing is looked at but the copy.
 
 use std::{
     ptr::NonNull,
     sync::atomic::{AtomicU8, AtomicU64, Ordering},
 };
 
-/// From here on the string instruction is faster than a loop. For less it is not where one side begins within a line, as a
-/// message in a ring does.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const STRING: usize = 4096;
-
-/// What a loop copies at a time, in bytes.
+/// So many bytes and more are copied by instructions of the machine, if it is one that we know.
 const BLOCK: usize = 64;
+const MACHINE: bool = cfg!(all(target_arch = "x86_64", not(miri)));
 
 /// Copies from shared memory.
 ///
@@ -22,18 +18,14 @@ const BLOCK: usize = 64;
 ///
 /// `from` is good for reads of `into.len()` bytes, of memory that is accessed by atomics only or by other processes.
 pub(crate) unsafe fn copy_out(from: NonNull<u8>, into: &mut [u8]) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if into.len() >= STRING {
+    if MACHINE && into.len() >= BLOCK {
         // SAFETY: `from` is readable and `into` writable for this length; both are apart, since `into` is exclusive.
-        return unsafe { string_copy(from.as_ptr(), into.as_mut_ptr(), into.len()) };
+        return unsafe { machine_copy(from.as_ptr(), into.as_mut_ptr(), into.len()) };
     }
     let mut from = from.as_ptr().cast_const();
-    let (blocks, rest) = into.split_at_mut(in_blocks(into.len()));
-    // SAFETY: by the caller's promise, as long as no more than `into.len()` bytes are passed in all; `into` is exclusive.
+    let (head, rest) = into.split_at_mut(from.align_offset(8).min(into.len()));
+    // SAFETY: by the caller's promise, as long as no more than `into.len()` bytes are passed in all.
     unsafe {
-        block_copy(from, blocks.as_mut_ptr(), blocks.len());
-        from = from.add(blocks.len());
-        let (head, rest) = rest.split_at_mut(from.align_offset(8).min(rest.len()));
         from = bytes_out(from, head);
         let mut words = rest.chunks_exact_mut(8);
         for word in &mut words {
@@ -64,18 +56,14 @@ unsafe fn bytes_out(mut from: *const u8, into: &mut [u8]) -> *const u8 {
 ///
 /// `into` is good for writes of `from.len()` bytes, of memory that is accessed by atomics only or by other processes.
 pub(crate) unsafe fn copy_in(from: &[u8], into: NonNull<u8>) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if from.len() >= STRING {
+    if MACHINE && from.len() >= BLOCK {
         // SAFETY: `from` is readable and `into` writable for this length, and no reference covers `into`.
-        return unsafe { string_copy(from.as_ptr(), into.as_ptr(), from.len()) };
+        return unsafe { machine_copy(from.as_ptr(), into.as_ptr(), from.len()) };
     }
     let mut into = into.as_ptr();
-    let (blocks, rest) = from.split_at(in_blocks(from.len()));
-    // SAFETY: by the caller's promise, as long as no more than `from.len()` bytes are passed in all; no reference covers `into`.
+    let (head, rest) = from.split_at(into.align_offset(8).min(from.len()));
+    // SAFETY: by the caller's promise, as long as no more than `from.len()` bytes are passed in all.
     unsafe {
-        block_copy(blocks.as_ptr(), into, blocks.len());
-        into = into.add(blocks.len());
-        let (head, rest) = rest.split_at(into.align_offset(8).min(rest.len()));
         into = bytes_in(head, into);
         let mut words = rest.chunks_exact(8);
         for word in &mut words {
@@ -101,23 +89,32 @@ unsafe fn bytes_in(from: &[u8], mut into: *mut u8) -> *mut u8 {
     into
 }
 
-/// How many of so many bytes are copied in blocks.
-#[inline(always)]
-fn in_blocks(len: usize) -> usize {
-    if cfg!(all(target_arch = "x86_64", not(miri))) { len / BLOCK * BLOCK } else { 0 }
-}
-
-/// `memcpy` of whole blocks, however they are aligned.
+/// `memcpy`, by what is fastest. Where one side begins within a line, as a message in a ring does, the string instruction is slow;
+/// with many lines it is faster than a loop.
 ///
 /// # Safety
 ///
-/// `from` is readable and `into` writable for `len` bytes, a multiple of [`BLOCK`], and they do not overlap.
+/// `from` is readable and `into` writable for `len` bytes, at least [`BLOCK`], and they do not overlap.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+unsafe fn machine_copy(from: *const u8, into: *mut u8, len: usize) {
+    const STRING: usize = 4096;
+    // SAFETY: by the caller's promise. The last block ends where the memory does, and may cover a part of the one before.
+    unsafe {
+        if len >= STRING {
+            return string_copy(from, into, len);
+        }
+        block_copy(from, into, len / BLOCK * BLOCK);
+        if !len.is_multiple_of(BLOCK) {
+            let last = len - BLOCK;
+            block_copy(from.add(last), into.add(last), BLOCK);
+        }
+    }
+}
+
+/// As [`machine_copy`], of whole blocks, however they are aligned.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 unsafe fn block_copy(from: *const u8, into: *mut u8, len: usize) {
-    if len == 0 {
-        return;
-    }
     // SAFETY: by the caller's promise; `len` is not zero, and is reached exactly.
     unsafe {
         std::arch::asm!(
@@ -140,17 +137,7 @@ unsafe fn block_copy(from: *const u8, into: *mut u8, len: usize) {
     }
 }
 
-/// Nothing is copied in blocks here.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-unsafe fn block_copy(_: *const u8, _: *mut u8, len: usize) {
-    debug_assert!(len == 0);
-}
-
-/// `memcpy` as one instruction.
-///
-/// # Safety
-///
-/// `from` is readable and `into` writable for `len` bytes, and they do not overlap.
+/// As [`machine_copy`], by one instruction.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn string_copy(from: *const u8, into: *mut u8, len: usize) {
     // SAFETY: by the caller's promise; the direction flag is clear by the calling convention.
@@ -158,6 +145,11 @@ unsafe fn string_copy(from: *const u8, into: *mut u8, len: usize) {
         std::arch::asm!("rep movsb", inout("rcx") len => _, inout("rsi") from => _, inout("rdi") into => _,
             options(nostack, preserves_flags));
     }
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+unsafe fn machine_copy(_: *const u8, _: *mut u8, _: usize) {
+    unreachable!("this machine is not known");
 }
 
 #[cfg(test)]
