@@ -47,6 +47,10 @@ pub(crate) struct Link {
     bulk: Bulk,
     /// The peer fetches long messages from where they lie.
     fetched: bool,
+    /// The length of the last message that is so fetched.
+    long: usize,
+    /// So many octets of the next buffer are to be [claimed](Buffer::claim) when there is time.
+    claims: usize,
     arrived: Arrived,
     /// Where messages go that need no buffer: their octets, from the beginning.
     small: [u8; SMALL_MESSAGE],
@@ -135,6 +139,7 @@ impl Link {
         // Not before: the answer does not wait for this.
         self.answered(used);
         self.release();
+        self.claim_next();
         sent
     }
 }

@@ -80,6 +80,8 @@ impl Link {
             out: None,
             bulk: Bulk::new(memory.fetched.then(|| nic.clone())),
             fetched: memory.fetched,
+            long: 0,
+            claims: 0,
             arrived,
             small: [0; SMALL_MESSAGE],
             copied: Box::new([0; COPIED]),

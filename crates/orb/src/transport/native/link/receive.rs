@@ -120,6 +120,7 @@ impl Link {
         }
         let any = self.was_long();
         self.release();
+        self.claim_next();
         self.foresight.pass();
         let found = self.look(any)?;
         self.foresight.learn(found);

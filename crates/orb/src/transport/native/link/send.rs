@@ -150,17 +150,30 @@ impl Link {
             // While the message is on its way there is time for this.
             self.out = self.next_buffer();
         } else if self.fetched {
-            self.claim_next(used.min(CLAIMED));
+            // Who sends one alone needs memory for one only.
+            self.claims = used.min(self.long).min(CLAIMED);
+            self.long = used;
         }
         Ok(())
     }
 
-    /// Who has sent a long message may send another as long: while this one is fetched, the lines of the next buffer are taken from
-    /// the peer, who fetched the last one from there.
-    fn claim_next(&mut self, len: usize) {
-        // So that it is that one.
-        self.vi.reclaim();
-        self.out = self.next_buffer();
+    /// Who has sent two long messages may send a third: while this one is fetched, the lines of the next buffer are taken from the
+    /// peer, who fetched the one before from there. In time that is spent waiting, mostly.
+    #[inline(always)]
+    pub(super) fn claim_next(&mut self) {
+        if self.claims != 0 {
+            self.claim_buffer();
+        }
+    }
+
+    #[inline(never)]
+    fn claim_buffer(&mut self) {
+        let len = std::mem::take(&mut self.claims);
+        if self.out.is_none() {
+            // So that it is that one.
+            self.vi.reclaim();
+            self.out = self.next_buffer();
+        }
         if let Some(out) = &mut self.out {
             out.claim(len);
         }
