@@ -14,6 +14,8 @@ const BUFFERS: u32 = 16;
 pub(super) struct Interface {
     vi: Vi,
     wait: Waiting,
+    /// For the next message that is not copied.
+    next: Option<Buffer>,
 }
 
 impl Interface {
@@ -49,7 +51,7 @@ impl Interface {
         }
         let mut vi = nic.create_vi(&attributes).map_err(io::Error::other)?;
         vi.post_own_receives();
-        Ok(Self { vi, wait })
+        Ok(Self { vi, wait, next: None })
     }
 }
 
@@ -60,12 +62,20 @@ impl Pipe for Interface {
         if self.vi.send_copied(message) {
             return Ok(());
         }
-        let mut buffer = self.vi.send_buffer().ok_or(io::ErrorKind::OutOfMemory)?;
+        let next = self.next.take().or_else(|| self.vi.send_buffer());
+        let mut buffer = next.ok_or(io::ErrorKind::OutOfMemory)?;
         buffer.set_len(message.len());
         buffer.copy_from_slice(message);
         self.vi
             .post_send(SendDescriptor::new(buffer).unsignaled())
-            .map_err(|error| io::Error::other(error.reason))
+            .map_err(|error| io::Error::other(error.reason))?;
+        // One that was sent before, while the peer fetches this one.
+        self.vi.reclaim();
+        self.next = self.vi.send_buffer();
+        if let Some(next) = &mut self.next {
+            next.claim(message.len());
+        }
+        Ok(())
     }
 
     fn receive(&mut self) -> io::Result<Buffer> {
