@@ -100,6 +100,9 @@ pub struct ViAttributes {
     /// Long messages may stay where they are in the peer's memory, on fabrics that can show them there, to be read
     /// [in place](crate::Vi::in_place). None, the default: they are copied before anybody looks at them.
     pub trusted: Option<TrustedPeers>,
+    /// Long messages may stay where they are in the peer's memory until the receiver has copied what he wants to where he wants
+    /// it, on fabrics that can show them there: see [`Vi::left`](crate::Vi::left). Off by default. Of no account for `trusted`.
+    pub leave: bool,
     /// How long blocking calls look before they sleep, at most. Waking a sleeper costs tens of microseconds, so
     /// looking for about as long never costs more than twice the best choice. Shortened by itself while it does not pay. Zero for
     /// who sleeps before nearly every message: then falling asleep takes less, and being sent a message more. Who polls leaves it.
@@ -121,6 +124,7 @@ impl ViAttributes {
             inline_limit: 2048,
             receive_longer: 0,
             trusted: None,
+            leave: false,
             spin: Duration::from_micros(50),
         }
     }

@@ -106,7 +106,7 @@ pub use {
     exclusive::{Exclusive, Held},
     fabric::local::{Faults, LocalNetwork},
     fabric::{NAP, SMALL_MESSAGE},
-    memory::{Buffer, MemoryHandle, OutsideWindow, Region, Rights, Window},
+    memory::{Buffer, Left, MemoryHandle, OutsideWindow, Region, Rights, Window},
     nic::{ConnectionRequest, Listener, Nic},
     vi::{State, Vi},
 };

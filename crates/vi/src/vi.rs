@@ -7,7 +7,7 @@ use crate::{
     fabric::{
         Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin, sleep_at,
     },
-    memory::Pool,
+    memory::{Left, Pool},
 };
 use std::{
     collections::VecDeque,
@@ -528,8 +528,15 @@ impl Vi {
         if !self.received.is_empty() || !self.state.is_connected() {
             return self.take_received();
         }
-        self.progress_sends();
-        self.poll()
+        if self.blocked != 0 {
+            self.progress_sends();
+        }
+        let found = self.poll();
+        if found.is_none() {
+            // Whoever finds something has better things to do.
+            self.progress_sends();
+        }
+        found
     }
 
     #[cold]
@@ -578,7 +585,15 @@ impl Vi {
         self.link.in_place()
     }
 
-    /// The message [in place](Self::in_place), if there is one, is not needed any more.
+    /// The message received last, if it was left in the peer's memory: see [`ViAttributes::leave`]. Its completion has the right
+    /// length, and an empty buffer with room for it. It is there until it is [released](Self::release) or the next is received,
+    /// and the peer's memory is occupied as long.
+    #[inline]
+    pub fn left(&self) -> Option<Left<'_>> {
+        self.link.left()
+    }
+
+    /// The message [in place](Self::in_place), or [left](Self::left), is not needed any more.
     #[inline]
     pub fn release(&mut self) {
         self.link.release();

@@ -41,6 +41,21 @@ fn trusting(level: Reliability) -> ViAttributes {
     ViAttributes { trusted: Some(unsafe { TrustedPeers::promise() }), ..attributes(level) }
 }
 
+fn leaving(level: Reliability) -> ViAttributes {
+    ViAttributes { leave: true, ..attributes(level) }
+}
+
+/// Copies of a left message's parts, put together.
+fn in_parts(vi: &Vi) -> Result<Vec<u8>> {
+    const PART: usize = 999;
+    let left = vi.left().ok_or("nothing is left")?;
+    let mut all = vec![0; left.len()];
+    for (n, part) in all.chunks_mut(PART).enumerate() {
+        left.copy(n * PART, part)?;
+    }
+    Ok(all)
+}
+
 fn pattern(seed: usize, len: usize) -> Vec<u8> {
     (0..len).map(|at| (seed * 31 + at * 7 + at / 256) as u8).collect()
 }
@@ -87,13 +102,13 @@ fn long_messages_come_in_memory_made_for_them() -> Result {
 #[test]
 fn what_is_longer_than_that_is_an_error() -> Result {
     let nic = Nic::shm()?;
-    for attributes in [attributes(Reliability::ReliableDelivery), trusting(Reliability::ReliableDelivery)] {
+    for attributes in [attributes, trusting, leaving].map(|with| with(Reliability::ReliableDelivery)) {
         let [mut a, mut b] = pair(&nic, &attributes)?;
         let region = nic.register(1, 200_000, a.tag())?;
         send(&mut a, &region, &pattern(1, 101_000))?;
         assert_eq!(receive(&mut b)?.result, Err(CompletionError::TooLong));
         assert_eq!(b.state(), State::Stopped(CompletionError::TooLong));
-        assert!(b.in_place().is_none());
+        assert!(b.in_place().is_none() && b.left().is_none());
     }
     Ok(())
 }
@@ -129,6 +144,40 @@ fn a_message_in_place_is_its_readers_until_released() -> Result {
 }
 
 #[test]
+fn what_is_left_is_copied_by_its_reader_until_released() -> Result {
+    let nic = Nic::shm()?;
+    for level in LEVELS {
+        let [mut a, mut b] = pair(&nic, &leaving(level))?;
+        let region = nic.register(1, 100_000, a.tag())?;
+        for (seed, len) in [5000, 100_000, 4096, 2100, 70_000].into_iter().enumerate() {
+            send(&mut a, &region, &pattern(seed, len))?;
+            let mut completion = receive(&mut b)?;
+            assert_eq!((completion.result, completion.buffer.len()), (Ok(len), 0));
+            // Nobody has promised anything.
+            assert!(b.in_place().is_none());
+            assert_eq!(in_parts(&b)?, pattern(seed, len));
+            assert!(b.left().is_some_and(|left| left.copy(len - 1, &mut [0; 2]).is_err()));
+            // There is room for it all the same.
+            completion.buffer.set_len(len);
+            b.left().ok_or("gone")?.copy(0, &mut completion.buffer)?;
+            assert_eq!(*completion.buffer, pattern(seed, len));
+            assert!(a.send_done().is_none());
+            assert!(region.buffer().is_none());
+            b.release();
+            assert!(b.left().is_none());
+            assert!(a.send_done().is_none());
+            assert!(region.buffer().is_some());
+            let posted = b.receive_buffer();
+            b.post_receive(posted.unwrap_or(completion.buffer))?;
+        }
+        send(&mut a, &region, b"short")?;
+        assert_eq!(*receive(&mut b)?.buffer, *b"short");
+        assert!(b.left().is_none());
+    }
+    Ok(())
+}
+
+#[test]
 fn the_next_message_ends_the_one_in_place() -> Result {
     let nic = Nic::shm()?;
     for next in [10, 1000, 6000] {
@@ -155,7 +204,8 @@ fn the_next_message_ends_the_one_in_place() -> Result {
 #[test]
 fn messages_that_come_while_only_sends_are_looked_at_are_copied() -> Result {
     let nic = Nic::shm()?;
-    let [mut a, mut b] = pair(&nic, &trusting(Reliability::ReliableDelivery))?;
+    let both = ViAttributes { leave: true, ..trusting(Reliability::ReliableDelivery) };
+    let [mut a, mut b] = pair(&nic, &both)?;
     let regions = [nic.register(2, 50_000, a.tag())?, nic.register(1, 50_000, b.tag())?];
     send(&mut b, &regions[1], &pattern(7, 10_000))?;
     for seed in 0..2 {
@@ -164,7 +214,7 @@ fn messages_that_come_while_only_sends_are_looked_at_are_copied() -> Result {
     }
     for seed in 0..2 {
         let completion = receive(&mut b)?;
-        assert!(b.in_place().is_none());
+        assert!(b.in_place().is_none() && b.left().is_none());
         assert_eq!(*completion.buffer, pattern(seed, 20_000));
     }
     Ok(())
@@ -173,13 +223,16 @@ fn messages_that_come_while_only_sends_are_looked_at_are_copied() -> Result {
 #[test]
 fn what_is_read_in_place_outlives_its_sender() -> Result {
     let nic = Nic::shm()?;
-    let [mut a, mut b] = pair(&nic, &trusting(Reliability::ReliableDelivery))?;
-    let region = nic.register(1, 50_000, a.tag())?;
-    send(&mut a, &region, &pattern(3, 50_000))?;
-    let completion = receive(&mut b)?;
-    drop((a, region));
-    assert_eq!(receive(&mut b)?.result, Err(CompletionError::Flushed));
-    assert_eq!(b.in_place(), Some(&*pattern(3, 50_000)));
-    drop(completion);
+    for attributes in [trusting, leaving].map(|with| with(Reliability::ReliableDelivery)) {
+        let [mut a, mut b] = pair(&nic, &attributes)?;
+        let region = nic.register(1, 50_000, a.tag())?;
+        send(&mut a, &region, &pattern(3, 50_000))?;
+        let completion = receive(&mut b)?;
+        drop((a, region));
+        assert_eq!(receive(&mut b)?.result, Err(CompletionError::Flushed));
+        assert_eq!(in_parts(&b)?, pattern(3, 50_000));
+        assert_eq!(b.in_place().is_some(), attributes.trusted.is_some());
+        drop(completion);
+    }
     Ok(())
 }

@@ -10,7 +10,8 @@ pub(crate) mod udp;
 
 use crate::{
     CompletionError, ConnectError, ProtectionTag, Reliability, ResourceError, Rights, ViAttributes, Window,
-    descriptor::SendDescriptor, memory::Memory,
+    descriptor::SendDescriptor,
+    memory::{Left, Memory},
 };
 use std::{any::Any, os::fd::BorrowedFd, sync::Arc, time::Instant};
 
@@ -140,7 +141,13 @@ pub(crate) trait Link: Send {
         None
     }
 
-    /// The message in place is not needed any more.
+    /// The message received last, if it was left in the peer's memory, whether trusted or not, and nothing has been received
+    /// since.
+    fn left(&self) -> Option<Left<'_>> {
+        None
+    }
+
+    /// The message in place, or left, is not needed any more.
     fn release(&mut self) {}
 
     /// Whether messages may be left in place, where the attributes allow it.

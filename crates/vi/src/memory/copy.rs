@@ -4,6 +4,7 @@
 //! machine instructions the compiler cannot see into. Nothing is looked at but the copy.
 
 use std::{
+    mem::MaybeUninit,
     ptr::NonNull,
     sync::atomic::{AtomicU8, AtomicU64, Ordering},
 };
@@ -34,6 +35,26 @@ pub(crate) unsafe fn copy_out(from: NonNull<u8>, into: &mut [u8]) {
         }
         bytes_out(from, words.into_remainder());
     }
+}
+
+/// As [`copy_out`], to memory that need not be initialised; returns it.
+///
+/// # Safety
+///
+/// As there.
+pub(crate) unsafe fn copy_out_new(from: NonNull<u8>, into: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    if MACHINE && into.len() >= BLOCK {
+        // SAFETY: as there.
+        unsafe { machine_copy(from.as_ptr(), into.as_mut_ptr().cast(), into.len()) };
+    } else {
+        into.fill(MaybeUninit::new(0));
+        // SAFETY: initialised now.
+        let into = unsafe { std::slice::from_raw_parts_mut(into.as_mut_ptr().cast(), into.len()) };
+        // SAFETY: by the caller's promise.
+        unsafe { copy_out(from, into) };
+    }
+    // SAFETY: all of it was written.
+    unsafe { std::slice::from_raw_parts_mut(into.as_mut_ptr().cast(), into.len()) }
 }
 
 /// # Safety
@@ -89,8 +110,8 @@ unsafe fn bytes_in(from: &[u8], mut into: *mut u8) -> *mut u8 {
     into
 }
 
-/// `memcpy`, by what is fastest. Where one side begins within a line, as a message in a ring does, the string instruction is slow;
-/// with many lines it is faster than a loop.
+/// `memcpy`, by what is fastest. With many lines that is the string instruction; with few, where one side begins within a line,
+/// as a message in a ring does, it is slow, and so are vectors that are less than half a line.
 ///
 /// # Safety
 ///
@@ -98,16 +119,51 @@ unsafe fn bytes_in(from: &[u8], mut into: *mut u8) -> *mut u8 {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn machine_copy(from: *const u8, into: *mut u8, len: usize) {
     const STRING: usize = 4096;
-    // SAFETY: by the caller's promise. The last block ends where the memory does, and may cover a part of the one before.
+    const STRING_BESIDE_AVX: usize = 32 << 10;
+    let avx = is_x86_feature_detected!("avx");
+    // SAFETY: by the caller's promise, and as found. The last block ends where the memory does, and may cover a part of the one
+    // before.
     unsafe {
-        if len >= STRING {
+        if len >= if avx { STRING_BESIDE_AVX } else { STRING } {
             return string_copy(from, into, len);
         }
-        block_copy(from, into, len / BLOCK * BLOCK);
+        let copy = |at: usize, len| {
+            if avx {
+                wide_block_copy(from.add(at), into.add(at), len);
+            } else {
+                block_copy(from.add(at), into.add(at), len);
+            }
+        };
+        copy(0, len / BLOCK * BLOCK);
         if !len.is_multiple_of(BLOCK) {
-            let last = len - BLOCK;
-            block_copy(from.add(last), into.add(last), BLOCK);
+            copy(len - BLOCK, BLOCK);
         }
+    }
+}
+
+/// As [`block_copy`], in half the steps.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx")]
+unsafe fn wide_block_copy(from: *const u8, into: *mut u8, len: usize) {
+    // SAFETY: as there.
+    unsafe {
+        std::arch::asm!(
+            "2:",
+            "vmovups ymm0, [{from} + {at}]",
+            "vmovups ymm1, [{from} + {at} + 32]",
+            "vmovups [{into} + {at}], ymm0",
+            "vmovups [{into} + {at} + 32], ymm1",
+            "add {at}, 64",
+            "cmp {at}, {len}",
+            "jne 2b",
+            // The upper halves of all of them.
+            "vzeroupper",
+            from = in(reg) from, into = in(reg) into, len = in(reg) len, at = inout(reg) 0_usize => _,
+            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _, out("ymm5") _,
+            out("ymm6") _, out("ymm7") _, out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
+            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
+            options(nostack),
+        );
     }
 }
 
@@ -158,21 +214,22 @@ mod tests {
 
     #[test]
     fn copies_every_length_at_every_alignment() {
-        let from: Vec<u8> = (0..5000_u32).map(|at| (at * 7 + 1) as u8).collect();
+        let from: Vec<u8> = (0..33_000_u32).map(|at| (at * 7 + 1) as u8).collect();
         let lengths: &[usize] = if cfg!(miri) {
             &[0, 1, 9, 31]
         } else {
-            &[0, 1, 7, 8, 9, 31, 63, 64, 65, 511, 512, 1000, 4095, 4096, 4999]
+            &[0, 1, 7, 8, 9, 31, 63, 64, 65, 511, 512, 1000, 4095, 4096, 4999, 32_767, 32_768]
         };
         for &len in lengths {
             for skew in 0..9 {
-                let mut shared = vec![0_u8; 5100];
+                let mut shared = vec![0_u8; 33_000];
                 let mut out = vec![0_u8; len];
                 let place = NonNull::new(shared[skew..].as_mut_ptr()).expect("not null");
                 // SAFETY: `shared` has room, and only these calls touch it.
                 unsafe {
                     copy_in(&from[..len], place);
                     copy_out(place, &mut out);
+                    assert_eq!(copy_out_new(place, &mut vec![MaybeUninit::uninit(); len]), &from[..len]);
                 }
                 assert_eq!(out, from[..len]);
                 assert_eq!(&shared[skew..skew + len], &from[..len]);

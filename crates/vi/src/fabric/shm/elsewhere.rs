@@ -166,17 +166,21 @@ impl Elsewhere {
         Ok(body.message_len() <= into.capacity() as u64)
     }
 
-    /// Where a message lies that need not be fetched, and its length, if it lies in one piece and would be taken.
+    /// Where a message lies that need not be fetched, and its length, if it lies in one piece and would be taken. The descriptor
+    /// has room for it all the same, if it is to have.
     pub(crate) fn lend(
         &mut self,
         body: Body,
         channel: &Channel,
-        into: &ReceiveDescriptor,
+        (into, room): (&mut ReceiveDescriptor, bool),
     ) -> Result<Option<(NonNull<u8>, usize)>, Violation> {
         let mut segments = body.segments();
         let (Some(segment), None) = (segments.next(), segments.next()) else { return Ok(None) };
         let len = segment.len as usize;
         if len == 0 || len > into.capacity().max(self.spare.limit()) {
+            return Ok(None);
+        }
+        if room && len > into.capacity() && !self.enlarge(body, channel, into)? {
             return Ok(None);
         }
         let place = self.source(segment, channel).ok_or(Violation)?;

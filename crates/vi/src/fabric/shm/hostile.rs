@@ -113,7 +113,8 @@ fn forged_frames_do_no_harm_but_to_their_own_connection() {
         // SAFETY: this peer forges frames, but leaves the bytes alone that they point to.
         let trusted = (seed % 5 == 0).then(|| unsafe { TrustedPeers::promise() });
         let longer = if seed % 2 == 0 { 1 << 20 } else { 0 };
-        let attributes = ViAttributes { trusted, receive_longer: longer, ..ViAttributes::new(level) };
+        let leave = seed % 3 == 0;
+        let attributes = ViAttributes { trusted, leave, receive_longer: longer, ..ViAttributes::new(level) };
         let (mut vi, peer) = connected_with(&attributes);
         let mut position = 0;
         for _ in 0..8 {
@@ -123,9 +124,11 @@ fn forged_frames_do_no_harm_but_to_their_own_connection() {
                 Some(completion) => match completion.result {
                     // The peer has no more memory than this.
                     Ok(len) => {
-                        let found = vi.in_place().unwrap_or(&completion.buffer);
-                        assert!(len <= 16 << 10 && found.len() == len);
+                        let found = vi.in_place().map_or(completion.buffer.len(), <[u8]>::len);
+                        let left = vi.left().map(|left| left.len());
+                        assert!(len <= 16 << 10 && left.unwrap_or(found) == len);
                         assert!(trusted.is_some() || vi.in_place().is_none());
+                        assert!(trusted.is_some() || leave || left.is_none());
                     }
                     Err(_) => break,
                 },
@@ -145,31 +148,39 @@ fn forged_frames_do_no_harm_but_to_their_own_connection() {
 
 #[test]
 fn memory_that_changes_while_it_is_read_stays_within_bounds() {
-    let (mut vi, peer) = connected(Reliability::Unreliable);
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let scribbler = scope.spawn(|| {
-            let mut dice = Dice(5);
-            while !stop.load(Ordering::Relaxed) {
-                for position in 0..u64::from(LINES) * 4 {
-                    peer.forge(&mut dice, position);
+    for leave in [false, true] {
+        let attributes = ViAttributes { leave, ..ViAttributes::new(Reliability::Unreliable) };
+        let (mut vi, peer) = connected_with(&attributes);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let scribbler = scope.spawn(|| {
+                let mut dice = Dice(5);
+                while !stop.load(Ordering::Relaxed) {
+                    for position in 0..u64::from(LINES) * 4 {
+                        peer.forge(&mut dice, position);
+                    }
+                }
+            });
+            for _ in 0..100_000 {
+                if let Some(mut completion) = vi.receive_done() {
+                    if let Ok(len) = completion.result {
+                        if let Some(left) = vi.left() {
+                            completion.buffer.set_len(left.len());
+                            left.copy(0, &mut completion.buffer).expect("all of it");
+                        }
+                        assert_eq!(completion.buffer.len(), len);
+                    }
+                    vi.release();
+                    let _ = vi.post_receive(completion.buffer);
+                }
+                if vi.state() != State::Connected {
+                    break;
                 }
             }
+            stop.store(true, Ordering::Relaxed);
+            scribbler.join().expect("no panic");
         });
-        for _ in 0..200_000 {
-            if let Some(completion) = vi.receive_done() {
-                if let Ok(len) = completion.result {
-                    assert_eq!(completion.buffer.len(), len);
-                }
-                let _ = vi.post_receive(completion.buffer);
-            }
-            if vi.state() != State::Connected {
-                break;
-            }
-        }
-        stop.store(true, Ordering::Relaxed);
-        scribbler.join().expect("no panic");
-    });
+    }
 }
 
 #[test]

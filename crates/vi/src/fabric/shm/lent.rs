@@ -2,6 +2,8 @@
 
 use std::ptr::NonNull;
 
+use crate::memory::Left;
+
 /// Where it lies, for as long as nothing more is received.
 pub(crate) struct Lent {
     start: NonNull<u8>,
@@ -16,8 +18,8 @@ unsafe impl Send for Lent {}
 impl Lent {
     /// # Safety
     ///
-    /// `start` is good for reads of `len` bytes as long as the connection's memory is mapped, and nobody writes there until the
-    /// consumer is known to be at `position` or behind it.
+    /// `start` is good for reads of `len` bytes as long as the connection's memory is mapped, and nobody in this process writes
+    /// there.
     pub(crate) unsafe fn new(start: NonNull<u8>, len: usize, position: u64) -> Self {
         Self { start, len, position }
     }
@@ -28,11 +30,22 @@ impl Lent {
         self.position == position
     }
 
+    /// What copies of it are made from.
+    ///
+    /// # Safety
+    ///
+    /// The memory is mapped as long as this borrow lasts.
+    #[inline]
+    pub(crate) unsafe fn left(&self) -> Left<'_> {
+        // SAFETY: by the promises made here and to `new`.
+        unsafe { Left::new(self.start, self.len) }
+    }
+
     /// Its bytes.
     ///
     /// # Safety
     ///
-    /// The peer has not been told that `position` is reached, nor is while they are borrowed, and the memory is mapped.
+    /// The memory is mapped, and nobody in any process writes there, as long as they are borrowed.
     pub(crate) unsafe fn bytes(&self) -> &[u8] {
         // SAFETY: by the promises made here and to `new`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }

@@ -17,12 +17,11 @@ use crate::{
     ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
     fabric::{Arrival, Destination, Doorbell, Link, Posted, SMALL_MESSAGE, Sent},
-    memory::{FilePart, Memory, Spare, copy_in, copy_out},
+    memory::{FilePart, Left, Memory, Spare, copy_in, copy_out},
 };
 use std::{
     any::Any,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    ptr::NonNull,
     sync::Arc,
 };
 
@@ -38,6 +37,7 @@ pub(crate) struct ShmLink {
     wakeful: bool,
     receive_longer: u32,
     trusted: Option<TrustedPeers>,
+    leave: bool,
     side: Side,
     part: FilePart,
     pools: [Arc<Memory>; 2],
@@ -53,8 +53,11 @@ struct Connected {
     elsewhere: Elsewhere,
     /// That messages are read in place follows from this and nothing else.
     trusted: Option<TrustedPeers>,
+    /// Messages may be left in the peer's memory, whoever that is,
+    leave: bool,
+    /// except now.
     may_lend: bool,
-    /// The message in place, unless something was received since.
+    /// The message in place or left, unless something was received since.
     lent: Option<Lent>,
     /// The peer's windows, as they were when it had shown or withdrawn so many.
     windows: Vec<RemoteWindow>,
@@ -91,6 +94,7 @@ impl ShmLink {
             wakeful: !attributes.spin.is_zero(),
             receive_longer: attributes.receive_longer,
             trusted: attributes.trusted,
+            leave: attributes.leave,
             side,
             part,
             pools,
@@ -126,6 +130,7 @@ impl ShmLink {
             consumer,
             elsewhere: Elsewhere::new(&self.part, Spare::new(self.receive_longer, self.tag)),
             trusted: self.trusted,
+            leave: self.leave,
             may_lend: true,
             lent: None,
             windows: Vec::new(),
@@ -216,6 +221,11 @@ impl Link for ShmLink {
     #[inline]
     fn in_place(&self) -> Option<&[u8]> {
         self.connected.as_ref()?.in_place()
+    }
+
+    #[inline]
+    fn left(&self) -> Option<Left<'_>> {
+        self.connected.as_ref()?.left()
     }
 
     #[inline]
@@ -525,10 +535,14 @@ impl Connected {
             return Ok(Arrival::Message { len: 0, immediate });
         }
         let body = self.elsewhere.read_body(&self.consumer, head)?;
-        if let (Some(promise), true) = (self.trusted, self.may_lend)
-            && let Some((start, len)) = self.elsewhere.lend(body, &self.channel, descriptor)?
+        if (self.leave || self.trusted.is_some())
+            && self.may_lend
+            && let Some((start, len)) =
+                self.elsewhere.lend(body, &self.channel, (descriptor, self.trusted.is_none()))?
         {
-            self.lend(promise, (start, len), self.consumer.position() + head.lines());
+            let position = self.consumer.position() + head.lines();
+            // SAFETY: all of it is in the peer's memory, which is mapped as long as the connection.
+            self.lent = Some(unsafe { Lent::new(start, len, position) });
             descriptor.set_len(0);
             return Ok(Arrival::Message { len, immediate });
         }
@@ -536,27 +550,25 @@ impl Connected {
         Ok(len.map_or(Arrival::TooLong, |len| Arrival::Message { len, immediate }))
     }
 
+    /// The message before the consumer's position, if it is one in place or left: the peer has not been told that it was consumed.
     #[inline]
-    fn lend(&mut self, _: TrustedPeers, (start, len): (NonNull<u8>, usize), position: u64) {
-        // SAFETY: all of it is in the peer's memory, which is mapped as long as the connection, and kept unchanged by whoever
-        // promised that its peers are to be trusted.
-        self.lent = Some(unsafe { Lent::new(start, len, position) });
-    }
-
-    /// Whether the message before the consumer's position is one in place: the peer has not been told that it was consumed.
-    #[inline]
-    fn has_lent(&self) -> bool {
-        self.lent.as_ref().is_some_and(|lent| lent.is_before(self.consumer.position()))
+    fn lent(&self) -> Option<&Lent> {
+        self.lent.as_ref().filter(|lent| lent.is_before(self.consumer.position()))
     }
 
     #[inline]
     fn in_place(&self) -> Option<&[u8]> {
-        if !self.has_lent() {
-            return None;
-        }
-        // SAFETY: the peer is told by `consumed` alone, which `self` must be borrowed exclusively for, and where something is
-        // received the position is another. What is mapped of the peer's memory stays so as long as `self` lives.
-        self.lent.as_ref().map(|lent| unsafe { lent.bytes() })
+        let TrustedPeers { .. } = self.trusted?;
+        // SAFETY: the promise is that the peer leaves it alone until it is told. That is done by `consumed` alone, which `self` must
+        // be borrowed exclusively for, and where something is received the position is another. What is mapped of the peer's
+        // memory stays so as long as `self` lives.
+        self.lent().map(|lent| unsafe { lent.bytes() })
+    }
+
+    #[inline]
+    fn left(&self) -> Option<Left<'_>> {
+        // SAFETY: what is mapped of the peer's memory stays so as long as `self` lives.
+        self.lent().map(|lent| unsafe { lent.left() })
     }
 
     #[inline]
@@ -571,7 +583,7 @@ impl Connected {
     fn advance(&mut self, head: Head, arrival: Arrival) -> Arrival {
         let tell = self.consumer.advance(head);
         let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
-        if taken && !self.has_lent() {
+        if taken && self.lent().is_none() {
             self.consumed(tell);
         }
         arrival
