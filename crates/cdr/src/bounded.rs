@@ -198,7 +198,6 @@ impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for BoundedVec<T, N> {
     fn decode_into(&mut self, r: &mut Reader<'a>) -> Result<(), DecodeError> {
         let count = r.read_length(T::MIN_SIZE)?;
         check(count, N)?;
-        self.0.clear();
-        T::decode_append(&mut self.0, r, count)
+        T::decode_instead(&mut self.0, r, count)
     }
 }

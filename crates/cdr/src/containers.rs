@@ -66,8 +66,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for Vec<T> {
     #[inline]
     fn decode_into(&mut self, r: &mut Reader<'a>) -> Result<(), DecodeError> {
         let count = r.read_length(T::MIN_SIZE)?;
-        self.clear();
-        T::decode_append(self, r, count)
+        T::decode_instead(self, r, count)
     }
 }
 

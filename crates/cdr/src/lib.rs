@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Reference: CORBA 3.3, part 2 (Interoperability), section 9.3.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bounded;
 mod code_sets;
@@ -36,6 +36,7 @@ mod output;
 mod primitive;
 mod read_text;
 mod reader;
+mod tail;
 mod traits;
 mod wide;
 mod write_text;
@@ -50,6 +51,7 @@ pub use order::ByteOrder;
 pub use output::Output;
 pub use primitive::Primitive;
 pub use reader::{DEFAULT_DEPTH, Reader};
+pub use tail::Tail;
 pub use traits::{Decode, Encode};
 pub use wide::{WChar, WString};
 pub use writer::{LARGE_BLOCK, LargeBlocks, Writer};

@@ -50,18 +50,33 @@ macro_rules! number {
                     r: &mut Reader<'a>,
                     count: usize,
                 ) -> Result<(), DecodeError> {
-                    let foreign = r.order().is_foreign();
-                    append(items, r.read_block(count, size_of::<Self>())?, foreign);
+                    let (first, foreign) = (items.len(), r.order().is_foreign());
+                    if r.copy_block(items, first, count)? {
+                        swap_all(&mut items[first..], foreign);
+                    } else {
+                        append(items, r.read_block(count, size_of::<Self>())?, foreign);
+                    }
                     Ok(())
+                }
+                #[inline]
+                fn decode_instead(
+                    items: &mut Vec<Self>,
+                    r: &mut Reader<'a>,
+                    count: usize,
+                ) -> Result<(), DecodeError> {
+                    if r.copy_block(items, 0, count)? {
+                        swap_all(items, r.order().is_foreign());
+                        return Ok(());
+                    }
+                    items.clear();
+                    Self::decode_append(items, r, count)
                 }
                 #[inline]
                 fn decode_array<const N: usize>(r: &mut Reader<'a>) -> Result<[Self; N], DecodeError> {
                     let mut items = [Self::default(); N];
                     let octets = r.read_block(N, size_of::<Self>())?;
                     bytemuck::cast_slice_mut(&mut items).copy_from_slice(octets);
-                    if r.order().is_foreign() {
-                        items.iter_mut().for_each(|item| *item = item.swapped());
-                    }
+                    swap_all(&mut items, r.order().is_foreign());
                     Ok(items)
                 }
             }
@@ -115,6 +130,14 @@ number! {
 
 trait Swap: bytemuck::Pod {
     fn swapped(self) -> Self;
+}
+
+/// Swaps these values if they are of another machine's order.
+#[inline]
+fn swap_all<T: Swap>(items: &mut [T], foreign: bool) {
+    if foreign {
+        items.iter_mut().for_each(|item| *item = item.swapped());
+    }
 }
 
 /// Swaps the values whose octets these are, wherever they lie.

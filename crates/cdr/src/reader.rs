@@ -4,7 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 
 use crate::error::saturate;
-use crate::{ByteOrder, CodeSets, DecodeError, LongDouble, Primitive};
+use crate::{ByteOrder, CodeSets, DecodeError, LongDouble, Primitive, Tail};
 
 /// How deep values may nest unless the reader is told otherwise.
 pub const DEFAULT_DEPTH: u16 = 64;
@@ -13,15 +13,26 @@ pub const DEFAULT_DEPTH: u16 = 64;
 ///
 /// Alignment counts from the first octet given: for a message that is the start of its GIOP header, for an
 /// encapsulation its byte order octet. What borrows from the octets lives as long as they do, not as the reader.
-#[derive(Clone)]
 pub struct Reader<'a> {
-    octets: &'a [u8],
-    position: usize,
+    /// Those at hand, from the beginning.
+    pub(crate) octets: &'a [u8],
+    /// Where the others are, if there are any.
+    pub(crate) tail: Option<&'a dyn Tail>,
+    pub(crate) position: usize,
     order: ByteOrder,
     codesets: CodeSets,
     /// How many more levels values may nest.
     depth: u16,
     context: Option<&'a (dyn Any + Send + Sync)>,
+}
+
+/// Two readers of one message may be at different places: what they will read is fetched before they part.
+impl Clone for Reader<'_> {
+    #[inline]
+    fn clone(&self) -> Self {
+        let octets = self.tail.map_or(self.octets, |tail| tail.all(self.position));
+        Self { octets, tail: None, ..*self }
+    }
 }
 
 impl std::fmt::Debug for Reader<'_> {
@@ -48,6 +59,7 @@ impl<'a> Reader<'a> {
         let position = if offset < message.len() { offset } else { message.len() };
         Self {
             octets: message,
+            tail: None,
             position,
             order,
             codesets: CodeSets::DEFAULT,
@@ -109,21 +121,22 @@ impl<'a> Reader<'a> {
 
     /// Octets not read yet.
     #[inline]
-    pub const fn remaining(&self) -> usize {
-        self.octets.len() - self.position
+    pub fn remaining(&self) -> usize {
+        self.tail.map_or(self.octets.len(), Tail::message_len) - self.position
     }
 
     /// The octets not read yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
-        self.octets.get(self.position..).unwrap_or_default()
+        let octets = self.tail.map_or(self.octets, |tail| tail.all(self.position));
+        octets.get(self.position..).unwrap_or_default()
     }
 
     /// Skips padding up to a multiple of `alignment`, a power of two.
     #[inline]
     pub fn align(&mut self, alignment: usize) -> Result<(), DecodeError> {
         let position = align_up(self.position, alignment);
-        if position > self.octets.len() {
+        if position > self.octets.len() && !(self.fetch() && position <= self.octets.len()) {
             return Err(DecodeError::truncated(self.position));
         }
         self.position = position;
@@ -133,11 +146,12 @@ impl<'a> Reader<'a> {
     /// Takes the next `count` octets as they are.
     #[inline]
     pub fn read_bytes(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
-        match self.rest().get(..count) {
+        match self.octets.get(self.position..).and_then(|rest| rest.get(..count)) {
             Some(taken) => {
                 self.position += count;
                 Ok(taken)
             }
+            None if self.fetch() => self.read_bytes(count),
             None => Err(DecodeError::truncated(self.position)),
         }
     }
@@ -150,6 +164,7 @@ impl<'a> Reader<'a> {
                 self.position = start + N;
                 Ok(*chunk)
             }
+            None if self.fetch() => self.take(),
             None => Err(DecodeError::truncated(self.position)),
         }
     }

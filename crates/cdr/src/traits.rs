@@ -55,6 +55,13 @@ pub trait Decode<'a>: Sized {
         })
     }
 
+    /// Reads `count` elements in place of those in `items`.
+    #[inline]
+    fn decode_instead(items: &mut Vec<Self>, r: &mut Reader<'a>, count: usize) -> Result<(), DecodeError> {
+        items.clear();
+        Self::decode_append(items, r, count)
+    }
+
     /// Reads the elements of an array.
     fn decode_array<const N: usize>(r: &mut Reader<'a>) -> Result<[Self; N], DecodeError> {
         let mut failure = None;

@@ -65,8 +65,18 @@ impl<'a> Message<'a> {
     /// [`ReadError`], if it is not one that a sender of version 1 would write. The body is not looked at.
     #[inline(always)]
     pub fn read(message: &'a [u8]) -> Result<Self, ReadError> {
-        let too_short = ReadError::TooShort(message.len());
-        let (plain, rest) = message.split_first_chunk::<PLAIN_BYTES>().ok_or(too_short)?;
+        Self::read_front(message, message.len())
+    }
+
+    /// As [`read`](Self::read), of the first bytes of a message of `size`, which must be as many as the header has. The
+    /// [`body`](Self::body) ends where they do.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline(always)]
+    pub fn read_front(front: &'a [u8], size: usize) -> Result<Self, ReadError> {
+        let too_short = ReadError::TooShort(front.len());
+        let (plain, rest) = front.split_first_chunk::<PLAIN_BYTES>().ok_or(too_short)?;
         let [version, kind, flags, priority] = [0, 1, 2, 3].map(|at| plain[at]);
         if version & 0x0f != VERSION {
             return Err(ReadError::Version(version & 0x0f));
@@ -93,7 +103,7 @@ impl<'a> Message<'a> {
         if count == 0 {
             return Ok(Self { header, regions: Regions::NONE, body });
         }
-        let (regions, body) = Regions::read(count, body, message.len())?;
+        let (regions, body) = Regions::read(count, body, size)?;
         Ok(Self { header, regions, body })
     }
 
