@@ -109,7 +109,7 @@ impl Call {
             });
             let answered = written.and_then(|own| finish(own, deadline, true)).map_err(|e| *e)?;
             Ok(match answered {
-                Attempt::Answered(reply) => Some(reply.detach()),
+                Attempt::Answered(mut reply) => Some(reply.detach()),
                 Attempt::Sent | Attempt::NotPossible => None,
             })
         })

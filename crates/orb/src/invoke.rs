@@ -49,8 +49,8 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        if let Attempt::Answered(reply) = self.call_native(operation, true, &encode).map_err(|e| *e)? {
-            return read_native(self, &reply, decode);
+        if let Attempt::Answered(mut reply) = self.call_native(operation, true, &encode).map_err(|e| *e)? {
+            return read_native(self, &mut reply, decode);
         }
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
         call.marshal(&encode)?;
@@ -68,10 +68,10 @@ impl ObjectRef {
         encode: impl Fn(&D, &mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        if let Attempt::Answered(reply) =
+        if let Attempt::Answered(mut reply) =
             self.call_native(operation, true, |w| encode(data, w)).map_err(|e| *e)?
         {
-            return read_native(self, &reply, |r| decode(data, r));
+            return read_native(self, &mut reply, |r| decode(data, r));
         }
         let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
         call.marshal(|w| encode(data, w))?;

@@ -76,11 +76,11 @@ impl ObjectRef {
         course: &mut Course,
     ) -> Result<Option<Attempt>, Box<SystemException>> {
         match finish(own, course.deadline, wants_reply)? {
-            Attempt::Answered(reply) if reply.kind() == Kind::Forward => {
-                self.forward(&reply, &mut course.forwards).map(|()| None)
+            Attempt::Answered(mut reply) if reply.kind() == Kind::Forward => {
+                self.forward(&mut reply, &mut course.forwards).map(|()| None)
             }
-            Attempt::Answered(reply) if reply.kind() == Kind::SystemException => {
-                self.failed(&reply).map(Some)
+            Attempt::Answered(mut reply) if reply.kind() == Kind::SystemException => {
+                self.failed(&mut reply).map(Some)
             }
             Attempt::NotPossible if self.goes_back(&self.present_binding(), course) => Ok(None),
             usual => Ok(Some(usual)),
@@ -97,19 +97,19 @@ impl ObjectRef {
 
     /// The object is elsewhere.
     #[cold]
-    fn forward(&self, reply: &NativeReply, forwards: &mut usize) -> Result<(), Box<SystemException>> {
+    fn forward(&self, reply: &mut NativeReply, forwards: &mut usize) -> Result<(), Box<SystemException>> {
         *forwards += 1;
         if *forwards > MAX_FORWARDS {
             return Err(SystemException::new(Exception::Transient, minor::TOO_MANY_FORWARDS).into());
         }
-        self.rebind(&Ior::decode(&mut reply.reader()).map_err(broken)?);
+        self.rebind(&reply.read(|mut body| Ior::decode(&mut body)).map_err(broken)?);
         Ok(())
     }
 
     /// The server answered with an exception of the system.
     #[cold]
-    fn failed(&self, reply: &NativeReply) -> Result<Attempt, Box<SystemException>> {
-        let exception = read_exception(&mut reply.reader()).map_err(broken)?;
+    fn failed(&self, reply: &mut NativeReply) -> Result<Attempt, Box<SystemException>> {
+        let exception = reply.read(|mut body| read_exception(&mut body)).map_err(broken)?;
         let binding = self.present_binding();
         let route = binding.natives().find(|route| reply.is_from(&route.server));
         match route {
@@ -127,9 +127,9 @@ impl ObjectRef {
 #[inline]
 pub(crate) fn read_native<T, E: OperationError>(
     reference: &ObjectRef,
-    reply: &NativeReply,
+    reply: &mut NativeReply,
     decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
 ) -> Result<T, E> {
-    let reader = reply.reader().with_context(reference.orb().weak());
-    read_results(reader, reply.kind() == Kind::UserException, decode)
+    let user = reply.kind() == Kind::UserException;
+    reply.read(|body| read_results(body.with_context(reference.orb().weak()), user, decode))
 }

@@ -13,6 +13,7 @@ use crate::exception::SystemException;
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::priority::{Priority, Scope};
 use crate::servant::{Outcome, ServerCall};
+use crate::transport::native::Octets;
 
 /// Where in a message its body is, and how its numbers are written.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +47,16 @@ impl Body {
         reader.set_codesets(CodeSets::UNICODE);
         reader
     }
-}
 
-/// As [`Body::reader`].
-#[inline(always)]
-pub(crate) fn body_reader<'a>(bytes: &'a [u8], message: &Message<'a>) -> Reader<'a> {
-    Body::of(bytes, message).reader(bytes)
+    /// As [`reader`](Self::reader).
+    #[inline(always)]
+    pub(crate) fn reader_of(self, octets: Octets<'_>) -> Reader<'_> {
+        let reader = self.reader(octets.at_hand);
+        match octets.tail {
+            Some(tail) => reader.with_tail(tail),
+            None => reader,
+        }
+    }
 }
 
 /// A writer of the body of a native message whose header takes the first bytes of `output`.
@@ -97,13 +102,13 @@ impl Dispatcher {
     pub(crate) fn handle_native<'t>(
         &'t self,
         recent: &mut Recent<'t>,
-        bytes: &[u8],
+        octets: Octets<'_>,
         output: Output<'_>,
         limit: Priority,
     ) {
-        match Message::read_request(bytes) {
-            Some(request) => self.call_native(recent, (bytes, &request), output, limit),
-            None => self.handle_other(recent, bytes, output, limit),
+        match Message::read_request(octets.at_hand) {
+            Some(request) => self.call_native(recent, (octets, &request), output, limit),
+            None => self.handle_other(recent, octets, output, limit),
         }
     }
 
@@ -111,11 +116,11 @@ impl Dispatcher {
     fn handle_other<'t>(
         &'t self,
         recent: &mut Recent<'t>,
-        bytes: &[u8],
+        octets: Octets<'_>,
         mut output: Output<'_>,
         limit: Priority,
     ) {
-        let message = match Message::read(bytes) {
+        let message = match Message::read_front(octets.at_hand, octets.message_len()) {
             Ok(message) => message,
             Err(error) => {
                 tracing::debug!(%error, "unreadable native message");
@@ -123,7 +128,7 @@ impl Dispatcher {
             }
         };
         match message.header.kind {
-            Kind::Request | Kind::Oneway => self.call_native(recent, (bytes, &message), output, limit),
+            Kind::Request | Kind::Oneway => self.call_native(recent, (octets, &message), output, limit),
             Kind::Ping => begin(&mut output, &message.header.answer(Kind::Pong)),
             // Nothing that a server has to do anything for.
             _ => {}
@@ -134,7 +139,7 @@ impl Dispatcher {
     fn call_native<'t>(
         &'t self,
         recent: &mut Recent<'t>,
-        (bytes, message): (&[u8], &Message<'_>),
+        (octets, message): (Octets<'_>, &Message<'_>),
         mut output: Output<'_>,
         limit: Priority,
     ) {
@@ -143,13 +148,13 @@ impl Dispatcher {
             // Its place; what it says is known at the end.
             begin(&mut output, &message.header.answer(Kind::Reply));
         }
-        let result = self.run_native(recent, (bytes, message), output.reborrow(), limit);
+        let result = self.run_native(recent, (octets, message), output.reborrow(), limit);
         if !wants_reply {
             return output.truncate(0);
         }
         match result {
             Ok(Outcome::Normal) => {}
-            other => finish(output, bytes, other),
+            other => finish(output, octets, other),
         }
     }
 
@@ -157,7 +162,7 @@ impl Dispatcher {
     fn run_native<'t>(
         &'t self,
         recent: &mut Recent<'t>,
-        (bytes, message): (&[u8], &Message<'_>),
+        (octets, message): (Octets<'_>, &Message<'_>),
         output: Output<'_>,
         limit: Priority,
     ) -> Result<Outcome, Box<SystemException>> {
@@ -171,7 +176,7 @@ impl Dispatcher {
         let Some(operation) = found.or_else(|| object.forward().map(|_| 0)) else {
             return refused(SystemException::bad_operation());
         };
-        let arguments = body_reader(bytes, message).with_context(self.context());
+        let arguments = Body::of(octets.at_hand, message).reader_of(octets).with_context(self.context());
         let mut call = ServerCall::replying_to(arguments, output, 0, header.wants_reply());
         let urgent = header.priority != 0;
         let _scope = urgent.then(|| Scope::enter(self.judge.coded(header.priority, limit)));
@@ -207,8 +212,9 @@ fn begin(output: &mut Output<'_>, header: &Header) {
 ///
 /// The request is read once more, lest its header be kept in memory for this.
 #[cold]
-fn finish(mut output: Output<'_>, request: &[u8], result: Result<Outcome, Box<SystemException>>) {
-    let Ok(Message { header: request, .. }) = Message::read(request) else { return };
+fn finish(mut output: Output<'_>, request: Octets<'_>, result: Result<Outcome, Box<SystemException>>) {
+    let message = Message::read_front(request.at_hand, request.message_len());
+    let Ok(Message { header: request, .. }) = message else { return };
     let kind = match result {
         Ok(Outcome::Normal) => Kind::Reply,
         Ok(Outcome::UserException) => Kind::UserException,

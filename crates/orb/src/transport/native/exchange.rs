@@ -31,20 +31,19 @@ impl NativeReply {
     }
 
     /// A copy that needs no link.
-    pub(crate) fn detach(&self) -> PipeReply {
-        match &self.0 {
+    pub(crate) fn detach(&mut self) -> PipeReply {
+        match &mut self.0 {
             Some(own) => PipeReply::new(own.kind, own.body, own.link.received()),
             None => PipeReply::new(Kind::Reply, Body::NONE, &[]),
         }
     }
 
-    /// A reader of the body.
+    /// Has the body read.
     #[inline]
-    pub(crate) fn reader(&self) -> Reader<'_> {
-        match &self.0 {
-            Some(own) => own.body.reader(own.link.received()),
-            None => Body::NONE.reader(&[]),
-        }
+    pub(crate) fn read<T>(&mut self, read: impl FnOnce(Reader<'_>) -> T) -> T {
+        let Some(own) = &mut self.0 else { return read(Body::NONE.reader(&[])) };
+        let body = own.body;
+        own.link.open(|octets| read(body.reader_of(octets)))
     }
 }
 
@@ -52,7 +51,7 @@ impl Drop for NativeReply {
     #[inline]
     fn drop(&mut self) {
         if let Some(mut own) = self.0.take() {
-            // The buffer with the answer is released while the next answer is waited for, unless it is the server's.
+            // The buffer with the answer is released while the next answer is waited for, unless the server's is used as long.
             own.link.release_in_place();
             keep(own);
         }
@@ -196,8 +195,8 @@ pub(crate) fn finish(
         if let Err(error) = own.link.receive_answer(deadline) {
             return own.server.lost(&error, own.link.has_part()).map_err(Box::new);
         }
-        let bytes = own.link.received();
-        match Message::read(bytes) {
+        let bytes = own.link.at_hand();
+        match Message::read_front(bytes, own.link.received_len()) {
             Ok(message) if message.header.sequence == own.sequence && message.header.kind.is_reply() => {
                 (own.kind, own.body) = (message.header.kind, Body::of(bytes, &message));
                 return Ok(Attempt::Answered(NativeReply(Some(own))));

@@ -8,6 +8,7 @@ mod connect;
 mod desk;
 mod error;
 mod foresight;
+mod octets;
 mod receive;
 mod send;
 
@@ -20,6 +21,7 @@ pub(super) use self::connect::{DISCRIMINATOR, LinkMemory};
 pub(super) use self::desk::{Desk, Taken};
 pub(crate) use self::error::LinkError;
 pub(super) use self::foresight::Foresight;
+pub(crate) use self::octets::Octets;
 use self::receive::Arrived;
 use super::bulk::Bulk;
 
@@ -54,7 +56,7 @@ pub(crate) struct Link {
     arrived: Arrived,
     /// Where messages go that need no buffer: their octets, from the beginning.
     small: [u8; SMALL_MESSAGE],
-    /// The same of those that are copied, though not small.
+    /// The same of those that are copied, though not small; and the first octets of those that are left with the peer.
     copied: Box<[u8; COPIED]>,
     /// See [`LinkMemory`]; none for who does not want to look at all.
     looks: u32,
@@ -126,13 +128,13 @@ impl Link {
     pub(crate) fn answer(
         &mut self,
         overflow: &mut Vec<u8>,
-        answer: impl FnOnce(&[u8], Output<'_>),
+        answer: impl FnOnce(Octets<'_>, Output<'_>),
     ) -> Result<(), LinkError> {
         self.room()?;
         let Self { vi, out, arrived, small, copied, .. } = self;
-        let mut used = 0;
+        let (mut used, mut fetch) = (0, None);
         answer(
-            arrived.octets_at((small, copied), vi),
+            arrived.open((small, copied), vi, &mut fetch),
             Output::memory(out.as_deref_mut().unwrap_or_default(), &mut used, overflow),
         );
         let sent = self.send_answer(used, overflow);

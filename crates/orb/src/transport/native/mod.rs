@@ -26,6 +26,7 @@ use throughline_giop::NativeAddress;
 use throughline_wire::FlowIds;
 
 use self::client::NativeServer;
+pub(crate) use self::link::Octets;
 use self::pipe::Pipe;
 use crate::orb::Orb;
 use crate::transport::reactor::lock;

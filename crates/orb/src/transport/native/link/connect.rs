@@ -65,6 +65,7 @@ impl Link {
             spin: options.spin,
             receive_longer: if memory.fetched { whole(options.max_message) } else { 0 },
             trusted: options.trusted,
+            leave: memory.fetched,
             ..ViAttributes::new(Reliability::ReliableDelivery)
         };
         let mut vi = nic.create_vi(&attributes)?;

@@ -138,6 +138,7 @@ impl Link {
     pub(crate) fn check_out(&mut self) -> Result<Errand, LinkError> {
         self.room()?;
         let Some(room) = self.out.take() else { return Err(LinkError::Stalled) };
+        self.fetch();
         if matches!(self.arrived, Arrived::InPlace(_)) {
             // The requests behind it would find no more room in the peer's memory.
             let octets = self.received().to_vec();

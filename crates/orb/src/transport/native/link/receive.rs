@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use throughline_vi::{Buffer, Completion, CompletionError, SMALL_MESSAGE, State, Vi};
 
+use super::octets::{FRONT, Fetch, Octets};
 use super::{COPIED, Link, LinkError};
 
 /// While looks follow one another at once, one in so many is for messages that are not small.
@@ -21,6 +22,9 @@ pub(super) enum Arrived {
     Buffer(Buffer),
     /// Lies in the peer's memory; the buffer was not needed.
     InPlace(Buffer),
+    /// Lies in the peer's memory, which may change; its first octets, and no others, lie where those do that were copied. There is
+    /// room for it in the buffer.
+    Left(Buffer),
     /// Came in parts. Not whole before `missing` is zero.
     Parts {
         octets: Vec<u8>,
@@ -37,6 +41,7 @@ impl Arrived {
         match self {
             // What is in place, the VI knows.
             Self::Nothing | Self::InPlace(_) => &[],
+            Self::Left(_) => &copied[..FRONT],
             Self::Small(len) => small.get(..*len).unwrap_or_default(),
             Self::Copied(len) => copied.get(..*len).unwrap_or_default(),
             Self::Buffer(buffer) => buffer,
@@ -50,6 +55,23 @@ impl Arrived {
         match self {
             Self::InPlace(_) => vi.in_place().unwrap_or_default(),
             arrived => arrived.octets(beside),
+        }
+    }
+
+    /// To be read; `fetch` is for what is needed meanwhile.
+    #[inline(always)]
+    pub(super) fn open<'a>(
+        &'a mut self,
+        beside: Beside<'a>,
+        vi: &'a Vi,
+        fetch: &'a mut Option<Fetch<'a>>,
+    ) -> Octets<'a> {
+        match self {
+            Self::Left(buffer) => match vi.left() {
+                Some(left) => fetch.insert(Fetch::new(left, &beside.1[..FRONT], buffer)).octets(),
+                None => Octets::whole(&[]),
+            },
+            arrived => Octets::whole(arrived.octets_at(beside, vi)),
         }
     }
 }
@@ -171,11 +193,44 @@ impl Link {
         let Completion { result, immediate, buffer, .. } = completion;
         let len = result.map_err(|error| self.failed(error))?;
         if immediate.is_none() && matches!(self.arrived, Arrived::Nothing) {
-            let in_place = buffer.len() != len;
-            self.arrived = if in_place { Arrived::InPlace(buffer) } else { Arrived::Buffer(buffer) };
+            self.arrived = match buffer.len() == len {
+                true => Arrived::Buffer(buffer),
+                false if self.vi.in_place().is_some() => Arrived::InPlace(buffer),
+                false => self.leave(buffer),
+            };
             return Ok(true);
         }
         self.take_part(buffer, immediate.unwrap_or(0) as usize)
+    }
+
+    /// A message is with the peer. What is not long is copied all the same.
+    fn leave(&mut self, buffer: Buffer) -> Arrived {
+        let long = self.vi.left().filter(|left| left.len() > COPIED);
+        let Some(left) = long else { return Arrived::Buffer(self.fetched(buffer, 0)) };
+        let copied = left.copy(0, &mut self.copied[..FRONT]);
+        debug_assert!(copied.is_ok(), "a long message has so many octets");
+        Arrived::Left(buffer)
+    }
+
+    /// Copies the message that was left with the peer, but for the octets before `from`, which are those read already.
+    fn fetched(&mut self, mut buffer: Buffer, from: usize) -> Buffer {
+        if let Some(left) = self.vi.left() {
+            buffer.set_len(left.len());
+            buffer[..from].copy_from_slice(&self.copied[..from]);
+            let copied = left.copy(from, &mut buffer[from..]);
+            debug_assert!(copied.is_ok(), "as many as there are");
+        }
+        self.vi.release();
+        buffer
+    }
+
+    /// What was left with the peer is copied.
+    #[cold]
+    pub(super) fn fetch(&mut self) {
+        match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
+            Arrived::Left(buffer) => self.arrived = Arrived::Buffer(self.fetched(buffer, FRONT)),
+            arrived => self.arrived = arrived,
+        }
     }
 
     /// What is flushed when the VI stops does not say why it stopped.
@@ -189,18 +244,27 @@ impl Link {
 
     #[cold]
     fn take_part(&mut self, buffer: Buffer, missing: usize) -> Result<bool, LinkError> {
-        let part = self.vi.in_place().unwrap_or(&buffer);
+        let left = self.vi.left();
+        let len = left.map_or(buffer.len(), |left| left.len());
         let (mut octets, expected) = match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
             Arrived::Parts { octets, missing } if missing != 0 => (octets, missing),
-            _ => (Vec::new(), part.len().saturating_add(missing)),
+            _ => (Vec::new(), len.saturating_add(missing)),
         };
         if octets.len().saturating_add(expected) > self.max_message {
             return Err(LinkError::TooLong(self.max_message));
         }
-        if part.is_empty() || part.len().checked_add(missing) != Some(expected) {
+        if len == 0 || len.checked_add(missing) != Some(expected) {
             return Err(LinkError::Broken(CompletionError::Protocol));
         }
-        octets.extend_from_slice(part);
+        match left {
+            Some(left) => {
+                let before = octets.len();
+                octets.resize(before + len, 0);
+                let copied = left.copy(0, &mut octets[before..]);
+                debug_assert!(copied.is_ok(), "as many as there are");
+            }
+            None => octets.extend_from_slice(&buffer),
+        }
         self.vi.release();
         self.arrived = Arrived::Parts { octets, missing };
         self.repost(buffer);
@@ -209,8 +273,33 @@ impl Link {
 
     /// The message received last.
     #[inline(always)]
-    pub(crate) fn received(&self) -> &[u8] {
+    pub(crate) fn received(&mut self) -> &[u8] {
+        if matches!(self.arrived, Arrived::Left(_)) {
+            self.fetch();
+        }
+        self.at_hand()
+    }
+
+    /// As [`received`](Self::received), or the first octets if the others are with the peer.
+    #[inline(always)]
+    pub(crate) fn at_hand(&self) -> &[u8] {
         self.arrived.octets_at((&self.small, &self.copied), &self.vi)
+    }
+
+    /// Octets in the message received last.
+    #[inline(always)]
+    pub(crate) fn received_len(&self) -> usize {
+        match self.arrived {
+            Arrived::Left(_) => self.vi.left().map_or(0, |left| left.len()),
+            _ => self.at_hand().len(),
+        }
+    }
+
+    /// The message received last, to be read.
+    #[inline(always)]
+    pub(crate) fn open<T>(&mut self, read: impl FnOnce(Octets<'_>) -> T) -> T {
+        let mut fetch = None;
+        read(self.arrived.open((&self.small, &self.copied), &self.vi, &mut fetch))
     }
 
     /// Whether a message began to arrive that is not whole.
@@ -224,7 +313,9 @@ impl Link {
         match &self.arrived {
             Arrived::Nothing => {}
             Arrived::Small(..) | Arrived::Copied(..) => self.arrived = Arrived::Nothing,
-            Arrived::Buffer(_) | Arrived::InPlace(_) | Arrived::Parts { .. } => self.release_buffer(),
+            Arrived::Buffer(_) | Arrived::InPlace(_) | Arrived::Left(_) | Arrived::Parts { .. } => {
+                self.release_buffer();
+            }
         }
     }
 
@@ -232,7 +323,7 @@ impl Link {
     pub(super) fn release_buffer(&mut self) {
         match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
             Arrived::Buffer(buffer) => self.repost(buffer),
-            Arrived::InPlace(buffer) => {
+            Arrived::InPlace(buffer) | Arrived::Left(buffer) => {
                 self.vi.release();
                 self.repost(buffer);
             }
@@ -243,7 +334,7 @@ impl Link {
     /// The message received last is not needed any more, if it occupies the peer's memory.
     #[inline]
     pub(crate) fn release_in_place(&mut self) {
-        if matches!(self.arrived, Arrived::InPlace(_)) {
+        if matches!(self.arrived, Arrived::InPlace(_) | Arrived::Left(_)) {
             self.release_buffer();
         }
     }

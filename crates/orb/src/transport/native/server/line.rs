@@ -7,7 +7,7 @@ use throughline_cdr::Output;
 use throughline_giop::MessageHeader;
 use throughline_vi::{Bell, Exclusive};
 
-use super::super::link::{Foresight, Link};
+use super::super::link::{Foresight, Link, Octets};
 use super::{CALLER, Shared};
 use crate::lane_pool::Origin;
 
@@ -52,7 +52,7 @@ impl Origin for Line {
     fn carry_out(&self, _: Option<&MessageHeader>, message: &[u8], out: &mut Vec<u8>) {
         let Some(server) = self.server.upgrade() else { return };
         CALLER.set(self.process);
-        server.handle(message, Output::vector(out));
+        server.handle(Octets::whole(message), Output::vector(out));
         CALLER.set(None);
         let sent = self.link.lock().hand_back(out);
         if let Err(error) = sent {

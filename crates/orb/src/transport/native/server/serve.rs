@@ -7,7 +7,7 @@ use throughline_cdr::Output;
 use throughline_vi::Held;
 use throughline_wire::Flags;
 
-use super::super::link::{Desk, Foresight, Link, LinkError, Taken};
+use super::super::link::{Desk, Foresight, Link, LinkError, Octets, Taken};
 use super::super::roles::Term;
 use super::line::Line;
 use super::{CALLER, Shared};
@@ -129,7 +129,7 @@ impl Shared {
         overflow: &mut Vec<u8>,
     ) -> Result<Option<Held<'l, Link>>, LinkError> {
         // Whoever brings the answer to a message that was lent needs the link.
-        let shared = Flags::peek(link.received()).has(Flags::CONCURRENT) || link.has_errands();
+        let shared = Flags::peek(link.at_hand()).has(Flags::CONCURRENT) || link.has_errands();
         if shared && link.can_check_out() {
             return self.run_errand(line, link, term, overflow);
         }
@@ -149,7 +149,7 @@ impl Shared {
     ) -> Result<Option<Held<'l, Link>>, LinkError> {
         self.roles.beat(term);
         desk.answer(overflow, |request, output| {
-            self.dispatcher.handle_native(recent, request, output, self.limit);
+            self.dispatcher.handle_native(recent, Octets::whole(request), output, self.limit);
         });
         recent.forget();
         let sent = link.send_from(desk, overflow, || {});
@@ -171,7 +171,7 @@ impl Shared {
         // Looked for now, the next request arrives while the servant runs.
         let others_wait = line.bell.ready();
         desk.answer(overflow, |request, output| {
-            self.dispatcher.handle_native(recent, request, output, self.limit);
+            self.dispatcher.handle_native(recent, Octets::whole(request), output, self.limit);
         });
         if !self.roles.lasts(term) || !others_wait {
             recent.forget();
@@ -211,7 +211,7 @@ impl Shared {
     ) -> Result<Held<'l, Link>, LinkError> {
         let mut errand = link.check_out()?;
         drop(link);
-        errand.answer(overflow, |request, output| self.handle(request, output));
+        errand.answer(overflow, |request, output| self.handle(Octets::whole(request), output));
         let mut link = line.link.lock();
         link.check_in(errand, overflow)?;
         Ok(link)
@@ -234,7 +234,7 @@ impl Shared {
 
     /// Of a request that does not come from a desk.
     #[inline(never)]
-    pub(super) fn handle(&self, request: &[u8], output: Output<'_>) {
+    pub(super) fn handle(&self, request: Octets<'_>, output: Output<'_>) {
         self.dispatcher.handle_native(&mut Recent::default(), request, output, self.limit);
     }
 }
