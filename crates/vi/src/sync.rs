@@ -53,13 +53,19 @@ pub(crate) fn fetch_to_write(word: &AtomicU64) {
 /// Has the line of a word brought into this processor's caches, which is done meanwhile: it will be read soon.
 #[inline(always)]
 pub(crate) fn fetch_to_read(word: &AtomicU64) {
+    fetch_place_to_read(std::ptr::from_ref(word).cast());
+}
+
+/// As [`fetch_to_read`], of the line of a place that may be anywhere.
+#[inline(always)]
+pub(crate) fn fetch_place_to_read(place: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
     // SAFETY: changes nothing but caches.
     unsafe {
-        core::arch::asm!("prefetcht0 [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+        core::arch::asm!("prefetcht0 [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
     #[cfg(any(loom, miri, not(target_arch = "x86_64")))]
-    let _ = word;
+    let _ = place;
 }
 
 /// As [`publish_before_loads`], for a word that several raise and none lowers.

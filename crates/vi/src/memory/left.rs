@@ -3,6 +3,10 @@
 use std::{fmt, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 
 use super::{OutsideWindow, copy_out, copy_out_new};
+use crate::sync::fetch_place_to_read;
+
+/// So many bytes are fetched before anybody asks for them: as many lines as a processor waits for at a time.
+const AHEAD: usize = 24 * 64;
 
 /// A message that was left where the peer has it: see [`Vi::left`](crate::Vi::left). The peer may change it at any time, so it is
 /// never a slice, and what was copied twice may differ.
@@ -56,6 +60,15 @@ impl Left<'_> {
         let from = self.place(offset, into.len())?;
         // SAFETY: as above.
         Ok(unsafe { copy_out_new(from, into) })
+    }
+
+    /// Has the first lines brought into this processor's caches, which is done meanwhile.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        for offset in (0..self.len.min(AHEAD)).step_by(64) {
+            // Perhaps outside by the end: a hint that changes nothing.
+            fetch_place_to_read(self.start.as_ptr().wrapping_add(offset));
+        }
     }
 
     #[inline]

@@ -542,7 +542,10 @@ impl Connected {
         {
             let position = self.consumer.position() + head.lines();
             // SAFETY: all of it is in the peer's memory, which is mapped as long as the connection.
-            self.lent = Some(unsafe { Lent::new(start, len, position) });
+            let lent = unsafe { Lent::new(start, len, position) };
+            // SAFETY: as above.
+            unsafe { lent.left() }.prefetch();
+            self.lent = Some(lent);
             descriptor.set_len(0);
             return Ok(Arrival::Message { len, immediate });
         }
