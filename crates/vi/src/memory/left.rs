@@ -5,9 +5,6 @@ use std::{fmt, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 use super::{OutsideWindow, copy_out, copy_out_new};
 use crate::sync::fetch_place_to_read;
 
-/// So many bytes are fetched before anybody asks for them: as many lines as a processor waits for at a time.
-const AHEAD: usize = 24 * 64;
-
 /// A message that was left where the peer has it: see [`Vi::left`](crate::Vi::left). The peer may change it at any time, so it is
 /// never a slice, and what was copied twice may differ.
 #[derive(Clone, Copy)]
@@ -18,6 +15,9 @@ pub struct Left<'a> {
 }
 
 impl Left<'_> {
+    /// In so many bytes are as many lines as a processor waits for at a time.
+    pub const AHEAD: usize = 24 * 64;
+
     /// # Safety
     ///
     /// `start` is good for reads of `len` bytes for this lifetime, and nobody in this process writes there.
@@ -62,11 +62,13 @@ impl Left<'_> {
         Ok(unsafe { copy_out_new(from, into) })
     }
 
-    /// Has the first lines brought into this processor's caches, which is done meanwhile.
+    /// Has [as many](Self::AHEAD) bytes from `offset` on, a multiple of that, brought into this processor's caches, which is
+    /// done meanwhile. The first ones have been, when the message was received.
     #[inline]
-    pub(crate) fn prefetch(&self) {
-        for offset in (0..self.len.min(AHEAD)).step_by(64) {
-            // Perhaps outside by the end: a hint that changes nothing.
+    pub fn prefetch(&self, offset: usize) {
+        let end = self.len.min(offset.saturating_add(Self::AHEAD));
+        for offset in (offset..end).step_by(64) {
+            // A hint, which changes nothing.
             fetch_place_to_read(self.start.as_ptr().wrapping_add(offset));
         }
     }

@@ -544,7 +544,7 @@ impl Connected {
             // SAFETY: all of it is in the peer's memory, which is mapped as long as the connection.
             let lent = unsafe { Lent::new(start, len, position) };
             // SAFETY: as above.
-            unsafe { lent.left() }.prefetch();
+            unsafe { lent.left() }.prefetch(0);
             self.lent = Some(lent);
             descriptor.set_len(0);
             return Ok(Arrival::Message { len, immediate });

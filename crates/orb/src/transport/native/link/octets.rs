@@ -46,6 +46,8 @@ pub(crate) struct Fetch<'a> {
 impl<'a> Fetch<'a> {
     /// `front` are the first octets, as they were read.
     pub(super) fn new(left: Left<'a>, front: &'a [u8], buffer: &'a mut Buffer) -> Self {
+        // The first ones are there by now.
+        left.prefetch(Left::AHEAD);
         buffer.set_len(left.len());
         Self { left, front, room: Cell::new(buffer), all: OnceCell::new() }
     }
