@@ -3,6 +3,7 @@
 //! ways take turns in every round; medians of the rounds.
 
 mod copies;
+mod exchange;
 #[cfg(feature = "iceoryx2")]
 mod iceoryx;
 #[cfg(not(feature = "iceoryx2"))]

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Failure, iceoryx, line};
+use crate::{Failure, exchange, iceoryx, line};
 
 /// Set in a process that is to play a part: its name. The arguments are the part's own.
 const PART: &str = "CALLS_BENCH_PART";
@@ -19,6 +19,8 @@ pub fn play() -> Option<Result<(), Failure>> {
     Some(match name.as_str() {
         "line-server" => line::serve(),
         "line-client" => line::call(&arguments),
+        "exchange-server" => exchange::serve(),
+        "exchange-client" => exchange::call(&arguments),
         "iceoryx-server" => iceoryx::serve(&arguments),
         "iceoryx-client" => iceoryx::call(&arguments),
         other => Err(format!("no part {other}").into()),
@@ -48,7 +50,7 @@ pub fn ended() -> &'static AtomicBool {
 }
 
 /// One line of a client's standard input: `OP BYTES COUNT WARMUP WIDTH`.
-#[cfg_attr(not(feature = "iceoryx2"), allow(dead_code, reason = "only iceoryx2 has rounds here"))]
+#[cfg_attr(not(feature = "iceoryx2"), allow(dead_code, reason = "only iceoryx2 has several under way here"))]
 pub struct Round {
     pub bytes: usize,
     pub count: usize,

@@ -2,7 +2,7 @@
 
 use crate::{
     report::{Row, Target, copy, find},
-    ways::{BARE_UDP, ICEORYX, LINE, MANY, OMNI_TCP, RING, SHM, SHM_FUTURES, UDP},
+    ways::{BARE_UDP, EXCHANGE, ICEORYX, LINE, MANY, OMNI_TCP, RING, SHM, SHM_FUTURES, UDP},
 };
 
 /// All targets that can be judged by these rows.
@@ -11,6 +11,9 @@ pub fn judge(rows: &[Row]) -> Vec<Target> {
     let rate = |way| find(rows, way, "poll", MANY, 4).map(|row| row.rate_per_s);
     let (small, ring) = (ns(SHM, "poll", 4), ns(RING, "poll", 4));
     let copies = |bytes| Some(small? + 2.0 * copy(rows, bytes)?);
+    // What the octets take, from processor to processor and back.
+    let crossing = |bytes| Some(ns(EXCHANGE, "poll", bytes)? - ns(EXCHANGE, "poll", 4)?);
+    let across = |bytes| Some(small? + crossing(bytes)?);
     let block = ns(SHM, "block", 4);
     let judged = [
         at_most("echo of 4 B on shm, polling / bare ring", small, ring, 1.5),
@@ -28,9 +31,15 @@ pub fn judge(rows: &[Row]) -> Vec<Target> {
             50.0,
         ),
         at_most(
-            "MoveData of 8 KiB on shm / small call and two copies",
+            "MoveData of 8 KiB on shm / small call, two copies in one cache",
             ns(SHM, "poll", 8_192),
             copies(8_192),
+            1.5,
+        ),
+        at_most(
+            "MoveData of 8 KiB on shm / small call, plain copies there and back",
+            ns(SHM, "poll", 8_192),
+            across(8_192),
             1.5,
         ),
         at_least("calls a second on shm, 64 outstanding, millions", rate(SHM_FUTURES), Some(1e6), 5.0),

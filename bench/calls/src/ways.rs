@@ -7,7 +7,7 @@ use std::{
 
 use throughline_lab::peers::{Cores, Peer, part};
 
-use crate::{Failure, iceoryx, parts};
+use crate::{Failure, exchange, iceoryx, parts};
 
 /// Bytes there, and back.
 pub const SIZES: [u32; 4] = [4, 256, 8_192, 65_536];
@@ -37,6 +37,7 @@ impl Wait {
 #[derive(Clone, Copy)]
 enum Peers {
     Line,
+    Exchange,
     /// The lab's, for bytes without objects.
     Bare(&'static str),
     /// Our ORB, listening there.
@@ -68,6 +69,7 @@ const fn many(name: &'static str, wait: Wait, peers: Peers, op: &'static str) ->
 }
 
 pub const LINE: &str = "cache line";
+pub const EXCHANGE: &str = "plain copies";
 pub const RING: &str = "ring";
 pub const SHM: &str = "call, shm";
 pub const UDP: &str = "call, UDP";
@@ -82,8 +84,9 @@ use Wait::{Adapt, Block, Poll};
 const TCP: &str = "iiop://127.0.0.1:0";
 
 /// All of them, in the order of the table.
-pub const ALL: [Way; 27] = [
+pub const ALL: [Way; 28] = [
     Way { longest: 4, ..alone(LINE, Poll, Peers::Line) },
+    Way { longest: exchange::LONGEST as u32, ..alone(EXCHANGE, Poll, Peers::Exchange) },
     alone(RING, Poll, Peers::Bare("floor")),
     alone("VI, shm", Poll, Peers::Bare("shm")),
     alone(SHM, Poll, Peers::Ours("shm:")),
@@ -160,6 +163,7 @@ impl Way {
     fn server(&self, scratch: &Path) -> Result<Command, Failure> {
         Ok(match self.peers {
             Peers::Line => parts::command("line-server")?,
+            Peers::Exchange => parts::command("exchange-server")?,
             Peers::Bare(transport) => with(part("echo-server")?, &[transport, self.wait.name()]),
             Peers::Ours(address) => {
                 let address = with_path(address, scratch);
@@ -178,6 +182,7 @@ impl Way {
     fn client(&self, address_of: &str) -> Result<Command, Failure> {
         Ok(match self.peers {
             Peers::Line => with(parts::command("line-client")?, &[address_of]),
+            Peers::Exchange => with(parts::command("exchange-client")?, &[address_of]),
             Peers::Bare(transport) => with(part("echo-client")?, &[transport, self.wait.name(), address_of]),
             Peers::Ours(_) => with(part("bench-client")?, &[address_of, "1", self.orb_wait(false)]),
             Peers::Iceoryx => {
