@@ -154,6 +154,9 @@ miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p thro
 # only; a ring's lines are written as words and read as bytes.
 miri_vi() { miri "-Zmiri-disable-weak-memory-emulation" -p throughline-vi --lib "$@" -- memory:: exclusive:: shm::ring shm::hello; }
 
+# Vectors that are filled with what was not at hand.
+miri_tail() { miri "" -p throughline-cdr --test tail "$@"; }
+
 # The manipulation of data, messages, and the ring that is shared with the kernel, which a test plays.
 miri_stack() { miri "" -p throughline-stack --lib "$@" -- manipulate:: message:: device::packet::ring; }
 
@@ -166,6 +169,7 @@ prepare_miri() {
   miri_flows --no-run
   miri_vi --no-run
   miri_stack --no-run
+  miri_tail --no-run
 }
 
 # --- The workspace's tests ---
@@ -293,6 +297,7 @@ if in_time "Miri" 260; then
     miri_strict
     miri_vi
     miri_stack
+    miri_tail
     miri_flows
     wait $trees || { cat "$work/trees"; exit 1; }
     cat "$work/trees"
