@@ -75,7 +75,7 @@ pub enum FlowInsertError<R> {
 /// Records lie in blocks of 64, their tags (8 bits of the keyed hash each) in one cache line apart from the records. A key
 /// prefers a group of 16 places in one block, whose tags are compared in one SIMD instruction; there 95 % of the records
 /// are in a full table, and 92 % after long churn, since who comes takes the place of one that prefers another group. The
-/// others are elsewhere in the block or in a second one, and the group they prefer counts them, apart for eight kinds of
+/// others are elsewhere in the block or in a second one, and the group they prefer counts them, apart for sixteen kinds of
 /// keys, so that a lookup knows whether to go on. So it fetches one line of tags, which decides, and if it hits one
 /// record: the tags say where it is, no index does. One hit in 40 compares a record in vain, and one miss in 13.
 ///
