@@ -217,6 +217,7 @@ mod tests {
                         );
                     }
                     assert_ne!(extent.first(hash).block(), extent.second(hash).block());
+                    assert_eq!(extent.first(hash), extent.first_in_short(hash));
                 }
                 let (back, taker) = grown.shrunk();
                 assert_eq!(taker, shared);
