@@ -75,7 +75,7 @@ pub enum FlowInsertError<R> {
 /// Records lie in blocks of 64, their tags (8 bits of the keyed hash each) in one cache line apart from the records. A key
 /// prefers a group of 16 places in one block, whose tags are compared in one SIMD instruction; there 95 % of the records
 /// are in a full table, and 92 % after long churn, since who comes takes the place of one that prefers another group. The
-/// others are elsewhere in the block or in a second one, and the group they prefer counts them, apart for eight kinds of
+/// others are elsewhere in the block or in a second one, and the group they prefer counts them, apart for sixteen kinds of
 /// keys, so that a lookup knows whether to go on. So it fetches one line of tags, which decides, and if it hits one
 /// record: the tags say where it is, no index does. One hit in 40 compares a record in vain, and one miss in 13.
 ///
@@ -94,10 +94,10 @@ pub enum FlowInsertError<R> {
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is as fast. Once the
-/// records are not in the cache it takes two thirds to three quarters of the time where they come and go one at a time, since
-/// half of its places are empty; but longer where changes come in batches that [`prefetch`](Self::prefetch) is told of.
+/// records are not in the cache it takes a tenth less time, or up to a fifth, where they come and go one at a time, since half of
+/// its places are empty; but longer where changes come in batches that [`prefetch`](Self::prefetch) is told of.
 /// Lookups one at a time differ little, unless this one has huge pages and the other has not. See the
-/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-23/flow-table.md) beside other tables.
+/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-24/flow-table.md) beside other tables.
 ///
 /// # Memory and threads
 ///

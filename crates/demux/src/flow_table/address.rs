@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    hash::{Columns, Hash, LOWEST, MOST_BITS, WAYS, aside},
+    hash::{Columns, Hash, WAYS, aside},
     place::Group,
     tags::GROUPS,
 };
@@ -88,9 +88,9 @@ impl Extent {
 
     /// The group that this one is in as long as its block is yet to come.
     #[inline(always)]
-    fn existing(self, group: u32) -> Group {
+    fn existing(self, group: usize) -> Group {
         // Half of all groups are yet to come at times: nothing that a branch would foresee.
-        Group::numbered(group - select_unpredictable(group < self.groups, 0, self.back))
+        Group::numbered(group - select_unpredictable(group < self.groups as usize, 0, self.back as usize))
     }
 
     /// Where a key is sought first.
@@ -103,29 +103,39 @@ impl Extent {
         }
     }
 
+    /// As [`first`](Self::first), in fewer instructions, of which more wait for each other: for changes, whose time other
+    /// waits decide.
+    #[inline(always)]
+    pub(super) fn first_in_short(self, hash: Hash) -> Group {
+        match self.shape {
+            Shape::Even | Shape::Whole => self.first_of_whole(hash),
+            Shape::Split => self.first_of_split(hash),
+        }
+    }
+
     /// As [`first`](Self::first), if the shape is [`Shape::Even`].
     #[inline(always)]
     pub(super) fn first_of_even(self, hash: Hash) -> Group {
-        Group::at(hash.place as u32 & self.mask as u32)
+        Group::at((hash.place & self.mask) as usize)
     }
 
-    /// As [`first`](Self::first), if the shape is [`Shape::Whole`].
+    /// As [`first`](Self::first), if the shape is not [`Shape::Split`].
     #[inline(always)]
     pub(super) fn first_of_whole(self, hash: Hash) -> Group {
-        Group::numbered(self.aim(hash, LOWEST + MOST_BITS))
+        Group::numbered(self.aim(hash))
     }
 
     /// As [`first`](Self::first), whatever the shape.
     #[inline(always)]
     pub(super) fn first_of_split(self, hash: Hash) -> Group {
-        self.existing(self.aim(hash, self.columns.row_bit()))
+        self.existing(self.aim(hash))
     }
 
     /// Where a key is sought first once all of the present doubling is done.
     #[inline(always)]
-    fn aim(self, hash: Hash, row_bit: u32) -> u32 {
+    fn aim(self, hash: Hash) -> usize {
         // Row times length of a row, and a part of another row.
-        (((hash.place & self.mask) * u64::from(self.row())) >> row_bit) as u32
+        self.columns.scaled(hash.place & self.mask)
     }
 
     /// Where a key is sought when it is not in its first block.
@@ -133,12 +143,12 @@ impl Extent {
     pub(super) fn second(self, hash: Hash) -> Group {
         let columns = self.columns;
         let row = (hash.place >> columns.row_bit()) as u32 ^ WAYS[hash.way()];
-        let in_row = ((hash.place & columns.mask()) * u64::from(self.row())) >> columns.row_bit();
+        let in_row = columns.scaled(hash.place & columns.mask());
         self.existing(self.group(row, GROUPS * columns.second(hash) + in_row as u32 % GROUPS))
     }
 
-    fn group(self, row: u32, group: u32) -> u32 {
-        (row & self.wide()) * self.row() + group
+    fn group(self, row: u32, group: u32) -> usize {
+        ((row & self.wide()) * self.row() + group) as usize
     }
 
     /// The second blocks of all keys whose first is `block`, and perhaps others; some may be named twice.
@@ -207,6 +217,7 @@ mod tests {
                         );
                     }
                     assert_ne!(extent.first(hash).block(), extent.second(hash).block());
+                    assert_eq!(extent.first(hash), extent.first_in_short(hash));
                 }
                 let (back, taker) = grown.shrunk();
                 assert_eq!(taker, shared);

@@ -1,26 +1,26 @@
 //! Which keys may have their records elsewhere than in the group they prefer.
 
 use super::tags::Tag;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Kinds of keys that are counted apart.
-pub(super) const KINDS: u32 = 8;
+pub(super) const KINDS: u32 = 16;
 
 /// Bits per count.
-const BITS: u32 = u32::BITS / KINDS;
+const BITS: u32 = u64::BITS / KINDS;
 
 /// The highest count. It stays, since more may have been counted; that takes more keys of one kind than places can hold
 /// unless their hashes are alike.
-const MOST: u32 = (1 << BITS) - 1;
+const MOST: u64 = (1 << BITS) - 1;
 
-/// For a group, how many keys prefer it and have their records elsewhere: one count for each of eight kinds of keys,
+/// For a group, how many keys prefer it and have their records elsewhere: one count for each of sixteen kinds of keys,
 /// so that most lookups of other keys end where they began.
-pub(super) struct Elsewhere(AtomicU32);
+pub(super) struct Elsewhere(AtomicU64);
 
 impl Elsewhere {
     #[cfg(any(test, loom))]
     pub(super) fn new() -> Self {
-        Self(AtomicU32::new(0))
+        Self(AtomicU64::new(0))
     }
 
     /// Whether keys with such a tag may have their records elsewhere.
@@ -49,11 +49,11 @@ impl Elsewhere {
     pub(super) fn returns_if(&self, returned: bool, tag: Tag) {
         let counts = self.0.load(Ordering::Relaxed);
         let returned = returned & (counts >> shift(tag) & MOST != MOST);
-        self.0.store(counts - (u32::from(returned) << shift(tag)), Ordering::Release);
+        self.0.store(counts - (u64::from(returned) << shift(tag)), Ordering::Release);
     }
 
     #[inline(always)]
-    fn change(&self, tag: Tag, change: impl FnOnce(u32) -> u32) {
+    fn change(&self, tag: Tag, change: impl FnOnce(u64) -> u64) {
         let counts = self.0.load(Ordering::Relaxed);
         let count = counts >> shift(tag) & MOST;
         if count != MOST {
@@ -80,7 +80,7 @@ impl Elsewhere {
     /// The count of one kind.
     #[cfg(test)]
     pub(super) fn count(&self, kind: u32) -> u32 {
-        self.0.load(Ordering::Relaxed) >> (kind * BITS) & MOST
+        (self.0.load(Ordering::Relaxed) >> (kind * BITS) & MOST) as u32
     }
 }
 
@@ -97,15 +97,15 @@ mod tests {
     fn kinds_are_counted_apart() {
         let elsewhere = Elsewhere::new();
         for n in 0..KINDS {
-            let [tag, same] = [1, u64::MAX >> 3].map(|low| Tag::of(u64::from(n) << 61 | low));
-            (0..=n).for_each(|_| elsewhere.leaves(tag));
+            let [tag, same] = [1, u64::MAX >> 4].map(|low| Tag::of(u64::from(n) << 60 | low));
+            (0..n % 15 + 1).for_each(|_| elsewhere.leaves(tag));
             assert!(elsewhere.has(tag) && elsewhere.has(same));
         }
-        assert!((0..KINDS).all(|n| elsewhere.count(n) == n + 1));
-        elsewhere.add(&Elsewhere(AtomicU32::new(0x12 << 24)));
+        assert!((0..KINDS).all(|n| elsewhere.count(n) == n % 15 + 1));
+        elsewhere.add(&Elsewhere(AtomicU64::new(0x12 << 24)));
         assert_eq!((elsewhere.count(7), elsewhere.count(6), elsewhere.count(5)), (9, 9, 6));
         elsewhere.returns(Tag::of(1));
-        assert!(!elsewhere.has(Tag::of(u64::MAX >> 3)) && elsewhere.has(Tag::of(1 << 61)));
+        assert!(!elsewhere.has(Tag::of(u64::MAX >> 4)) && elsewhere.has(Tag::of(1 << 60)));
     }
 
     #[test]

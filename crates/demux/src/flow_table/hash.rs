@@ -13,7 +13,7 @@ pub(super) struct Hash {
 
 /// The lowest bit of a hash that chooses a group: those below would choose a place in it, so that a group's first place
 /// needs no calculation where the number of groups is a power of two.
-pub(super) const LOWEST: u32 = GROUP.ilog2();
+const LOWEST: u32 = GROUP.ilog2();
 
 impl Hash {
     pub(super) const NONE: Self = Self { place: 0, tag: 0 };
@@ -48,17 +48,28 @@ pub(super) struct Columns {
     row_bit: u32,
     /// The bits of a hash that choose a group of the row.
     mask: u64,
+    /// What bits of a hash are multiplied by, so that the same bits of every product say which group it is.
+    scale: u64,
 }
 
 /// How many bits of a hash choose a group of a row if their number is no power of two.
-pub(super) const MOST_BITS: u32 = 16;
+const MOST_BITS: u32 = 16;
 
 impl Columns {
     #[inline(always)]
     pub(super) fn new(count: u32) -> Self {
         let groups = GROUPS * count;
-        let bits = if groups.is_power_of_two() { groups.ilog2() } else { MOST_BITS };
-        Self { count, row_bit: LOWEST + bits, mask: ((1 << bits) - 1) << LOWEST }
+        let (bits, scale) = match groups.is_power_of_two() {
+            true => (groups.ilog2(), 1 << MOST_BITS),
+            false => (MOST_BITS, groups.into()),
+        };
+        Self { count, row_bit: LOWEST + bits, mask: ((1 << bits) - 1) << LOWEST, scale }
+    }
+
+    /// The group that these bits of a hash lead to, those of the row and those above.
+    #[inline(always)]
+    pub(super) fn scaled(self, bits: u64) -> usize {
+        ((bits * self.scale) >> (LOWEST + MOST_BITS)) as usize
     }
 
     #[inline(always)]
@@ -81,7 +92,7 @@ impl Columns {
     /// The column of a key's first block.
     #[inline(always)]
     pub(super) fn first(self, hash: Hash) -> u32 {
-        (((hash.place & self.mask) * u64::from(self.count)) >> self.row_bit) as u32
+        self.scaled(hash.place & self.mask) as u32 / GROUPS
     }
 
     /// The column of the second block, never that of the first.

@@ -26,7 +26,13 @@ impl Place {
     /// The group of a block that it is in.
     #[inline(always)]
     pub(super) fn group(self) -> Group {
-        Group(self.0 / GROUP as u32 * GROUP as u32)
+        Group(self.0 as usize / GROUP * GROUP)
+    }
+
+    /// Its group, and which of the group's places it is.
+    #[inline(always)]
+    pub(super) fn in_group(self) -> (Group, u32) {
+        (self.group(), self.at() as u32)
     }
 
     /// Which of the group's places it is.
@@ -36,67 +42,68 @@ impl Place {
     }
 }
 
-/// A part of a block: places whose tags are compared together, known by the first of them.
+/// A part of a block: places whose tags are compared together, known by the first of them; as a whole register, so that
+/// nothing is to be done before it is part of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Group(u32);
+pub(super) struct Group(usize);
 
 impl Group {
     pub(super) const NONE: Self = Self(0);
 
     /// The group that begins with this place.
     #[inline(always)]
-    pub(super) fn at(place: u32) -> Self {
+    pub(super) fn at(place: usize) -> Self {
         Self(place)
     }
 
     #[inline(always)]
-    pub(super) fn numbered(number: u32) -> Self {
-        Self(number * GROUP as u32)
+    pub(super) fn numbered(number: usize) -> Self {
+        Self(number * GROUP)
     }
 
     #[inline(always)]
     pub(super) fn new(block: u32, group: u32) -> Self {
-        Self(block * BLOCK as u32 + group * GROUP as u32)
+        Self(block as usize * BLOCK + group as usize * GROUP)
     }
 
     #[inline(always)]
     pub(super) fn block(self) -> u32 {
-        self.0 / BLOCK as u32
+        (self.0 / BLOCK) as u32
     }
 
     /// The first of its bits among those of the block.
     #[inline(always)]
     pub(super) fn shift(self) -> u32 {
-        self.0 % BLOCK as u32
+        (self.0 % BLOCK) as u32
     }
 
     /// Which group of the block it is.
     #[inline(always)]
     pub(super) fn in_block(self) -> u32 {
-        self.0 / GROUP as u32 % GROUPS
+        (self.0 / GROUP) as u32 % GROUPS
     }
 
     /// Its number among all groups.
     #[inline(always)]
     pub(super) fn index(self) -> usize {
-        self.0 as usize / GROUP
+        self.0 / GROUP
     }
 
     /// How many places there are before it.
     #[inline(always)]
     pub(super) fn places_before(self) -> usize {
-        self.0 as usize
+        self.0
     }
 
     #[inline(always)]
     pub(super) fn place(self, at: u32) -> Place {
-        Place(self.0 + at)
+        Place(self.0 as u32 + at)
     }
 
     /// The others of its block.
     #[inline(always)]
     pub(super) fn others(self) -> impl Iterator<Item = Self> {
-        (1..GROUPS).map(move |n| Self(self.0 ^ (n * GROUP as u32)))
+        (1..GROUPS).map(move |n| Self(self.0 ^ (n as usize * GROUP)))
     }
 
     /// All of a block.

@@ -15,7 +15,7 @@ use crate::hashes::{KeyHash, Keyed};
 
 /// Records per 16 blocks at the limit: 83 % of the places, or a little less so that rows are complete then. Places kept
 /// free and tags together take at most 16 bytes for each record of 64.
-const FULL: usize = 850;
+const FULL: usize = 854;
 
 /// Bytes besides its records that a block takes: tags, counts, and which records are guests.
 pub(super) const BLOCK_BYTES: usize =

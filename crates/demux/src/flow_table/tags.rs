@@ -26,7 +26,7 @@ impl Tag {
     /// As it is kept beside a record in this place of a group.
     #[inline(always)]
     fn kept(self, at: usize) -> u8 {
-        ((self.0 >> (u32::BITS as usize + at % size_of::<u32>() * 8)) as u8).max(1)
+        four(self).wrapping_shr(at as u32 * 8) as u8
     }
 
     /// Which of so many kinds it is, a power of two.
@@ -121,14 +121,14 @@ impl Tags {
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))]
-use sse2::{equal, matching};
+use sse2::{equal, four, matching};
 
 /// One comparison of 16 tags. [`Tag::kept`] is a step of the comparison, where it costs less.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))]
 mod sse2 {
     use core::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_cvtsi64_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_set_epi64x,
-        _mm_set1_epi8, _mm_shuffle_epi32,
+        __m128i, _mm_cmpeq_epi8, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm_max_epu8, _mm_movemask_epi8,
+        _mm_set_epi64x, _mm_set1_epi8, _mm_shuffle_epi32,
     };
 
     use super::{Tag, WORDS};
@@ -137,6 +137,13 @@ mod sse2 {
     pub(super) fn matching(tags: [u64; WORDS], tag: Tag) -> u16 {
         // SAFETY: this code is compiled only where the target has SSE2.
         unsafe { equal_bytes(tags, kept_everywhere(tag)) }
+    }
+
+    /// The tag as it is kept in the first four places, and in any four that follow: the first one's byte is the lowest.
+    #[inline(always)]
+    pub(super) fn four(tag: Tag) -> u32 {
+        // SAFETY: as above.
+        unsafe { _mm_cvtsi128_si32(kept_everywhere(tag)).cast_unsigned() }
     }
 
     /// The tag as it is kept in each of 16 places.
@@ -162,17 +169,22 @@ mod sse2 {
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(loom))))]
-use swar::{equal, matching};
+use swar::{equal, four, matching};
 
 /// The same in general registers.
 #[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2", not(loom)))))]
 mod swar {
     const LOW7: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 
+    /// The tag as it is kept in the first four places, and in any four that follow: the first one's byte is the lowest.
+    #[inline(always)]
+    pub(super) fn four(tag: super::Tag) -> u32 {
+        u32::from_le_bytes(((tag.0 >> 32) as u32).to_le_bytes().map(|byte| byte.max(1)))
+    }
+
     #[inline(always)]
     pub(super) fn matching(tags: [u64; super::WORDS], tag: super::Tag) -> u16 {
-        let kept = core::array::from_fn(|at| tag.kept(at));
-        equal_word(tags, u64::from_le_bytes(kept))
+        equal_word(tags, u64::from(four(tag)) << 32 | u64::from(four(tag)))
     }
 
     #[inline(always)]

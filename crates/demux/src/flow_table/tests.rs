@@ -20,7 +20,7 @@ fn table(limit: usize) -> Flows {
 /// The share of records that are not in the group they prefer, after checking that everything is where it is said to be.
 fn elsewhere(table: &Flows) -> f64 {
     let blocks = table.extent.count();
-    let mut counts = vec![[0; 8]; (GROUPS * table.store.most_blocks()) as usize];
+    let mut counts = vec![[0; KINDS as usize]; (GROUPS * table.store.most_blocks()) as usize];
     let mut all = 0;
     for block in 0..table.store.most_blocks() {
         let full = table.full(block);
@@ -38,7 +38,7 @@ fn elsewhere(table: &Flows) -> f64 {
     }
     assert_eq!(all, table.len());
     for (group, counts) in (0..blocks).flat_map(Group::of_block).zip(&counts) {
-        let counted = (0..8).map(|kind| table.store.elsewhere(group).count(kind));
+        let counted = (0..KINDS).map(|kind| table.store.elsewhere(group).count(kind));
         assert!(counted.eq(counts.iter().copied()));
     }
     f64::from(counts.iter().flatten().sum::<u32>()) / all.max(1) as f64

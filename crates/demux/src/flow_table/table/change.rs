@@ -27,27 +27,21 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     pub(in crate::flow_table) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
         let hash = self.hash_of(record.key());
-        let home = self.extent.first(hash);
+        let home = self.extent.first_in_short(hash);
         let tags = self.store.access.tags(self.store.tags(home));
         let empty = tags.empty();
         let compared = (tags.matching(hash.tag()) != 0) | self.store.elsewhere(home).has(hash.tag());
-        if compared | (empty == 0) | (self.len >= self.most) {
-            return self.insert_late(record, home, hash);
-        }
-        let at = self.store.access.take(home, empty);
-        self.store.access.write(self.store.record(home.place(at)), record);
-        self.store.access.set_tag(self.store.tags(home), at as usize, Some(hash.tag()));
-        self.len += 1;
-        Ok(())
-    }
-
-    /// As [`insert_new`](Self::insert_new), whatever has to be done.
-    #[inline(always)]
-    fn insert_late(&mut self, record: R, home: Group, hash: Hash) -> Result<(), FlowInsertError<R>> {
-        match self.place_late(record.key(), home, hash) {
-            Ok(place) => {
-                self.store.access.write(self.store.record(place), record);
-                self.set_tag(place, Some(hash.tag()));
+        let place = if compared | (self.len >= self.most) {
+            self.place_late(record.key(), home, hash).map(Place::in_group)
+        } else if empty == 0 {
+            self.place_crowded(home, hash).map(Place::in_group)
+        } else {
+            Ok((home, self.store.access.take(home, empty)))
+        };
+        match place {
+            Ok((group, at)) => {
+                self.store.access.write(self.store.record(group.place(at)), record);
+                self.store.access.set_tag(self.store.tags(group), at as usize, Some(hash.tag()));
                 self.len += 1;
                 Ok(())
             }
@@ -71,10 +65,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if self.find_from(home, tags.matching(hash.tag()), key, hash, || (), |_, _| ()).is_some() {
             return Err(Refusal::Duplicate);
         }
-        let empty = tags.empty();
-        if empty != 0 {
-            return Ok(home.place(self.store.access.take(home, empty)));
+        match tags.empty() {
+            0 => self.place_crowded(home, hash),
+            empty => Ok(home.place(self.store.access.take(home, empty))),
         }
+    }
+
+    /// As [`place_late`](Self::place_late), where the key is nowhere and the group it prefers is full.
+    #[cold]
+    #[inline(never)]
+    fn place_crowded(&mut self, home: Group, hash: Hash) -> Result<Place, Refusal> {
         let place = room::find_elsewhere(self, home, hash).ok_or(Refusal::Full)?;
         self.take(place, self.extent.first(hash), hash);
         Ok(place)
@@ -184,7 +184,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
         let hash = self.hash_of(key);
-        let home = self.extent.first(hash);
+        let home = self.extent.first_in_short(hash);
         let place = match self.matching(home, hash.tag()).lowest() {
             // SAFETY: the tag matches, so the place is full; the reference ends here.
             Some(at) if unsafe { self.record(home.place(at)) }.key() == key => {
@@ -192,7 +192,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
                 self.store.access.cleared(home.place(at));
                 home.place(at)
             }
-            _ => self.clear_late(key, home, hash)?,
+            _ => {
+                let place = self.clear_late(key, home, hash)?;
+                // SAFETY: as below. The next removal will see whether there are too few.
+                return Some(unsafe { self.store.record(place).read() });
+            }
         };
         self.len -= 1;
         // SAFETY: the place held a record and is empty now, so the record is ours alone.
@@ -211,6 +215,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let matching = self.matching(home, hash.tag());
         let place = self.find_late(home, matching.others(), key, hash, &mut || ())?;
         self.clear(place, home, hash);
+        self.len -= 1;
         Some(place)
     }
 }
