@@ -49,6 +49,13 @@ impl Arrived {
         }
     }
 
+    /// Another one, in place of one that holds nothing which would have to be dropped: the compiler cannot see that.
+    #[inline(always)]
+    fn replace_plain(&mut self, arrived: Self) {
+        debug_assert!(matches!(self, Self::Nothing | Self::Small(_) | Self::Copied(_)));
+        std::mem::forget(std::mem::replace(self, arrived));
+    }
+
     /// As [`octets`](Self::octets), for messages in place as well.
     #[inline(always)]
     pub(super) fn octets_at<'a>(&'a self, beside: Beside<'a>, vi: &'a Vi) -> &'a [u8] {
@@ -90,7 +97,7 @@ impl Link {
             return false;
         }
         let Some(len) = self.vi.receive_small(&mut self.small) else { return false };
-        self.arrived = Arrived::Small(len);
+        self.arrived.replace_plain(Arrived::Small(len));
         true
     }
 
@@ -116,7 +123,7 @@ impl Link {
         if matches!(self.arrived, Arrived::Nothing)
             && let Some(len) = self.vi.receive_copied(&mut *self.copied)
         {
-            self.arrived = Arrived::Copied(len);
+            self.arrived.replace_plain(Arrived::Copied(len));
             return Ok(true);
         }
         match self.vi.receive_done() {
@@ -312,7 +319,7 @@ impl Link {
     pub(crate) fn release(&mut self) {
         match &self.arrived {
             Arrived::Nothing => {}
-            Arrived::Small(..) | Arrived::Copied(..) => self.arrived = Arrived::Nothing,
+            Arrived::Small(..) | Arrived::Copied(..) => self.arrived.replace_plain(Arrived::Nothing),
             Arrived::Buffer(_) | Arrived::InPlace(_) | Arrived::Left(_) | Arrived::Parts { .. } => {
                 self.release_buffer();
             }
