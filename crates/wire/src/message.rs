@@ -103,7 +103,7 @@ impl<'a> Message<'a> {
         if count == 0 {
             return Ok(Self { header, regions: Regions::NONE, body });
         }
-        let (regions, body) = Regions::read(count, body, size)?;
+        let (regions, body) = Regions::read(count, body, size, too_short)?;
         Ok(Self { header, regions, body })
     }
 

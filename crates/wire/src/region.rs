@@ -197,9 +197,14 @@ impl<'a> Regions<'a> {
 
     /// Reads `count` regions of a message of `size` bytes, checks them all, and returns what follows.
     #[cold]
-    pub(crate) fn read(count: u8, rest: &'a [u8], size: usize) -> Result<(Self, &'a [u8]), ReadError> {
+    pub(crate) fn read(
+        count: u8,
+        rest: &'a [u8],
+        size: usize,
+        too_short: ReadError,
+    ) -> Result<(Self, &'a [u8]), ReadError> {
         let table = rest.split_at_checked(usize::from(count) * REGION_BYTES);
-        let (table, body) = table.ok_or(ReadError::TooShort(size))?;
+        let (table, body) = table.ok_or(too_short)?;
         let (table, _) = table.as_chunks();
         table.iter().try_for_each(|bytes| Region::from_bytes(bytes, size).map(drop))?;
         Ok((Self { table }, body))

@@ -146,6 +146,24 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
+fn the_front_of_a_message_has_its_header() {
+    for (header, message) in messages() {
+        for length in 0..message.len() {
+            let front = Message::read_front(&message[..length], message.len());
+            if length < header.size_with(3) {
+                assert_eq!(front.expect_err("cut off within the header"), ReadError::TooShort(length));
+                continue;
+            }
+            let front = front.expect("all of the header");
+            assert_eq!((front.header, front.regions.len()), (header, 3));
+            assert_eq!(front.body, &message[header.size_with(3)..length]);
+        }
+        let shorter = Message::read_front(&message, message.len() - 1);
+        assert!(matches!(shorter, Err(ReadError::RegionOutside { .. })), "{shorter:?}");
+    }
+}
+
+#[test]
 fn every_short_buffer_is_refused() {
     for (header, message) in messages() {
         let mut list = RegionList::new();

@@ -138,12 +138,15 @@ impl Link {
     pub(crate) fn check_out(&mut self) -> Result<Errand, LinkError> {
         self.room()?;
         let Some(room) = self.out.take() else { return Err(LinkError::Stalled) };
-        self.fetch();
-        if matches!(self.arrived, Arrived::InPlace(_)) {
-            // The requests behind it would find no more room in the peer's memory.
-            let octets = self.received().to_vec();
-            self.release();
-            self.arrived = Arrived::Parts { octets, missing: 0 };
+        // The requests behind it would find no more room in the peer's memory.
+        match self.arrived {
+            Arrived::InPlace(_) => {
+                let octets = self.received().to_vec();
+                self.release();
+                self.arrived = Arrived::Parts { octets, missing: 0 };
+            }
+            Arrived::Left(_) => self.fetch(),
+            _ => {}
         }
         if let Arrived::Copied(len) = self.arrived {
             self.arrived = self.keep_copied(len);
