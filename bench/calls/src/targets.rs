@@ -37,7 +37,7 @@ pub fn judge(rows: &[Row]) -> Vec<Target> {
             1.5,
         ),
         at_most(
-            "MoveData of 8 KiB on shm / small call, plain copies there and back",
+            "no target: MoveData of 8 KiB / small call, plain copies and back",
             ns(SHM, "poll", 8_192),
             across(8_192),
             1.5,

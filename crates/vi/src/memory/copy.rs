@@ -213,6 +213,28 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    fn every_way_of_this_machine_copies_the_same() {
+        type Way = unsafe fn(*const u8, *mut u8, usize);
+        let from: Vec<u8> = (0..5000_u32).map(|at| (at * 7 + 1) as u8).collect();
+        // SAFETY: as whoever calls these says.
+        let mut ways: Vec<Way> = vec![|from, into, len| unsafe { block_copy(from, into, len) }, string_copy];
+        if is_x86_feature_detected!("avx") {
+            // SAFETY: as above.
+            ways.push(|from, into, len| unsafe { wide_block_copy(from, into, len) });
+        }
+        for copy in ways {
+            for (len, skew) in [(64, 0), (64, 5), (128, 63), (4096, 1), (4096, 32)] {
+                let mut into = vec![0_u8; 5000];
+                // SAFETY: whole blocks inside of both, and for the wide one the processor was asked.
+                unsafe { copy(from[skew..].as_ptr(), into[9..].as_mut_ptr(), len) };
+                assert_eq!(into[9..9 + len], from[skew..skew + len]);
+                assert!(into[..9].iter().chain(&into[9 + len..]).all(|byte| *byte == 0));
+            }
+        }
+    }
+
+    #[test]
     fn copies_every_length_at_every_alignment() {
         let room = if cfg!(miri) { 50 } else { 33_000 };
         let from: Vec<u8> = (0..room as u32).map(|at| (at * 7 + 1) as u8).collect();
