@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use throughline_vi::reliable::{
-    Config, Connection, Ecn, Event, Level,
+    Config, Connection, Ecn, Event, Lengthen, Level,
     frame::{Datagram, Opening, Route},
 };
 
@@ -23,6 +23,9 @@ fuzz_target!(|octets: &[u8]| {
         u64::from(octets.len() as u8 & 1) << 40,
         Duration::ZERO,
     );
+    if octets.len() & 2 != 0 {
+        end.lengthen_by(lengthen());
+    }
     for length in [0, 10, 5_000, 100_000] {
         end.post_send(vec![1; length], Some(3)).unwrap();
         end.post_receive(vec![0; 100]).unwrap();
@@ -48,6 +51,24 @@ fuzz_target!(|octets: &[u8]| {
     returned += events(&mut end);
     assert_eq!(returned, 9);
 });
+
+/// Each buffer once, up to 10,000 octets: one before its turn, the others when it is theirs.
+fn lengthen() -> Lengthen<Vec<u8>> {
+    let mut early = 0;
+    Box::new(move |buffer, octets, oldest| {
+        assert_eq!(buffer.len(), 100, "not twice");
+        assert!(octets > buffer.len());
+        if octets > 10_000 {
+            return true;
+        }
+        early += usize::from(!oldest);
+        let found = oldest || early == 1;
+        if found {
+            buffer.resize(octets, 0);
+        }
+        found
+    })
+}
 
 fn handle(end: &mut Connection<Vec<u8>, Vec<u8>>, now: Duration, frame: &[u8]) {
     if frame.len() < 16 {

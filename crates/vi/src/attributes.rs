@@ -93,9 +93,9 @@ pub struct ViAttributes {
     /// Up to how many bytes the fabric may copy a message on sending, so that the send completes at once. Longer
     /// messages are fetched by the receiver.
     pub inline_limit: u32,
-    /// Up to how many bytes a message may have that is longer than the buffer posted for it, on fabrics whose receivers fetch
-    /// long messages. It comes in memory that is registered when it is first needed: the completion has a buffer of that, and
-    /// the one posted is back in its pool. 0, the default: such a message is an error.
+    /// Up to how many bytes a message may have that is longer than the buffer posted for it, if that is a single one. It comes in
+    /// memory that is registered when it is first needed: the completion has a buffer of that, and the one posted is back in its
+    /// pool. 0, the default: such a message is an error.
     pub receive_longer: u32,
     /// Long messages may stay where they are in the peer's memory, on fabrics that can show them there, to be read
     /// [in place](crate::Vi::in_place). None, the default: they are copied before anybody looks at them.

@@ -150,8 +150,11 @@ impl Vi {
     /// Posts as many receive descriptors with buffers of the VI's own as there are, or the queue holds.
     pub fn post_own_receives(&mut self) {
         while self.posted.has_room(self.received.len()) {
-            let Some(buffer) = self.receive_pool.take() else { return };
+            let Some(buffer) = self.receive_pool.take() else { break };
             self.posted.push(buffer.into());
+        }
+        if self.state.is_connected() {
+            self.link.posted(&mut self.posted);
         }
     }
 

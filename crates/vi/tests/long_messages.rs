@@ -1,9 +1,12 @@
 //! Messages longer than the buffers posted, and messages read in the peer's memory.
 
-use std::{error::Error, time::Duration};
+use std::{
+    error::Error,
+    time::{Duration, Instant},
+};
 use throughline_vi::{
-    Completion, CompletionError, Nic, Region, Reliability, SendDescriptor, State, TrustedPeers, Vi,
-    ViAttributes,
+    Completion, CompletionError, Faults, LocalNetwork, Nic, Region, Reliability, SendDescriptor, State,
+    TrustedPeers, Vi, ViAttributes,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -71,39 +74,121 @@ fn receive(vi: &mut Vi) -> Result<Completion> {
     Ok(vi.receive_wait(LONG)?)
 }
 
+/// A NIC of every fabric, and whether it promises anything at the lowest level.
+fn every_nic() -> Result<[(Nic, bool); 4]> {
+    let lossy = Faults { seed: 5, loss: 0.1, duplication: 0.1, reordering: 0.1, ..Faults::NONE };
+    let local = |faults| Nic::local(&LocalNetwork::new(faults), "long");
+    Ok([
+        (Nic::shm()?, true),
+        (Nic::udp((std::net::Ipv4Addr::LOCALHOST, 0).into())?, false),
+        (local(Faults::NONE), true),
+        (local(lossy), false),
+    ])
+}
+
+/// Sends as soon as a buffer is back.
+fn send_when_free(vi: &mut Vi, region: &Region, bytes: &[u8]) -> Result {
+    let began = Instant::now();
+    loop {
+        match send(vi, region, bytes) {
+            Err(_) if region.buffer().is_none() && LONG.is_some_and(|long| began.elapsed() < long) => {
+                assert!(vi.send_done().is_none());
+            }
+            sent => return sent,
+        }
+    }
+}
+
 #[test]
 fn long_messages_come_in_memory_made_for_them() -> Result {
-    let nic = Nic::shm()?;
-    for level in LEVELS {
-        let [mut a, mut b] = pair(&nic, &attributes(level))?;
-        let region = nic.register(2, 100_000, a.tag())?;
-        for (seed, len) in [5000, 100, 100_000, 4096, 4200, 70_000].into_iter().enumerate() {
-            send(&mut a, &region, &pattern(seed, len))?;
-            let completion = receive(&mut b)?;
-            assert_eq!(completion.result, Ok(len));
-            assert_eq!(*completion.buffer, pattern(seed, len));
-            // What was posted for a long message is to be had again, and nothing else.
-            let posted = b.receive_buffer();
-            assert_eq!(posted.is_some(), completion.buffer.capacity() > 5000, "{len} bytes");
-            b.post_receive(posted.unwrap_or(completion.buffer))?;
-            assert!(b.receive_buffer().is_none());
-            assert!(a.send_done().is_none());
+    for (nic, steady) in every_nic()? {
+        for level in LEVELS.into_iter().filter(|level| steady || *level != Reliability::Unreliable) {
+            let [mut a, mut b] = pair(&nic, &attributes(level))?;
+            let region = nic.register(2, 100_000, a.tag())?;
+            for (seed, len) in [5000, 100, 100_000, 4096, 4200, 70_000].into_iter().enumerate() {
+                send_when_free(&mut a, &region, &pattern(seed, len))?;
+                let completion = receive(&mut b)?;
+                assert_eq!(completion.result, Ok(len));
+                assert_eq!(*completion.buffer, pattern(seed, len));
+                // What was posted for a long message is to be had again, and nothing else.
+                let posted = b.receive_buffer();
+                assert_eq!(posted.is_some(), completion.buffer.capacity() > 5000, "{len} bytes");
+                b.post_receive(posted.unwrap_or(completion.buffer))?;
+                assert!(b.receive_buffer().is_none());
+                assert!(a.send_done().is_none());
+            }
+            // One is in use while the next comes.
+            send_when_free(&mut a, &region, &pattern(1, 50_000))?;
+            let first = receive(&mut b)?;
+            send_when_free(&mut a, &region, &pattern(2, 60_000))?;
+            let second = receive(&mut b)?;
+            assert_eq!((&*first.buffer, &*second.buffer), (&*pattern(1, 50_000), &*pattern(2, 60_000)));
         }
-        // One is in use while the next comes.
-        send(&mut a, &region, &pattern(1, 50_000))?;
-        let first = receive(&mut b)?;
-        send(&mut a, &region, &pattern(2, 60_000))?;
-        let second = receive(&mut b)?;
-        assert_eq!((&*first.buffer, &*second.buffer), (&*pattern(1, 50_000), &*pattern(2, 60_000)));
+    }
+    Ok(())
+}
+
+#[test]
+fn unreliable_long_messages_over_datagrams_come_whole_or_not_at_all() -> Result {
+    let nic = Nic::udp((std::net::Ipv4Addr::LOCALHOST, 0).into())?;
+    let [mut a, mut b] = pair(&nic, &attributes(Reliability::Unreliable))?;
+    let region = nic.register(1, 100_000, a.tag())?;
+    let mut came = 0;
+    for seed in 0..100 {
+        send_when_free(&mut a, &region, &pattern(seed, 60_000))?;
+        let Ok(completion) = b.receive_wait(Some(Duration::from_millis(200))) else { continue };
+        assert_eq!(completion.result, Ok(60_000));
+        assert_eq!(*completion.buffer, pattern(seed, 60_000));
+        let posted = b.receive_buffer();
+        b.post_receive(posted.unwrap_or(completion.buffer))?;
+        came += 1;
+    }
+    assert!(came > 0);
+    Ok(())
+}
+
+#[test]
+fn many_long_messages_under_way_come_in_order_whatever_memory_their_reader_keeps() -> Result {
+    const MESSAGES: usize = 60;
+    let length = |seed: usize| [9_000, 100_000, 30, 4097, 64_000][seed % 5] + seed;
+    for (nic, _) in every_nic()? {
+        let with_many = ViAttributes { receive_buffers: 16, ..attributes(Reliability::ReliableDelivery) };
+        let [mut a, mut b] = pair(&nic, &with_many)?;
+        let region = nic.register(8, 110_000, a.tag())?;
+        std::thread::scope(|scope| -> Result {
+            let sending = scope.spawn(|| -> std::result::Result<_, String> {
+                for seed in 0..MESSAGES {
+                    let sent = send_when_free(&mut a, &region, &pattern(seed, length(seed).min(100_000)));
+                    sent.map_err(|error| error.to_string())?;
+                }
+                Ok(a)
+            });
+            let mut kept = Vec::new();
+            for seed in 0..MESSAGES {
+                let completion =
+                    receive(&mut b).map_err(|error| format!("{seed} by {nic:?}: {error} {b:?}"))?;
+                assert!(*completion.buffer == pattern(seed, length(seed).min(100_000)), "message {seed}");
+                // More than there is in stock.
+                kept.push(completion.buffer);
+                if kept.len() > 10 {
+                    kept.clear();
+                }
+                b.post_own_receives();
+            }
+            drop(sending.join().expect("no panic")?);
+            Ok(())
+        })?;
     }
     Ok(())
 }
 
 #[test]
 fn what_is_longer_than_that_is_an_error() -> Result {
-    let nic = Nic::shm()?;
-    for attributes in [attributes, trusting, leaving].map(|with| with(Reliability::ReliableDelivery)) {
-        let [mut a, mut b] = pair(&nic, &attributes)?;
+    let shm = Nic::shm()?;
+    let cases = [attributes, trusting, leaving].map(|with| (shm.clone(), with));
+    let others = every_nic()?.map(|(nic, _)| (nic, attributes as fn(_) -> _));
+    for (nic, with) in cases.into_iter().map(|(nic, with)| (nic, with as fn(_) -> _)).chain(others) {
+        let [mut a, mut b] = pair(&nic, &with(Reliability::ReliableDelivery))?;
         let region = nic.register(1, 200_000, a.tag())?;
         send(&mut a, &region, &pattern(1, 101_000))?;
         assert_eq!(receive(&mut b)?.result, Err(CompletionError::TooLong));

@@ -1,19 +1,20 @@
 //! Memory for messages longer than the buffers posted for them.
 
 use super::{Buffer, Memory};
-use crate::ProtectionTag;
+use crate::{ProtectionTag, descriptor::ReceiveDescriptor};
 use std::sync::Arc;
 
-/// One buffer, made when it is first needed. Pages that no message reaches are never touched.
+/// So many buffers at a time, made when one is first needed. Pages that no message reaches are never touched.
 pub(crate) struct Spare {
+    count: u32,
     limit: u32,
     tag: ProtectionTag,
     memory: Option<Arc<Memory>>,
 }
 
 impl Spare {
-    pub(crate) fn new(limit: u32, tag: ProtectionTag) -> Self {
-        Self { limit, tag, memory: None }
+    pub(crate) fn new(count: u32, limit: u32, tag: ProtectionTag) -> Self {
+        Self { count, limit, tag, memory: None }
     }
 
     /// The longest message that there is a buffer for, in bytes.
@@ -21,15 +22,23 @@ impl Spare {
         self.limit as usize
     }
 
-    /// A buffer of that length. While the last one is in use it is another, which is kept in its place.
+    /// Whether a message of so many bytes could have a buffer of that length instead of this one.
+    pub(crate) fn suits(&self, len: usize, posted: &ReceiveDescriptor) -> bool {
+        len <= self.limit() && posted.more.is_empty()
+    }
+
+    /// A buffer of that length. While all are in use it is another, which is kept in their place.
     pub(crate) fn buffer(&mut self) -> Option<Buffer> {
-        if let Some(buffer) = self.memory.as_ref().and_then(Memory::take) {
-            return Some(buffer);
-        }
-        let memory = Memory::on_heap(1, self.limit, self.tag);
-        let buffer = memory.take();
-        self.memory = Some(memory);
-        buffer
+        self.buffer_at_hand().or_else(|| {
+            self.memory = None;
+            self.buffer_at_hand()
+        })
+    }
+
+    /// A buffer of that length, unless all are in use.
+    pub(crate) fn buffer_at_hand(&mut self) -> Option<Buffer> {
+        let Self { count, limit, tag, .. } = *self;
+        self.memory.get_or_insert_with(|| Memory::on_heap(count, limit, tag)).take()
     }
 }
 
@@ -39,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_same_memory_comes_again_unless_it_is_in_use() {
-        let mut spare = Spare::new(4096, ProtectionTag::new());
+        let mut spare = Spare::new(1, 4096, ProtectionTag::new());
         let first = spare.buffer().expect("a buffer");
         let place = first.as_ptr();
         let second = spare.buffer().expect("another");
@@ -47,5 +56,15 @@ mod tests {
         let place = second.as_ptr();
         drop((first, second));
         assert_eq!(spare.buffer().expect("the second again").as_ptr(), place);
+    }
+
+    #[test]
+    fn no_more_are_at_hand_than_it_has() {
+        let mut spare = Spare::new(2, 4096, ProtectionTag::new());
+        let both = [spare.buffer_at_hand(), spare.buffer_at_hand()];
+        assert!(both.iter().all(Option::is_some) && spare.buffer_at_hand().is_none());
+        let third = spare.buffer();
+        assert!(third.is_some() && spare.buffer_at_hand().is_some());
+        drop(both);
     }
 }

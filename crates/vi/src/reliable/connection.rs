@@ -8,7 +8,7 @@ mod timers;
 use std::time::Duration;
 
 use super::{
-    Broken, Config, Event, Level, MAX_MESSAGE, MAX_NAME, Reason, Sink, Source,
+    Broken, Config, Event, Lengthen, Level, MAX_MESSAGE, MAX_NAME, Reason, Sink, Source,
     congestion::Congestion,
     frame::{AckHeader, MAX_NUMBER, Opening, Route},
     inbox::Inbox,
@@ -40,6 +40,7 @@ pub struct Connection<S, R> {
     inbox: Inbox<R>,
     loose_outbox: LooseOutbox<S>,
     loose_inbox: LooseInbox<R>,
+    lengthen: Option<Lengthen<R>>,
     received: Received,
     recovery: Recovery,
     congestion: Box<dyn Congestion>,
@@ -197,6 +198,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             inbox: Inbox::new(config.max_receives.min(MAX_CREDIT as usize)),
             loose_outbox: LooseOutbox::new(config.max_sends),
             loose_inbox: LooseInbox::new(config.max_receives),
+            lengthen: None,
             received: Received::new(),
             recovery: Recovery::new(first, config.initial_rtt, config.granularity),
             congestion: (config.congestion)(config.first_frame()),
@@ -273,6 +275,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
             Level::Unreliable => self.loose_inbox.post(buffer),
             _ => self.inbox.post(buffer),
         }
+    }
+
+    /// From now on messages may be longer than the buffers posted for them, as far as those can be lengthened.
+    pub fn lengthen_by(&mut self, lengthen: Lengthen<R>) {
+        self.lengthen = Some(lengthen);
     }
 
     /// The next thing that happened.

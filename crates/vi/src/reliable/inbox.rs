@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Arrived, Broken, MAX_SHORT, ROOM, ReceiveError, Sink, expand, frame::Segment, ranges::RangeSet};
+use super::{
+    Arrived, Broken, Lengthen, MAX_SHORT, ROOM, ReceiveError, Sink, expand, frame::Segment, ranges::RangeSet,
+};
 
 /// Ranges of a message that may be there without what lies between. Segments beyond that count as lost.
 const MAX_SCATTERED: usize = 512;
@@ -26,7 +28,7 @@ struct Message {
 pub enum Placed {
     /// In its buffer, now or already before.
     Stored,
-    /// There is no buffer for it (yet): it is to be treated as lost.
+    /// There is no buffer for it (yet), or none so long: it is to be treated as lost.
     NoRoom,
     /// The message is longer than the buffer posted for it.
     TooLong,
@@ -98,8 +100,8 @@ impl<R: Sink> Inbox<R> {
         self.base + self.complete as u64
     }
 
-    /// Puts a segment where it belongs.
-    pub fn place(&mut self, segment: &Segment<'_>) -> Placed {
+    /// Puts a segment where it belongs, which may be lengthened.
+    pub fn place(&mut self, segment: &Segment<'_>, lengthen: &mut Option<Lengthen<R>>) -> Placed {
         let may_be_short = segment.immediate.is_none() && segment.octets.len() == segment.total as usize;
         if may_be_short && self.place_short(segment.message, segment.octets) {
             return Placed::Stored;
@@ -107,15 +109,19 @@ impl<R: Sink> Inbox<R> {
         let Some(number) = expand(segment.message, self.base) else { return Placed::NoRoom };
         let Some(index) = number.checked_sub(self.base) else { return Placed::Stored };
         let at = usize::try_from(index).ok().and_then(|index| index.checked_add(self.kept()));
-        match at.and_then(|at| self.posted.get_mut(at)) {
-            Some(incoming) => {
-                self.begun += usize::from(incoming.message.is_none());
-                let placed = incoming.place(segment);
-                self.count_complete();
-                placed
+        let oldest = self.complete + self.kept();
+        let Some((at, incoming)) = at.and_then(|at| Some((at, self.posted.get_mut(at)?))) else {
+            return Placed::NoRoom;
+        };
+        if incoming.message.is_none() {
+            if !incoming.has_room(segment.total as usize, at == oldest, lengthen) {
+                return Placed::NoRoom;
             }
-            None => Placed::NoRoom,
+            self.begun += 1;
         }
+        let placed = incoming.place(segment);
+        self.count_complete();
+        placed
     }
 
     /// Keeps a short message, whole, that is the next one and came before any part of those behind it; whether it is.
@@ -214,6 +220,15 @@ impl<R: Sink> Inbox<R> {
 }
 
 impl<R: Sink> Incoming<R> {
+    /// Whether a message of so many octets is taken now; or refused, since there never will be room for it.
+    #[inline]
+    fn has_room(&mut self, octets: usize, oldest: bool, lengthen: &mut Option<Lengthen<R>>) -> bool {
+        match lengthen {
+            Some(lengthen) if octets > self.sink.capacity() => lengthen(&mut self.sink, octets, oldest),
+            _ => true,
+        }
+    }
+
     fn place(&mut self, segment: &Segment<'_>) -> Placed {
         let message = Message { total: segment.total, immediate: segment.immediate };
         if *self.message.get_or_insert(message) != message {
@@ -281,20 +296,20 @@ mod tests {
         assert_eq!(inbox.take_short(&mut into), None);
         // Neither twice, nor before its turn.
         assert!(!inbox.place_short(0, b"one") && !inbox.place_short(2, b"three"));
-        assert_eq!(inbox.place(&whole(0, b"one")), Placed::Stored);
+        assert_eq!(inbox.place(&whole(0, b"one"), &mut None), Placed::Stored);
         assert_eq!(taken(&mut inbox), None);
-        assert_eq!(inbox.place(&whole(1, b"two")), Placed::Stored);
+        assert_eq!(inbox.place(&whole(1, b"two"), &mut None), Placed::Stored);
         assert_eq!(taken(&mut inbox), Some((100, b"two".to_vec())));
     }
 
     #[test]
     fn short_messages_of_one_frame_need_no_buffers_and_come_in_order() {
         let (mut inbox, mut into) = (inbox(2), [0; MAX_SHORT]);
-        assert_eq!(inbox.place(&whole(0, b"one")), Placed::Stored);
+        assert_eq!(inbox.place(&whole(0, b"one"), &mut None), Placed::Stored);
         assert!(inbox.place_short(1, b"two") && inbox.has_short());
         // Each has a buffer kept for it, so that they are no more than the peer was told.
         assert!(!inbox.place_short(2, b"three"));
-        assert_eq!(inbox.place(&whole(2, b"three")), Placed::NoRoom);
+        assert_eq!(inbox.place(&whole(2, b"three"), &mut None), Placed::NoRoom);
         assert_eq!((inbox.credit(), inbox.completed()), (2, 2));
         assert_eq!(inbox.take_short(&mut into), Some(3));
         assert_eq!((&into[..3], inbox.credit()), (&b"one"[..], 3));
@@ -302,7 +317,7 @@ mod tests {
         assert_eq!(taken(&mut inbox), Some((100, b"two".to_vec())));
         assert!(!inbox.has_short() && !inbox.has_complete());
         let of_another_kind = Segment { immediate: Some(7), ..whole(2, b"three") };
-        assert_eq!(inbox.place(&of_another_kind), Placed::Stored);
+        assert_eq!(inbox.place(&of_another_kind, &mut None), Placed::Stored);
         assert!(!inbox.has_short() && inbox.has_complete());
         assert_eq!(taken(&mut inbox), Some((101, b"three".to_vec())));
     }
@@ -311,9 +326,13 @@ mod tests {
     fn buffers_are_used_in_order_beside_a_short_message() {
         let (mut inbox, mut into) = (inbox(3), [0; MAX_SHORT]);
         assert!(inbox.place_short(0, b"one"));
-        assert_eq!(inbox.place(&whole(2, b"three")), Placed::Stored);
-        assert_eq!(inbox.place(&whole(1, b"two")), Placed::Stored);
-        assert_eq!(inbox.place(&whole(3, b"four")), Placed::NoRoom, "a buffer is kept for the first");
+        assert_eq!(inbox.place(&whole(2, b"three"), &mut None), Placed::Stored);
+        assert_eq!(inbox.place(&whole(1, b"two"), &mut None), Placed::Stored);
+        assert_eq!(
+            inbox.place(&whole(3, b"four"), &mut None),
+            Placed::NoRoom,
+            "a buffer is kept for the first"
+        );
         assert_eq!((inbox.credit(), inbox.completed()), (3, 3));
         assert_eq!(inbox.take_short(&mut into), None, "its buffer would be behind the others");
         for (length, octets) in [(100, &b"one"[..]), (101, b"two"), (102, b"three")] {
@@ -326,9 +345,9 @@ mod tests {
     #[test]
     fn what_is_begun_keeps_others_from_the_short_way() {
         let mut inbox = inbox(2);
-        assert_eq!(inbox.place(&whole(1, b"two")), Placed::Stored);
+        assert_eq!(inbox.place(&whole(1, b"two"), &mut None), Placed::Stored);
         assert!(!inbox.place_short(0, b"one"));
-        assert_eq!(inbox.place(&whole(0, b"one")), Placed::Stored);
+        assert_eq!(inbox.place(&whole(0, b"one"), &mut None), Placed::Stored);
         assert_eq!(taken(&mut inbox), Some((100, b"one".to_vec())));
         assert_eq!(taken(&mut inbox), Some((101, b"two".to_vec())));
         inbox.post(vec![0; 2]).unwrap();
@@ -336,5 +355,47 @@ mod tests {
         assert!(inbox.place_short(2, b"3"));
         assert!(inbox.take_all().eq([vec![0; 2]]));
         assert!(!inbox.has_complete());
+    }
+
+    /// Lengthens buffers to at most so many octets, while so many are in stock; one more for the oldest message.
+    fn lengthen(most: usize, mut stock: usize) -> Option<Lengthen<Vec<u8>>> {
+        Some(Box::new(move |buffer, octets, oldest| {
+            if octets > most {
+                return true;
+            }
+            if stock == 0 && !oldest {
+                return false;
+            }
+            stock = stock.saturating_sub(1);
+            buffer.resize(octets, 0);
+            true
+        }))
+    }
+
+    #[test]
+    fn buffers_are_lengthened_as_far_as_there_is_memory_and_for_the_oldest_message_always() {
+        let (mut inbox, mut lengthen) = (inbox(4), lengthen(2000, 1));
+        let long = [7; 2000];
+        let part = |message, offset: usize| Segment {
+            message,
+            offset: offset as u32,
+            total: 2000,
+            immediate: Some(message),
+            octets: &long[offset..][..1000],
+        };
+        assert_eq!(inbox.place(&part(1, 1000), &mut lengthen), Placed::Stored);
+        assert_eq!(inbox.place(&part(2, 0), &mut lengthen), Placed::NoRoom, "the second in memory for one");
+        assert_eq!(inbox.place(&part(1, 0), &mut lengthen), Placed::Stored, "begun");
+        assert_eq!(inbox.place(&part(0, 0), &mut lengthen), Placed::Stored, "the oldest");
+        assert!(!inbox.has_complete());
+        assert_eq!(inbox.place(&part(0, 1000), &mut lengthen), Placed::Stored);
+        for number in [0, 1] {
+            let (buffer, arrived) = inbox.take_complete().expect("complete");
+            assert_eq!((buffer.as_slice(), arrived.immediate), (&long[..], Some(number)));
+        }
+        assert_eq!(inbox.place(&part(2, 1000), &mut lengthen), Placed::Stored, "now the oldest");
+        let longer = Segment { total: 2001, ..part(3, 0) };
+        assert_eq!(inbox.place(&longer, &mut lengthen), Placed::TooLong);
+        assert_eq!(inbox.place(&longer, &mut lengthen), Placed::TooLong, "and stays so");
     }
 }

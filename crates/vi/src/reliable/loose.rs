@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{
-    Arrived, Broken, ReceiveError, Sink, Source,
+    Arrived, Broken, Lengthen, ReceiveError, Sink, Source,
     frame::{FrameWriter, Segment, SegmentHeader},
     ranges::RangeSet,
 };
@@ -145,9 +145,9 @@ impl<R: Sink> LooseInbox<R> {
     }
 
     /// Takes a part of a message in, if it can be used.
-    pub fn place(&mut self, segment: &Segment<'_>) {
+    pub fn place(&mut self, segment: &Segment<'_>, lengthen: &mut Option<Lengthen<R>>) {
         let message = Current { number: segment.message, total: segment.total, immediate: segment.immediate };
-        if self.settled.contains(message.number) || !self.is_current(message) {
+        if self.settled.contains(message.number) || !self.is_current(message, lengthen) {
             return;
         }
         let start = u64::from(segment.offset);
@@ -163,16 +163,23 @@ impl<R: Sink> LooseInbox<R> {
     }
 
     /// Whether the message is the current one, or becomes it: what was missing of another is lost then.
-    fn is_current(&mut self, message: Current) -> bool {
+    fn is_current(&mut self, message: Current, lengthen: &mut Option<Lengthen<R>>) -> bool {
         if let Some(current) = self.current {
             let ahead = message.number.wrapping_sub(current.number);
             if ahead == 0 || ahead >= 1 << 31 {
                 return current == message;
             }
         }
-        let Some(capacity) = self.posted.front().map(Sink::capacity) else { return false };
+        let (total, Some(sink)) = (message.total as usize, self.posted.front_mut()) else { return false };
+        if total > sink.capacity()
+            && let Some(lengthen) = lengthen
+            && !lengthen(sink, total, true)
+        {
+            return false;
+        }
+        let too_long = total > sink.capacity();
         self.begin(message);
-        if message.total as usize > capacity {
+        if too_long {
             self.finish(Err(ReceiveError::TooLong));
             return false;
         }
@@ -238,17 +245,17 @@ mod tests {
     #[test]
     fn each_message_is_taken_once_and_whole() {
         let mut inbox = LooseInbox::new(4);
-        inbox.place(&segment(0, 0, 2, b"no"));
+        inbox.place(&segment(0, 0, 2, b"no"), &mut None);
         (0..3).for_each(|_| inbox.post(vec![0; 4]).unwrap());
-        inbox.place(&segment(1, 2, 4, b"cd"));
-        inbox.place(&segment(1, 0, 4, b"ab"));
-        inbox.place(&segment(1, 0, 4, b"ab"));
+        inbox.place(&segment(1, 2, 4, b"cd"), &mut None);
+        inbox.place(&segment(1, 0, 4, b"ab"), &mut None);
+        inbox.place(&segment(1, 0, 4, b"ab"), &mut None);
         assert_eq!(taken(&mut inbox), Some((b"abcd".to_vec(), Ok(4))));
-        inbox.place(&segment(2, 0, 4, b"lo"));
-        inbox.place(&segment(3, 0, 5, b"xxxxx"));
-        inbox.place(&segment(2, 2, 4, b"st"));
+        inbox.place(&segment(2, 0, 4, b"lo"), &mut None);
+        inbox.place(&segment(3, 0, 5, b"xxxxx"), &mut None);
+        inbox.place(&segment(2, 2, 4, b"st"), &mut None);
         assert_eq!(taken(&mut inbox).map(|taken| taken.1), Some(Err(ReceiveError::TooLong)));
-        inbox.place(&segment(4, 0, 0, b""));
+        inbox.place(&segment(4, 0, 0, b""), &mut None);
         assert_eq!(taken(&mut inbox).map(|taken| taken.1), Some(Ok(0)));
         assert_eq!(taken(&mut inbox), None);
         assert!(inbox.is_empty());

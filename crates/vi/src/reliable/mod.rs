@@ -21,8 +21,8 @@
 //!
 //! # Trust
 //!
-//! What comes in is a stranger's. Nothing is allocated by its numbers: buffers are those posted, sets of ranges are
-//! bounded, and connections exist when the caller accepted them, up to a limit. Frames of others are not believed unless
+//! What comes in is a stranger's. Nothing is allocated by its numbers: buffers are those posted, and longer ones of the caller's
+//! if he gives [such](Connection::lengthen_by), sets of ranges are bounded, and connections exist when the caller accepted them, up to a limit. Frames of others are not believed unless
 //! they know the connection's id; to an address that has not yet proved to be the sender's, no more than three times
 //! what came from there is sent. There is no encryption: whoever reads the traffic can forge it.
 
@@ -92,12 +92,18 @@ pub trait Source {
 
 /// A buffer for a message.
 pub trait Sink {
-    /// The most octets that a message may have here. Always the same.
+    /// The most octets that a message may have here. Always the same, unless it is [lengthened](Lengthen).
     fn capacity(&self) -> usize;
 
     /// Stores octets from `offset` on. They are within the capacity.
     fn write(&mut self, offset: usize, octets: &[u8]);
 }
+
+/// Lengthens a buffer that a message has come for which has more octets than that has room for: so many. False if there is no
+/// memory for it now: the message then counts as lost, and comes again. If the buffer is to stay as it is, the message is too long.
+///
+/// The third is whether all messages before have come. As long as there is no memory for that one, none will be taken.
+pub type Lengthen<R> = Box<dyn FnMut(&mut R, usize, bool) -> bool + Send>;
 
 impl<T: AsRef<[u8]>> Source for T {
     fn len(&self) -> usize {

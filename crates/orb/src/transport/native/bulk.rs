@@ -1,8 +1,9 @@
 //! Registered memory for messages that are longer than a link's own buffers.
 //!
-//! Where the receiver fetches messages from the sender's memory, one of up to [`WHOLE`] octets goes as any other: it is
-//! marshaled into a buffer of this memory, and stays there until the receiver has fetched it. What is longer still goes in parts of
-//! that length.
+//! A message of up to [`WHOLE`] octets goes as any other: it is marshaled into a buffer of this memory, and stays there until the
+//! receiver has it. By shared memory he copies it from there. Over datagrams their octets are written to where they belong in
+//! registered memory of his, from which the message is read, just as remote DMA would do it, but without asking first where that is.
+//! What is longer still goes in parts of that length.
 
 use throughline_vi::{Buffer, Nic, ProtectionTag, Region};
 
@@ -16,14 +17,14 @@ const BUFFERS: u32 = 3;
 /// used.
 #[derive(Debug)]
 pub(super) struct Bulk {
-    /// None where the receiver does not fetch.
+    /// None once the system had no memory.
     nic: Option<Nic>,
     region: Option<Region>,
 }
 
 impl Bulk {
-    pub(super) fn new(nic: Option<Nic>) -> Self {
-        Self { nic, region: None }
+    pub(super) fn new(nic: Nic) -> Self {
+        Self { nic: Some(nic), region: None }
     }
 
     /// Whether this link has sent a long message before, so that there are long buffers.

@@ -47,9 +47,9 @@ pub(crate) struct Link {
     /// The buffer that the next message is written to.
     out: Option<Buffer>,
     bulk: Bulk,
-    /// The peer fetches long messages from where they lie.
-    fetched: bool,
-    /// The length of the last message that is so fetched.
+    /// The peer copies long messages from where they lie.
+    left: bool,
+    /// The length of the last message that is so copied.
     long: usize,
     /// So many octets of the next buffer are to be [claimed](Buffer::claim) when there is time.
     claims: usize,

@@ -5,7 +5,7 @@ use super::{
     bell::Bell,
     connect::Request,
     hold::Hold,
-    keeper,
+    keeper, longer,
     message::{Outgoing, Place},
     remote::PARTS,
     roles::{Member, Role},
@@ -40,6 +40,8 @@ pub(crate) struct DatagramLink<D: Door> {
     tag: ProtectionTag,
     config: Config,
     pools: [Arc<Memory>; 2],
+    /// The most octets of a message that the buffer posted for it is too short for.
+    receive_longer: u32,
     up: Option<Up<D::Wire>>,
     taken: u64,
     hold: Hold,
@@ -93,12 +95,26 @@ impl<D: Door> DatagramLink<D> {
             tag,
             config: Config { max_sends: depth, max_receives: depth, ..config(attributes.reliability) },
             pools,
+            receive_longer: attributes.receive_longer,
             up: None,
             taken: 0,
             hold: Hold::default(),
             looked: false,
             news: News::with_room(depth),
         }
+    }
+
+    /// The connection of this VI has begun.
+    fn begin(&mut self, state: &mut State<D::Wire>, up: Up<D::Wire>, posted: &mut Posted) {
+        let member = Member::new(up.watch.clone(), self.tag, up.peer);
+        state.set_role(up.slot, Role::Vi(Box::new(member)));
+        if self.receive_longer != 0
+            && let Some(connection) = state.endpoint.connection(up.slot)
+        {
+            connection.lengthen_by(longer::lengthen(self.receive_longer, self.tag));
+        }
+        self.news.lend(state, &up, posted);
+        self.up = Some(up);
     }
 
     fn up(&self) -> &Up<D::Wire> {
@@ -116,11 +132,8 @@ impl<D: Door> DatagramLink<D> {
         self.config.congestion = self.door.congestion(incoming.from);
         request.queue.forget(incoming);
         let slot = state.endpoint.accept(&self.config, incoming, now).map_err(io::Error::other)?;
-        let member = Member::new(watch.clone(), self.tag, incoming.from);
-        state.set_role(slot, Role::Vi(Box::new(member)));
         let up = Up { port: port.clone(), slot, peer: incoming.from, watch };
-        self.news.lend(&mut state, &up, posted);
-        self.up = Some(up);
+        self.begin(&mut state, up, posted);
         state.endpoint.handle(now, incoming.from, Ecn::NotCapable, &request.datagram);
         state.tell(&port.sleepers, None);
         state.touch();
@@ -138,11 +151,8 @@ impl<D: Door> DatagramLink<D> {
         let now = state.look_at_clock();
         let opened = state.endpoint.open(&self.config, address, self.level, to.discriminator, now);
         let slot = opened.map_err(io::Error::other)?;
-        let member = Member::new(watch.clone(), self.tag, address);
-        state.set_role(slot, Role::Vi(Box::new(member)));
         let up = Up { port: port.clone(), slot, peer: address, watch };
-        self.news.lend(&mut state, &up, posted);
-        self.up = Some(up);
+        self.begin(&mut state, up, posted);
         state.touch();
         Ok(())
     }

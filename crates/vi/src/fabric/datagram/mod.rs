@@ -13,6 +13,7 @@ mod connect;
 mod hold;
 mod keeper;
 mod link;
+mod longer;
 mod message;
 mod port;
 mod remote;

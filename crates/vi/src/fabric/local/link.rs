@@ -5,7 +5,7 @@ use crate::{
     CompletionError, ConnectError, ProtectionTag, Reliability, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, RemoteAddress, SendDescriptor},
     fabric::{Arrival, Destination, Doorbell, Link, Posted, Sent},
-    memory::{Memory, WindowMemory},
+    memory::{Memory, Spare, WindowMemory},
 };
 use std::{
     any::Any,
@@ -22,6 +22,7 @@ pub(crate) struct LocalLink {
     pub(crate) reliability: Reliability,
     pub(crate) tag: ProtectionTag,
     pools: [Arc<Memory>; 2],
+    spare: Spare,
     connected: Option<Connected>,
 }
 
@@ -47,8 +48,9 @@ impl LocalLink {
             Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag),
             Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag),
         ];
-        let reliability = attributes.reliability;
-        Self { network, address: address.to_owned(), reliability, tag, pools, connected: None }
+        let (address, reliability) = (address.to_owned(), attributes.reliability);
+        let spare = Spare::new(1, attributes.receive_longer, tag);
+        Self { network, address, reliability, tag, pools, spare, connected: None }
     }
 
     pub(crate) fn connected(&mut self, [incoming, outgoing]: [Arc<Lane>; 2], peer_tag: ProtectionTag) {
@@ -175,7 +177,8 @@ impl Link for LocalLink {
 
     fn receive(&mut self, posted: &mut Posted) -> Arrival {
         let reception = self.reliability == Reliability::ReliableReception;
-        let end = &self.up().end;
+        let Self { connected, spare, .. } = self;
+        let end = &connected.as_ref().expect("the VI asks connected links only").end;
         let packet = match end.incoming.take() {
             Ok(Some(packet)) => packet,
             Ok(None) => return Arrival::Nothing,
@@ -184,11 +187,13 @@ impl Link for LocalLink {
         let arrival = match posted.first() {
             _ if !packet.intact() => Arrival::Nothing,
             None => Arrival::Overrun,
-            Some(descriptor) if packet.bytes.len() > descriptor.capacity() => Arrival::TooLong,
-            Some(descriptor) => {
-                scatter(&packet.bytes, descriptor);
-                Arrival::Message { len: packet.bytes.len(), immediate: packet.immediate }
-            }
+            Some(descriptor) => match make_room(packet.bytes.len(), descriptor, spare) {
+                true => {
+                    scatter(&packet.bytes, descriptor);
+                    Arrival::Message { len: packet.bytes.len(), immediate: packet.immediate }
+                }
+                false => Arrival::TooLong,
+            },
         };
         // A VI that stops for this message does not claim to have taken it.
         if !reception || matches!(arrival, Arrival::Message { .. }) {
@@ -203,6 +208,17 @@ impl Link for LocalLink {
             up.end.outgoing.finish(why.as_told_to_the_peer());
         }
     }
+}
+
+/// Whether so many bytes have room; in a longer buffer, if there is one.
+fn make_room(len: usize, descriptor: &mut ReceiveDescriptor, spare: &mut Spare) -> bool {
+    if len > descriptor.capacity()
+        && spare.suits(len, descriptor)
+        && let Some(buffer) = spare.buffer()
+    {
+        descriptor.buffer = buffer;
+    }
+    len <= descriptor.capacity()
 }
 
 fn scatter(bytes: &[u8], descriptor: &mut ReceiveDescriptor) {

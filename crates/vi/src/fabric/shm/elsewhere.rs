@@ -154,7 +154,7 @@ impl Elsewhere {
         channel: &Channel,
         into: &mut ReceiveDescriptor,
     ) -> Result<bool, Violation> {
-        if body.message_len() > self.spare.limit() as u64 || !into.more.is_empty() {
+        if !usize::try_from(body.message_len()).is_ok_and(|len| self.spare.suits(len, into)) {
             return Ok(false);
         }
         for segment in body.segments() {

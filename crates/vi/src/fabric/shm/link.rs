@@ -128,7 +128,7 @@ impl ShmLink {
             channel,
             producer,
             consumer,
-            elsewhere: Elsewhere::new(&self.part, Spare::new(self.receive_longer, self.tag)),
+            elsewhere: Elsewhere::new(&self.part, Spare::new(1, self.receive_longer, self.tag)),
             trusted: self.trusted,
             leave: self.leave,
             may_lend: true,

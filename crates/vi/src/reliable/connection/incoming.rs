@@ -102,7 +102,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if header.elicits {
             self.handle_content(now, ecn, frame);
         } else if frame.unreliable && self.level == Level::Unreliable {
-            frame.segments().take(1).for_each(|segment| self.loose_inbox.place(&segment));
+            let Self { loose_inbox, lengthen, .. } = self;
+            frame.segments().take(1).for_each(|segment| loose_inbox.place(&segment, lengthen));
         }
         self.received.raise_floor(header.number.saturating_sub(header.floor.into()));
     }
@@ -124,7 +125,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
         let mut stored = true;
         for segment in frame.segments() {
-            match self.inbox.place(&segment) {
+            match self.inbox.place(&segment, &mut self.lengthen) {
                 Placed::Stored => {}
                 Placed::NoRoom => stored = false,
                 Placed::TooLong => return self.break_off(Broken::TooLong, Some(Reason::TooLong)),

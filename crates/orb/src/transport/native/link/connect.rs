@@ -29,8 +29,8 @@ pub(crate) struct LinkMemory {
     /// The most that are posted at a time for messages to come. On a fabric where nothing arrives that is not looked for, few
     /// are enough, and are in the caches.
     posted: u32,
-    /// The receiver fetches long messages from where they lie.
-    fetched: bool,
+    /// The receiver copies long messages from where they lie.
+    left: bool,
     /// So often a message is looked for before the clock is looked at,
     looks: u32,
     /// and so often at once, mostly for a small one only.
@@ -40,10 +40,10 @@ pub(crate) struct LinkMemory {
 impl LinkMemory {
     /// Buffers sent are free as soon as the receiver has looked.
     pub(crate) const SHM: Self =
-        Self { buffers: 16, size: 64 << 10, posted: 2, fetched: true, looks: 512, eager: 512 };
+        Self { buffers: 16, size: 64 << 10, posted: 2, left: true, looks: 512, eager: 512 };
     /// Buffers sent are free only once the receiver has said so.
     pub(crate) const UDP: Self =
-        Self { buffers: 128, size: 16 << 10, posted: 128, fetched: false, looks: 50, eager: 0 };
+        Self { buffers: 128, size: 16 << 10, posted: 128, left: false, looks: 50, eager: 0 };
 }
 
 /// The longest message that is received whole if none may be longer than this.
@@ -63,9 +63,9 @@ impl Link {
             receive_buffers: memory.buffers,
             receive_buffer_size: memory.size,
             spin: options.spin,
-            receive_longer: if memory.fetched { whole(options.max_message) } else { 0 },
+            receive_longer: whole(options.max_message),
             trusted: options.trusted,
-            leave: memory.fetched,
+            leave: memory.left,
             ..ViAttributes::new(Reliability::ReliableDelivery)
         };
         let mut vi = nic.create_vi(&attributes)?;
@@ -79,8 +79,8 @@ impl Link {
         Ok(Self {
             vi,
             out: None,
-            bulk: Bulk::new(memory.fetched.then(|| nic.clone())),
-            fetched: memory.fetched,
+            bulk: Bulk::new(nic.clone()),
+            left: memory.left,
             long: 0,
             claims: 0,
             arrived,

@@ -149,7 +149,7 @@ impl Link {
         if used <= FETCHED {
             // While the message is on its way there is time for this.
             self.out = self.next_buffer();
-        } else if self.fetched {
+        } else if self.left {
             // Who sends one alone needs memory for one only.
             self.claims = used.min(self.long).min(CLAIMED);
             self.long = used;
