@@ -227,6 +227,25 @@ fn each_call_is_carried_out_once() {
     each_once(100_000);
 }
 
+/// From 20 KB, which is longer than a link's own buffers, to 1.6 MB, which goes in two parts.
+#[test]
+fn long_arguments_and_results_come_whole() {
+    let server = server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
+    let Some(throughline::Address::Udp { port, .. }) = server.addresses().pop() else { panic!("no address") };
+    let (relay, client) = (Relay::to(port), client());
+    let own = server.root().activate(Echo::default()).unwrap();
+    let echo = by_port(&client, &own, relay.port);
+    for (seed, count) in [5_000, 60_000, 400_000, 250_000, 10].into_iter().cycle().take(15).enumerate() {
+        let sent: Vec<u32> = (0..count).map(|n: u32| n.wrapping_mul(seed as u32 + 7)).collect();
+        let mut data = sent.clone();
+        echo.move_data(&mut data).unwrap();
+        assert!(data == sent, "{count} numbers were changed");
+    }
+    let lost = relay.end();
+    assert!(lost > 0);
+    server.shutdown(Duration::from_secs(2));
+}
+
 /// `cargo test --release -p throughline --test native_loss -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes long where nothing is optimised"]

@@ -28,7 +28,7 @@ const MAX_CREDIT: u64 = 1 << 16;
 /// One end of a connection: messages go in, datagrams come out, and the other way round.
 ///
 /// After whatever changes something ([`post_send`](Self::post_send), [`post_receive`](Self::post_receive),
-/// [`handle`](Self::handle), [`handle_timeout`](Self::handle_timeout), [`close`](Self::close)), call
+/// [`take_short`](Self::take_short), [`handle`](Self::handle), [`handle_timeout`](Self::handle_timeout), [`close`](Self::close)), call
 /// [`transmit`](Self::transmit) and [`event`](Self::event) until they have nothing more to say.
 pub struct Connection<S, R> {
     config: Config,

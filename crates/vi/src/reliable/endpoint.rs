@@ -12,7 +12,7 @@ use self::{
     entry::{Entry, Place},
 };
 use super::{
-    Config, Connection, Ecn, Event, Level, Reason, Sink, Source, Transmit,
+    Config, Connection, Ecn, Event, Level, MAX_SHORT, Reason, Sink, Source, Transmit,
     frame::{Datagram, Frame, Lone, MAX_NAME, RESET, Reset, Retry, Route},
     lookup::SourceTable,
 };
@@ -322,10 +322,18 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
         }
     }
 
-    /// A connection that is only to be taken from.
+    /// Takes the oldest message of a connection if it is a short one that needed no buffer: its length. The peer is told of the
+    /// room it leaves, if he may have to wait for that.
     #[inline]
-    pub(crate) fn taking(&mut self, slot: Slot) -> Option<&mut Connection<S, R>> {
-        self.entry(slot).map(|entry| &mut entry.connection)
+    pub(crate) fn take_short(&mut self, slot: Slot, into: &mut [u8; MAX_SHORT]) -> Option<usize> {
+        let Self { places, sending, .. } = self;
+        let entry = places.get_mut(slot.0 as usize)?.entry.as_mut()?;
+        let length = entry.connection.take_short(into)?;
+        if !entry.is_sending && entry.connection.credit_is_news() {
+            entry.is_sending = true;
+            sending.push_back(slot);
+        }
+        Some(length)
     }
 
     fn handle_known(

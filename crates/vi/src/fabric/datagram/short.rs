@@ -48,9 +48,8 @@ impl<W: Wire> State<W> {
         watch: &Watch,
         into: &mut [u8; SMALL_MESSAGE],
     ) -> Option<usize> {
-        let connection = self.endpoint.taking(slot)?;
-        let length = connection.take_short(into);
-        if !connection.has_event() {
+        let length = self.endpoint.take_short(slot, into);
+        if !self.endpoint.peek(slot)?.has_event() {
             watch.is_done();
         }
         length
