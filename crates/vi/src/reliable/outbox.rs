@@ -329,6 +329,10 @@ impl<S: Source> Outbox<S> {
         self.base += 1;
         self.shorts -= usize::from(oldest.short);
         self.next = self.next.max((self.base, 0));
+        if self.messages.is_empty() {
+            // What counted as lost arrived after all.
+            self.again.clear();
+        }
         oldest.arrived.clear();
         self.spare.push(oldest.arrived);
         Some(oldest.source)
@@ -351,6 +355,20 @@ impl<S: Source> Outgoing<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Otherwise the short way would be closed until something took the long one.
+    #[test]
+    fn what_counted_as_lost_and_arrived_is_in_nobodys_way() {
+        let mut outbox: Outbox<Vec<u8>> = Outbox::new(100, 3);
+        outbox.post_leaving(vec![7]);
+        let piece = Piece { message: 0, start: 0, end: 1 };
+        outbox.send_again(piece);
+        assert!(!outbox.is_free());
+        outbox.arrived(&piece);
+        assert!(!outbox.has_something());
+        assert_eq!(outbox.take_complete(Level::Delivery), Some(vec![7]));
+        assert!(outbox.is_free());
+    }
 
     /// Messages that left at once take nobody's place: a VI posts as many as its queue holds, and counts on all being taken.
     #[test]
