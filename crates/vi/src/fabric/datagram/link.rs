@@ -524,7 +524,9 @@ impl<D: Door> Link for DatagramLink<D> {
 
     fn posted(&mut self, posted: &mut Posted) {
         let Some(up) = &self.up else { return };
-        self.news.lend(&mut up.port.lock(), up, posted);
+        let mut state = up.port.lock();
+        self.news.lend(&mut state, up, posted);
+        state.made_room(up.slot);
     }
 
     fn close(&mut self, why: CompletionError, posted: &mut Posted) {

@@ -49,6 +49,7 @@ impl<W: Wire> State<W> {
         into: &mut [u8; SMALL_MESSAGE],
     ) -> Option<usize> {
         let length = self.endpoint.take_short(slot, into);
+        self.made_room(slot);
         if !self.endpoint.peek(slot)?.has_event() {
             watch.is_done();
         }

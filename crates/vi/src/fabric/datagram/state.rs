@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     ProtectionTag,
-    reliable::{Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason, batch::Batch},
+    reliable::{
+        Connection, Ecn, Endpoint, EndpointConfig, Event, Handled, Incoming, Level, Reason, batch::Batch,
+    },
 };
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -125,6 +127,14 @@ impl<W: Wire> State<W> {
         if self.kept {
             self.kept = false;
             super::keeper::nudge(self.berth);
+        }
+    }
+
+    /// A VI has made room for messages. If its peer may have to wait for that, it is told, even if nobody polls next.
+    #[inline]
+    pub(super) fn made_room(&mut self, slot: Slot) {
+        if self.kept && self.endpoint.peek(slot).is_some_and(Connection::credit_is_news) {
+            self.touch();
         }
     }
 

@@ -198,7 +198,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     /// Whether the peer may have to wait for credit that it could have: it knows of less than half.
     #[inline]
-    pub(in crate::reliable) fn credit_is_news(&self) -> bool {
+    pub(crate) fn credit_is_news(&self) -> bool {
         let (credit, completed) = (self.inbox.credit(), self.inbox.completed());
         let unknown = credit > self.told_credit;
         unknown && 2 * self.told_credit.saturating_sub(completed) < credit - completed && self.peer.heard
