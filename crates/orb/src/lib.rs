@@ -54,7 +54,9 @@
 //! What a client opens, a session or an iterator, can end with it: an object that a servant activates by
 //! [`Adapter::activate_for_caller`] is deactivated once the client's process has ended, in order or not.
 //!
-//! TCP need not be the system's: see [`OrbConfig::network`], and with the feature `stack` `StackNetwork`.
+//! TCP need not be the system's: see [`OrbConfig::network`], and with the feature `stack` `StackNetwork`. Nor need UDP: how a
+//! program does over a network that loses datagrams, doubles them or cuts hosts off is tried out with
+//! [`OrbConfig::datagrams`], without another machine and without privileges.
 //!
 //! # Many calls at once
 //!
@@ -127,7 +129,7 @@ pub use reference::{ObjectRef, TypedReference};
 pub use throughline_cdr::{BoundedString, BoundedVec, BoundedWString, LongDouble, WChar, WString};
 pub use throughline_demux::shared::Strategy;
 pub use throughline_giop::{Ior, Version};
-pub use throughline_vi::TrustedPeers;
+pub use throughline_vi::{Faults, LocalNetwork, TrustedPeers};
 pub use transport::address::{Address, AddressError};
 pub use transport::native::drive::block_on;
 pub use transport::socket::Wait;

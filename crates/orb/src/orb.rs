@@ -12,7 +12,7 @@ use throughline_giop::codeset::CodeSetComponentInfo;
 use throughline_giop::component::{Address as Published, orb_type};
 use throughline_giop::profile::IiopProfile;
 use throughline_giop::{Ior, NativeAddress, NativeProfile, Version};
-use throughline_vi::TrustedPeers;
+use throughline_vi::{LocalNetwork, TrustedPeers};
 
 use crate::adapter::{Adapter, AdapterConfig, AdapterError};
 use crate::clients::Clients;
@@ -102,6 +102,26 @@ pub struct OrbConfig {
     pub priority_limits: PriorityLimits,
     /// Where TCP connections come from that are not the system's; what it does not lead to is the system's still.
     pub network: Option<Arc<dyn Network>>,
+    /// What carries datagrams in place of the system's UDP: a network within this process that loses, doubles, damages and
+    /// reorders them as it was made to. Hosts and ports of `udp:` addresses are then names in it. To try out what programs do
+    /// when the real one does so; servers and clients need the same.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use throughline::{Faults, LocalNetwork, Orb, OrbConfig};
+    ///
+    /// let faults = Faults { seed: 1, loss: 0.1, duplication: 0.1, reordering: 0.1, ..Faults::NONE };
+    /// let network = LocalNetwork::new(faults);
+    /// let with = |listen| OrbConfig { listen, datagrams: Some(network.clone()), ..OrbConfig::default() };
+    /// let server = Orb::start(with(vec!["udp://bank:2809".parse()?]))?;
+    /// let client = Orb::start(with(Vec::new()))?;
+    /// assert_eq!(server.addresses()[0].to_string(), "udp://bank:2809");
+    /// // ... calls from `client` to objects of `server`, and nobody hears them any more after this:
+    /// network.cut("bank:2809");
+    /// # server.shutdown(Duration::ZERO);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub datagrams: Option<LocalNetwork>,
 }
 
 impl Default for OrbConfig {
@@ -134,6 +154,7 @@ impl Default for OrbConfig {
             initial_references: Vec::new(),
             priority_limits: PriorityLimits::default(),
             network: None,
+            datagrams: None,
         }
     }
 }
@@ -236,7 +257,8 @@ impl Orb {
         let mut natives = Vec::new();
         for address in shared {
             let error = |error| OrbError::Listen { address: address.clone(), error };
-            let bind = NativeListener::bind(address, config.publish_host.as_deref());
+            let published = config.publish_host.as_deref();
+            let bind = NativeListener::bind(address, published, config.datagrams.as_ref());
             natives.push(bind.map_err(error).inspect_err(|_| unlink(&bound))?);
         }
         let addresses: Vec<Address> = bound.iter().map(|(_, address)| address.clone()).collect();
@@ -295,7 +317,7 @@ impl Orb {
             priorities: orb.0.config.priority_limits,
         };
         for mut listener in natives {
-            listener.start(&dispatcher, limits)?;
+            listener.start(&dispatcher, limits.clone())?;
             lock(&orb.0.native_listeners).push(listener);
         }
         Ok(orb)
@@ -531,8 +553,13 @@ impl Orb {
 
     /// How links of the native protocol are made.
     pub(crate) fn link_options(&self) -> LinkOptions {
-        let OrbConfig { native_spin, max_message, trusted_peers, .. } = self.0.config;
-        LinkOptions { spin: native_spin, max_message, trusted: trusted_peers }
+        let OrbConfig { native_spin, max_message, trusted_peers, datagrams, .. } = &self.0.config;
+        LinkOptions {
+            spin: *native_spin,
+            max_message: *max_message,
+            trusted: *trusted_peers,
+            datagrams: datagrams.clone(),
+        }
     }
 
     /// The clients that objects live for.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::{Echo, EchoRef, client, server_with};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use throughline::rt::{DecodeError, Encode, Operation, Reader};
-use throughline::{AsyncCall, CallFuture, Orb, SystemException, block_on};
+use throughline::{AsyncCall, CallFuture, LocalNetwork, Orb, OrbConfig, SystemException, block_on};
 use throughline_giop::{NativeAddress, NativeProfile};
 
 /// So many of a hundred datagrams are lost, as many doubled, and as many held back until others have overtaken them.
@@ -178,22 +178,82 @@ fn post(echo: &EchoRef, n: u32) -> Posting {
     echo.0.call_async(Operation::new("post", 2), |w| n.encode(w), |_| Ok(()))
 }
 
-fn report(what: &str, calls: u32, began: Instant, lost: u64) {
+fn report(what: &str, calls: u32, began: Instant, lost: Option<u64>) {
     let took = began.elapsed().as_secs_f64();
-    println!(
-        "{what}: {calls} calls in {took:.2} s, {:.0} a second, {lost} datagrams lost",
-        f64::from(calls) / took
-    );
+    let lost = lost.map_or(String::new(), |lost| format!(", {lost} datagrams lost"));
+    println!("{what}: {calls} calls in {took:.2} s, {:.0} a second{lost}", f64::from(calls) / took);
+}
+
+/// A server, and networks that lose datagrams on the way to it.
+enum Way {
+    /// Of the system: each client has a relay.
+    Udp(u16),
+    /// Within the process.
+    Local(LocalNetwork),
+}
+
+/// A client's network.
+enum Network {
+    Relay(Relay),
+    Local,
+}
+
+impl Way {
+    fn udp() -> (Self, Orb) {
+        let server = server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
+        let Some(throughline::Address::Udp { port, .. }) = server.addresses().pop() else {
+            panic!("no address")
+        };
+        (Self::Udp(port), server)
+    }
+
+    fn local() -> (Self, Orb) {
+        let share = PERCENT as f64 / 100.0;
+        let faults = throughline::Faults {
+            seed: 5,
+            loss: share,
+            duplication: share,
+            reordering: share,
+            ..throughline::Faults::NONE
+        };
+        let network = LocalNetwork::new(faults);
+        let server = server_with(|c| {
+            c.listen = vec!["udp://server:0".parse().unwrap()];
+            c.datagrams = Some(network.clone());
+        });
+        (Self::Local(network), server)
+    }
+
+    /// A client that sees the object through a network of its own.
+    fn client(&self, own: &EchoRef) -> (EchoRef, Network) {
+        match self {
+            Self::Udp(port) => {
+                let relay = Relay::to(*port);
+                (by_port(&client(), own, relay.port), Network::Relay(relay))
+            }
+            Self::Local(network) => {
+                let config = OrbConfig { datagrams: Some(network.clone()), ..OrbConfig::default() };
+                let client = Orb::start(config).unwrap();
+                (EchoRef(client.reference(own.0.ior().clone())), Network::Local)
+            }
+        }
+    }
+}
+
+impl Network {
+    /// Ends it; how many datagrams it lost, if it has counted.
+    fn end(self) -> Option<u64> {
+        match self {
+            Self::Relay(relay) => Some(relay.end()),
+            Self::Local => None,
+        }
+    }
 }
 
 /// So many calls, some waited for one by one, others with many under way, others oneways.
-fn each_once(calls: u32) {
-    let server = server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
-    let Some(throughline::Address::Udp { port, .. }) = server.addresses().pop() else { panic!("no address") };
-    let relay = Relay::to(port);
-    let client = client();
+fn each_once((way, server): (Way, Orb), calls: u32) {
     let own = server.root().activate(Echo::default()).unwrap();
-    let echo = by_port(&client, &own, relay.port);
+    let (echo, network) = way.client(&own);
     let (mut pending, began) = (VecDeque::new(), Instant::now());
     for n in 0..calls {
         pending.push_back(post(&echo, n).begin());
@@ -202,53 +262,108 @@ fn each_once(calls: u32) {
         }
     }
     pending.into_iter().for_each(|call| block_on(call).unwrap());
-    let lost = relay.end();
+    let lost = network.end();
     report("under way together", calls, began, lost);
-    assert!(lost > u64::from(calls) / 1000, "{lost} datagrams lost");
-    let relay = Relay::to(port);
-    let echo = by_port(&client, &own, relay.port);
+    assert!(lost.is_none_or(|lost| lost > u64::from(calls) / 1000), "{lost:?} datagrams lost");
+    let (echo, network) = way.client(&own);
     let (few, began) = (calls / 100, Instant::now());
     for n in 0..few {
         echo.post(calls + 2 * n).unwrap();
         block_on(post(&echo, calls + 2 * n + 1)).unwrap();
     }
     assert_eq!(echo.shout("all of them").unwrap(), "ALL OF THEM");
-    let lost = relay.end();
+    let lost = network.end();
     report("one by one, each after a oneway", few, began, lost);
-    assert!(lost > 0);
+    assert!(lost.is_none_or(|lost| lost > 0));
     let mut posted = own.posted().unwrap();
     posted.sort_unstable();
     assert!(posted.into_iter().eq(0..calls + 2 * few), "each exactly once");
     server.shutdown(Duration::from_secs(2));
 }
 
-#[test]
-fn each_call_is_carried_out_once() {
-    each_once(100_000);
-}
-
 /// From 20 KB, which is longer than a link's own buffers, to 1.6 MB, which goes in two parts.
-#[test]
-fn long_arguments_and_results_come_whole() {
-    let server = server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
-    let Some(throughline::Address::Udp { port, .. }) = server.addresses().pop() else { panic!("no address") };
-    let (relay, client) = (Relay::to(port), client());
+fn long_ones_come_whole((way, server): (Way, Orb)) {
     let own = server.root().activate(Echo::default()).unwrap();
-    let echo = by_port(&client, &own, relay.port);
+    let (echo, network) = way.client(&own);
     for (seed, count) in [5_000, 60_000, 400_000, 250_000, 10].into_iter().cycle().take(15).enumerate() {
         let sent: Vec<u32> = (0..count).map(|n: u32| n.wrapping_mul(seed as u32 + 7)).collect();
         let mut data = sent.clone();
         echo.move_data(&mut data).unwrap();
         assert!(data == sent, "{count} numbers were changed");
     }
-    let lost = relay.end();
-    assert!(lost > 0);
+    assert!(network.end().is_none_or(|lost| lost > 0));
     server.shutdown(Duration::from_secs(2));
+}
+
+#[test]
+fn each_call_is_carried_out_once() {
+    each_once(Way::udp(), 100_000);
+}
+
+#[test]
+fn each_call_is_carried_out_once_within_the_process() {
+    each_once(Way::local(), 100_000);
+}
+
+#[test]
+fn long_arguments_and_results_come_whole() {
+    long_ones_come_whole(Way::udp());
+}
+
+#[test]
+fn long_arguments_and_results_come_whole_within_the_process() {
+    long_ones_come_whole(Way::local());
 }
 
 /// `cargo test --release -p throughline --test native_loss -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes long where nothing is optimised"]
 fn each_of_a_million_calls_is_carried_out_once() {
-    each_once(1_000_000);
+    each_once(Way::udp(), 1_000_000);
+}
+
+/// The same.
+#[test]
+#[ignore = "takes long where nothing is optimised"]
+fn each_of_a_million_calls_is_carried_out_once_within_the_process() {
+    each_once(Way::local(), 1_000_000);
+}
+
+/// A network within the process is nobody else's, and its ports are like others.
+#[test]
+fn networks_within_the_process_are_apart() {
+    let network = || LocalNetwork::new(throughline::Faults::NONE);
+    let (ours, theirs) = (network(), network());
+    let orb = |listen: &[&str], network: &LocalNetwork| {
+        let listen = listen.iter().map(|address| address.parse().unwrap()).collect();
+        Orb::start(OrbConfig { listen, datagrams: Some(network.clone()), ..OrbConfig::default() })
+    };
+    let server = orb(&["udp://bank:0", "udp://bank:7"], &ours).unwrap();
+    let ports: Vec<_> = server.addresses().iter().map(ToString::to_string).collect();
+    assert_eq!(ports, ["udp://bank:49152", "udp://bank:7"]);
+    assert!(orb(&["udp://bank:7"], &ours).is_err(), "taken");
+    drop(orb(&["udp://bank:7"], &theirs).unwrap());
+    let own = server.root().activate(Echo::default()).unwrap();
+    let seen_from = |network: &LocalNetwork| {
+        let client = orb(&[], network).unwrap();
+        EchoRef(client.reference(own.0.ior().clone())).shout("here")
+    };
+    assert_eq!(seen_from(&ours).unwrap(), "HERE");
+    let error = seen_from(&theirs).unwrap_err();
+    assert_eq!(error.kind, throughline::Kind::Transient, "{error}");
+    server.shutdown(Duration::from_secs(2));
+}
+
+#[test]
+fn who_is_cut_off_is_not_reached() {
+    let (Way::Local(network), server) = Way::local() else { panic!("another way") };
+    let own = server.root().activate(Echo::default()).unwrap();
+    let (echo, _) = Way::Local(network.clone()).client(&own);
+    assert_eq!(echo.shout("here").unwrap(), "HERE");
+    network.cut("server:49152");
+    let began = Instant::now();
+    let error = echo.shout("gone").unwrap_err();
+    assert!([throughline::Kind::CommFailure, throughline::Kind::Transient].contains(&error.kind), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    server.shutdown(Duration::from_secs(2));
 }

@@ -247,7 +247,7 @@ impl NativeServer {
     /// the connection. Otherwise it must: a call that may have arrived can't take another way.
     pub(super) fn new_link(&self, alone: bool) -> Result<Link, LinkError> {
         let early = alone || self.proven.load(Ordering::Relaxed);
-        let link = Link::connect(&self.address, CONNECT_WITHIN, self.options, early)?;
+        let link = Link::connect(&self.address, CONNECT_WITHIN, &self.options, early)?;
         if !early {
             self.proven();
         }

@@ -15,7 +15,7 @@ mod send;
 use std::time::Duration;
 
 use throughline_cdr::Output;
-use throughline_vi::{Bell, Buffer, SMALL_MESSAGE, State, TrustedPeers, Vi};
+use throughline_vi::{Bell, Buffer, LocalNetwork, SMALL_MESSAGE, State, TrustedPeers, Vi};
 
 pub(super) use self::connect::{DISCRIMINATOR, LinkMemory};
 pub(super) use self::desk::{Desk, Taken};
@@ -30,7 +30,7 @@ use super::bulk::Bulk;
 const COPIED: usize = 2048;
 
 /// How links are made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LinkOptions {
     /// How long to look for a message before sleeping.
     pub(crate) spin: Duration,
@@ -38,6 +38,8 @@ pub(crate) struct LinkOptions {
     pub(crate) max_message: usize,
     /// Messages may be read where the peer has them.
     pub(crate) trusted: Option<TrustedPeers>,
+    /// What carries datagrams, if it is not the system.
+    pub(crate) datagrams: Option<LocalNetwork>,
 }
 
 /// One end of a connection.

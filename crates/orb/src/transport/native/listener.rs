@@ -2,14 +2,19 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use throughline_giop::NativeAddress;
-use throughline_vi::{ConnectError, Listener, Nic, ResourceError};
+use throughline_vi::{ConnectError, Listener, LocalNetwork, Nic, ResourceError};
 
 use super::link::{DISCRIMINATOR, Link, LinkError, LinkMemory, LinkOptions};
+use super::nics;
 use crate::transport::resolver;
+
+/// Those that are for anybody (RFC 6335).
+const FREE_PORTS: RangeInclusive<u16> = 49_152..=u16::MAX;
 
 /// Looking up the name of an own address takes at most this long.
 const LOOK_UP_WITHIN: Duration = Duration::from_secs(5);
@@ -55,8 +60,28 @@ impl LinkListener {
         Ok((listener, NativeAddress::Udp { host, port: bound.port() }))
     }
 
+    /// At a port of a network within the process; at any that is free if none is given. Also what clients are to be told.
+    pub(super) fn bind_local(
+        network: &LocalNetwork,
+        host: &str,
+        port: u16,
+        published: Option<&str>,
+    ) -> io::Result<(Self, NativeAddress)> {
+        let host = published.unwrap_or(host).to_owned();
+        let mut ports = if port == 0 { FREE_PORTS } else { port..=port };
+        let bind = |port| {
+            let nic = Nic::local(network, &nics::local_name(&host, port));
+            match Self::new(Ok(nic), LinkMemory::UDP) {
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => None,
+                bound => Some(bound.map(|listener| (listener, port))),
+            }
+        };
+        let (listener, port) = ports.find_map(bind).ok_or(io::ErrorKind::AddrInUse)??;
+        Ok((listener, NativeAddress::Udp { host, port }))
+    }
+
     /// The next client, if one is there.
-    pub(super) fn accept(&mut self, options: LinkOptions) -> Result<Option<Link>, LinkError> {
+    pub(super) fn accept(&mut self, options: &LinkOptions) -> Result<Option<Link>, LinkError> {
         let request = match self.listener.wait(Some(Duration::ZERO)) {
             Ok(request) => request,
             Err(ConnectError::Timeout) => return Ok(None),

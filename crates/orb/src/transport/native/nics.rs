@@ -2,8 +2,9 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use throughline_vi::{Nic, ResourceError};
+use throughline_vi::{LocalNetwork, Nic, ResourceError};
 
 /// The NIC of shared memory.
 pub(super) fn shm() -> Result<&'static Nic, ResourceError> {
@@ -20,6 +21,17 @@ pub(super) fn udp(v6: bool) -> Result<&'static Nic, ResourceError> {
     } else {
         made(&V4, || Nic::udp(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))))
     }
+}
+
+/// A NIC of a network within the process, under a name that no other has.
+pub(super) fn local(network: &LocalNetwork) -> Nic {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    Nic::local(network, &format!("client {}", COUNT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// The name there of a server's NIC.
+pub(super) fn local_name(host: &str, port: u16) -> String {
+    format!("{host}:{port}")
 }
 
 /// Unlike `OnceLock::get_or_try_init`, which is not stable, two threads may make it at once; one of them keeps its.

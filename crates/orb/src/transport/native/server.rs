@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use throughline_giop::NativeAddress;
-use throughline_vi::Exclusive;
+use throughline_vi::{Exclusive, LocalNetwork};
 
 use self::leader::Leading;
 use self::line::Line;
@@ -30,7 +30,7 @@ use crate::transport::reactor::lock;
 const SPARE: usize = 2;
 
 /// What a server allows its clients.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NativeLimits {
     pub(crate) max_links: usize,
     pub(crate) max_threads: usize,
@@ -74,10 +74,17 @@ struct Running {
 
 impl NativeListener {
     /// Clients are told the host that is `published`, if one is.
-    pub(crate) fn bind(address: &Address, published: Option<&str>) -> io::Result<Self> {
-        let (listener, address) = match address {
-            Address::Shm(name) => LinkListener::bind_shm(name)?,
-            Address::Udp { host, port } => LinkListener::bind_udp(host, *port, published)?,
+    pub(crate) fn bind(
+        address: &Address,
+        published: Option<&str>,
+        datagrams: Option<&LocalNetwork>,
+    ) -> io::Result<Self> {
+        let (listener, address) = match (address, datagrams) {
+            (Address::Shm(name), _) => LinkListener::bind_shm(name)?,
+            (Address::Udp { host, port }, None) => LinkListener::bind_udp(host, *port, published)?,
+            (Address::Udp { host, port }, Some(network)) => {
+                LinkListener::bind_local(network, host, *port, published)?
+            }
             _ => return Err(io::ErrorKind::Unsupported.into()),
         };
         Ok(Self { address, listener: Some(listener), running: None })
@@ -158,7 +165,7 @@ fn accept_all(mut listener: LinkListener, shared: &Arc<Shared>, stop: &OwnedFd) 
         if matches!(waited, Err(error) if error != rustix::io::Errno::INTR) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        match listener.accept(shared.limits.link) {
+        match listener.accept(&shared.limits.link) {
             Ok(Some(link)) => shared.admit(link),
             Ok(None) => {}
             Err(error) => {

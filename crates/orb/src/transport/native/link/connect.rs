@@ -56,7 +56,7 @@ const SETTLE: Duration = Duration::from_millis(300);
 
 impl Link {
     /// One that is not connected.
-    pub(crate) fn new(nic: &Nic, memory: LinkMemory, options: LinkOptions) -> Result<Self, ResourceError> {
+    pub(crate) fn new(nic: &Nic, memory: LinkMemory, options: &LinkOptions) -> Result<Self, ResourceError> {
         let attributes = ViAttributes {
             send_buffers: memory.buffers,
             send_buffer_size: memory.size,
@@ -108,16 +108,22 @@ impl Link {
     pub(crate) fn connect(
         address: &NativeAddress,
         timeout: Duration,
-        options: LinkOptions,
+        options: &LinkOptions,
         early: bool,
     ) -> Result<Self, LinkError> {
-        match address {
-            NativeAddress::Shm { name, .. } => {
+        match (address, &options.datagrams) {
+            (NativeAddress::Shm { name, .. }, _) => {
                 let mut link = Self::new(nics::shm()?, LinkMemory::SHM, options)?;
                 link.vi.connect(name, DISCRIMINATOR, Some(timeout))?;
                 Ok(link)
             }
-            NativeAddress::Udp { host, port } => Self::connect_udp((host, *port), timeout, options, early),
+            (NativeAddress::Udp { host, port }, Some(network)) => {
+                let link = Self::new(&nics::local(network), LinkMemory::UDP, options)?;
+                link.connected_to(&nics::local_name(host, *port), timeout, early)
+            }
+            (NativeAddress::Udp { host, port }, None) => {
+                Self::connect_udp((host, *port), timeout, options, early)
+            }
         }
     }
 
@@ -125,28 +131,30 @@ impl Link {
     fn connect_udp(
         (host, port): (&str, u16),
         timeout: Duration,
-        options: LinkOptions,
+        options: &LinkOptions,
         early: bool,
     ) -> Result<Self, LinkError> {
         let deadline = Instant::now() + timeout;
         let mut last = LinkError::Unknown;
         for address in resolver::SYSTEM.resolve(host, port, timeout).map_err(LinkError::Name)? {
-            let mut link = Self::new(nics::udp(address.is_ipv6())?, LinkMemory::UDP, options)?;
-            let (vi, text) = (&mut link.vi, address.to_string());
-            let left = deadline.saturating_duration_since(Instant::now());
-            let connected = match early {
-                true => vi.connect_early(&text, DISCRIMINATOR, Some(timeout)),
-                false => vi.connect(&text, DISCRIMINATOR, Some(left)),
-            };
-            match connected {
-                Ok(()) => {
-                    link.settles = true;
-                    return Ok(link);
-                }
-                Err(error) => last = error.into(),
+            let link = Self::new(nics::udp(address.is_ipv6())?, LinkMemory::UDP, options)?;
+            let left = if early { timeout } else { deadline.saturating_duration_since(Instant::now()) };
+            match link.connected_to(&address.to_string(), left, early) {
+                Ok(link) => return Ok(link),
+                Err(error) => last = error,
             }
         }
         Err(last)
+    }
+
+    /// Connected by datagrams.
+    fn connected_to(mut self, address: &str, timeout: Duration, early: bool) -> Result<Self, LinkError> {
+        match early {
+            true => self.vi.connect_early(address, DISCRIMINATOR, Some(timeout))?,
+            false => self.vi.connect(address, DISCRIMINATOR, Some(timeout))?,
+        }
+        self.settles = true;
+        Ok(self)
     }
 
     /// Connects it with a client.
