@@ -37,8 +37,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Told how many records a new one met with its tag, or that it found its group full: whether the table is to be made
     /// anew before.
+    #[inline(always)]
     pub(super) fn doubts(&mut self, met: u32) -> bool {
-        if !self.despairs() {
+        self.extent.shape == Shape::Plain && self.doubts_plainly(met)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn doubts_plainly(&mut self, met: u32) -> bool {
+        if self.trust == BLIND {
             return false;
         }
         if let Some(next) = &mut self.next {
@@ -52,6 +59,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     }
 
     /// Told that a new record found its block full, which by chance is rare: where it is not, there will soon be no room.
+    #[inline(always)]
     pub(super) fn met_full_block(&mut self) {
         if self.despairs() {
             self.trust = self.trust.saturating_sub(FULL_BLOCK);
