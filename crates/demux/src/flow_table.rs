@@ -87,17 +87,21 @@ pub enum FlowInsertError<R> {
 /// on; between them blocks yet to be split hold more, and up to a fourth of the records are not where they prefer to be. Removing clears a tag: there are no tombstones, and the
 /// table shrinks as it grew.
 ///
+/// A hash is spread by one more product, so that keys which differ in few bits lie as if by chance. Tables of up to 300 KiB for
+/// less than 2,048 records, unless they have readers, go without it, which saves a tenth of a lookup, until their keys are
+/// found to lie badly. Then one insertion makes the table anew, in about 50 us.
+///
 /// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
 /// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
 /// move within the table when it changes: who needs a place that stays takes an arena.
 ///
 /// # When to take another
 ///
-/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is as fast. Once the
-/// records are not in the cache it takes a tenth less time, or up to a fifth, where they come and go one at a time, since half of
+/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast. Once
+/// the records are not in the cache it takes a tenth less time, or up to a fifth, where they come and go one at a time, since half of
 /// its places are empty; but longer where changes come in batches that [`prefetch`](Self::prefetch) is told of.
 /// Lookups one at a time differ little, unless this one has huge pages and the other has not. See the
-/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-24/flow-table.md) beside other tables.
+/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-25/flow-table.md) beside other tables.
 ///
 /// # Memory and threads
 ///
@@ -138,7 +142,7 @@ impl<R: FlowRecord> FlowTable<R> {
     /// The record of a key, to be changed; its key must stay.
     #[inline]
     pub fn get_mut(&mut self, key: &R::Key) -> Option<&mut R> {
-        let place = self.table.find(key, self.table.hash_of(key))?;
+        let place = self.table.find(key)?;
         // SAFETY: the place was found full, and `&mut self` is exclusive.
         Some(unsafe { self.table.store.record(place).as_mut() })
     }

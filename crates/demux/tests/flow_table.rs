@@ -204,6 +204,28 @@ fn keys_chosen_against_another_seed_spread_like_any_others() {
     assert!(examined(&table, chosen.iter().copied()) < 1.04);
 }
 
+/// Who knows the seed chooses keys against one product; they cost no more than any others once the table has found out.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn keys_chosen_against_a_small_table_cost_no_more_than_others() {
+    for (seed, group) in [(1, 0xff0), (2, 0x70), (3, 0xf00)] {
+        let known = Keyed::new(seed);
+        let chosen: Vec<u64> =
+            (0..).filter(|key| known.hash(key) & group == 0x50 & group).take(2_000).collect();
+        let mut table = FlowTable::<Record>::new(2_000, seed);
+        for (n, &key) in chosen.iter().enumerate() {
+            table.insert((key, 0)).expect("below the limit");
+            if n % 64 == 63 {
+                let looks = examined(&table, chosen[..=n].iter().copied());
+                assert!(looks < 2.0, "{looks} for {n} keys, seed {seed}");
+            }
+        }
+        let looks = examined(&table, chosen.iter().copied());
+        assert!(looks < 1.04, "{looks}, seed {seed}");
+        assert!(table.moved() > 0, "seed {seed}");
+    }
+}
+
 #[test]
 fn records_are_dropped_once() {
     use std::rc::Rc;

@@ -18,7 +18,7 @@ const LEAST_COLUMNS: u32 = 4;
 pub(super) const MOST_BLOCKS: u32 = 1 << 26;
 
 /// What there is to calculate on the way to a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Shape {
     /// Nothing: the number of blocks is a power of two.
     Even,
@@ -26,6 +26,9 @@ pub(super) enum Shape {
     Whole,
     /// Some blocks of the present doubling are yet to come.
     Split,
+    /// Nothing, as for [`Shape::Even`], nor is the keyed hash spread once more. Such a table neither grows nor shrinks; where
+    /// its keys lie badly it is made anew.
+    Plain,
 }
 
 /// How many blocks there are. They lie in rows of `columns`; the rows double, block by block.
@@ -66,6 +69,11 @@ impl Extent {
         (Self::new(columns, 0, Columns::new(columns)), columns << doublings)
     }
 
+    /// The same blocks, for keyed hashes as they are, if that is possible.
+    pub(super) fn plain(self) -> Self {
+        Self { shape: if self.shape == Shape::Even { Shape::Plain } else { self.shape }, ..self }
+    }
+
     #[inline(always)]
     pub(super) fn count(self) -> u32 {
         self.groups / GROUPS
@@ -97,37 +105,69 @@ impl Extent {
     #[inline(always)]
     pub(super) fn first(self, hash: Hash) -> Group {
         match self.shape {
-            Shape::Even => self.first_of_even(hash),
+            Shape::Plain | Shape::Even => self.first_of_even(hash),
             Shape::Whole => self.first_of_whole(hash),
             Shape::Split => self.first_of_split(hash),
         }
     }
 
-    /// As [`first`](Self::first), in fewer instructions, of which more wait for each other: for changes, whose time other
-    /// waits decide.
+    /// What the table needs of a keyed hash.
     #[inline(always)]
-    pub(super) fn first_in_short(self, hash: Hash) -> Group {
+    pub(super) fn hash(self, keyed: u64) -> Hash {
+        if self.shape == Shape::Plain { Hash::plain(keyed) } else { Hash::of(keyed) }
+    }
+
+    /// The [`hash`](Self::hash) of a key and where the key is sought [first](Self::first), in fewer instructions, of which
+    /// more wait for each other: for changes, whose time other waits decide.
+    #[inline(always)]
+    pub(super) fn seek_in_short(self, keyed: u64) -> (Hash, Group) {
         match self.shape {
-            Shape::Even | Shape::Whole => self.first_of_whole(hash),
-            Shape::Split => self.first_of_split(hash),
+            Shape::Even | Shape::Whole => self.seek_in_whole(keyed),
+            Shape::Split => self.seek_in_split(keyed),
+            Shape::Plain => self.seek_in_plain(keyed),
         }
     }
 
-    /// As [`first`](Self::first), if the shape is [`Shape::Even`].
+    /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Plain`].
     #[inline(always)]
-    pub(super) fn first_of_even(self, hash: Hash) -> Group {
+    pub(super) fn seek_in_plain(self, keyed: u64) -> (Hash, Group) {
+        let hash = Hash::plain(keyed);
+        (hash, self.first_of_even(hash))
+    }
+
+    /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Even`].
+    #[inline(always)]
+    pub(super) fn seek_in_even(self, keyed: u64) -> (Hash, Group) {
+        let hash = Hash::of(keyed);
+        (hash, self.first_of_even(hash))
+    }
+
+    /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Even`] or [`Shape::Whole`].
+    #[inline(always)]
+    pub(super) fn seek_in_whole(self, keyed: u64) -> (Hash, Group) {
+        let hash = Hash::of(keyed);
+        (hash, self.first_of_whole(hash))
+    }
+
+    /// As [`seek_in_short`](Self::seek_in_short), if the shape is not [`Shape::Plain`].
+    #[inline(always)]
+    pub(super) fn seek_in_split(self, keyed: u64) -> (Hash, Group) {
+        let hash = Hash::of(keyed);
+        (hash, self.first_of_split(hash))
+    }
+
+    #[inline(always)]
+    fn first_of_even(self, hash: Hash) -> Group {
         Group::at((hash.place & self.mask) as usize)
     }
 
-    /// As [`first`](Self::first), if the shape is not [`Shape::Split`].
     #[inline(always)]
-    pub(super) fn first_of_whole(self, hash: Hash) -> Group {
+    fn first_of_whole(self, hash: Hash) -> Group {
         Group::numbered(self.aim(hash))
     }
 
-    /// As [`first`](Self::first), whatever the shape.
     #[inline(always)]
-    pub(super) fn first_of_split(self, hash: Hash) -> Group {
+    fn first_of_split(self, hash: Hash) -> Group {
         self.existing(self.aim(hash))
     }
 
@@ -194,8 +234,12 @@ impl Extent {
 mod tests {
     use super::*;
 
+    fn keyed() -> impl Iterator<Item = u64> {
+        (1..4096).map(crate::mix::spread)
+    }
+
     fn hashes() -> impl Iterator<Item = Hash> {
-        (1..4096).map(|n| Hash::of(crate::mix::spread(n)))
+        keyed().map(Hash::of)
     }
 
     #[test]
@@ -217,7 +261,9 @@ mod tests {
                         );
                     }
                     assert_ne!(extent.first(hash).block(), extent.second(hash).block());
-                    assert_eq!(extent.first(hash), extent.first_in_short(hash));
+                }
+                for keyed in keyed() {
+                    assert_eq!(extent.first(extent.hash(keyed)), extent.seek_in_short(keyed).1);
                 }
                 let (back, taker) = grown.shrunk();
                 assert_eq!(taker, shared);

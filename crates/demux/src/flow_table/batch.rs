@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Bytes of a table that is near: there is nothing to wait for, so lookups one after the other take fewer instructions.
-const NEAR: usize = 300 << 10;
+pub(super) const NEAR: usize = 300 << 10;
 
 /// Bytes of a table from which on it pays to ask for what changes need: a cache that is large enough for less is nearly as
 /// fast as asking.
@@ -32,8 +32,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Calls `visit` with the number and the record of each key, in order.
     #[inline(always)]
     pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
-        if self.extent.shape == Shape::Even && self.bytes() <= NEAR {
-            return self.find_near(keys, visit);
+        match self.extent.shape {
+            Shape::Plain => return self.find_near(keys, Extent::seek_in_plain, visit),
+            Shape::Even if self.bytes() <= NEAR => return self.find_near(keys, Extent::seek_in_even, visit),
+            _ => (),
         }
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
         for (n, keys) in batches.iter().enumerate() {
@@ -56,8 +58,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn prefetch_together(&self, keys: &[R::Key]) {
         let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
         for (key, sought) in keys.iter().zip(&mut sought) {
-            let hash = self.hash_of(key);
-            let group = self.extent.first(hash);
+            let (hash, group) = self.extent.seek_in_short(self.store.keyed(key));
             self.store.prefetch_tags(group);
             self.store.prefetch_elsewhere(group);
             self.prefetch_strangers(group.block());
@@ -79,10 +80,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// One lookup after the other, four by four: the processor foresees where short loops end.
     #[inline(always)]
-    fn find_near<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
+    fn find_near<'a>(
+        &'a self,
+        keys: &[R::Key],
+        seek: impl Fn(Extent, u64) -> (Hash, Group),
+        mut visit: impl FnMut(usize, Option<&'a R>),
+    ) {
         let mut find = |n: usize, key: &R::Key| {
-            let hash = self.hash_of(key);
-            visit(n, self.get_in(self.extent.first_of_even(hash), key, hash));
+            let (hash, group) = seek(self.extent, self.store.keyed(key));
+            visit(n, self.get_in(group, key, hash));
         };
         let (fours, rest) = keys.as_chunks();
         for (n, [first, second, third, fourth]) in fours.iter().enumerate() {
@@ -102,9 +108,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn find_together<'a>(&'a self, keys: &[R::Key; TOGETHER], mut visit: impl FnMut(usize, Option<&'a R>)) {
         let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
         match self.extent.shape {
-            Shape::Even => self.seek_tags(keys, &mut sought, Extent::first_of_even),
-            Shape::Whole => self.seek_tags(keys, &mut sought, Extent::first_of_whole),
-            Shape::Split => self.seek_tags(keys, &mut sought, Extent::first_of_split),
+            Shape::Even => self.seek_tags(keys, &mut sought, Extent::seek_in_even),
+            Shape::Whole => self.seek_tags(keys, &mut sought, Extent::seek_in_whole),
+            Shape::Split => self.seek_tags(keys, &mut sought, Extent::seek_in_split),
+            Shape::Plain => unreachable!("plain tables are near"),
         }
         let mut found = [None; TOGETHER];
         let mut one = Some32::NONE;
@@ -142,11 +149,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         &self,
         keys: &[R::Key; TOGETHER],
         sought: &mut [Sought; TOGETHER],
-        first: impl Fn(Extent, Hash) -> Group,
+        seek: impl Fn(Extent, u64) -> (Hash, Group),
     ) {
         in_fours(|n| {
-            let hash = self.hash_of(&keys[n]);
-            let group = first(self.extent, hash);
+            let (hash, group) = seek(self.extent, self.store.keyed(&keys[n]));
             self.store.prefetch_tags(group);
             sought[n] = (group, hash.tag());
         });

@@ -6,7 +6,6 @@ use super::{
     FlowRecord,
     address::{Extent, MOST_BLOCKS},
     elsewhere::Elsewhere,
-    hash::Hash,
     place::{Group, Place},
     space::Space,
     tags::{BLOCK, GROUP, GROUPS, TagGroup},
@@ -16,6 +15,9 @@ use crate::hashes::{KeyHash, Keyed};
 /// Records per 16 blocks at the limit: 83 % of the places, or a little less so that rows are complete then. Places kept
 /// free and tags together take at most 16 bytes for each record of 64.
 const FULL: usize = 854;
+
+/// Bytes that the system makes ready together, or more.
+const PAGE: usize = 4 << 10;
 
 /// Bytes besides its records that a block takes: tags, counts, and which records are guests.
 pub(super) const BLOCK_BYTES: usize =
@@ -35,7 +37,7 @@ pub(super) struct Store<R, A> {
 impl<R: FlowRecord, A> Store<R, A> {
     /// A store for a table that grows from the extent returned. `access` is made for the number of columns
     /// and the most blocks.
-    pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent, u32) -> A) -> (Self, Extent) {
+    pub(super) fn new(limit: usize, hash: Keyed, access: impl FnOnce(Extent, u32) -> A) -> (Self, Extent) {
         let full = blocks_for(limit).filter(|&blocks| blocks <= MOST_BLOCKS - MOST_BLOCKS / 16);
         let full = full.expect("the limit exceeds what the table can address");
         let (extent, complete) = Extent::least(full);
@@ -45,7 +47,7 @@ impl<R: FlowRecord, A> Store<R, A> {
             tags: Space::new(GROUPS as usize * blocks),
             elsewhere: Space::new(GROUPS as usize * blocks),
             records: Space::new(blocks * BLOCK),
-            hash: Keyed::new(seed),
+            hash,
             access: access(extent, most_blocks),
             most_blocks,
             grow_at: grow_at(limit, complete),
@@ -77,9 +79,26 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.records.reach(block as usize * BLOCK);
     }
 
+    /// The function that makes keyed hashes.
+    pub(super) fn function(&self) -> &Keyed {
+        &self.hash
+    }
+
     #[inline(always)]
-    pub(super) fn hash_of(&self, key: &R::Key) -> Hash {
-        Hash::of(self.hash.hash(key))
+    pub(super) fn keyed(&self, key: &R::Key) -> u64 {
+        self.hash.hash(key)
+    }
+
+    /// Has the system make the memory of a block ready.
+    ///
+    /// # Safety
+    /// Its places are empty, and nobody else looks at them.
+    pub(super) unsafe fn touch(&self, block: u32) {
+        let record = self.record(Place::new(block, 0)).cast::<u8>();
+        for byte in (0..BLOCK * size_of::<R>()).step_by(PAGE) {
+            // SAFETY: within the block, in which nobody looks for anything, says the caller.
+            unsafe { record.add(byte).write_volatile(0) };
+        }
     }
 
     #[inline(always)]

@@ -1,6 +1,9 @@
 //! How records are found.
 
 mod change;
+mod plain;
+
+use alloc::boxed::Box;
 
 use super::{
     FlowRecord,
@@ -13,6 +16,7 @@ use super::{
     store::{BLOCK_BYTES, Store},
     tags::{BLOCK, GROUP, Tag},
 };
+use crate::hashes::Keyed;
 
 /// Records per 16 blocks at which the table shrinks: 37 % of the places.
 const SHRINK_AT: usize = 384;
@@ -30,14 +34,25 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
     /// With fewer it shrinks.
     least: usize,
     moved: u64,
+    /// What a plain table bears before its records are looked at.
+    trust: u32,
+    /// What is to take the place of a plain table.
+    next: Option<Box<plain::Next<R, A>>>,
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent, u32) -> A) -> Self {
-        let (store, extent) = Store::new(limit, seed, access);
+        let (store, extent) = Store::new(limit, Keyed::new(seed), access);
+        let mut table = Self::of(store, extent, limit);
+        table.be_plain_if_small();
+        table
+    }
+
+    fn of(store: Store<R, A>, extent: Extent, limit: usize) -> Self {
         let strangers = Space::new(store.most_blocks() as usize);
         let (store, most) = (A::hold(store), 0);
-        let mut table = Self { store, strangers, extent, len: 0, limit, most, least: 0, moved: 0 };
+        let (len, least, moved, trust, next) = (0, 0, 0, 0, None);
+        let mut table = Self { store, strangers, extent, len, limit, most, least, moved, trust, next };
         table.set_extent(extent);
         table
     }
@@ -70,7 +85,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     #[inline(always)]
     pub(super) fn hash_of(&self, key: &R::Key) -> Hash {
-        self.store.hash_of(key)
+        self.extent.hash(self.store.keyed(key))
     }
 
     /// The places of a group whose tag is this, one bit each.
@@ -122,7 +137,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// The record of `key`. `examined` sees each record compared.
     #[inline(always)]
     pub(super) fn get(&self, key: &R::Key, examined: impl FnMut()) -> Option<&R> {
-        self.find_as(key, self.hash_of(key), examined, |_, record| record)
+        self.find_as(key, examined, |_, record| record)
     }
 
     /// The record of a key that prefers this group.
@@ -133,8 +148,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Where the record of `key` is.
     #[inline(always)]
-    pub(super) fn find(&self, key: &R::Key, hash: Hash) -> Option<Place> {
-        self.find_as(key, hash, || (), |place, _| place)
+    pub(super) fn find(&self, key: &R::Key) -> Option<Place> {
+        self.find_as(key, || (), |place, _| place)
     }
 
     /// What `found` makes of the record of `key` and its place. `examined` sees each record compared.
@@ -142,18 +157,25 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn find_as<'a, T>(
         &'a self,
         key: &R::Key,
-        hash: Hash,
         examined: impl FnMut(),
         found: impl Fn(Place, &'a R) -> T,
     ) -> Option<T> {
-        let find =
-            |group| self.find_from(group, self.matching(group, hash.tag()), key, hash, examined, found);
+        let (extent, keyed) = (self.extent, self.store.keyed(key));
+        let find = |(hash, group): (Hash, Group)| {
+            self.find_from(group, self.matching(group, hash.tag()), key, hash, examined, found)
+        };
         // Each apart, so that what decides which is a branch, which the processor foresees, and no step on the way to the
         // tags.
-        match self.extent.shape {
-            Shape::Even => find(self.extent.first_of_even(hash)),
-            Shape::Whole => find(self.extent.first_of_whole(hash)),
-            Shape::Split => find(self.extent.first_of_split(hash)),
+        // Two and two: of four the compiler makes a jump by a table.
+        if extent.shape <= Shape::Whole {
+            return match extent.shape {
+                Shape::Even => find(extent.seek_in_even(keyed)),
+                _ => find(extent.seek_in_whole(keyed)),
+            };
+        }
+        match extent.shape {
+            Shape::Plain => find(extent.seek_in_plain(keyed)),
+            _ => find(extent.seek_in_split(keyed)),
         }
     }
 

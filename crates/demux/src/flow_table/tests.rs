@@ -1,9 +1,11 @@
 //! The counts kept beside the records, against the records themselves.
 
-use alloc::{vec, vec::Vec};
+use alloc::{rc::Rc, vec, vec::Vec};
 
 use super::{
+    FlowInsertError,
     access::Alone,
+    address::Shape,
     bits::ones,
     elsewhere::KINDS,
     place::{Group, Place},
@@ -15,6 +17,14 @@ type Flows = Table<(u64, u64), Alone>;
 
 fn table(limit: usize) -> Flows {
     Table::new(limit, 0x5eed, |_, _| Alone)
+}
+
+/// As [`table`], with hashes spread once more however small it is.
+fn spread(limit: usize) -> Flows {
+    let mut table = table(limit);
+    table.spread_once_more();
+    assert_ne!(table.extent.shape, Shape::Plain);
+    table
 }
 
 /// The share of records that are not in the group they prefer, after checking that everything is where it is said to be.
@@ -89,7 +99,7 @@ fn churn_moves_a_share_of_the_records_elsewhere_that_soon_grows_no_more() {
 
 #[test]
 fn records_of_full_blocks_make_room_for_others() {
-    let mut table = table(200);
+    let mut table = spread(200);
     let first = |key: &u64| table.extent.first(table.hash_of(key)).block();
     let keys: Vec<u64> = (0..).filter(|key| first(key) == 0).take(200).collect();
     keys.iter().for_each(|&key| table.insert_new((key, 0)).expect("other blocks have room"));
@@ -110,4 +120,104 @@ fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
         }
     }
     assert!(worst < 0.25, "{worst}");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn small_tables_whose_keys_lie_as_by_chance_stay_plain() {
+    for limit in [1, 100, 1_500, 2_047] {
+        for seed in 0..50 {
+            let mut table = Flows::new(limit, seed, |_, _| Alone);
+            let key = crate::mix::spread;
+            (0..limit as u64).for_each(|n| table.insert_new((key(n), n)).expect("below the limit"));
+            for n in 0..2 * limit as u64 {
+                table.remove(&key(n)).expect("it is there");
+                table.insert_new((key(n + limit as u64), n)).expect("below the limit");
+            }
+            assert_eq!(table.extent.shape, Shape::Plain, "{limit}, {seed}");
+            elsewhere(&table);
+        }
+    }
+    assert_ne!(table(MANY as usize).extent.shape, Shape::Plain);
+}
+
+#[test]
+fn a_small_table_whose_keys_lie_badly_is_made_anew_once_and_keeps_its_records() {
+    const COUNT: usize = if cfg!(miri) { 90 } else { 1_000 };
+    let mut table = table(2 * COUNT);
+    let home = table.extent.first(table.hash_of(&0));
+    let alike = (0..).filter(|key| table.extent.first(table.hash_of(key)) == home).take(COUNT);
+    let keys: Vec<u64> = alike.collect();
+    let mut shapes = vec![table.extent.shape];
+    for (n, &key) in keys.iter().enumerate() {
+        table.insert_new((key, n as u64)).expect("below the limit");
+        assert_eq!(table.insert_new((key, 0)), Err(FlowInsertError::Duplicate((key, 0))));
+        if shapes.last() != Some(&table.extent.shape) {
+            shapes.push(table.extent.shape);
+            assert!(keys[..=n].iter().zip(0..).all(|(key, n)| table.get(key, || ()) == Some(&(*key, n))));
+            assert!(table.moved() >= n as u64 && table.len() == n + 1);
+        }
+    }
+    assert_eq!(shapes, [Shape::Plain, Shape::Even]);
+    assert!(elsewhere(&table) < 0.1);
+    assert!(keys.iter().zip(0..).all(|(key, n)| table.remove(key) == Some((*key, n))));
+    assert_eq!(table.len(), 0);
+}
+
+/// A key whose hash says nothing of it.
+#[derive(PartialEq, Eq, Debug)]
+struct Blank(Rc<u64>);
+
+impl core::hash::Hash for Blank {
+    fn hash<H: core::hash::Hasher>(&self, _: &mut H) {}
+}
+
+#[test]
+fn keys_of_one_hash_are_kept_as_far_as_two_blocks_have_room_and_dropped_once() {
+    let keys: Vec<Rc<u64>> = (0..140).map(Rc::new).collect();
+    let mut table = Table::<(Blank, u64), Alone>::new(150, 0x5eed, |_, _| Alone);
+    let mut kept = 0;
+    for (key, n) in keys.iter().zip(0..) {
+        match table.insert_new((Blank(key.clone()), n)) {
+            Ok(()) => kept += 1,
+            Err(back) => assert_eq!(back, FlowInsertError::Full((Blank(key.clone()), n))),
+        }
+    }
+    assert_eq!((kept, table.len()), (128, 128));
+    for (key, n) in keys.iter().zip(0..140) {
+        let record = table.get(&Blank(key.clone()), || ());
+        assert_eq!(record, (n < 128).then_some(&(Blank(key.clone()), n)));
+    }
+    drop(table);
+    assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
+}
+
+/// A key whose hash fails when it is told to.
+#[derive(PartialEq, Eq, Debug)]
+struct Failing(Rc<u64>);
+
+std::thread_local! {
+    static HASHES_LEFT: core::cell::Cell<u32> = const { core::cell::Cell::new(u32::MAX) };
+}
+
+impl core::hash::Hash for Failing {
+    fn hash<H: core::hash::Hasher>(&self, hasher: &mut H) {
+        HASHES_LEFT.set(HASHES_LEFT.get().checked_sub(1).expect("as many as may be"));
+        hasher.write_u64(*self.0);
+    }
+}
+
+#[test]
+fn a_hash_that_fails_while_the_table_is_made_anew_leaves_it_as_it_was() {
+    let keys: Vec<Rc<u64>> = (0..50).map(Rc::new).collect();
+    let mut table = Table::<(Failing, u64), Alone>::new(100, 0x5eed, |_, _| Alone);
+    keys.iter().for_each(|key| table.insert_new((Failing(key.clone()), 7)).expect("below the limit"));
+    HASHES_LEFT.set(20);
+    let anew = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| table.spread_once_more()));
+    HASHES_LEFT.set(u32::MAX);
+    assert!(anew.is_err() && table.extent.shape == Shape::Plain);
+    assert!(keys.iter().all(|key| Rc::strong_count(key) == 2));
+    assert!(keys.iter().all(|key| table.remove(&Failing(key.clone())).is_some_and(|record| record.1 == 7)));
+    drop(table);
+    assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
 }

@@ -107,6 +107,10 @@ impl<R: PlainRecord> Access<R> for Watched {
         Arc::new(store)
     }
 
+    fn anew() -> Option<Self> {
+        None
+    }
+
     const BLOCK_BYTES: usize = size_of::<Word>();
 
     fn touch(&self, block: u32) {
@@ -252,7 +256,8 @@ impl<R: PlainRecord> Store<R, Watched> {
 
     #[inline(always)]
     fn aim(&self, key: &R::Key, known: &Known) -> Aim {
-        let hash = self.hash_of(key);
+        // Tables that are read meanwhile are never plain.
+        let hash = Hash::of(self.keyed(key));
         Aim { hash, column: self.access.columns.first(hash), group: known.extent.first(hash) }
     }
 

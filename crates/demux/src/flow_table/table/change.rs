@@ -17,6 +17,8 @@ use crate::flow_table::{
 enum Refusal {
     Duplicate,
     Full,
+    /// The table is to be made anew first.
+    Askew,
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
@@ -26,18 +28,22 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// so instructions count, and what is rare is elsewhere, behind one branch.
     #[inline(always)]
     pub(in crate::flow_table) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        let hash = self.hash_of(record.key());
-        let home = self.extent.first_in_short(hash);
+        let (mut hash, home) = self.extent.seek_in_short(self.store.keyed(record.key()));
         let tags = self.store.access.tags(self.store.tags(home));
         let empty = tags.empty();
         let compared = (tags.matching(hash.tag()) != 0) | self.store.elsewhere(home).has(hash.tag());
-        let place = if compared | (self.len >= self.most) {
+        let mut place = if compared | (self.len >= self.most) {
             self.place_late(record.key(), home, hash).map(Place::in_group)
         } else if empty == 0 {
             self.place_crowded(home, hash).map(Place::in_group)
         } else {
             Ok((home, self.store.access.take(home, empty)))
         };
+        if let Err(Refusal::Askew) = place {
+            self.spread_once_more();
+            hash = self.hash_of(record.key());
+            place = self.place_late(record.key(), self.extent.first(hash), hash).map(Place::in_group);
+        }
         match place {
             Ok((group, at)) => {
                 self.store.access.write(self.store.record(group.place(at)), record);
@@ -46,7 +52,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
                 Ok(())
             }
             Err(Refusal::Duplicate) => Err(FlowInsertError::Duplicate(record)),
-            Err(Refusal::Full) => Err(FlowInsertError::Full(record)),
+            Err(Refusal::Full | Refusal::Askew) => Err(FlowInsertError::Full(record)),
         }
     }
 
@@ -56,14 +62,18 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn place_late(&mut self, key: &R::Key, mut home: Group, hash: Hash) -> Result<Place, Refusal> {
         if self.len >= self.most {
             if self.len == self.limit {
-                return Err(if self.find(key, hash).is_some() { Refusal::Duplicate } else { Refusal::Full });
+                return Err(if self.find(key).is_some() { Refusal::Duplicate } else { Refusal::Full });
             }
             resize::grow(self);
             home = self.extent.first(hash);
         }
         let tags = self.store.access.tags(self.store.tags(home));
-        if self.find_from(home, tags.matching(hash.tag()), key, hash, || (), |_, _| ()).is_some() {
+        let matching = tags.matching(hash.tag());
+        if self.find_from(home, matching, key, hash, || (), |_, _| ()).is_some() {
             return Err(Refusal::Duplicate);
+        }
+        if self.doubts(matching.count_ones()) {
+            return Err(Refusal::Askew);
         }
         match tags.empty() {
             0 => self.place_crowded(home, hash),
@@ -75,14 +85,22 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[cold]
     #[inline(never)]
     fn place_crowded(&mut self, home: Group, hash: Hash) -> Result<Place, Refusal> {
-        let place = room::find_elsewhere(self, home, hash).ok_or(Refusal::Full)?;
+        if self.doubts(1) {
+            return Err(Refusal::Askew);
+        }
+        let Some(place) = room::find_elsewhere(self, home, hash) else {
+            return Err(if self.despairs() { Refusal::Askew } else { Refusal::Full });
+        };
+        if place.block() != home.block() {
+            self.met_full_block();
+        }
         self.take(place, self.extent.first(hash), hash);
         Ok(place)
     }
 
     /// Fills an empty place in one of the two blocks of a hash.
     #[inline(always)]
-    fn put(&mut self, to: Place, hash: Hash, write: impl FnOnce(&A, NonNull<R>)) {
+    pub(super) fn put(&mut self, to: Place, hash: Hash, write: impl FnOnce(&A, NonNull<R>)) {
         self.take(to, self.extent.first(hash), hash);
         write(&self.store.access, self.store.record(to));
         self.set_tag(to, Some(hash.tag()));
@@ -160,10 +178,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// moment, if there is room for both.
     pub(in crate::flow_table) fn replace(&mut self, record: R) -> Option<R> {
         let hash = self.hash_of(record.key());
-        self.find(record.key(), hash)?;
+        self.find(record.key())?;
         let room = room::find(self, hash);
         // Making room may have moved it.
-        let from = self.find(record.key(), hash)?;
+        let from = self.find(record.key())?;
         // SAFETY: the place is full; its tag is cleared below, so the record has one owner.
         let old = unsafe { self.store.record(from).read() };
         match room {
@@ -183,8 +201,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Takes out the record of a key. Always inlined: who has no use for the record does not read it then.
     #[inline(always)]
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
-        let hash = self.hash_of(key);
-        let home = self.extent.first_in_short(hash);
+        let (hash, home) = self.extent.seek_in_short(self.store.keyed(key));
         let place = match self.matching(home, hash.tag()).lowest() {
             // SAFETY: the tag matches, so the place is full; the reference ends here.
             Some(at) if unsafe { self.record(home.place(at)) }.key() == key => {
