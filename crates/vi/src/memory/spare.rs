@@ -27,12 +27,29 @@ impl Spare {
         len <= self.limit() && posted.more.is_empty()
     }
 
+    /// Gives a descriptor room for so many bytes, if it has not, by a [`buffer`](Self::buffer) in place of its own; whether it has
+    /// room then.
+    pub(crate) fn make_room(&mut self, len: usize, posted: &mut ReceiveDescriptor) -> bool {
+        if len > posted.capacity()
+            && self.suits(len, posted)
+            && let Some(buffer) = self.buffer()
+        {
+            posted.buffer = buffer;
+        }
+        len <= posted.capacity()
+    }
+
     /// A buffer of that length. While all are in use it is another, which is kept in their place.
     pub(crate) fn buffer(&mut self) -> Option<Buffer> {
         self.buffer_at_hand().or_else(|| {
             self.memory = None;
             self.buffer_at_hand()
         })
+    }
+
+    /// A buffer of that length besides.
+    pub(crate) fn one_more(&self) -> Option<Buffer> {
+        Memory::on_heap(1, self.limit, self.tag).take()
     }
 
     /// A buffer of that length, unless all are in use.

@@ -109,12 +109,13 @@ impl<R: Sink> Inbox<R> {
         let Some(number) = expand(segment.message, self.base) else { return Placed::NoRoom };
         let Some(index) = number.checked_sub(self.base) else { return Placed::Stored };
         let at = usize::try_from(index).ok().and_then(|index| index.checked_add(self.kept()));
-        let oldest = self.complete + self.kept();
+        // Nor does any wait to be taken: whoever is slow is not sent more than there is memory for.
+        let oldest = (self.complete == 0).then_some(self.kept());
         let Some((at, incoming)) = at.and_then(|at| Some((at, self.posted.get_mut(at)?))) else {
             return Placed::NoRoom;
         };
         if incoming.message.is_none() {
-            if !incoming.has_room(segment.total as usize, at == oldest, lengthen) {
+            if !incoming.has_room(segment.total as usize, Some(at) == oldest, lengthen) {
                 return Placed::NoRoom;
             }
             self.begun += 1;
@@ -389,6 +390,7 @@ mod tests {
         assert_eq!(inbox.place(&part(0, 0), &mut lengthen), Placed::Stored, "the oldest");
         assert!(!inbox.has_complete());
         assert_eq!(inbox.place(&part(0, 1000), &mut lengthen), Placed::Stored);
+        assert_eq!(inbox.place(&part(2, 0), &mut lengthen), Placed::NoRoom, "others wait to be taken");
         for number in [0, 1] {
             let (buffer, arrived) = inbox.take_complete().expect("complete");
             assert_eq!((buffer.as_slice(), arrived.immediate), (&long[..], Some(number)));

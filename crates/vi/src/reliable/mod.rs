@@ -102,7 +102,7 @@ pub trait Sink {
 /// Lengthens a buffer that a message has come for which has more octets than that has room for: so many. False if there is no
 /// memory for it now: the message then counts as lost, and comes again. If the buffer is to stay as it is, the message is too long.
 ///
-/// The third is whether all messages before have come. As long as there is no memory for that one, none will be taken.
+/// The third is whether all messages before have been taken. As long as there is no memory for that one, none will be.
 pub type Lengthen<R> = Box<dyn FnMut(&mut R, usize, bool) -> bool + Send>;
 
 impl<T: AsRef<[u8]>> Source for T {

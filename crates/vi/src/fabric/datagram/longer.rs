@@ -3,7 +3,8 @@
 use super::message::Place;
 use crate::{ProtectionTag, memory::Spare, reliable::Lengthen};
 
-/// So many such messages of a VI may be there in part, or not yet taken; one more if that is the one that is waited for.
+/// So many such messages of a VI may be there in part, or not yet taken; one more if that is the one that is waited for. What the
+/// application has taken and keeps is its own.
 const LONGER: u32 = 3;
 
 /// Gives messages of up to `limit` octets buffers in memory of this tag.
@@ -14,7 +15,7 @@ pub(super) fn lengthen(limit: u32, tag: ProtectionTag) -> Lengthen<Place> {
         if !spare.suits(octets, descriptor) {
             return true;
         }
-        let longer = if oldest { spare.buffer() } else { spare.buffer_at_hand() };
+        let longer = spare.buffer_at_hand().or_else(|| if oldest { spare.one_more() } else { None });
         let found = longer.is_some();
         if let Some(buffer) = longer {
             descriptor.buffer = buffer;

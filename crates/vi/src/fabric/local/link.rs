@@ -187,7 +187,7 @@ impl Link for LocalLink {
         let arrival = match posted.first() {
             _ if !packet.intact() => Arrival::Nothing,
             None => Arrival::Overrun,
-            Some(descriptor) => match make_room(packet.bytes.len(), descriptor, spare) {
+            Some(descriptor) => match spare.make_room(packet.bytes.len(), descriptor) {
                 true => {
                     scatter(&packet.bytes, descriptor);
                     Arrival::Message { len: packet.bytes.len(), immediate: packet.immediate }
@@ -208,17 +208,6 @@ impl Link for LocalLink {
             up.end.outgoing.finish(why.as_told_to_the_peer());
         }
     }
-}
-
-/// Whether so many bytes have room; in a longer buffer, if there is one.
-fn make_room(len: usize, descriptor: &mut ReceiveDescriptor, spare: &mut Spare) -> bool {
-    if len > descriptor.capacity()
-        && spare.suits(len, descriptor)
-        && let Some(buffer) = spare.buffer()
-    {
-        descriptor.buffer = buffer;
-    }
-    len <= descriptor.capacity()
 }
 
 fn scatter(bytes: &[u8], descriptor: &mut ReceiveDescriptor) {

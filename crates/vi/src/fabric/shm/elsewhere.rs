@@ -154,16 +154,14 @@ impl Elsewhere {
         channel: &Channel,
         into: &mut ReceiveDescriptor,
     ) -> Result<bool, Violation> {
-        if !usize::try_from(body.message_len()).is_ok_and(|len| self.spare.suits(len, into)) {
+        let Ok(len) = usize::try_from(body.message_len()) else { return Ok(false) };
+        if !self.spare.suits(len, into) {
             return Ok(false);
         }
         for segment in body.segments() {
             self.source(segment, channel).ok_or(Violation)?;
         }
-        if let Some(buffer) = self.spare.buffer() {
-            into.buffer = buffer;
-        }
-        Ok(body.message_len() <= into.capacity() as u64)
+        Ok(self.spare.make_room(len, into))
     }
 
     /// Where a message lies that need not be fetched, and its length, if it lies in one piece and would be taken. The descriptor
