@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use throughline_vi::reliable::{
-    Config, Connection, Ecn, Event, Lengthen, Level,
+    Config, Connection, Ecn, Event, Lengthen, Level, Longer,
     frame::{Datagram, Opening, Route},
 };
 
@@ -52,17 +52,15 @@ fuzz_target!(|octets: &[u8]| {
     assert_eq!(returned, 9);
 });
 
-/// Each buffer once, up to 10,000 octets: one before its turn, the others when it is theirs.
+/// Each buffer once, up to 10,000 octets, for the next message or for one of several that are shorter together.
 fn lengthen() -> Lengthen<Vec<u8>> {
-    let mut early = 0;
-    Box::new(move |buffer, octets, oldest| {
+    Box::new(|buffer, Longer { octets, untaken, next }| {
         assert_eq!(buffer.len(), 100, "not twice");
-        assert!(octets > buffer.len());
+        assert!(octets > buffer.len() && untaken <= 20_000);
         if octets > 10_000 {
             return true;
         }
-        early += usize::from(!oldest);
-        let found = oldest || early == 1;
+        let found = next || untaken + octets <= 10_000;
         if found {
             buffer.resize(octets, 0);
         }

@@ -182,6 +182,43 @@ fn many_long_messages_under_way_come_in_order_whatever_memory_their_reader_keeps
     Ok(())
 }
 
+/// Over datagrams, where they are put together: one taken out of the connection, three beside, and the one that is waited for.
+#[test]
+fn who_is_slow_to_take_long_messages_is_sent_few_and_the_others_afterwards() -> Result {
+    const MOST: usize = 5;
+    let [_, (udp, _), _, (lossy, _)] = every_nic()?;
+    for nic in [udp, lossy] {
+        let with_many = ViAttributes { receive_buffers: 16, ..attributes(Reliability::ReliableReception) };
+        let [mut a, mut b] = pair(&nic, &with_many)?;
+        let region = nic.register(12, 100_000, a.tag())?;
+        for seed in 0..12 {
+            let mut buffer = region.buffer().ok_or("no buffer")?;
+            buffer.set_len(100_000);
+            buffer.copy_from_slice(&pattern(seed, 100_000));
+            a.post_send(SendDescriptor::new(buffer))?;
+        }
+        let (mut sent, began) = (0, Instant::now());
+        while began.elapsed() < Duration::from_millis(200) {
+            sent += usize::from(a.send_done().is_some());
+            assert!(b.send_done().is_none());
+        }
+        assert!((3..=MOST).contains(&sent), "{sent} by {nic:?}");
+        for seed in 0..12 {
+            let received = std::thread::scope(|scope| {
+                let receiving = scope.spawn(|| receive(&mut b).map_err(|error| error.to_string()));
+                while !receiving.is_finished() {
+                    sent += usize::from(a.send_done().is_some());
+                }
+                receiving.join().expect("no panic")
+            });
+            assert!(*received?.buffer == pattern(seed, 100_000), "message {seed} by {nic:?}");
+        }
+        // Nobody waited until the peer was asked again after a long silence.
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?} by {nic:?}", began.elapsed());
+    }
+    Ok(())
+}
+
 #[test]
 fn what_is_longer_than_that_is_an_error() -> Result {
     let shm = Nic::shm()?;

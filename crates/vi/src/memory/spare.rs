@@ -47,13 +47,13 @@ impl Spare {
         })
     }
 
-    /// A buffer of that length besides.
-    pub(crate) fn one_more(&self) -> Option<Buffer> {
-        Memory::on_heap(1, self.limit, self.tag).take()
+    /// A buffer of that length at least; while all are in use it is another, no longer than that.
+    pub(crate) fn buffer_for(&mut self, len: usize) -> Option<Buffer> {
+        self.buffer_at_hand().or_else(|| Memory::on_heap(1, u32::try_from(len).ok()?, self.tag).take())
     }
 
-    /// A buffer of that length, unless all are in use.
-    pub(crate) fn buffer_at_hand(&mut self) -> Option<Buffer> {
+    /// A buffer, unless all are in use.
+    fn buffer_at_hand(&mut self) -> Option<Buffer> {
         let Self { count, limit, tag, .. } = *self;
         self.memory.get_or_insert_with(|| Memory::on_heap(count, limit, tag)).take()
     }

@@ -92,6 +92,8 @@ struct Peer {
     /// Whether its address is known to be its own.
     validated: bool,
     last_heard: Duration,
+    /// Whether it has refused what it had no memory for, and not said since that it may have room.
+    refuses: bool,
     ack_delay: Duration,
     marked: u32,
     octets_from: u64,
@@ -284,34 +286,36 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     /// The next thing that happened.
     pub fn event(&mut self) -> Option<Event<S, R>> {
-        let event = self.event_at_hand();
-        if event.is_none() && self.settle() { self.event_at_hand() } else { event }
+        let event = self.event_at_hand(true);
+        if event.is_none() && self.settle() { self.event_at_hand(true) } else { event }
     }
 
-    /// As [`event`](Self::event), but for acknowledgements that are put off.
-    pub(super) fn event_at_hand(&mut self) -> Option<Event<S, R>> {
+    /// As [`event`](Self::event), but for acknowledgements that are put off; and without messages received and what comes after
+    /// them, unless the caller takes messages or the connection is broken.
+    pub(super) fn event_at_hand(&mut self, takes: bool) -> Option<Event<S, R>> {
         if std::mem::take(&mut self.connected_due) {
             return Some(Event::Connected);
         }
         if let Some(message) = self.outbox.take_complete(self.level) {
             return Some(Event::Sent(message, Ok(())));
         }
+        if self.level == Level::Unreliable
+            && let Some(message) = self.loose_outbox.take_gone()
+        {
+            return Some(Event::Sent(message, Ok(())));
+        }
+        if !takes && self.broken.is_none() {
+            return None;
+        }
         if let Some((buffer, arrived)) = self.inbox.take_complete() {
             return Some(Event::Received(buffer, Ok(arrived)));
         }
         if self.level == Level::Unreliable
-            && let Some(event) = self.loose_event()
+            && let Some((buffer, result)) = self.loose_inbox.take_complete()
         {
-            return Some(event);
+            return Some(Event::Received(buffer, result));
         }
         self.broken.and_then(|broken| self.flush(broken))
-    }
-
-    fn loose_event(&mut self) -> Option<Event<S, R>> {
-        if let Some(message) = self.loose_outbox.take_gone() {
-            return Some(Event::Sent(message, Ok(())));
-        }
-        self.loose_inbox.take_complete().map(|(buffer, result)| Event::Received(buffer, result))
     }
 
     /// Whether everything that was posted to be sent is complete, be it taken or not.
@@ -421,6 +425,7 @@ impl Peer {
             heard: false,
             validated,
             last_heard: now,
+            refuses: false,
             ack_delay: Duration::ZERO,
             marked: 0,
             octets_from: 0,

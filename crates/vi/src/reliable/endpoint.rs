@@ -329,7 +329,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
         let Self { places, sending, .. } = self;
         let entry = places.get_mut(slot.0 as usize)?.entry.as_mut()?;
         let length = entry.connection.take_short(into)?;
-        if !entry.is_sending && entry.connection.credit_is_news() {
+        if !entry.is_sending && entry.connection.has_news_of_room() {
             entry.is_sending = true;
             sending.push_back(slot);
         }
@@ -467,12 +467,16 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     /// The next event of any connection. To be called until there is none.
     pub fn event(&mut self, now: Duration) -> Option<(Slot, Event<S, R>)> {
         while let Some(slot) = self.eventful.front().copied() {
-            let entry = self.entry(slot).expect("entries leave the queue before they end");
-            if let Some(event) = entry.connection.event() {
+            let Self { places, sending, eventful, .. } = self;
+            let entry = places[slot.0 as usize].entry.as_mut();
+            let entry = entry.expect("entries leave the queue before they end");
+            let event = entry.connection.event();
+            entry.announce_room(slot, sending);
+            if let Some(event) = event {
                 return Some((slot, event));
             }
             entry.is_eventful = false;
-            self.eventful.pop_front();
+            eventful.pop_front();
             self.end(slot, now);
         }
         None
@@ -492,11 +496,13 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     }
 
     /// The next event of this connection that is at hand; those of acknowledgements that came with messages come after
-    /// [`transmit`](Self::transmit).
-    pub fn event_of(&mut self, slot: Slot, now: Duration) -> Option<Event<S, R>> {
-        let connection = &mut self.entry(slot)?.connection;
-        let event = connection.event_at_hand();
-        if event.is_none() && connection.broken().is_some() {
+    /// [`transmit`](Self::transmit). Unless `takes`, messages received stay where they are, as long as the connection lasts.
+    pub fn event_of(&mut self, slot: Slot, now: Duration, takes: bool) -> Option<Event<S, R>> {
+        let Self { places, sending, .. } = self;
+        let entry = places.get_mut(slot.0 as usize)?.entry.as_mut()?;
+        let event = entry.connection.event_at_hand(takes);
+        entry.announce_room(slot, sending);
+        if event.is_none() && entry.connection.broken().is_some() {
             self.end(slot, now);
         }
         event

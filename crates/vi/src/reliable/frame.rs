@@ -3,17 +3,30 @@
 //! ```text
 //!  0        1        2                 4
 //! +--------+--------+-----------------+-----------------------------------+
-//! | 0x56   | 0x01   | flags           | CRC32C of what follows, begun     |   flags: 1 from the opener
+//! | 0x56   | 0x01   | flags           | CRC32C of what follows, begun     |
 //! |        |        |                 | with the first four octets        |
-//! +--------+--------+-----------------+-----------------------------------+          2 wants to be acknowledged
-//! | connection id, random                                                 |          4 acknowledgement
-//! +-----------------------------------------------------------------------+          8 opening
-//! | packet number, less than 2^62                                         |         16 reset
-//! +-----------------------------------+-----------------------------------+         32 unreliable: one segment, sent once
-//! | credit: messages that may be sent | messages received completely      |         64 to be acknowledged at once
-//! +-----------------+-----------------+-----------------------------------+   both the lower 32 bits
+//! +--------+--------+-----------------+-----------------------------------+
+//! | connection id, random                                                 |
+//! +-----------------------------------------------------------------------+
+//! | packet number, less than 2^62                                         |
+//! +-----------------------------------+-----------------------------------+
+//! | credit: messages that may be sent | messages received completely      |   both the lower 32 bits
+//! +-----------------+-----------------+-----------------------------------+
 //! | floor           | promise         |   floor: packets older than this one by more are given up by the sender
 //! +-----------------+-----------------+   promise: the sender's acknowledgements take up to so many times 8 us
+//!
+//! flags:
+//!    1  from the opener
+//!    2  wants to be acknowledged
+//!    4  acknowledgement
+//!    8  opening
+//!   16  reset
+//!   32  unreliable: one segment, sent once
+//!   64  to be acknowledged at once
+//!  128  cookie
+//!  256  retry
+//!  512  there may be room for messages that were refused: they may be sent again
+//! 1024  there was no memory for messages that came, and nothing has been said of room since
 //!
 //! acknowledgement, if flagged:
 //! +-----------------------------------------------------------------------+
@@ -31,7 +44,7 @@
 //! | level  | length  | 0              | name of what is to be reached, up to 64 octets
 //! +--------+--------+-----------------+---------- - -
 //!
-//! cookie, if flagged (128): 8 octets, as a retry brought them
+//! cookie, if flagged: 8 octets, as a retry brought them
 //!
 //! segments of messages, to the end of the frame:
 //! +--------+--------+-----------------+-----------------------------------+
@@ -47,7 +60,7 @@
 //! | reason                            | messages sent, lower 32 bits      |   the end comes after so many, if closed in order
 //! +-----------------------------------+-----------------------------------+
 //!
-//! retry (flag 256): the first two lines, then
+//! retry: the first two lines, then
 //! +-----------------------------------------------------------------------+
 //! | cookie: the opening is to be repeated with it                         |
 //! +-----------------------------------------------------------------------+
@@ -94,6 +107,8 @@ mod flag {
     pub const AT_ONCE: u16 = 64;
     pub const COOKIE: u16 = 128;
     pub const RETRY: u16 = 256;
+    pub const ROOM: u16 = 512;
+    pub const REFUSED: u16 = 1024;
 }
 
 mod tag {
@@ -226,6 +241,10 @@ pub struct Frame<'a> {
     pub unreliable: bool,
     /// Whether the sender waits for the acknowledgement.
     pub at_once: bool,
+    /// Whether the sender may have room for messages that it refused.
+    pub has_room: bool,
+    /// Whether the sender has refused messages for want of memory, and not said since that it may have room.
+    pub refused: bool,
     segments: &'a [u8],
 }
 

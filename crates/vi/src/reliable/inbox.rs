@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{
-    Arrived, Broken, Lengthen, MAX_SHORT, ROOM, ReceiveError, Sink, expand, frame::Segment, ranges::RangeSet,
+    Arrived, Broken, Lengthen, Longer, MAX_SHORT, ROOM, ReceiveError, Sink, expand, frame::Segment,
+    ranges::RangeSet,
 };
 
 /// Ranges of a message that may be there without what lies between. Segments beyond that count as lost.
@@ -15,6 +16,8 @@ struct Incoming<R> {
     message: Option<Message>,
     there: RangeSet,
     octets: u64,
+    /// Octets of the message, if the buffer was lengthened for it.
+    longer: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,12 @@ pub struct Inbox<R> {
     complete: usize,
     /// So many of `posted` have a message or a part of one.
     begun: usize,
+    /// Octets of the messages that `posted` were lengthened for.
+    longer: usize,
+    /// A message was refused, and no room has been made since.
+    refused: bool,
+    /// Room has been made after a message was refused, and the sender has not been told.
+    room_due: bool,
     /// The messages before `base`. As long as they are here as many of `posted`, the first ones, are kept for them, since they
     /// may be asked for with a buffer, and the next takes the message `base`.
     shorts: VecDeque<Short>,
@@ -67,6 +76,9 @@ impl<R: Sink> Inbox<R> {
             base: 0,
             complete: 0,
             begun: 0,
+            longer: 0,
+            refused: false,
+            room_due: false,
             shorts: VecDeque::with_capacity(limit.min(ROOM)),
             limit,
             spare: RangeSet::some(limit.min(ROOM)),
@@ -79,7 +91,7 @@ impl<R: Sink> Inbox<R> {
             return Err(sink);
         }
         let there = self.spare.pop().unwrap_or_default();
-        self.posted.push_back(Incoming { sink, message: None, there, octets: 0 });
+        self.posted.push_back(Incoming { sink, message: None, there, octets: 0, longer: 0 });
         Ok(())
     }
 
@@ -109,16 +121,17 @@ impl<R: Sink> Inbox<R> {
         let Some(number) = expand(segment.message, self.base) else { return Placed::NoRoom };
         let Some(index) = number.checked_sub(self.base) else { return Placed::Stored };
         let at = usize::try_from(index).ok().and_then(|index| index.checked_add(self.kept()));
-        // Nor does any wait to be taken: whoever is slow is not sent more than there is memory for.
-        let oldest = (self.complete == 0).then_some(self.kept());
         let Some((at, incoming)) = at.and_then(|at| Some((at, self.posted.get_mut(at)?))) else {
             return Placed::NoRoom;
         };
         if incoming.message.is_none() {
-            if !incoming.has_room(segment.total as usize, Some(at) == oldest, lengthen) {
+            let longer = Longer { octets: segment.total as usize, untaken: self.longer, next: at == 0 };
+            if !incoming.make_room(longer, lengthen) {
+                self.refused = true;
                 return Placed::NoRoom;
             }
             self.begun += 1;
+            self.longer += incoming.longer;
         }
         let placed = incoming.place(segment);
         self.count_complete();
@@ -154,6 +167,7 @@ impl<R: Sink> Inbox<R> {
             return None;
         }
         let Short { length, octets } = self.shorts.pop_front()?;
+        self.make_known(false);
         *into = octets;
         Some(length.into())
     }
@@ -163,10 +177,35 @@ impl<R: Sink> Inbox<R> {
     fn take_short_in_buffer(&mut self) -> Option<(R, Arrived)> {
         let Short { length, octets } = self.shorts.pop_front()?;
         let Incoming { mut sink, there, .. } = self.posted.pop_front()?;
+        self.make_known(false);
         self.spare.push(there);
         let length = usize::from(length);
         sink.write(0, &octets[..length]);
         Some((sink, Arrived { length, immediate: None }))
+    }
+
+    /// A message has been taken, which may leave room for one that was refused: memory, or that it is the next one now.
+    #[inline]
+    fn make_known(&mut self, memory: bool) {
+        if self.refused && (memory || !self.has_complete()) {
+            (self.refused, self.room_due) = (false, true);
+        }
+    }
+
+    /// Whether a message was refused, and no room has been made since.
+    pub fn has_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// Whether the sender is to be told that there may be room for a message that was refused.
+    #[inline]
+    pub fn room_is_news(&self) -> bool {
+        self.room_due
+    }
+
+    /// Whether the sender is to be told of room; from now on he is.
+    pub fn tell_room(&mut self) -> bool {
+        std::mem::take(&mut self.room_due)
     }
 
     fn count_complete(&mut self) {
@@ -187,7 +226,8 @@ impl<R: Sink> Inbox<R> {
 
     /// Takes all buffers out, the oldest first, whatever is in them. No message is taken any more.
     pub fn take_all(&mut self) -> impl Iterator<Item = R> {
-        (self.complete, self.begun) = (0, 0);
+        (self.complete, self.begun, self.longer) = (0, 0, 0);
+        (self.refused, self.room_due) = (false, false);
         self.shorts.clear();
         std::mem::take(&mut self.posted).into_iter().map(|incoming| incoming.sink)
     }
@@ -214,6 +254,8 @@ impl<R: Sink> Inbox<R> {
         self.base += 1;
         self.complete = self.complete.saturating_sub(1);
         self.begun -= usize::from(oldest.message.is_some());
+        self.longer -= oldest.longer;
+        self.make_known(oldest.longer > 0);
         oldest.there.clear();
         self.spare.push(oldest.there);
         Some(oldest.sink)
@@ -221,11 +263,17 @@ impl<R: Sink> Inbox<R> {
 }
 
 impl<R: Sink> Incoming<R> {
-    /// Whether a message of so many octets is taken now; or refused, since there never will be room for it.
+    /// Whether the message is taken now; or refused, since there never will be room for it.
     #[inline]
-    fn has_room(&mut self, octets: usize, oldest: bool, lengthen: &mut Option<Lengthen<R>>) -> bool {
+    fn make_room(&mut self, message: Longer, lengthen: &mut Option<Lengthen<R>>) -> bool {
         match lengthen {
-            Some(lengthen) if octets > self.sink.capacity() => lengthen(&mut self.sink, octets, oldest),
+            Some(lengthen) if message.octets > self.sink.capacity() => {
+                let found = lengthen(&mut self.sink, message);
+                if message.octets <= self.sink.capacity() {
+                    self.longer = message.octets;
+                }
+                found
+            }
             _ => true,
         }
     }
@@ -358,24 +406,20 @@ mod tests {
         assert!(!inbox.has_complete());
     }
 
-    /// Lengthens buffers to at most so many octets, while so many are in stock; one more for the oldest message.
-    fn lengthen(most: usize, mut stock: usize) -> Option<Lengthen<Vec<u8>>> {
-        Some(Box::new(move |buffer, octets, oldest| {
-            if octets > most {
-                return true;
+    /// Lengthens buffers to at most so many octets, while there are less than so many; and for the next message.
+    fn lengthen(most: usize, all: usize) -> Option<Lengthen<Vec<u8>>> {
+        Some(Box::new(move |buffer, Longer { octets, untaken, next }| {
+            let found = octets > most || untaken + octets <= all || next;
+            if found && octets <= most {
+                buffer.resize(octets, 0);
             }
-            if stock == 0 && !oldest {
-                return false;
-            }
-            stock = stock.saturating_sub(1);
-            buffer.resize(octets, 0);
-            true
+            found
         }))
     }
 
     #[test]
-    fn buffers_are_lengthened_as_far_as_there_is_memory_and_for_the_oldest_message_always() {
-        let (mut inbox, mut lengthen) = (inbox(4), lengthen(2000, 1));
+    fn buffers_are_lengthened_as_far_as_there_is_memory_and_for_the_next_message_always() {
+        let (mut inbox, mut lengthen) = (inbox(4), lengthen(2000, 2000));
         let long = [7; 2000];
         let part = |message, offset: usize| Segment {
             message,
@@ -387,15 +431,17 @@ mod tests {
         assert_eq!(inbox.place(&part(1, 1000), &mut lengthen), Placed::Stored);
         assert_eq!(inbox.place(&part(2, 0), &mut lengthen), Placed::NoRoom, "the second in memory for one");
         assert_eq!(inbox.place(&part(1, 0), &mut lengthen), Placed::Stored, "begun");
-        assert_eq!(inbox.place(&part(0, 0), &mut lengthen), Placed::Stored, "the oldest");
+        assert_eq!(inbox.place(&part(0, 0), &mut lengthen), Placed::Stored, "the next one");
         assert!(!inbox.has_complete());
         assert_eq!(inbox.place(&part(0, 1000), &mut lengthen), Placed::Stored);
         assert_eq!(inbox.place(&part(2, 0), &mut lengthen), Placed::NoRoom, "others wait to be taken");
+        assert!(!inbox.room_is_news());
         for number in [0, 1] {
             let (buffer, arrived) = inbox.take_complete().expect("complete");
             assert_eq!((buffer.as_slice(), arrived.immediate), (&long[..], Some(number)));
+            assert!(inbox.tell_room() == (number == 0) && !inbox.room_is_news(), "once");
         }
-        assert_eq!(inbox.place(&part(2, 1000), &mut lengthen), Placed::Stored, "now the oldest");
+        assert_eq!(inbox.place(&part(2, 1000), &mut lengthen), Placed::Stored, "now the next one");
         let longer = Segment { total: 2001, ..part(3, 0) };
         assert_eq!(inbox.place(&longer, &mut lengthen), Placed::TooLong);
         assert_eq!(inbox.place(&longer, &mut lengthen), Placed::TooLong, "and stays so");

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{
-    Arrived, Broken, Lengthen, ReceiveError, Sink, Source,
+    Arrived, Broken, Lengthen, Longer, ReceiveError, Sink, Source,
     frame::{FrameWriter, Segment, SegmentHeader},
     ranges::RangeSet,
 };
@@ -78,8 +78,13 @@ impl<S: Source> LooseOutbox<S> {
 /// Buffers posted, and those with messages.
 pub struct LooseInbox<R> {
     posted: VecDeque<R>,
-    complete: VecDeque<(R, Result<Arrived, ReceiveError>)>,
+    /// With the octets of each message that its buffer was lengthened for.
+    complete: VecDeque<(R, Result<Arrived, ReceiveError>, usize)>,
     limit: usize,
+    /// All those octets.
+    longer: usize,
+    /// Octets of the current message, if the buffer was lengthened for it.
+    current_longer: usize,
     /// The message that the first buffer is being filled with.
     current: Option<Current>,
     there: RangeSet,
@@ -129,6 +134,8 @@ impl<R: Sink> LooseInbox<R> {
             posted: VecDeque::new(),
             complete: VecDeque::new(),
             limit,
+            longer: 0,
+            current_longer: 0,
             current: None,
             there: RangeSet::default(),
             octets: 0,
@@ -173,9 +180,12 @@ impl<R: Sink> LooseInbox<R> {
         let (total, Some(sink)) = (message.total as usize, self.posted.front_mut()) else { return false };
         if total > sink.capacity()
             && let Some(lengthen) = lengthen
-            && !lengthen(sink, total, true)
         {
-            return false;
+            let longer = Longer { octets: total, untaken: self.longer, next: self.complete.is_empty() };
+            if !lengthen(sink, longer) {
+                return false;
+            }
+            self.current_longer = total;
         }
         let too_long = total > sink.capacity();
         self.begin(message);
@@ -195,7 +205,9 @@ impl<R: Sink> LooseInbox<R> {
     fn finish(&mut self, result: Result<Arrived, ReceiveError>) {
         if let (Some(current), Some(sink)) = (self.current.take(), self.posted.pop_front()) {
             self.settled.add(current.number);
-            self.complete.push_back((sink, result));
+            let longer = std::mem::take(&mut self.current_longer);
+            self.longer += longer;
+            self.complete.push_back((sink, result, longer));
         }
     }
 
@@ -204,7 +216,9 @@ impl<R: Sink> LooseInbox<R> {
     }
 
     pub fn take_complete(&mut self) -> Option<(R, Result<Arrived, ReceiveError>)> {
-        self.complete.pop_front()
+        let (sink, result, longer) = self.complete.pop_front()?;
+        self.longer -= longer;
+        Some((sink, result))
     }
 
     /// One that nothing will come for any more.

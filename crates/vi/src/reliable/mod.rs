@@ -12,7 +12,8 @@
 //! - Every packet has a number of its own; what is lost is sent again in new packets (QUIC, RFC 9002). Losses show by
 //!   acknowledged successors, or by time; silence is probed.
 //! - A message goes to the buffer that was posted for it, and its segments straight to where they belong: nothing is
-//!   queued on the way. Buffers posted are the sender's credit; without any it waits.
+//!   queued on the way. Buffers posted are the sender's credit; without any it waits. A message that there is no memory for,
+//!   since it is longer than its buffer, is refused, and the sender hears when there is room again.
 //! - Messages complete in the order sent, on both sides, exactly once.
 //! - Damage is found by a CRC32C of the frame and counts as loss.
 //! - How much may be under way is decided by a [controller](congestion), how long frames may be by probing (RFC 8899).
@@ -22,9 +23,10 @@
 //! # Trust
 //!
 //! What comes in is a stranger's. Nothing is allocated by its numbers: buffers are those posted, and longer ones of the caller's
-//! if he gives [such](Connection::lengthen_by), sets of ranges are bounded, and connections exist when the caller accepted them, up to a limit. Frames of others are not believed unless
-//! they know the connection's id; to an address that has not yet proved to be the sender's, no more than three times
-//! what came from there is sent. There is no encryption: whoever reads the traffic can forge it.
+//! if he gives [such](Connection::lengthen_by), sets of ranges are bounded, and connections exist when the caller accepted
+//! them, up to a limit. Frames of others are not believed unless they know the connection's id; to an address that has not yet
+//! proved to be the sender's, no more than three times what came from there is sent. There is no encryption: whoever reads the
+//! traffic can forge it.
 
 pub(crate) mod batch;
 mod config;
@@ -99,11 +101,20 @@ pub trait Sink {
     fn write(&mut self, offset: usize, octets: &[u8]);
 }
 
-/// Lengthens a buffer that a message has come for which has more octets than that has room for: so many. False if there is no
-/// memory for it now: the message then counts as lost, and comes again. If the buffer is to stay as it is, the message is too long.
-///
-/// The third is whether all messages before have been taken. As long as there is no memory for that one, none will be.
-pub type Lengthen<R> = Box<dyn FnMut(&mut R, usize, bool) -> bool + Send>;
+/// Lengthens a buffer that a message has come for which is longer. False if there is no memory for it now: the message then counts
+/// as lost, and comes again. If the buffer is to stay as it is, the message is too long.
+pub type Lengthen<R> = Box<dyn FnMut(&mut R, Longer) -> bool + Send>;
+
+/// A message for whose octets the buffer posted has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Longer {
+    /// Octets of the message.
+    pub octets: usize,
+    /// Octets of such messages that are there, or begun, and that nobody has taken yet.
+    pub untaken: usize,
+    /// Whether all messages before have been taken. As long as there is no memory for this one, none will be.
+    pub next: bool,
+}
 
 impl<T: AsRef<[u8]>> Source for T {
     fn len(&self) -> usize {

@@ -112,6 +112,11 @@ impl PathMtu {
         false
     }
 
+    /// A frame was refused by the peer: if it was a probe, nothing is known of its length.
+    pub fn refused(&mut self, number: u64) {
+        self.probe.take_if(|probe| probe.number == number);
+    }
+
     /// Nothing is heard at all: perhaps for the length of what is sent.
     pub fn fall_back(&mut self, now: Duration) {
         if self.current > BASE {

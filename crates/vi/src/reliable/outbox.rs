@@ -29,7 +29,7 @@ pub struct Outbox<S> {
     base: u64,
     /// What has never been sent begins here: a message and an offset.
     next: (u64, u32),
-    /// Pieces to be sent again, before anything new.
+    /// Pieces to be sent again, before anything new: those of older messages first, which others may have to wait for.
     again: VecDeque<Piece>,
     credit: u64,
     /// Messages that the peer has completely.
@@ -186,8 +186,14 @@ impl<S: Source> Outbox<S> {
 
     /// Sends a piece again.
     pub fn send_again(&mut self, piece: Piece) {
-        if piece.message >= self.base {
+        if piece.message < self.base {
+            return;
+        }
+        let order = |piece: &Piece| (piece.message, piece.start, piece.end);
+        if self.again.back().is_none_or(|last| order(last) < order(&piece)) {
             self.again.push_back(piece);
+        } else if let Err(at) = self.again.binary_search_by_key(&order(&piece), order) {
+            self.again.insert(at, piece);
         }
     }
 
@@ -355,6 +361,7 @@ impl<S: Source> Outgoing<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reliable::frame::{Header, Route};
 
     /// Otherwise the short way would be closed until something took the long one.
     #[test]
@@ -368,6 +375,30 @@ mod tests {
         assert!(!outbox.has_something());
         assert_eq!(outbox.take_complete(Level::Delivery), Some(vec![7]));
         assert!(outbox.is_free());
+    }
+
+    /// Others may be refused until the oldest is there.
+    #[test]
+    fn what_is_sent_again_begins_with_the_oldest_message() {
+        let mut outbox: Outbox<Vec<u8>> = Outbox::new(100, 3);
+        (0..3).for_each(|n| outbox.post(vec![n; 300], None).unwrap());
+        let mut buffer = [0; 1_000];
+        let header = Header {
+            route: Route { connection: 0, from_opener: true },
+            elicits: true,
+            number: 0,
+            credit: 0,
+            completed: 0,
+            floor: 0,
+            promise: 0,
+        };
+        let piece = |message, start| Piece { message, start, end: start + 100 };
+        for (message, start) in [(2, 0), (1, 100), (2, 0), (0, 200), (1, 0), (0, 0)] {
+            outbox.send_again(piece(message, start));
+        }
+        let mut frame = FrameWriter::new(&mut buffer, &header);
+        let sent: Vec<_> = std::iter::from_fn(|| outbox.write_again(&mut frame, true)).collect();
+        assert_eq!(sent, [piece(0, 0), piece(0, 200), piece(1, 0), piece(1, 100), piece(2, 0)]);
     }
 
     /// Messages that left at once take nobody's place: a VI posts as many as its queue holds, and counts on all being taken.

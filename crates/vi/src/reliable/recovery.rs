@@ -213,7 +213,7 @@ impl Recovery {
             }
         }
         if arrivals.packets > 0 {
-            (self.probes, self.early) = (0, EARLY_PROBES);
+            self.heard();
             // Only the largest tells the time: those before it may have been acknowledged late.
             if before.is_none_or(|before| largest > before) {
                 self.latest = now.saturating_sub(arrivals.sent);
@@ -221,6 +221,11 @@ impl Recovery {
             }
         }
         Some(arrivals)
+    }
+
+    /// The peer shows that it is there: it is probed early again.
+    pub fn heard(&mut self) {
+        (self.probes, self.early) = (0, EARLY_PROBES);
     }
 
     fn arrived(&mut self, number: u64, arrivals: &mut Arrivals, told: &mut impl FnMut(&Packet, Pieces<'_>)) {
@@ -273,6 +278,19 @@ impl Recovery {
         }
         self.forget(now);
         losses
+    }
+
+    /// Packets that are not acknowledged though they could be may have been refused, and are not lost to the network. `refused`
+    /// is shown them.
+    pub fn find_refused(&mut self, now: Duration, mut refused: impl FnMut(&Packet, Pieces<'_>)) {
+        let delay = self.lateness();
+        let waiting = |packet: &&mut Packet| packet.state == State::UnderWay && packet.sent + delay <= now;
+        for packet in self.packets.iter_mut().filter(waiting) {
+            packet.state = State::Lost;
+            self.octets -= u64::from(packet.size);
+            self.count -= 1;
+            refused(packet, pieces_of(&self.pieces, self.first_piece, packet));
+        }
     }
 
     /// How long after it was sent a packet is lost that others have overtaken.
@@ -328,7 +346,8 @@ impl Recovery {
     }
 
     /// The peer was silent for too long: shows what is in the oldest packets under way, to be sent again; two of them at
-    /// least, and as many as make up so many octets. Returns how many packets should leave.
+    /// least, and as many as make up so many octets. Those with parts of the oldest message come first, since others may have
+    /// been refused until that is there. Returns how many packets should leave.
     pub fn probe(&mut self, now: Duration, octets: u16, mut again: impl FnMut(Piece)) -> u8 {
         let early = self.early > 0;
         if early {
@@ -339,15 +358,26 @@ impl Recovery {
         self.waiting_since = now;
         let (mut all, mut count) = (0, 0);
         let oldest =
-            self.packets.iter().filter(|packet| packet.state == State::UnderWay).take_while(|packet| {
-                all += u64::from(packet.size);
-                count += 1;
-                count <= 2 || all <= u64::from(octets)
-            });
-        for packet in oldest {
-            pieces_of(&self.pieces, self.first_piece, packet).for_each(|piece| again(*piece));
+            self.under_way().flat_map(|packet| self.pieces_of(packet)).map(|piece| piece.message).min();
+        let first = |packet: &&Packet| self.pieces_of(packet).any(|piece| Some(piece.message) == oldest);
+        let packets = self.under_way().filter(first).chain(self.under_way().filter(|packet| !first(packet)));
+        for packet in packets {
+            all += u64::from(packet.size);
+            count += 1;
+            if count > 2 && all > u64::from(octets) {
+                break;
+            }
+            self.pieces_of(packet).for_each(|piece| again(*piece));
         }
         if early { 1 } else { PROBES }
+    }
+
+    fn under_way(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter().filter(|packet| packet.state == State::UnderWay)
+    }
+
+    fn pieces_of(&self, packet: &Packet) -> Pieces<'_> {
+        pieces_of(&self.pieces, self.first_piece, packet)
     }
 }
 
@@ -436,6 +466,32 @@ mod tests {
         assert_eq!(pieces, [1, 2, 3].repeat(EARLY_PROBES.into()));
         assert_eq!(recovery.probes(), 0);
         assert!(recovery.deadline(100 * MS).unwrap() - recovery.waiting_since > 100 * MS);
+    }
+
+    #[test]
+    fn probes_show_the_oldest_message_first() {
+        let mut recovery = sent(2);
+        for message in [2, 0, 3] {
+            recovery.add_piece(Piece { message, start: 10, end: 20 });
+            recovery.sent(10 * MS, 100, 0);
+        }
+        let mut pieces = Vec::new();
+        recovery.probe(20 * MS, 200, |piece| pieces.push((piece.message, piece.start)));
+        assert_eq!(pieces, [(0, 0), (0, 10)]);
+        pieces.clear();
+        acknowledge(&mut recovery, 20 * MS, &[(103, 104), (100, 101)]).unwrap();
+        recovery.probe(30 * MS, 200, |piece| pieces.push((piece.message, piece.start)));
+        assert_eq!(pieces, [(1, 0), (2, 10)]);
+    }
+
+    #[test]
+    fn what_is_refused_is_what_could_have_been_acknowledged() {
+        let mut recovery = sent(3);
+        acknowledge(&mut recovery, 10 * MS, &[(100, 101)]).unwrap();
+        let mut refused = Vec::new();
+        // 9/8 of the round trip of 10 ms after it was sent.
+        recovery.find_refused(Duration::from_micros(12_250), |packet, _| refused.push(packet.number));
+        assert_eq!((refused, recovery.count()), (vec![101], 1));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use throughline_vi::reliable::{Arrived, Config, Event, Level};
+use throughline_vi::reliable::{Arrived, Config, Connection, Event, Level, Longer};
 
 use crate::{
     link::{Conditions, Random},
@@ -16,12 +16,40 @@ struct Talk {
     posted: [usize; 2],
     sent: [usize; 2],
     received: [usize; 2],
+    buffers: Buffers,
+}
+
+/// How buffers are posted: for all messages, or short ones that are lengthened as long as there are not too many octets.
+#[derive(Clone, Copy)]
+enum Buffers {
+    Long,
+    Lengthened,
+}
+
+impl Buffers {
+    fn post(self, count: usize, to: &mut Connection<Message, Message>) {
+        if matches!(self, Self::Lengthened) {
+            to.lengthen_by(Box::new(|buffer, Longer { octets, untaken, next }| {
+                let found = next || untaken + octets <= BUFFER;
+                if found {
+                    buffer.resize(octets, 0);
+                }
+                found
+            }));
+        }
+        (0..count).for_each(|_| self.post_one(to));
+    }
+
+    fn post_one(self, to: &mut Connection<Message, Message>) {
+        let length = if matches!(self, Self::Long) { BUFFER } else { 1_000 };
+        to.post_receive(vec![0; length]).unwrap();
+    }
 }
 
 const BUFFER: usize = 300_000;
 
 impl Talk {
-    fn new(seed: u64, random: &mut Random, messages: usize) -> Self {
+    fn new(seed: u64, random: &mut Random, messages: usize, buffers: Buffers) -> Self {
         let mut length = |_| match random.below(20) {
             0 => 0,
             1 => random.below(BUFFER as u64) as usize + 1,
@@ -29,7 +57,7 @@ impl Talk {
             _ => random.below(200) as usize,
         };
         let lengths = [(0..messages).map(&mut length).collect(), (0..messages).map(&mut length).collect()];
-        Self { seed, lengths, posted: [0; 2], sent: [0; 2], received: [0; 2] }
+        Self { seed, lengths, posted: [0; 2], sent: [0; 2], received: [0; 2], buffers }
     }
 
     fn expected(&self, from: Side, number: usize) -> Message {
@@ -69,8 +97,8 @@ impl Talk {
             Event::Sent(message, result) => {
                 result.unwrap();
                 assert_eq!(message, self.expected(side, self.sent[side]), "sends complete in order");
-                // What is complete was received: at this level, the peer has it already.
-                assert!(self.sent[side] < self.received[1 - side]);
+                // What is complete was received: at this level, the peer has it already, and has taken it unless it is busy.
+                assert!(self.sent[side] < self.received[1 - side] || world.busy[1 - side] > 0.0);
                 self.sent[side] += 1;
             }
             Event::Received(buffer, result) => {
@@ -79,7 +107,7 @@ impl Talk {
                 assert_eq!(immediate, Self::immediate(number));
                 assert!(buffer[..length] == self.expected(1 - side, number), "message {number} of {length}");
                 self.received[side] += 1;
-                world.connection(side, slot).post_receive(buffer).unwrap();
+                self.buffers.post_one(world.connection(side, slot));
             }
             Event::Broken(broken) => panic!("{broken}"),
         }
@@ -89,14 +117,17 @@ impl Talk {
 }
 
 fn talk(config: Config, conditions: Conditions, seed: u64, level: Level, messages: usize) -> World {
+    let world = World::new(config, conditions, seed);
+    talk_with(world, Buffers::Long, seed, level, messages)
+}
+
+fn talk_with(mut world: World, buffers: Buffers, seed: u64, level: Level, messages: usize) -> World {
     let mut random = Random(seed);
-    let mut talk = Talk::new(seed, &mut random, messages);
-    let mut world = World::new(config, conditions, seed);
-    let buffers = 1 + random.below(20) as usize;
-    world.on_accept =
-        Box::new(move |server| (0..buffers).for_each(|_| server.post_receive(vec![0; BUFFER]).unwrap()));
+    let mut talk = Talk::new(seed, &mut random, messages, buffers);
+    let count = 1 + random.below(20) as usize;
+    world.on_accept = Box::new(move |server| buffers.post(count, server));
     let client = world.open(level);
-    (0..buffers).for_each(|_| world.connection(CLIENT, client).post_receive(vec![0; BUFFER]).unwrap());
+    buffers.post(count, world.connection(CLIENT, client));
     talk.post(&mut world, CLIENT, client);
     let mut started = false;
     let done = world.run(|world, side, slot, event| {
@@ -149,6 +180,18 @@ fn any_conditions() {
             ..configs()[seed as usize % 2].clone()
         };
         talk(config, conditions, seed, Level::Reception, 40);
+    }
+}
+
+#[test]
+fn by_those_who_are_busy_and_have_little_memory() {
+    for seed in 0..60 {
+        let conditions =
+            [Conditions::BAD, Conditions { delay: Duration::from_micros(50), ..Conditions::PERFECT }];
+        let mut world =
+            World::new(configs()[seed as usize % 2].clone(), conditions[seed as usize / 2 % 2], seed);
+        world.busy = [0.9, 0.99];
+        talk_with(world, Buffers::Lengthened, seed, Level::Reception, 100);
     }
 }
 

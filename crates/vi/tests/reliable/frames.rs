@@ -111,7 +111,7 @@ proptest! {
         name in option::of(vec(any::<u8>(), 0..=MAX_NAME)),
         segments in vec(segment(), 0..8),
         padding in 0usize..100,
-        at_once in any::<bool>(),
+        [at_once, has_room, refused] in any::<[bool; 3]>(),
         cookie in any::<u64>(),
     ) {
         let mut header = header;
@@ -134,13 +134,20 @@ proptest! {
         if at_once {
             writer.at_once();
         }
+        if has_room {
+            writer.has_room();
+        }
+        if refused {
+            writer.refused();
+        }
         let whole = 16_384 - writer.room() + padding;
         writer.pad(whole);
         let length = writer.finish();
         prop_assert_eq!(length, whole);
 
         let Ok(Datagram::Frame(frame)) = Datagram::parse(&buffer[..length]) else { panic!("not read again") };
-        prop_assert_eq!((frame.header, frame.at_once), (header, at_once));
+        prop_assert_eq!(frame.header, header);
+        prop_assert_eq!([frame.at_once, frame.has_room, frame.refused], [at_once, has_room, refused]);
         prop_assert_eq!(frame.cookie, name.as_ref().map(|_| cookie));
         prop_assert_eq!(frame.opening.map(|opening| opening.name.to_vec()), name);
         prop_assert_eq!(frame.acknowledgement.is_some(), ranges.is_some());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use throughline_vi::reliable::{
-    Broken, Config, Ecn, EndpointConfig, Event, Handled, Level, Reason, ReceiveError,
+    Broken, Config, Ecn, EndpointConfig, Event, Handled, Level, Longer, Reason, ReceiveError,
     frame::{RESET, Reset, Route},
 };
 
@@ -91,6 +91,46 @@ fn who_has_no_buffers_is_waited_for_quietly() {
         received == 40
     });
     assert_eq!(received, 40);
+}
+
+#[test]
+fn who_has_no_memory_is_waited_for_quietly_and_soon_has_what_was_refused() {
+    const LENGTH: usize = 50_000;
+    let mut world = with_buffers(0, 0);
+    world.on_accept = Box::new(|server| {
+        server.lengthen_by(Box::new(|buffer, Longer { octets, untaken, next }| {
+            let found = next || untaken + octets <= 3 * LENGTH;
+            buffer.resize(if found { octets } else { buffer.len() }, 0);
+            found
+        }));
+        (0..20).for_each(|_| server.post_receive(vec![0; 10]).unwrap());
+    });
+    world.busy[SERVER] = 1.0;
+    let client = world.open(Level::Reception);
+    for n in 0..20 {
+        world.connection(CLIENT, client).post_send(message(1, n, LENGTH), None).unwrap();
+    }
+    let quiet = world.now + Duration::from_secs(100);
+    world.run_until(quiet, |_, side, _, _| assert_eq!(side, CLIENT));
+    let sent = world.sent[CLIENT];
+    world.run_until(quiet + Duration::from_secs(10), |_, side, _, _| assert_eq!(side, CLIENT));
+    assert!(world.sent[CLIENT] - sent < 200, "{} datagrams in ten seconds", world.sent[CLIENT] - sent);
+    world.busy[SERVER] = 0.0;
+    let (start, mut received) = (world.now, 0);
+    let mut take = |events: crate::world::Events| {
+        for (_, event) in events {
+            if let Event::Received(buffer, result) = event {
+                assert_eq!((result.unwrap().length, &buffer), (LENGTH, &message(1, received, LENGTH)));
+                received += 1;
+            }
+        }
+        received
+    };
+    assert_eq!(take(world.events(SERVER)), 3);
+    let done = world.run(|_, side, slot, event| side == SERVER && take(vec![(slot, event)]) == 20);
+    assert!(done, "{received}");
+    // The next probe would be later.
+    assert!(world.now - start < 100 * MS, "{:?}", world.now - start);
 }
 
 #[test]

@@ -58,6 +58,9 @@ pub struct World {
     buffer: Vec<u8>,
     /// Datagrams sent, by side.
     pub sent: [u64; 2],
+    /// How likely a side does not take its events, when something happened to it: it is busy.
+    pub busy: [f64; 2],
+    random: Random,
 }
 
 impl World {
@@ -82,6 +85,8 @@ impl World {
             order: 0,
             buffer: vec![0; 65_536],
             sent: [0; 2],
+            busy: [0.0; 2],
+            random: Random(seed ^ 3),
         }
     }
 
@@ -128,7 +133,7 @@ impl World {
     /// Lets the next thing happen; `None` if nothing will. Events are of the side that something happened to, before it
     /// sends anything.
     pub fn step(&mut self) -> Option<(Side, Events)> {
-        let at = self.next()?;
+        let Some(at) = self.next() else { return self.at_last() };
         assert!(at < Duration::from_secs(1_000_000), "time runs away");
         self.now = self.now.max(at);
         let side = if let Some(Reverse(next)) = self.on_the_way.peek()
@@ -142,7 +147,13 @@ impl World {
             self.ends[side].handle_timeout(self.now);
             side
         };
-        Some((side, self.events(side)))
+        let busy = self.random.chance(self.busy[side]);
+        Some((side, if busy { Events::new() } else { self.events(side) }))
+    }
+
+    /// The events of a side that was busy until nothing happened any more.
+    fn at_last(&mut self) -> Option<(Side, Events)> {
+        (0..2).map(|side| (side, self.events(side))).find(|(_, events)| !events.is_empty())
     }
 
     pub fn events(&mut self, side: Side) -> Events {

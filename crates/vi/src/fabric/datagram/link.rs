@@ -31,6 +31,8 @@ use throughline_demux::Slot;
 
 /// The longest message of an unreliable VI: it fits into a datagram.
 const MOST_UNRELIABLE: usize = 64_000;
+/// A message of more octets is long.
+const LONG: usize = 16 << 10;
 /// Receptions taken in for others until the VI gets its turn.
 const TURN: u32 = 64;
 
@@ -308,10 +310,15 @@ impl News {
         }
     }
 
+    /// Whether a long message has not been taken: others stay with the connection, which has memory for a few of them.
+    fn has_long(&self) -> bool {
+        self.arrived.back().is_some_and(|(_, result)| matches!(result, Ok(arrived) if arrived.length > LONG))
+    }
+
     /// Takes what happened on the connection.
     fn pump<W: Wire>(&mut self, state: &mut State<W>, up: &Up<W>) {
         let (now, plain) = (state.now, state.is_plain(up.slot));
-        while let Some(event) = state.endpoint.event_of(up.slot, now) {
+        while let Some(event) = state.endpoint.event_of(up.slot, now, !self.has_long()) {
             match event {
                 Event::Connected => self.answered = true,
                 Event::Sent(message, result) => {

@@ -236,7 +236,7 @@ impl<W: Wire> State<W> {
     /// Something happened to the connection for the remote DMA of this VI.
     pub(super) fn hear_remote(&mut self, slot: Slot, vi: Slot, sleepers: &Sleepers) {
         let now = self.now;
-        while let Some(event) = self.endpoint.event_of(slot, now) {
+        while let Some(event) = self.endpoint.event_of(slot, now, true) {
             let Some(member) = self.member(vi) else { continue };
             match event {
                 Event::Sent(message, Ok(())) => member.dma.spare.extend(message.own()),

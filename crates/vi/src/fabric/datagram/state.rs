@@ -133,7 +133,7 @@ impl<W: Wire> State<W> {
     /// A VI has made room for messages. If its peer may have to wait for that, it is told, even if nobody polls next.
     #[inline]
     pub(super) fn made_room(&mut self, slot: Slot) {
-        if self.kept && self.endpoint.peek(slot).is_some_and(Connection::credit_is_news) {
+        if self.kept && self.endpoint.peek(slot).is_some_and(Connection::has_news_of_room) {
             self.touch();
         }
     }
@@ -251,14 +251,14 @@ impl<W: Wire> State<W> {
                 }
                 Some(&Role::Remote(vi)) => self.hear_remote(slot, vi, sleepers),
                 Some(&Role::Servant(tag)) => self.serve(slot, tag),
-                Some(Role::Gone) | None => while self.endpoint.event_of(slot, self.now).is_some() {},
+                Some(Role::Gone) | None => while self.endpoint.event_of(slot, self.now, true).is_some() {},
             }
         }
     }
 
     /// Carries out what the peer of a VI of this tag wants of our memory.
     fn serve(&mut self, slot: Slot, tag: ProtectionTag) {
-        while let Some(event) = self.endpoint.event_of(slot, self.now) {
+        while let Some(event) = self.endpoint.event_of(slot, self.now, true) {
             let Some(connection) = self.endpoint.connection(slot) else { return };
             match event {
                 Event::Received(place, Ok(arrived)) => {

@@ -60,6 +60,21 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
     }
 
+    /// What has been refused is sent again. That does not mean congestion.
+    fn hear_room(&mut self, now: Duration) {
+        self.settle();
+        self.peer.refuses = false;
+        let Self { recovery, outbox, mtu, told_credit, known_credit, .. } = self;
+        recovery.heard();
+        recovery.find_refused(now, |packet, pieces| {
+            if packet.credit >= *told_credit {
+                *told_credit = *known_credit;
+            }
+            mtu.refused(packet.number);
+            pieces.for_each(|piece| outbox.send_again(*piece));
+        });
+    }
+
     /// A peer that has forgotten the connection says so whenever it is asked.
     fn hear_denial(&mut self, now: Duration) {
         let Doubt { denials, until, .. } =
@@ -87,6 +102,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let header = &frame.header;
         let Some((credit, completed)) = self.believable(header) else { return };
         self.peer.ack_delay = Duration::from_micros(8 * u64::from(header.promise));
+        self.peer.refuses = frame.refused || frame.has_room;
         if let Some(acknowledgement) = &frame.acknowledgement
             && self.hear_acknowledgement(now, acknowledgement, header.elicits).is_none()
         {
@@ -99,6 +115,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.outbox.set_credit(credit, first);
         self.outbox.set_completed(completed);
         self.outbox.drop_silent(self.level);
+        if frame.has_room {
+            self.hear_room(now);
+        }
         if header.elicits {
             self.handle_content(now, ecn, frame);
         } else if frame.unreliable && self.level == Level::Unreliable {
@@ -217,6 +236,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
     pub(super) fn find_lost(&mut self, now: Duration, probes: u32) {
         let (mtu, outbox, stats) = (&mut self.mtu, &mut self.outbox, &mut self.stats);
         let (told, known) = (&mut self.told_credit, self.known_credit);
+        // Then the network need not have lost it.
+        let refused = self.peer.refuses;
         let before = mtu.current();
         let Losses { congestion } = self.recovery.find_lost(now, |packet, mut pieces| {
             stats.lost += 1;
@@ -224,7 +245,10 @@ impl<S: Source, R: Sink> Connection<S, R> {
                 *told = known;
             }
             pieces.by_ref().for_each(|piece| outbox.send_again(*piece));
-            !mtu.lost(now, packet.number, packet.size)
+            if refused {
+                mtu.refused(packet.number);
+            }
+            !refused && !mtu.lost(now, packet.number, packet.size)
         });
         if let Some(sent) = congestion {
             self.congestion.lost(now, &Lost { sent, persistent: probes >= 3 });

@@ -56,7 +56,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             || self.ping_due
             || self.fills_frames
             || self.notice_due
-            || self.credit_is_news()
+            || self.has_news_of_room()
             || self.broken.is_some()
             || self.level == Level::Unreliable
     }
@@ -141,7 +141,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if open && has_messages {
             return Some(Purpose::Messages);
         }
-        if self.ping_due || self.credit_is_news() {
+        if self.ping_due || self.has_news_of_room() {
             return Some(Purpose::Ping);
         }
         // Who answers shows that he is where he says.
@@ -196,9 +196,21 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.mtu.wanted(now).filter(|length| usize::from(*length) <= room)
     }
 
-    /// Whether the peer may have to wait for credit that it could have: it knows of less than half.
+    /// Whether the peer may have to wait for room that there is.
     #[inline]
-    pub(crate) fn credit_is_news(&self) -> bool {
+    pub(crate) fn has_news_of_room(&self) -> bool {
+        self.credit_is_news() || self.room_is_news()
+    }
+
+    /// Whether there may be room for a message that was refused.
+    #[inline]
+    pub(in crate::reliable) fn room_is_news(&self) -> bool {
+        self.inbox.room_is_news() && self.broken.is_none()
+    }
+
+    /// Whether the peer knows of less than half of the credit that it could have.
+    #[inline]
+    fn credit_is_news(&self) -> bool {
         let (credit, completed) = (self.inbox.credit(), self.inbox.completed());
         let unknown = credit > self.told_credit;
         unknown && 2 * self.told_credit.saturating_sub(completed) < credit - completed && self.peer.heard
@@ -216,11 +228,17 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let number = header.number;
         let mut frame = FrameWriter::new(&mut buffer[..end], &header);
         self.received.acknowledge(now, &mut frame);
+        if self.inbox.has_refused() {
+            frame.refused();
+        }
         if self.route.from_opener && !self.peer.heard {
             frame.open(&Opening { level: self.level, name: self.name.octets() });
             self.cookie.into_iter().for_each(|cookie| frame.cookie(cookie));
         }
         if elicits {
+            if self.inbox.tell_room() {
+                frame.has_room();
+            }
             self.add_messages(&mut frame);
             if purpose == Purpose::Probe || self.waits_for_room() {
                 frame.at_once();

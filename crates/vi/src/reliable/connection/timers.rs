@@ -60,7 +60,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.probes_due = self.recovery.probe(now, octets, |piece| outbox.send_again(piece));
         self.notice_due = self.finishing.is_some();
         self.stats.probes += 1;
-        if self.recovery.probes() == LENGTH_SUSPECT {
+        if self.recovery.probes() == LENGTH_SUSPECT && !self.peer.refuses {
             self.mtu.fall_back(now);
             self.congestion.set_packet(self.mtu.current());
         }

@@ -1,6 +1,8 @@
 //! What an endpoint knows of a connection.
 
-use throughline_demux::Carried;
+use std::collections::VecDeque;
+
+use throughline_demux::{Carried, Slot};
 
 use crate::reliable::{Connection, Sink, Source};
 
@@ -24,6 +26,15 @@ impl<A, S: Source, R: Sink> Entry<A, S, R> {
     pub fn new(address: A, connection: Connection<S, R>) -> Self {
         let is_half_open = !connection.is_verified();
         Self { address, connection, is_sending: false, is_eventful: false, is_half_open }
+    }
+
+    /// Has the peer told that there may be room for what was refused.
+    #[inline]
+    pub fn announce_room(&mut self, slot: Slot, sending: &mut VecDeque<Slot>) {
+        if !self.is_sending && self.connection.room_is_news() {
+            self.is_sending = true;
+            sending.push_back(slot);
+        }
     }
 
     /// Whether nothing more will come of it.

@@ -124,6 +124,16 @@ impl<'a> FrameWriter<'a> {
         self.flags |= flag::AT_ONCE;
     }
 
+    /// There may be room for messages that were refused.
+    pub fn has_room(&mut self) {
+        self.flags |= flag::ROOM;
+    }
+
+    /// There was no memory for messages that came.
+    pub fn refused(&mut self) {
+        self.flags |= flag::REFUSED;
+    }
+
     /// Adds a segment of so many octets, which `fill` writes.
     pub fn segment(&mut self, header: &SegmentHeader, length: usize, fill: impl FnOnce(&mut [u8])) {
         let tag = if header.immediate.is_some() { tag::WITH_IMMEDIATE } else { tag::SEGMENT };
