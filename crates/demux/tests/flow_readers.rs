@@ -47,7 +47,7 @@ impl Record {
     }
 }
 
-const STAYING: u64 = if cfg!(miri) { 60 } else { 20_000 };
+const STAYING: u64 = if cfg!(miri) { 40 } else { 20_000 };
 const ROUNDS: u64 = if cfg!(miri) { 1 } else { 4 };
 
 /// Those that stay are always found, whole, and never older than before, while all around them come and go.
