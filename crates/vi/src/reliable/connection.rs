@@ -92,7 +92,7 @@ struct Peer {
     /// Whether its address is known to be its own.
     validated: bool,
     last_heard: Duration,
-    /// Whether it has refused what it had no memory for, and not said since that it may have room.
+    /// Whether it said that it has no memory for what it was sent.
     refuses: bool,
     ack_delay: Duration,
     marked: u32,

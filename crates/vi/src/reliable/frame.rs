@@ -25,8 +25,7 @@
 //!   64  to be acknowledged at once
 //!  128  cookie
 //!  256  retry
-//!  512  there may be room for messages that were refused: they may be sent again
-//! 1024  there was no memory for messages that came, and nothing has been said of room since
+//!  512  messages were refused for want of memory; a frame without that says that there may be room for them
 //!
 //! acknowledgement, if flagged:
 //! +-----------------------------------------------------------------------+
@@ -107,8 +106,7 @@ mod flag {
     pub const AT_ONCE: u16 = 64;
     pub const COOKIE: u16 = 128;
     pub const RETRY: u16 = 256;
-    pub const ROOM: u16 = 512;
-    pub const REFUSED: u16 = 1024;
+    pub const REFUSED: u16 = 512;
 }
 
 mod tag {
@@ -241,9 +239,7 @@ pub struct Frame<'a> {
     pub unreliable: bool,
     /// Whether the sender waits for the acknowledgement.
     pub at_once: bool,
-    /// Whether the sender may have room for messages that it refused.
-    pub has_room: bool,
-    /// Whether the sender has refused messages for want of memory, and not said since that it may have room.
+    /// Whether the sender has refused messages for want of memory, and nobody has made room since.
     pub refused: bool,
     segments: &'a [u8],
 }

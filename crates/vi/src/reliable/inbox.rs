@@ -127,7 +127,7 @@ impl<R: Sink> Inbox<R> {
         if incoming.message.is_none() {
             let longer = Longer { octets: segment.total as usize, untaken: self.longer, next: at == 0 };
             if !incoming.make_room(longer, lengthen) {
-                self.refused = true;
+                (self.refused, self.room_due) = (true, false);
                 return Placed::NoRoom;
             }
             self.begun += 1;
@@ -203,9 +203,9 @@ impl<R: Sink> Inbox<R> {
         self.room_due
     }
 
-    /// Whether the sender is to be told of room; from now on he is.
-    pub fn tell_room(&mut self) -> bool {
-        std::mem::take(&mut self.room_due)
+    /// The sender is told how things are.
+    pub fn told_room(&mut self) {
+        self.room_due = false;
     }
 
     fn count_complete(&mut self) {
@@ -439,7 +439,8 @@ mod tests {
         for number in [0, 1] {
             let (buffer, arrived) = inbox.take_complete().expect("complete");
             assert_eq!((buffer.as_slice(), arrived.immediate), (&long[..], Some(number)));
-            assert!(inbox.tell_room() == (number == 0) && !inbox.room_is_news(), "once");
+            assert_eq!(inbox.room_is_news(), number == 0, "once");
+            inbox.told_room();
         }
         assert_eq!(inbox.place(&part(2, 1000), &mut lengthen), Placed::Stored, "now the next one");
         let longer = Segment { total: 2001, ..part(3, 0) };

@@ -185,7 +185,9 @@ impl<R: Sink> LooseInbox<R> {
             if !lengthen(sink, longer) {
                 return false;
             }
-            self.current_longer = total;
+            if total <= sink.capacity() {
+                self.current_longer = total;
+            }
         }
         let too_long = total > sink.capacity();
         self.begin(message);

@@ -189,6 +189,7 @@ impl<S: Source> Outbox<S> {
         if piece.message < self.base {
             return;
         }
+        // What is left of a piece may begin behind the next one; then they are of one message.
         let order = |piece: &Piece| (piece.message, piece.start, piece.end);
         if self.again.back().is_none_or(|last| order(last) < order(&piece)) {
             self.again.push_back(piece);

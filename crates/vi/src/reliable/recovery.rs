@@ -61,6 +61,15 @@ enum State {
     Arrived,
 }
 
+impl Packet {
+    /// It is no more among those under way, of which there are so many octets and so many.
+    fn is_lost(&mut self, octets: &mut u64, count: &mut usize) {
+        self.state = State::Lost;
+        *octets -= u64::from(self.size);
+        *count -= 1;
+    }
+}
+
 /// The pieces of a packet.
 pub type Pieces<'a> = vec_deque::Iter<'a, Piece>;
 
@@ -269,9 +278,7 @@ impl Recovery {
                 self.loss_at = Some(self.loss_at.map_or(late_at, |at| at.min(late_at)));
                 continue;
             }
-            packet.state = State::Lost;
-            self.octets -= u64::from(packet.size);
-            self.count -= 1;
+            packet.is_lost(&mut self.octets, &mut self.count);
             if lost(packet, pieces_of(&self.pieces, self.first_piece, packet)) {
                 losses.congestion = losses.congestion.max(Some(packet.sent));
             }
@@ -286,9 +293,7 @@ impl Recovery {
         let delay = self.lateness();
         let waiting = |packet: &&mut Packet| packet.state == State::UnderWay && packet.sent + delay <= now;
         for packet in self.packets.iter_mut().filter(waiting) {
-            packet.state = State::Lost;
-            self.octets -= u64::from(packet.size);
-            self.count -= 1;
+            packet.is_lost(&mut self.octets, &mut self.count);
             refused(packet, pieces_of(&self.pieces, self.first_piece, packet));
         }
     }

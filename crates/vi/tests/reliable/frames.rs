@@ -111,7 +111,7 @@ proptest! {
         name in option::of(vec(any::<u8>(), 0..=MAX_NAME)),
         segments in vec(segment(), 0..8),
         padding in 0usize..100,
-        [at_once, has_room, refused] in any::<[bool; 3]>(),
+        [at_once, refused] in any::<[bool; 2]>(),
         cookie in any::<u64>(),
     ) {
         let mut header = header;
@@ -134,9 +134,6 @@ proptest! {
         if at_once {
             writer.at_once();
         }
-        if has_room {
-            writer.has_room();
-        }
         if refused {
             writer.refused();
         }
@@ -147,7 +144,7 @@ proptest! {
 
         let Ok(Datagram::Frame(frame)) = Datagram::parse(&buffer[..length]) else { panic!("not read again") };
         prop_assert_eq!(frame.header, header);
-        prop_assert_eq!([frame.at_once, frame.has_room, frame.refused], [at_once, has_room, refused]);
+        prop_assert_eq!([frame.at_once, frame.refused], [at_once, refused]);
         prop_assert_eq!(frame.cookie, name.as_ref().map(|_| cookie));
         prop_assert_eq!(frame.opening.map(|opening| opening.name.to_vec()), name);
         prop_assert_eq!(frame.acknowledgement.is_some(), ranges.is_some());

@@ -95,6 +95,16 @@ fn who_has_no_buffers_is_waited_for_quietly() {
 
 #[test]
 fn who_has_no_memory_is_waited_for_quietly_and_soon_has_what_was_refused() {
+    refuse_and_take(false);
+}
+
+#[test]
+fn that_there_is_room_again_shows_in_any_frame() {
+    refuse_and_take(true);
+}
+
+/// A peer takes no message for long, and then all. If the frame that tells of room is `lost`, a short message follows.
+fn refuse_and_take(lost: bool) {
     const LENGTH: usize = 50_000;
     let mut world = with_buffers(0, 0);
     world.on_accept = Box::new(|server| {
@@ -107,6 +117,7 @@ fn who_has_no_memory_is_waited_for_quietly_and_soon_has_what_was_refused() {
     });
     world.busy[SERVER] = 1.0;
     let client = world.open(Level::Reception);
+    world.connection(CLIENT, client).post_receive(vec![0; 10]).unwrap();
     for n in 0..20 {
         world.connection(CLIENT, client).post_send(message(1, n, LENGTH), None).unwrap();
     }
@@ -127,10 +138,23 @@ fn who_has_no_memory_is_waited_for_quietly_and_soon_has_what_was_refused() {
         received
     };
     assert_eq!(take(world.events(SERVER)), 3);
-    let done = world.run(|_, side, slot, event| side == SERVER && take(vec![(slot, event)]) == 20);
+    if lost {
+        world.links[SERVER].conditions.loss = 1.0;
+        world.flush(SERVER);
+        world.links[SERVER].conditions.loss = 0.0;
+        let server = world.accepted[0];
+        world.connection(SERVER, server).post_send(b"short".to_vec(), None).unwrap();
+    }
+    let mut first = None;
+    let done = world.run(|world, side, slot, event| {
+        let taken = if side == SERVER { take(vec![(slot, event)]) } else { 0 };
+        first = first.or((taken > 3).then_some(world.now - start));
+        taken == 20
+    });
     assert!(done, "{received}");
     // The next probe would be later.
-    assert!(world.now - start < 100 * MS, "{:?}", world.now - start);
+    assert!(first.is_some_and(|first| first < 40 * MS), "{first:?}");
+    assert!(lost || world.now - start < 100 * MS, "{:?}", world.now - start);
 }
 
 #[test]

@@ -31,8 +31,6 @@ use throughline_demux::Slot;
 
 /// The longest message of an unreliable VI: it fits into a datagram.
 const MOST_UNRELIABLE: usize = 64_000;
-/// A message of more octets is long.
-const LONG: usize = 16 << 10;
 /// Receptions taken in for others until the VI gets its turn.
 const TURN: u32 = 64;
 
@@ -64,6 +62,8 @@ struct News {
     unused: VecDeque<ReceiveDescriptor>,
     answered: bool,
     broken: Option<Broken>,
+    /// Messages of more octets are longer than the VI's own buffers.
+    long: u32,
 }
 
 struct Up<W: Wire> {
@@ -102,7 +102,7 @@ impl<D: Door> DatagramLink<D> {
             taken: 0,
             hold: Hold::default(),
             looked: false,
-            news: News::with_room(depth),
+            news: News::new(depth, attributes.receive_buffer_size),
         }
     }
 
@@ -195,7 +195,7 @@ impl<D: Door> DatagramLink<D> {
     fn forget(&mut self, posted: &mut Posted) {
         self.end(CompletionError::Disconnected, posted);
         self.up = None;
-        (self.taken, self.news) = (0, News::with_room(self.config.max_sends));
+        (self.taken, self.news) = (0, News::new(self.config.max_sends, self.news.long));
     }
 
     /// Takes in what has arrived until there is something for this VI.
@@ -268,8 +268,9 @@ impl<D: Door> DatagramLink<D> {
 }
 
 impl News {
-    fn with_room(depth: usize) -> Self {
+    fn new(depth: usize, long: u32) -> Self {
         Self {
+            long,
             sent: VecDeque::with_capacity(depth),
             arrived: VecDeque::with_capacity(depth),
             ..Self::default()
@@ -312,7 +313,9 @@ impl News {
 
     /// Whether a long message has not been taken: others stay with the connection, which has memory for a few of them.
     fn has_long(&self) -> bool {
-        self.arrived.back().is_some_and(|(_, result)| matches!(result, Ok(arrived) if arrived.length > LONG))
+        self.arrived
+            .back()
+            .is_some_and(|(_, result)| matches!(result, Ok(arrived) if arrived.length > self.long as usize))
     }
 
     /// Takes what happened on the connection.

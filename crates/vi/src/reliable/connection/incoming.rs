@@ -9,7 +9,8 @@ use crate::reliable::{
     expand,
     frame::{AckHeader, Acknowledgement, Datagram, Frame, Header, Reset, Retry},
     inbox::Placed,
-    recovery::Losses,
+    outbox::Outbox,
+    recovery::{Losses, Packet, Pieces},
 };
 
 impl<S: Source, R: Sink> Connection<S, R> {
@@ -67,11 +68,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let Self { recovery, outbox, mtu, told_credit, known_credit, .. } = self;
         recovery.heard();
         recovery.find_refused(now, |packet, pieces| {
-            if packet.credit >= *told_credit {
-                *told_credit = *known_credit;
-            }
             mtu.refused(packet.number);
-            pieces.for_each(|piece| outbox.send_again(*piece));
+            send_again(packet, pieces, outbox, told_credit, *known_credit);
         });
     }
 
@@ -102,7 +100,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let header = &frame.header;
         let Some((credit, completed)) = self.believable(header) else { return };
         self.peer.ack_delay = Duration::from_micros(8 * u64::from(header.promise));
-        self.peer.refuses = frame.refused || frame.has_room;
+        let had_refused = self.peer.refuses;
+        self.peer.refuses |= frame.refused;
         if let Some(acknowledgement) = &frame.acknowledgement
             && self.hear_acknowledgement(now, acknowledgement, header.elicits).is_none()
         {
@@ -115,7 +114,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.outbox.set_credit(credit, first);
         self.outbox.set_completed(completed);
         self.outbox.drop_silent(self.level);
-        if frame.has_room {
+        if had_refused && !frame.refused {
             self.hear_room(now);
         }
         if header.elicits {
@@ -239,12 +238,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         // Then the network need not have lost it.
         let refused = self.peer.refuses;
         let before = mtu.current();
-        let Losses { congestion } = self.recovery.find_lost(now, |packet, mut pieces| {
+        let Losses { congestion } = self.recovery.find_lost(now, |packet, pieces| {
             stats.lost += 1;
-            if packet.credit >= *told {
-                *told = known;
-            }
-            pieces.by_ref().for_each(|piece| outbox.send_again(*piece));
+            send_again(packet, pieces, outbox, told, known);
             if refused {
                 mtu.refused(packet.number);
             }
@@ -257,6 +253,21 @@ impl<S: Source, R: Sink> Connection<S, R> {
             self.congestion.set_packet(self.mtu.current());
         }
     }
+}
+
+/// Has the content of a packet that did not arrive sent again: messages, and the credit that it told the peer of, if it was the
+/// last to do so; `known` is what others told it.
+fn send_again<S: Source>(
+    packet: &Packet,
+    pieces: Pieces<'_>,
+    outbox: &mut Outbox<S>,
+    told: &mut u64,
+    known: u64,
+) {
+    if packet.credit >= *told {
+        *told = known;
+    }
+    pieces.for_each(|piece| outbox.send_again(*piece));
 }
 
 /// How many more marks there are than before, counted in 31 bits. Counts of old frames, which are less, change nothing.

@@ -236,9 +236,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             self.cookie.into_iter().for_each(|cookie| frame.cookie(cookie));
         }
         if elicits {
-            if self.inbox.tell_room() {
-                frame.has_room();
-            }
+            self.inbox.told_room();
             self.add_messages(&mut frame);
             if purpose == Purpose::Probe || self.waits_for_room() {
                 frame.at_once();

@@ -16,6 +16,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             && self.doubt.is_none()
             && self.finishing.is_none()
             && self.ends_after.is_none()
+            && !self.peer.refuses
             && self.level != Level::Unreliable
     }
 
@@ -83,6 +84,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let acknowledgement = self.received.lone(now)?;
         let free = self.is_calm()
             && self.outbox.is_free()
+            && !self.inbox.has_refused()
             && self.probes_due == 0
             && !self.config.pacing
             && octets.len() <= MAX_SHORT

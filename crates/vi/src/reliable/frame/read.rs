@@ -18,7 +18,6 @@ const KNOWN: u16 = flag::FROM_OPENER
     | flag::UNRELIABLE
     | flag::AT_ONCE
     | flag::COOKIE
-    | flag::ROOM
     | flag::REFUSED;
 
 impl<'a> Datagram<'a> {
@@ -80,7 +79,7 @@ fn last_line(rest: &[u8]) -> Result<&[u8; RESET - START], FrameError> {
 #[inline]
 fn frame(rest: &[u8], flags: u16, route: Route) -> Result<Frame<'_>, FrameError> {
     let (unreliable, at_once) = (flags & flag::UNRELIABLE != 0, flags & flag::AT_ONCE != 0);
-    let (has_room, refused) = (flags & flag::ROOM != 0, flags & flag::REFUSED != 0);
+    let refused = flags & flag::REFUSED != 0;
     let (fixed, rest) = rest.split_first_chunk::<{ HEADER - START }>().ok_or(FrameError::Truncated)?;
     let mut reader = Reader(rest);
     let header = Header {
@@ -106,12 +105,11 @@ fn frame(rest: &[u8], flags: u16, route: Route) -> Result<Frame<'_>, FrameError>
     while segment(&mut check)?.is_some() {}
     // A segment that nobody acknowledges is lost without anyone noticing.
     let segments = reader.0;
-    let frame =
-        Frame { header, acknowledgement, opening, cookie, unreliable, at_once, has_room, refused, segments };
+    let frame = Frame { header, acknowledgement, opening, cookie, unreliable, at_once, refused, segments };
     let lost = !header.elicits && !unreliable && frame.segments().next().is_some();
     let strange = frame.opening.is_some() && !route.from_opener
         || unreliable && header.elicits
-        || (at_once || has_room) && !header.elicits
+        || at_once && !header.elicits
         || cookie.is_some() && frame.opening.is_none();
     if lost || strange { Err(FrameError::Malformed) } else { Ok(frame) }
 }

@@ -124,12 +124,7 @@ impl<'a> FrameWriter<'a> {
         self.flags |= flag::AT_ONCE;
     }
 
-    /// There may be room for messages that were refused.
-    pub fn has_room(&mut self) {
-        self.flags |= flag::ROOM;
-    }
-
-    /// There was no memory for messages that came.
+    /// There is no memory for messages that came.
     pub fn refused(&mut self) {
         self.flags |= flag::REFUSED;
     }
