@@ -155,7 +155,7 @@ miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p thro
 miri_vi() { miri "-Zmiri-disable-weak-memory-emulation" -p throughline-vi --lib "$@" -- memory:: exclusive:: shm::ring shm::hello; }
 
 # Vectors that are filled with what was not at hand.
-miri_tail() { miri "" -p throughline-cdr --test tail "$@"; }
+miri_tail() { miri "" -p throughline-cdr --test tail --test in_out "$@"; }
 
 # The manipulation of data, messages, and the ring that is shared with the kernel, which a test plays.
 miri_stack() { miri "" -p throughline-stack --lib "$@" -- manipulate:: message:: device::packet::ring; }

@@ -48,6 +48,28 @@ impl<'b> Output<'b> {
         }
     }
 
+    /// The memory, up to its end, if it is some and has all that was written.
+    #[inline]
+    pub(crate) fn into_memory(self) -> Option<&'b mut [u8]> {
+        match self.0 {
+            Target::Memory { memory, overflow, .. } if overflow.is_empty() => Some(memory),
+            _ => None,
+        }
+    }
+
+    /// What lies in the memory from `start`, the end of what was written, up to `end` counts as written.
+    #[inline]
+    pub(crate) fn keep(&mut self, start: usize, end: usize) {
+        match &mut self.0 {
+            Target::Memory { memory, used, overflow }
+                if overflow.is_empty() && **used == start && (start..=memory.len()).contains(&end) =>
+            {
+                **used = end;
+            }
+            _ => panic!("what is kept lies behind what was written"),
+        }
+    }
+
     /// How many octets there are.
     #[inline]
     pub fn len(&self) -> usize {

@@ -17,8 +17,15 @@ pub trait Primitive: Copy + Encode + for<'a> Decode<'a> + sealed::Sealed + 'stat
     fn write_many(items: &[Self], w: &mut Writer<'_>) -> Result<(), EncodeError>;
 }
 
+/// A number of any kind, or an octet: any octets are a value.
+pub trait Number: Primitive + sealed::Plain {
+    /// Reads as many elements as there are, in place of them. After an error they may be any.
+    fn read_into(r: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError>;
+}
+
 mod sealed {
     pub trait Sealed {}
+    pub trait Plain: bytemuck::Pod {}
 }
 
 macro_rules! number {
@@ -74,9 +81,7 @@ macro_rules! number {
                 #[inline]
                 fn decode_array<const N: usize>(r: &mut Reader<'a>) -> Result<[Self; N], DecodeError> {
                     let mut items = [Self::default(); N];
-                    let octets = r.read_block(N, size_of::<Self>())?;
-                    bytemuck::cast_slice_mut(&mut items).copy_from_slice(octets);
-                    swap_all(&mut items, r.order().is_foreign());
+                    fill(&mut items, r.read_block(N, size_of::<Self>())?, r.order().is_foreign());
                     Ok(items)
                 }
             }
@@ -100,6 +105,21 @@ macro_rules! number {
                 fn write_many(items: &[Self], w: &mut Writer<'_>) -> Result<(), EncodeError> {
                     if let Some(octets) = w.write_block(bytemuck::cast_slice(items), size_of::<Self>()) {
                         swap_in_place::<Self>(octets);
+                    }
+                    Ok(())
+                }
+            }
+
+            impl sealed::Plain for $type {}
+
+            impl Number for $type {
+                #[inline]
+                fn read_into(r: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError> {
+                    let foreign = r.order().is_foreign();
+                    if r.copy_block_over(items)? {
+                        swap_all(items, foreign);
+                    } else {
+                        fill(items, r.read_block(items.len(), size_of::<Self>())?, foreign);
                     }
                     Ok(())
                 }
@@ -138,6 +158,13 @@ fn swap_all<T: Swap>(items: &mut [T], foreign: bool) {
     if foreign {
         items.iter_mut().for_each(|item| *item = item.swapped());
     }
+}
+
+/// Makes these the values whose octets these are, as many.
+#[inline]
+fn fill<T: Swap>(items: &mut [T], octets: &[u8], foreign: bool) {
+    bytemuck::cast_slice_mut(items).copy_from_slice(octets);
+    swap_all(items, foreign);
 }
 
 /// Swaps the values whose octets these are, wherever they lie.

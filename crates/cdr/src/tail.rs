@@ -21,12 +21,22 @@ pub trait Tail {
     /// If the message ends before that. The caller has looked at its [length](Self::message_len).
     fn copy<'i>(&self, offset: usize, into: &'i mut [MaybeUninit<u8>]) -> &'i mut [u8];
 
+    /// As [`copy`](Self::copy), into memory that has values already.
+    fn copy_over(&self, offset: usize, into: &mut [u8]);
+
     /// The whole message, of which those before `from` may be any octets: nobody will look at them, but for those the reader
     /// had from the beginning, which are as they were. Later calls return the same, whatever they ask for.
     fn all(&self, from: usize) -> &[u8];
 
     /// Whether somebody asked for [all](Self::all) others. Then nothing is copied any more, lest it differ from what he saw.
     fn has_all(&self) -> bool;
+}
+
+/// Octets of a message to be copied from its tail.
+struct Distant<'a> {
+    tail: &'a dyn Tail,
+    start: usize,
+    end: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -45,6 +55,36 @@ impl<'a> Reader<'a> {
         true
     }
 
+    /// Where the octets of `count` values are in the message, if they are not all at hand and can be copied.
+    #[inline]
+    fn distant<T>(&mut self, count: usize) -> Result<Option<Distant<'a>>, DecodeError> {
+        let Some(tail) = self.tail else { return Ok(None) };
+        if tail.has_all() {
+            self.fetch();
+            return Ok(None);
+        }
+        let start = self.position.next_multiple_of(size_of::<T>());
+        let truncated = || DecodeError::truncated(start);
+        let end =
+            count.checked_mul(size_of::<T>()).and_then(|len| start.checked_add(len)).ok_or_else(truncated)?;
+        if count == 0 || end <= self.octets.len() {
+            return Ok(None);
+        }
+        if end > tail.message_len() {
+            return Err(truncated());
+        }
+        Ok(Some(Distant { tail, start, end }))
+    }
+
+    /// Makes these elements those that are copied there, if their octets are not all at hand. False if they are.
+    #[inline]
+    pub(crate) fn copy_block_over<T: bytemuck::Pod>(&mut self, items: &mut [T]) -> Result<bool, DecodeError> {
+        let Some(Distant { tail, start, end }) = self.distant::<T>(items.len())? else { return Ok(false) };
+        tail.copy_over(start, bytemuck::cast_slice_mut(items));
+        self.position = end;
+        Ok(true)
+    }
+
     /// Makes the last elements of `items`, from `first` on, `count` values that are copied there, if their octets are not all at
     /// hand. False if they are.
     pub(crate) fn copy_block<T: bytemuck::Pod>(
@@ -53,21 +93,7 @@ impl<'a> Reader<'a> {
         first: usize,
         count: usize,
     ) -> Result<bool, DecodeError> {
-        let Some(tail) = self.tail else { return Ok(false) };
-        if tail.has_all() {
-            self.fetch();
-            return Ok(false);
-        }
-        let start = self.position.next_multiple_of(size_of::<T>());
-        let truncated = || DecodeError::truncated(start);
-        let end =
-            count.checked_mul(size_of::<T>()).and_then(|len| start.checked_add(len)).ok_or_else(truncated)?;
-        if count == 0 || end <= self.octets.len() {
-            return Ok(false);
-        }
-        if end > tail.message_len() {
-            return Err(truncated());
-        }
+        let Some(Distant { tail, start, end }) = self.distant::<T>(count)? else { return Ok(false) };
         items.truncate(first);
         items.reserve(count);
         // SAFETY: `count` elements were reserved; they, and so their octets, may be uninitialised.

@@ -69,6 +69,12 @@ impl<'b> Writer<'b> {
         self.large = Some(large);
     }
 
+    /// As [`Output::keep`].
+    #[inline]
+    pub(crate) fn keep(&mut self, start: usize, end: usize) {
+        self.buffer.keep(start, end);
+    }
+
     /// Where the next octet goes, as an index into the buffer.
     #[inline]
     pub fn position(&self) -> usize {

@@ -1,61 +1,11 @@
 //! Readers that have the first octets of a message only.
 
-use std::cell::{Cell, OnceCell};
+mod common;
+
 use std::mem::MaybeUninit;
 
+use common::Remote;
 use throughline_cdr::{ByteOrder, Decode, DecodeError, Encode, EncodeError, Output, Reader, Tail, Writer};
-
-/// A message whose octets are counted when they are copied, and are no good before they were.
-struct Remote {
-    message: Vec<u8>,
-    head: usize,
-    all: OnceCell<Vec<u8>>,
-    copied: Cell<usize>,
-}
-
-impl Remote {
-    fn new(message: &[u8], head: usize) -> Self {
-        Self { message: message.to_vec(), head, all: OnceCell::new(), copied: Cell::new(0) }
-    }
-
-    fn reader(&self, order: ByteOrder) -> Reader<'_> {
-        Reader::new(&self.message[..self.head], order).with_tail(self)
-    }
-}
-
-impl Tail for Remote {
-    fn message_len(&self) -> usize {
-        self.message.len()
-    }
-
-    fn copy<'i>(&self, offset: usize, into: &'i mut [MaybeUninit<u8>]) -> &'i mut [u8] {
-        self.copied.set(self.copied.get() + into.len());
-        fill(into, &self.message[offset..][..into.len()])
-    }
-
-    fn has_all(&self) -> bool {
-        self.all.get().is_some()
-    }
-
-    fn all(&self, from: usize) -> &[u8] {
-        self.all.get_or_init(|| {
-            let mut all = vec![0xEE; self.message.len()];
-            all[..self.head].copy_from_slice(&self.message[..self.head]);
-            let from = from.max(self.head);
-            all[from..].copy_from_slice(&self.message[from..]);
-            self.copied.set(self.copied.get() + all.len() - from);
-            all
-        })
-    }
-}
-
-fn fill<'i>(into: &'i mut [MaybeUninit<u8>], octets: &[u8]) -> &'i mut [u8] {
-    for (place, octet) in into.iter_mut().zip(octets) {
-        place.write(*octet);
-    }
-    // SAFETY: all of them were written, since there are as many.
-    unsafe { std::slice::from_raw_parts_mut(into.as_mut_ptr().cast(), octets.len()) }
-}
 
 /// Miri is slow.
 const LENGTHS: usize = if cfg!(miri) { 4 } else { 5 };
@@ -143,10 +93,10 @@ fn a_long_sequence_is_copied_once() {
     let remote = Remote::new(&message, 100);
     let mut reader = remote.reader(ByteOrder::NATIVE);
     assert_eq!(Vec::<u32>::decode(&mut reader), Ok(words));
-    assert_eq!(remote.copied.get(), 8000);
+    assert_eq!(remote.copied(), 8000);
     assert_eq!(reader.remaining(), 4);
     assert_eq!(reader.read_u32(), Ok(7));
-    assert_eq!(remote.copied.get(), 8004);
+    assert_eq!(remote.copied(), 8004);
 }
 
 #[test]
@@ -156,7 +106,7 @@ fn a_length_that_the_message_cannot_hold_allocates_nothing() {
     let remote = Remote::new(&message, 8);
     let refused = Vec::<u32>::decode(&mut remote.reader(ByteOrder::NATIVE));
     assert!(matches!(refused, Err(DecodeError::LengthTooLarge { length: 1_000_000, .. })), "{refused:?}");
-    assert_eq!(remote.copied.get(), 0);
+    assert_eq!(remote.copied(), 0);
 }
 
 #[test]
@@ -185,9 +135,9 @@ fn what_was_looked_at_is_not_copied_anew() {
     let remote = Remote::new(&message, 20);
     let mut reader = remote.reader(ByteOrder::NATIVE);
     assert_eq!(reader.rest(), message);
-    let copied = remote.copied.get();
+    let copied = remote.copied();
     assert_eq!(read(&mut reader), Ok(values(30)));
-    assert_eq!(remote.copied.get(), copied);
+    assert_eq!(remote.copied(), copied);
 }
 
 #[test]
@@ -202,6 +152,7 @@ fn a_tail_that_fills_something_else_is_found_out() {
         fn copy<'i>(&self, _: usize, _: &'i mut [MaybeUninit<u8>]) -> &'i mut [u8] {
             Box::leak(Box::new([0; 40]))
         }
+        fn copy_over(&self, _: usize, _: &mut [u8]) {}
         fn has_all(&self) -> bool {
             false
         }

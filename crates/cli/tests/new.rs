@@ -12,10 +12,12 @@ const IDL: &str = r#"
 #include "base.idl"
 module Shop {
   exception SoldOut { string what; };
+  typedef sequence<long> Prices;
   struct Item { string name; long price; };
   interface Till : Base::Named {
     attribute boolean open;
     long sell(in Item what, inout long stock, out string receipt) raises (SoldOut);
+    void mark_down(inout Prices all);
     oneway void ring(in string who);
     Till other(in Till mine);
   };

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use common::{served, wait};
 use throughline::rt::{ObjectRef, SystemException, TypedReference};
-use throughline::{Address, Kind, Orb, Strategy};
+use throughline::{Address, InOut, Kind, Orb, Strategy};
 use throughline_idl_tests::bank::bank::{
-    ACCOUNT, Account, AccountRef, AccountSkeleton, AccountWithdrawError, InsufficientFunds, Numbers, SAVINGS,
-    Savings, SavingsRef, SavingsSkeleton,
+    ACCOUNT, Account, AccountRef, AccountSkeleton, AccountWithdrawError, InsufficientFunds, SAVINGS, Savings,
+    SavingsRef, SavingsSkeleton,
 };
 
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Account for Book {
         self.touched.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn move_data(&self, data: &mut Numbers) -> Result<i32, SystemException> {
+    fn move_data(&self, data: &mut InOut<'_, u32>) -> Result<i32, SystemException> {
         data.reverse();
         Ok(data.len() as i32)
     }

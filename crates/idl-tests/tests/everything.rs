@@ -1,4 +1,4 @@
-//! Every type as an `in`, `inout` and `out` parameter and as a result, within a process and over TCP.
+//! Every type as an `in`, `inout` and `out` parameter and as a result, within a process, over TCP and by shared memory.
 
 mod common;
 
@@ -6,8 +6,8 @@ use std::fmt::Debug;
 
 use common::{served, wait};
 use throughline::rt::{
-    BoundedString, BoundedVec, BoundedWString, LongDouble, ObjectRef, SystemException, TypedReference, WChar,
-    WString,
+    BoundedString, BoundedVec, BoundedWString, InOut, LongDouble, ObjectRef, SystemException, TypedReference,
+    WChar, WString,
 };
 use throughline_idl_tests::types::types::*;
 
@@ -34,10 +34,13 @@ impl Everything for Turner {
         turn_string: &str, String;
         turn_wide_string: &WString, WString;
         turn_tag: &Tag, Tag;
-        turn_octets: &[u8], Octets;
         turn_list: &[String], Strings;
         turn_matrix: &Matrix, Matrix;
         turn_things: &[Option<ThingRef>], Things;
+    }
+
+    fn turn_octets(&self, a: &[u8], b: &mut InOut<'_, u8>) -> Result<(Octets, Octets), SystemException> {
+        turn(a, b.to_mut())
     }
 
     fn colours(&self, a: Colour, b: &mut Colour) -> Result<(Colour, Colour), SystemException> {

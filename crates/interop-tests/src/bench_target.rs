@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use throughline::SystemException;
+use throughline::{InOut, SystemException};
 
-use crate::bench::{Target, Words};
+use crate::bench::Target;
 
 /// Counts what is posted.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl Target for Bench {
         Ok(n)
     }
 
-    fn move_data(&self, _data: &mut Words) -> Result<(), SystemException> {
+    fn move_data(&self, _data: &mut InOut<'_, u32>) -> Result<(), SystemException> {
         Ok(())
     }
 

@@ -46,7 +46,8 @@
 //!
 //! A parameter `in sequence<octet>`, or of numbers, is a slice of the message as it was received. By shared memory that is a copy
 //! which the caller cannot change; among processes that trust each other, long ones can be read in the caller's memory instead:
-//! see [`OrbConfig::trusted_peers`].
+//! see [`OrbConfig::trusted_peers`]. A parameter `inout` of numbers is an [`InOut`]: a slice, too, which by shared memory and UDP lies
+//! in the answer already when the servant changes it, if the operation returns nothing before it.
 //!
 //! Over UDP messages are neither lost nor doubled, and an object that has another address, too, is called there while UDP does
 //! not get through. There is no encryption and no authentication, as with IIOP: listen where only friends are.
@@ -126,7 +127,7 @@ pub use object_table::ActiveObject;
 pub use orb::{Orb, OrbConfig, OrbError};
 pub use priority::{Priority, PriorityCounts, PriorityLimits};
 pub use reference::{ObjectRef, TypedReference};
-pub use throughline_cdr::{BoundedString, BoundedVec, BoundedWString, LongDouble, WChar, WString};
+pub use throughline_cdr::{BoundedString, BoundedVec, BoundedWString, InOut, LongDouble, WChar, WString};
 pub use throughline_demux::shared::Strategy;
 pub use throughline_giop::{Ior, Version};
 pub use throughline_vi::{Faults, LocalNetwork, TrustedPeers};

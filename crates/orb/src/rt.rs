@@ -1,8 +1,8 @@
 //! What code generated from IDL refers to. Applications use the same items through the crate root.
 
 pub use throughline_cdr::{
-    BoundedString, BoundedVec, BoundedWString, Decode, DecodeError, Encode, EncodeError, LongDouble, Nilable,
-    Reader, WChar, WString, Writer,
+    BoundedString, BoundedVec, BoundedWString, Decode, DecodeError, Encode, EncodeError, InOut, LongDouble,
+    Nilable, Reader, WChar, WString, Writer,
 };
 pub use throughline_demux::NameTable;
 

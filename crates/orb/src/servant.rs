@@ -1,6 +1,6 @@
 //! The meeting point of the object adapter and generated skeletons: one call, seen from the server.
 
-use throughline_cdr::{ByteOrder, CodeSets, Encode, EncodeError, Output, Reader, Writer};
+use throughline_cdr::{ByteOrder, CodeSets, Encode, EncodeError, Output, Reader, ReplyPlace, Writer};
 use throughline_giop::{Open, finish_with};
 
 use crate::exception::{Completion, SystemException, UserException};
@@ -110,6 +110,13 @@ impl<'a> ServerCall<'a> {
     #[inline]
     pub fn arguments(&mut self) -> &mut Reader<'a> {
         &mut self.arguments
+    }
+
+    /// The [arguments](Self::arguments), and where the first result goes.
+    #[inline]
+    pub fn arguments_and_place(&mut self) -> (&mut Reader<'a>, ReplyPlace<'_>) {
+        self.out.truncate(self.body);
+        (&mut self.arguments, ReplyPlace::new(self.out.reborrow(), self.base))
     }
 
     /// Writes the results: return value first, then inout and out parameters in the order of the IDL.

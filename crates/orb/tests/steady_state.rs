@@ -101,7 +101,8 @@ fn keep_full<C>(pending: &mut VecDeque<C>, begin: impl Fn() -> C, wait: impl Fn(
     pending.drain(..).for_each(wait);
 }
 
-/// Arguments that the servant takes as a slice are read where they were received, or where the client has them.
+/// Arguments that the servant takes as a slice are read where they were received, or where the client has them; those that it
+/// changes are in the reply meanwhile.
 fn long_arguments(octets: usize, trusted_peers: Option<TrustedPeers>) {
     let config = || OrbConfig { trusted_peers, ..OrbConfig::default() };
     let server = Orb::start(OrbConfig { listen: vec![Address::Shm(String::new())], ..config() }).unwrap();
@@ -111,6 +112,10 @@ fn long_arguments(octets: usize, trusted_peers: Option<TrustedPeers>) {
     let call = || assert_eq!(echo.sum(0, &data).unwrap().0, 7 * data.len() as u64);
     let what = format!("200 calls with {octets} octets, trusted: {}", trusted_peers.is_some());
     assert_steady(&what, 20, || (0..200).for_each(|_| call()));
+    let mut moved = data.clone();
+    let there_and_back = || (0..200).for_each(|_| echo.move_data(&mut moved).unwrap());
+    assert_steady(&format!("{what}, and back"), 20, there_and_back);
+    assert!(moved == data);
     server.shutdown(Duration::from_secs(2));
 }
 

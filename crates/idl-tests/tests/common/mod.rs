@@ -8,16 +8,18 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use throughline::rt::{TypedReference, TypedSkeleton};
-use throughline::{Address, Orb};
+use throughline::{Address, Orb, OrbConfig};
 
-/// Serves an object and gives `test` two references to it: one of the same process, one through TCP.
+/// Serves an object and gives `test` three references to it: one of the same process, one through TCP, one through shared memory.
 pub fn served<S: TypedSkeleton>(skeleton: S, test: impl Fn(&Orb, &S::Reference)) {
-    let server = Orb::listening_at(&[Address::tcp("127.0.0.1", 0)]).unwrap();
-    let client = Orb::client().unwrap();
+    let server = Orb::listening_at(&[Address::tcp("127.0.0.1", 0), Address::Shm(String::new())]).unwrap();
     let own = server.root().activate(skeleton).unwrap();
     test(&server, &own);
-    test(&client, &elsewhere(&client, &own));
-    client.shutdown(Duration::ZERO);
+    for native in [false, true] {
+        let client = Orb::start(OrbConfig { native, ..OrbConfig::default() }).unwrap();
+        test(&client, &elsewhere(&client, &own));
+        client.shutdown(Duration::ZERO);
+    }
     server.shutdown(Duration::from_secs(2));
 }
 

@@ -6,8 +6,9 @@ use quote::quote;
 use super::Generator;
 use super::naming::{CallNames, FeatureNames};
 use super::scope::Scope;
+use super::types::{interface_kind, numbers};
 use super::words::{Names, ident, snake};
-use crate::model::{DefId, Direction, Model, Signature, SignatureParameter, Type};
+use crate::model::{DefId, Direction, InterfaceKind, Model, Signature, SignatureParameter, Type};
 
 /// Clippy's limit for types is 250; conversions of results to futures add to what is counted here.
 const COMPLEX: usize = 200;
@@ -155,18 +156,39 @@ impl Scope<'_> {
 
     /// Parameters of a method, with those `inout` borrowed.
     pub(super) fn call_parameters(&self, call: &Call<'_>) -> TokenStream {
-        let parameters = call.ins().map(|it| {
-            let name = &it.name;
-            match it.direction {
-                Direction::InOut => {
-                    let ty = self.ty(it.ty);
-                    quote!(#name: &mut #ty)
-                }
-                _ => {
-                    let ty = self.parameter(it.ty);
-                    quote!(#name: #ty)
-                }
+        let parameters = call.ins().map(|it| self.call_parameter(it));
+        quote!(#(, #parameters)*)
+    }
+
+    fn call_parameter(&self, argument: &Argument<'_>) -> TokenStream {
+        let name = &argument.name;
+        match argument.direction {
+            Direction::InOut => {
+                let ty = self.ty(argument.ty);
+                quote!(#name: &mut #ty)
             }
+            _ => {
+                let ty = self.parameter(argument.ty);
+                quote!(#name: #ty)
+            }
+        }
+    }
+
+    /// The elements if servants have this `inout` parameter where the reply will be: see `InOut`.
+    pub(super) fn in_reply<'a>(&'a self, call: &Call<'_>, argument: &'a Argument<'_>) -> Option<&'a Type> {
+        let local = interface_kind(self.g.model, call.owner) == Some(InterfaceKind::Local);
+        let inout = argument.direction == Direction::InOut && !local;
+        numbers(self.g.model, argument.ty).filter(|_| inout)
+    }
+
+    /// As [`call_parameters`](Self::call_parameters), for a servant.
+    pub(super) fn servant_parameters(&self, call: &Call<'_>) -> TokenStream {
+        let parameters = call.ins().map(|it| match self.in_reply(call, it) {
+            Some(element) => {
+                let (rt, name, element) = (self.rt(), &it.name, self.ty(element));
+                quote!(#name: &mut #rt::InOut<'_, #element>)
+            }
+            None => self.call_parameter(it),
         });
         quote!(#(, #parameters)*)
     }

@@ -59,7 +59,7 @@ impl Scope<'_> {
     }
 
     fn servant_signature(&self, call: &Call<'_>) -> TokenStream {
-        let (method, parameters) = (ident(&call.method), self.call_parameters(call));
+        let (method, parameters) = (ident(&call.method), self.servant_parameters(call));
         if call.oneway {
             return quote!(fn #method(&self #parameters));
         }

@@ -93,13 +93,41 @@ impl Scope<'_> {
         if call.ins().next().is_none() {
             return quote!();
         }
-        let r = call.local("r");
-        let reads = call.ins().map(|it| self.read_argument(it, &r));
-        quote!(let #r = #context.arguments(); #(#reads)*)
+        let [r, place] = ["r", "place"].map(|it| call.local(it));
+        let placed = self.in_place(call).map(|it| &it.name);
+        let reads = call.ins().map(|it| {
+            let place = (placed == Some(&it.name)).then_some(&place);
+            self.read_argument((call, it), &r, place)
+        });
+        match placed {
+            Some(_) => quote!(let (#r, #place) = #context.arguments_and_place(); #(#reads)*),
+            None => quote!(let #r = #context.arguments(); #(#reads)*),
+        }
     }
 
-    fn read_argument(&self, argument: &Argument<'_>, r: &Ident) -> TokenStream {
+    /// The argument that lies in the reply while the servant has it: an `inout` sequence of numbers that comes first there.
+    fn in_place<'a>(&self, call: &'a Call<'_>) -> Option<&'a Argument<'a>> {
+        let first = call.returned().next().filter(|_| call.result.is_none())?;
+        self.in_reply(call, first).map(|_| first)
+    }
+
+    fn read_argument(
+        &self,
+        (call, argument): (&Call<'_>, &Argument<'_>),
+        r: &Ident,
+        place: Option<&Ident>,
+    ) -> TokenStream {
         let (rt, name, ty) = (self.rt(), &argument.name, self.ty(argument.ty));
+        if self.in_reply(call, argument).is_some() {
+            let place = place.map_or_else(
+                || self.prelude("None"),
+                |place| {
+                    let some = self.prelude("Some");
+                    quote!(#some(#place))
+                },
+            );
+            return quote!(let mut #name = #rt::InOut::read(#r, #place)?;);
+        }
         if argument.direction == Direction::InOut {
             return quote!(let mut #name: #ty = #rt::Decode::decode(#r)?;);
         }
@@ -129,6 +157,12 @@ impl Scope<'_> {
             all => quote!((#(#all),*)),
         };
         let reply = self.reply(call, &result);
+        let finished: Vec<_> =
+            call.ins().filter(|it| self.in_reply(call, it).is_some()).map(|it| &it.name).collect();
+        let replied = match finished.as_slice() {
+            [] => quote!(#context.reply(#reply)),
+            names => quote!({ #(let #names = #names.finish();)* #context.reply(#reply) }),
+        };
         let rt = self.rt();
         let failed = match call.error {
             Some(_) => quote!(#rt::OperationError::raise(#error, #context)),
@@ -136,7 +170,7 @@ impl Scope<'_> {
         };
         quote! {
             match #invoked {
-                Ok(#pattern) => #context.reply(#reply),
+                Ok(#pattern) => #replied,
                 Err(#error) => #failed,
             }
         }

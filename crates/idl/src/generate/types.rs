@@ -54,6 +54,18 @@ pub(super) fn is_bulk(model: &Model, ty: &Type) -> bool {
     matches!(model.unalias(ty), Type::Primitive(it) if !matches!(it, LongDouble | WChar))
 }
 
+/// The elements if this is a sequence of numbers without a bound, which can lie in a reply.
+pub(super) fn numbers<'m>(model: &'m Model, ty: &'m Type) -> Option<&'m Type> {
+    use Primitive::{Boolean, Char};
+    match passing(model, ty) {
+        Passing::Slice(element) if is_bulk(model, element) => {
+            let checked = matches!(model.unalias(element), Type::Primitive(Boolean | Char));
+            (!checked).then_some(element)
+        }
+        _ => None,
+    }
+}
+
 impl Scope<'_> {
     /// The Rust type that owns values of an IDL type.
     pub(super) fn ty(&self, ty: &Type) -> TokenStream {

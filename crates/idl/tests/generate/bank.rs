@@ -115,7 +115,10 @@ pub mod bank {
         fn touch(&self);
 
         /// `IDL:Bank/Account/move_data:1.0`
-        fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException>;
+        fn move_data(
+            &self,
+            data: &mut rt::InOut<'_, u32>,
+        ) -> Result<i32, rt::SystemException>;
     }
 
     impl<S: Account + ?Sized> Account for ::std::sync::Arc<S> {
@@ -135,7 +138,10 @@ pub mod bank {
             (**self).touch()
         }
 
-        fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException> {
+        fn move_data(
+            &self,
+            data: &mut rt::InOut<'_, u32>,
+        ) -> Result<i32, rt::SystemException> {
             (**self).move_data(data)
         }
     }
@@ -224,10 +230,11 @@ pub mod bank {
             servant: &S,
             call: &mut rt::ServerCall<'_>,
         ) -> rt::Dispatched {
-            let r = call.arguments();
-            let mut data: super::Numbers = rt::Decode::decode(r)?;
+            let (r, place) = call.arguments_and_place();
+            let mut data = rt::InOut::read(r, Some(place))?;
             match servant.move_data(&mut data) {
                 Ok(count) => {
+                    let data = data.finish();
                     call.reply(|w| {
                         rt::Encode::encode(&data, w)?;
                         rt::Encode::encode(&count, w)

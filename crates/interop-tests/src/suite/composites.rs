@@ -1,6 +1,6 @@
 //! Constructed types.
 
-use throughline::SystemException;
+use throughline::{InOut, SystemException};
 
 use super::{SuiteServant, turn};
 use crate::interop::{
@@ -31,10 +31,13 @@ impl Composites for SuiteServant {
         turn_padded Padded, Padded;
         turn_person Person, Person;
         turn_choice ByLong, ByLong;
-        turn_longs [i32], Longs;
         turn_people [Person], People;
         turn_matrix Matrix, Matrix;
         turn_lines Lines, Lines;
+    }
+
+    fn turn_longs(&self, a: &[i32], b: &mut InOut<'_, i32>) -> Result<(Longs, Longs), SystemException> {
+        turn(a.to_owned(), b.to_mut())
     }
 
     echoed! {

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use throughline::rt::{Decode, Encode, Reader, Writer};
-use throughline::{Address, Begun, Orb, OrbConfig, SystemException, TrustedPeers, TypedReference, Wait};
+use throughline::{
+    Address, Begun, InOut, Orb, OrbConfig, SystemException, TrustedPeers, TypedReference, Wait,
+};
 use throughline_cdr::{ByteOrder, Output};
 
 use super::{failure, outstanding};
@@ -37,7 +39,7 @@ impl bench::Target for Target {
     fn echo(&self, n: u32) -> Result<u32, SystemException> {
         Ok(n)
     }
-    fn move_data(&self, _data: &mut Vec<u32>) -> Result<(), SystemException> {
+    fn move_data(&self, _data: &mut InOut<'_, u32>) -> Result<(), SystemException> {
         Ok(())
     }
     fn post(&self, n: u32) {

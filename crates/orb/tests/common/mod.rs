@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use throughline::rt::{
-    Decode, Dispatched, Encode, IMPLICIT_OPERATIONS, Interface, NameTable, ObjectRef, Operation,
+    Decode, Dispatched, Encode, IMPLICIT_OPERATIONS, InOut, Interface, NameTable, ObjectRef, Operation,
     OperationTable, ServerCall, Skeleton, SystemException, TypedReference, TypedSkeleton,
 };
 use throughline::{Address, Orb, OrbConfig};
@@ -55,7 +55,8 @@ impl Skeleton for Echo {
                 call.reply(|w| posted.encode(w))
             }
             4 => {
-                let data: Vec<u32> = Decode::decode(call.arguments())?;
+                let (r, place) = call.arguments_and_place();
+                let data = InOut::<u32>::read(r, Some(place))?.finish();
                 call.reply(|w| data.encode(w))
             }
             5 => {

@@ -67,6 +67,11 @@ impl Tail for Fetch<'_> {
         self.left.copy_new(offset, into).expect("within the message")
     }
 
+    #[inline]
+    fn copy_over(&self, offset: usize, into: &mut [u8]) {
+        self.left.copy(offset, into).expect("within the message");
+    }
+
     fn has_all(&self) -> bool {
         self.all.get().is_some()
     }
