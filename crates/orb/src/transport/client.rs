@@ -155,12 +155,17 @@ impl ClientConnection {
         lock(&self.calls).add(Caller::Thread, self.limits.max_calls)
     }
 
-    /// A number for a new request of a future. Each is ended by `poll`, `forget` or `cancel`.
+    /// A number for a new request of a future. Each is ended by `poll`, `forget` or `cancel`. It has been
+    /// [registered](Self::register): a connection that was not, since sending had failed, has no worker that would read for the
+    /// future after the caller who still receives has got his reply.
     pub(crate) fn reserve_task(
         self: &Arc<Self>,
         version: Version,
         deadline: Option<Instant>,
     ) -> Result<u32, CallFailure> {
+        if self.dead.load(Ordering::Acquire) {
+            return Err(CallFailure::NotStarted);
+        }
         self.minor_version.store(version.minor(), Ordering::Relaxed);
         let id = lock(&self.calls).add(Caller::Task(deadline), self.limits.max_calls)?;
         if deadline.is_some()
@@ -702,6 +707,27 @@ mod tests {
         connection.read_for_tasks(lock(&connection.read), true);
         over.store(true, Ordering::Relaxed);
         assert!(dripping.join().unwrap(), "the worker stayed until the last drop");
+    }
+
+    #[test]
+    fn a_future_is_not_left_to_a_reader_who_leaves() {
+        let (_reactor, connection, server) = pair();
+        let reads = connection.reserve(Version::V1_2).unwrap();
+        lock(&connection.calls).has_reader = true;
+        drop(server);
+        // Another cannot send, and leaves it to the reader to find out why.
+        let other = connection.reserve(Version::V1_2).unwrap();
+        assert_eq!(connection.send(b"request", None), Err(CallFailure::NotStarted));
+        connection.forget(other);
+        assert_eq!(lock(&connection.calls).ended, None);
+        // Nobody has registered the connection, and now nobody can.
+        connection.register().unwrap();
+        let future = connection.reserve_task(Version::V1_2, None);
+        // The reader had his reply already, and does not look for the end.
+        connection.forget(reads);
+        connection.stop_reading();
+        assert_eq!(future, Err(CallFailure::NotStarted));
+        assert_eq!(lock(&connection.calls).active(), 0);
     }
 
     #[test]

@@ -349,18 +349,18 @@ fn round(seed: u64) -> usize {
             std::thread::spawn(move || call_on(&connection, mixed(seed ^ mixed(n + 2)), plan, &done))
         })
         .collect();
-    join(callers, &format!("a caller sleeps for ever: seed {seed}, {end:?}, {connection:?}"));
+    join(callers, || format!("a caller sleeps for ever: seed {seed}, {end:?}, {connection:?}"));
     connection.end(&CallFailure::NotStarted);
-    join(vec![server], "the server does not end");
+    join(vec![server], || "the server does not end".to_owned());
     reactor.stop(Duration::from_secs(1));
     done.load(Ordering::Relaxed)
 }
 
 #[track_caller]
-fn join(threads: Vec<JoinHandle<()>>, otherwise: &str) {
+fn join(threads: Vec<JoinHandle<()>>, otherwise: impl Fn() -> String) {
     let started = Instant::now();
     while threads.iter().any(|thread| !thread.is_finished()) {
-        assert!(started.elapsed() < FOR_EVER, "{otherwise}");
+        assert!(started.elapsed() < FOR_EVER, "{}", otherwise());
         std::thread::sleep(Duration::from_micros(200));
     }
     threads.into_iter().for_each(|thread| thread.join().unwrap());
