@@ -86,7 +86,8 @@ impl<'m, T: Number> InOut<'m, T> {
         }
     }
 
-    /// The elements in a vector, which may become longer or shorter.
+    /// The elements in a vector, which may become longer or shorter. From the reply, if they lie there, they are copied into one, and
+    /// the vector is copied into the reply at the end.
     pub fn to_mut(&mut self) -> &mut Vec<T> {
         if let Held::Reply { items, .. } = &self.0 {
             self.0 = Held::Own(items.to_vec());

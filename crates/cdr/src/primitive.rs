@@ -18,14 +18,16 @@ pub trait Primitive: Copy + Encode + for<'a> Decode<'a> + sealed::Sealed + 'stat
 }
 
 /// A number of any kind, or an octet: any octets are a value.
-pub trait Number: Primitive + sealed::Plain {
+pub trait Number: Primitive + sealed::Swap {
     /// Reads as many elements as there are, in place of them. After an error they may be any.
     fn read_into(r: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError>;
 }
 
 mod sealed {
     pub trait Sealed {}
-    pub trait Plain: bytemuck::Pod {}
+    pub trait Swap: bytemuck::Pod {
+        fn swapped(self) -> Self;
+    }
 }
 
 macro_rules! number {
@@ -110,8 +112,6 @@ macro_rules! number {
                 }
             }
 
-            impl sealed::Plain for $type {}
-
             impl Number for $type {
                 #[inline]
                 fn read_into(r: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError> {
@@ -125,7 +125,7 @@ macro_rules! number {
                 }
             }
 
-            impl Swap for $type {
+            impl sealed::Swap for $type {
                 #[inline]
                 fn swapped(self) -> Self {
                     Self::from_be_bytes(self.to_le_bytes())
@@ -148,13 +148,9 @@ number! {
     f64: read_f64 write_f64;
 }
 
-trait Swap: bytemuck::Pod {
-    fn swapped(self) -> Self;
-}
-
 /// Swaps these values if they are of another machine's order.
 #[inline]
-fn swap_all<T: Swap>(items: &mut [T], foreign: bool) {
+fn swap_all<T: sealed::Swap>(items: &mut [T], foreign: bool) {
     if foreign {
         items.iter_mut().for_each(|item| *item = item.swapped());
     }
@@ -162,14 +158,14 @@ fn swap_all<T: Swap>(items: &mut [T], foreign: bool) {
 
 /// Makes these the values whose octets these are, as many.
 #[inline]
-fn fill<T: Swap>(items: &mut [T], octets: &[u8], foreign: bool) {
+fn fill<T: sealed::Swap>(items: &mut [T], octets: &[u8], foreign: bool) {
     bytemuck::cast_slice_mut(items).copy_from_slice(octets);
     swap_all(items, foreign);
 }
 
 /// Swaps the values whose octets these are, wherever they lie.
 #[inline]
-fn swap_in_place<T: Swap>(octets: &mut [u8]) {
+fn swap_in_place<T: sealed::Swap>(octets: &mut [u8]) {
     for chunk in octets.chunks_exact_mut(size_of::<T>()) {
         let value = bytemuck::pod_read_unaligned::<T>(chunk).swapped();
         chunk.copy_from_slice(bytemuck::bytes_of(&value));
@@ -178,7 +174,7 @@ fn swap_in_place<T: Swap>(octets: &mut [u8]) {
 
 /// Appends the values whose octets these are: one copy where they lie well, else one pass.
 #[inline]
-fn append<T: Swap>(items: &mut Vec<T>, octets: &[u8], foreign: bool) {
+fn append<T: sealed::Swap>(items: &mut Vec<T>, octets: &[u8], foreign: bool) {
     let read = bytemuck::pod_read_unaligned::<T>;
     match bytemuck::try_cast_slice(octets) {
         Ok(lying) if !foreign => items.extend_from_slice(lying),

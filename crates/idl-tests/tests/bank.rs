@@ -49,6 +49,13 @@ impl Account for Book {
 
     fn move_data(&self, data: &mut InOut<'_, u32>) -> Result<i32, SystemException> {
         data.reverse();
+        match data.first() {
+            // What was changed so far is not to be seen.
+            Some(0) => return Err(Kind::BadParam.into()),
+            Some(1) => data.to_mut().extend([7, 8]),
+            Some(2) => *data = vec![].into(),
+            _ => {}
+        }
         Ok(data.len() as i32)
     }
 }
@@ -82,6 +89,15 @@ fn results_exceptions_and_oneways() {
         let mut data: Vec<u32> = (0..1000).collect();
         assert_eq!(account.move_data(&mut data).unwrap(), 1000);
         assert_eq!((data[0], data[999]), (999, 0));
+        let before = data.clone();
+        assert_eq!(account.move_data(&mut data).unwrap_err().kind, Kind::BadParam);
+        assert!(data == before);
+        data[999] = 1;
+        assert_eq!(account.move_data(&mut data).unwrap(), 1002);
+        assert_eq!((data[0], &data[998..]), (1, &[998, 999, 7, 8][..]));
+        let mut data = vec![5, 2];
+        assert_eq!(account.move_data(&mut data).unwrap(), 0);
+        assert!(data.is_empty());
     });
 }
 

@@ -62,6 +62,23 @@ fn sleep_on<F: Future>(future: F) -> F::Output {
     }
 }
 
+#[test]
+fn more_answers_than_are_taken_at_once_all_wake_their_tasks() {
+    for at in ["shm:", "udp://127.0.0.1:0"] {
+        let server = server(at);
+        let client = client();
+        let echo = seen_by(&client, &served(&server));
+        sleep_on(sleep(&echo, 0)).unwrap();
+        let mut calls: Vec<_> = (0..200).map(|_| sleep(&echo, 0).begin()).collect();
+        // Nobody looks until all answers are there, and then one waits for the last of them.
+        std::thread::sleep(Duration::from_millis(500));
+        let last = calls.pop().unwrap();
+        sleep_on(last).unwrap();
+        calls.into_iter().for_each(|call| sleep_on(call).unwrap());
+        server.shutdown(GRACE);
+    }
+}
+
 /// Says when it is dropped.
 struct Ending(Echo, Arc<AtomicBool>);
 

@@ -155,9 +155,10 @@ impl ClientConnection {
         lock(&self.calls).add(Caller::Thread, self.limits.max_calls)
     }
 
-    /// A number for a new request of a future. Each is ended by `poll`, `forget` or `cancel`. It has been
-    /// [registered](Self::register): a connection that was not, since sending had failed, has no worker that would read for the
-    /// future after the caller who still receives has got his reply.
+    /// A number for a new request of a future. Each is ended by `poll`, `forget` or `cancel`.
+    ///
+    /// None where sending has failed, also while another caller still receives: such a connection is not
+    /// [registered](Self::register) any more, so that nobody might read for the future once that caller has his reply.
     pub(crate) fn reserve_task(
         self: &Arc<Self>,
         version: Version,

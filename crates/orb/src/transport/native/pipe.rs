@@ -151,10 +151,10 @@ impl Pipe {
         self.with(|state| state.calls.forget(id));
     }
 
-    /// Reads what has come, and gives it to its calls; whether anything had.
+    /// Reads what has come, [not all](AT_ONCE) if it is much, and gives it to its calls; how much it was.
     #[inline(never)]
-    fn read(&self, state: &mut State) -> bool {
-        let Some(joint) = &mut state.joint else { return false };
+    fn read(&self, state: &mut State) -> usize {
+        let Some(joint) = &mut state.joint else { return 0 };
         let (found, result) = read(&mut joint.link, &mut state.calls, &mut state.wakes);
         if found > 0 && !state.stuck.is_empty() {
             state.wakes.append(&mut state.stuck);
@@ -162,7 +162,7 @@ impl Pipe {
         if let Err(error) = result {
             self.end(state, &error);
         }
-        found > 0
+        found
     }
 
     /// The link is over, and with it all calls.
@@ -197,19 +197,25 @@ impl Pipe {
             }
         }
         state.attended = true;
-        self.call_for_attendance(state, &reactor);
+        if !self.call_for_attendance(state, &reactor) {
+            let attendant = Attendant(Arc::downgrade(server));
+            reactor.spawn(Box::new(move |worker| attendant.attend(worker)));
+        }
     }
 
-    /// From now on the worker sleeps; what came just before is read once more.
-    fn call_for_attendance(&self, state: &mut State, reactor: &Arc<Reactor>) {
-        let Some(joint) = &state.joint else { return };
+    /// From now on the worker sleeps; what came just before is read once more. False if that is more than is read at once: of what
+    /// was there already nobody will tell, so that a worker must look.
+    fn call_for_attendance(&self, state: &mut State, reactor: &Arc<Reactor>) -> bool {
+        let Some(joint) = &state.joint else { return true };
         joint.bell.arm();
-        if joint.bell.ready() {
-            self.read(state);
-        }
-        if let Some(Joint { bell, handle: Some(handle), .. }) = &state.joint {
+        let more = joint.bell.ready() && self.read(state) == AT_ONCE;
+        let Some(Joint { bell, handle: Some(handle), .. }) = &state.joint else { return true };
+        if more {
+            bell.disarm();
+        } else {
             reactor.arm(bell, *handle, Interest { read: true, write: false });
         }
+        !more
     }
 
     /// Reads, until nothing more is expected or nothing has come for a while.
@@ -226,18 +232,14 @@ impl Pipe {
 
     /// Whether to look again.
     fn attend_once(&self, state: &mut State, reactor: &Arc<Reactor>, spin: &mut Spin) -> bool {
-        if self.read(state) {
+        if self.read(state) > 0 {
             spin.found();
         }
         if state.joint.is_none() || state.calls.waiting() == 0 && state.stuck.is_empty() {
             state.attended = false;
             return false;
         }
-        if spin.is_over() {
-            self.call_for_attendance(state, reactor);
-            return false;
-        }
-        true
+        !spin.is_over() || !self.call_for_attendance(state, reactor)
     }
 }
 
@@ -426,7 +428,7 @@ impl NativeServer {
     pub(crate) fn poll_room(self: &Arc<Self>, cx: &mut Context<'_>, has_deadline: bool) -> Poll<()> {
         let pipe = &self.pipe;
         let ready = pipe.with(|state| {
-            let came = pipe.read(state);
+            let came = pipe.read(state) > 0;
             let ready = match &mut state.joint {
                 Some(joint) => came || joint.link.has_room().unwrap_or(true),
                 None => !state.connecting,
@@ -448,7 +450,7 @@ impl NativeServer {
 
     /// Reads what has come; whether anything had.
     pub(crate) fn read_replies(&self) -> bool {
-        self.pipe.with(|state| self.pipe.read(state))
+        self.pipe.with(|state| self.pipe.read(state) > 0)
     }
 
     /// From now on a worker reads.
@@ -507,8 +509,8 @@ impl Drop for Pipe {
 #[derive(Debug)]
 struct Attendant(Weak<NativeServer>);
 
-impl Source for Attendant {
-    fn ready(self: Arc<Self>, _: Event, worker: &mut Worker) {
+impl Attendant {
+    fn attend(&self, worker: &mut Worker) {
         if let Some(server) = self.0.upgrade() {
             let linger = worker.reactor.try_linger();
             let limit = if linger { server.spin() } else { Duration::ZERO };
@@ -517,6 +519,12 @@ impl Source for Attendant {
                 worker.reactor.leave();
             }
         }
+    }
+}
+
+impl Source for Attendant {
+    fn ready(self: Arc<Self>, _: Event, worker: &mut Worker) {
+        self.attend(worker);
     }
 
     fn close(&self) {
