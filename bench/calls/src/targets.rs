@@ -2,7 +2,7 @@
 
 use crate::{
     report::{Row, Target, copy, find},
-    ways::{BARE_UDP, EXCHANGE, ICEORYX, LINE, MANY, OMNI_TCP, RING, SHM, SHM_FUTURES, UDP},
+    ways::{BARE_UDP, EXCHANGE, ICEORYX, LINE, MANY, OMNI_TCP, RING, SHM, SHM_FUTURES, SHM_TRUSTING, UDP},
 };
 
 /// All targets that can be judged by these rows.
@@ -29,6 +29,12 @@ pub fn judge(rows: &[Row]) -> Vec<Target> {
             ns(OMNI_TCP, "block", 4),
             small,
             50.0,
+        ),
+        at_most(
+            "MoveData of 8 KiB on shm, trusting / small call, two copies in one cache",
+            ns(SHM_TRUSTING, "poll", 8_192),
+            copies(8_192),
+            1.5,
         ),
         at_most(
             "MoveData of 8 KiB on shm / small call, two copies in one cache",

@@ -42,6 +42,8 @@ enum Peers {
     Bare(&'static str),
     /// Our ORB, listening there.
     Ours(&'static str),
+    /// The same by shared memory, where both sides promise that the other can be trusted with its memory.
+    Trusting,
     Iceoryx,
     /// omniORB, listening there.
     Omni(&'static str),
@@ -76,6 +78,7 @@ pub const UDP: &str = "call, UDP";
 pub const BARE_UDP: &str = "UDP";
 pub const ICEORYX: &str = "iceoryx2";
 pub const OMNI_TCP: &str = "omniORB, TCP";
+pub const SHM_TRUSTING: &str = "call, shm, trusting";
 pub const SHM_MOVE: &str = "call, shm, as a sequence";
 pub const SHM_FUTURES: &str = "call, shm, futures";
 
@@ -84,12 +87,13 @@ use Wait::{Adapt, Block, Poll};
 const TCP: &str = "iiop://127.0.0.1:0";
 
 /// All of them, in the order of the table.
-pub const ALL: [Way; 28] = [
+pub const ALL: [Way; 29] = [
     Way { longest: 4, ..alone(LINE, Poll, Peers::Line) },
     Way { longest: exchange::LONGEST as u32, ..alone(EXCHANGE, Poll, Peers::Exchange) },
     alone(RING, Poll, Peers::Bare("floor")),
     alone("VI, shm", Poll, Peers::Bare("shm")),
     alone(SHM, Poll, Peers::Ours("shm:")),
+    alone(SHM_TRUSTING, Poll, Peers::Trusting),
     Way { longest: 4, op: "move", ..alone(SHM_MOVE, Poll, Peers::Ours("shm:")) },
     alone(ICEORYX, Poll, Peers::Iceoryx),
     // A datagram has room for 65,507 bytes.
@@ -148,7 +152,7 @@ impl Way {
 
     /// What the client is asked for: four bytes are a number, more are a sequence of them.
     pub fn op(&self, bytes: u32) -> &'static str {
-        let objects = matches!(self.peers, Peers::Ours(_) | Peers::Omni(_));
+        let objects = matches!(self.peers, Peers::Ours(_) | Peers::Trusting | Peers::Omni(_));
         if objects && self.op == "echo" && bytes > 4 { "move" } else { self.op }
     }
 
@@ -169,6 +173,7 @@ impl Way {
                 let address = with_path(address, scratch);
                 with(part("bench-server")?, &["1", self.orb_wait(true), &address])
             }
+            Peers::Trusting => with(part("bench-server")?, &["1", "trusted", "shm:"]),
             Peers::Iceoryx => {
                 let (folder, outstanding) = (scratch.display().to_string(), self.outstanding.to_string());
                 with(parts::command("iceoryx-server")?, &[&folder, self.wait.name(), &outstanding])
@@ -185,6 +190,7 @@ impl Way {
             Peers::Exchange => with(parts::command("exchange-client")?, &[address_of]),
             Peers::Bare(transport) => with(part("echo-client")?, &[transport, self.wait.name(), address_of]),
             Peers::Ours(_) => with(part("bench-client")?, &[address_of, "1", self.orb_wait(false)]),
+            Peers::Trusting => with(part("bench-client")?, &[address_of, "1", "trusted"]),
             Peers::Iceoryx => {
                 let outstanding = self.outstanding.to_string();
                 with(parts::command("iceoryx-client")?, &[address_of, self.wait.name(), &outstanding])

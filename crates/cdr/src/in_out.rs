@@ -30,7 +30,15 @@ pub struct InOut<'m, T>(Held<'m, T>);
 
 #[derive(Debug)]
 enum Held<'m, T> {
-    Reply { items: &'m mut [T], written: Written },
+    Reply {
+        items: &'m mut [T],
+        written: Written,
+    },
+    /// In the request, where `start` is their first octet.
+    Request {
+        items: &'m mut [T],
+        start: usize,
+    },
     Own(Vec<T>),
 }
 
@@ -77,6 +85,15 @@ impl<'m, T: Number> InOut<'m, T> {
     #[inline]
     pub fn read(r: &mut Reader<'_>, place: Option<ReplyPlace<'m>>) -> Result<Self, DecodeError> {
         let count = r.read_length(size_of::<T>())?;
+        Self::read_counted(r, count, place)
+    }
+
+    #[inline]
+    fn read_counted(
+        r: &mut Reader<'_>,
+        count: usize,
+        place: Option<ReplyPlace<'m>>,
+    ) -> Result<Self, DecodeError> {
         match place.and_then(|place| place.of_sequence(count)) {
             Some((items, written)) => {
                 T::read_into(r, items)?;
@@ -86,15 +103,29 @@ impl<'m, T: Number> InOut<'m, T> {
         }
     }
 
+    /// As [`read`](Self::read), of the last argument, which is the only result: where the request lies in memory that comes back to the
+    /// caller, it is changed there, and not copied at all.
+    #[inline]
+    pub fn read_alone<'r: 'm>(
+        r: &mut Reader<'r>,
+        place: Option<ReplyPlace<'m>>,
+    ) -> Result<Self, DecodeError> {
+        let count = r.read_length(size_of::<T>())?;
+        match r.lend_block(count) {
+            Some((items, start)) => Ok(Self(Held::Request { items, start })),
+            None => Self::read_counted(r, count, place),
+        }
+    }
+
     /// The elements in a vector, which may become longer or shorter. From the reply, if they lie there, they are copied into one, and
     /// the vector is copied into the reply at the end.
     pub fn to_mut(&mut self) -> &mut Vec<T> {
-        if let Held::Reply { items, .. } = &self.0 {
+        if let Held::Reply { items, .. } | Held::Request { items, .. } = &self.0 {
             self.0 = Held::Own(items.to_vec());
         }
         match &mut self.0 {
             Held::Own(items) => items,
-            Held::Reply { .. } => unreachable!("they have just been copied"),
+            Held::Reply { .. } | Held::Request { .. } => unreachable!("they have just been copied"),
         }
     }
 
@@ -103,6 +134,7 @@ impl<'m, T: Number> InOut<'m, T> {
     pub fn finish(self) -> FinishedInOut<T> {
         FinishedInOut(match self.0 {
             Held::Reply { written, .. } => Finished::Reply(written),
+            Held::Request { items, start } => Finished::Request { count: items.len(), start },
             Held::Own(items) => Finished::Own(items),
         })
     }
@@ -119,7 +151,7 @@ impl<T> Deref for InOut<'_, T> {
     #[inline]
     fn deref(&self) -> &[T] {
         match &self.0 {
-            Held::Reply { items, .. } => items,
+            Held::Reply { items, .. } | Held::Request { items, .. } => items,
             Held::Own(items) => items,
         }
     }
@@ -129,7 +161,7 @@ impl<T> DerefMut for InOut<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.0 {
-            Held::Reply { items, .. } => items,
+            Held::Reply { items, .. } | Held::Request { items, .. } => items,
             Held::Own(items) => items,
         }
     }
@@ -149,7 +181,20 @@ pub struct FinishedInOut<T>(Finished<T>);
 #[derive(Debug)]
 enum Finished<T> {
     Reply(Written),
+    Request { count: usize, start: usize },
     Own(Vec<T>),
+}
+
+impl<T> FinishedInOut<T> {
+    /// Where in the request the elements lie, if they were not copied from there. They are all that is behind that, and all that the
+    /// encoding does not contain.
+    #[inline]
+    pub fn in_request(&self) -> Option<usize> {
+        match self.0 {
+            Finished::Request { start, .. } => Some(start),
+            Finished::Reply(_) | Finished::Own(_) => None,
+        }
+    }
 }
 
 impl<T: Number> Encode for FinishedInOut<T> {
@@ -160,6 +205,11 @@ impl<T: Number> Encode for FinishedInOut<T> {
         match &self.0 {
             Finished::Reply(written) => {
                 w.keep(written.start, written.end);
+                Ok(())
+            }
+            Finished::Request { count, .. } => {
+                w.write_length(*count)?;
+                w.align(size_of::<T>());
                 Ok(())
             }
             Finished::Own(items) => items.encode(w),

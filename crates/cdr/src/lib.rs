@@ -53,7 +53,7 @@ pub use order::ByteOrder;
 pub use output::Output;
 pub use primitive::{Number, Primitive};
 pub use reader::{DEFAULT_DEPTH, Reader};
-pub use tail::Tail;
+pub use tail::{Tail, fill};
 pub use traits::{Decode, Encode};
 pub use wide::{WChar, WString};
 pub use writer::{LARGE_BLOCK, LargeBlocks, Writer};

@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
     /// Octets not read yet.
     #[inline]
     pub fn remaining(&self) -> usize {
-        self.tail.map_or(self.octets.len(), Tail::message_len) - self.position
+        self.tail.map_or(self.octets.len(), Tail::message_len).saturating_sub(self.position)
     }
 
     /// The octets not read yet.

@@ -28,8 +28,34 @@ pub trait Tail {
     /// had from the beginning, which are as they were. Later calls return the same, whatever they ask for.
     fn all(&self, from: usize) -> &[u8];
 
+    /// The octets of the message from `offset` to its end, to be changed where they lie, if the transport gets them back from there: in
+    /// memory where the message begins at a multiple of 8. Given once, and not if somebody asked for [all](Self::all) others; who has
+    /// them asks for nothing else.
+    fn lend(&self, _offset: usize) -> Option<&mut [u8]> {
+        None
+    }
+
+    /// The octets at hand and some of those behind them, if the transport would rather give a few than [all](Self::all).
+    fn more(&self, _at_hand: usize) -> Option<&[u8]> {
+        None
+    }
+
     /// Whether somebody asked for [all](Self::all) others. Then nothing is copied any more, lest it differ from what he saw.
     fn has_all(&self) -> bool;
+}
+
+/// Fills memory with octets, as many, and returns it: what [`Tail::copy`] does where they are at hand.
+///
+/// # Panics
+/// If there are more or fewer.
+#[inline]
+pub fn fill<'i>(into: &'i mut [MaybeUninit<u8>], octets: &[u8]) -> &'i mut [u8] {
+    assert_eq!(into.len(), octets.len(), "as many octets as there is room for");
+    // SAFETY: both are that long, and they do not overlap, since one is borrowed exclusively. Afterwards all octets are initialised.
+    unsafe {
+        std::ptr::copy_nonoverlapping(octets.as_ptr(), into.as_mut_ptr().cast(), octets.len());
+        std::slice::from_raw_parts_mut(into.as_mut_ptr().cast(), octets.len())
+    }
 }
 
 /// Octets of a message to be copied from its tail.
@@ -50,7 +76,12 @@ impl<'a> Reader<'a> {
     /// Gets the octets that are not at hand; whether there are more now.
     #[cold]
     pub(crate) fn fetch(&mut self) -> bool {
-        let Some(tail) = self.tail.take() else { return false };
+        let Some(tail) = self.tail else { return false };
+        if let Some(more) = tail.more(self.octets.len()) {
+            self.octets = more;
+            return true;
+        }
+        self.tail = None;
         self.octets = tail.all(self.position);
         true
     }
@@ -74,6 +105,20 @@ impl<'a> Reader<'a> {
             return Err(truncated());
         }
         Ok(Some(Distant { tail, start, end }))
+    }
+
+    /// The next `count` values where they lie, and where in the message that is, if they are its last ones and may be changed.
+    #[inline]
+    pub(crate) fn lend_block<T: bytemuck::Pod>(&mut self, count: usize) -> Option<(&'a mut [T], usize)> {
+        let tail = self.tail.filter(|_| count > 0 && !self.order().is_foreign())?;
+        let start = self.position.next_multiple_of(size_of::<T>());
+        let end = count.checked_mul(size_of::<T>()).and_then(|len| start.checked_add(len))?;
+        if end != tail.message_len() || tail.has_all() {
+            return None;
+        }
+        let items = bytemuck::try_cast_slice_mut(tail.lend(start)?).ok()?;
+        self.position = end;
+        Some((items, start))
     }
 
     /// Makes these elements those that are copied there, if their octets are not all at hand. False if they are.

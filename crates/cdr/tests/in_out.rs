@@ -139,6 +139,72 @@ fn it_is_copied_once_and_into_the_reply() {
     assert_eq!(remote.copied(), 400);
 }
 
+/// What a skeleton reads alone, of a request in memory that is lent, and what is written when the servant has reversed it. The message
+/// ends with so many octets more than the sequence.
+fn serve_alone<T: Number + Debug + PartialEq>(
+    items: &[T],
+    order: ByteOrder,
+    more: usize,
+    servant: impl Fn(&mut InOut<'_, T>),
+) -> (Vec<u8>, Option<usize>, Vec<u8>) {
+    let mut memory = Memory([OLD; 1024]);
+    let message = request(items, order);
+    let place = &mut memory.0[..message.len() + more];
+    place[..message.len()].copy_from_slice(&message);
+    let (mut used, mut overflow, mut reply) = (0, Vec::new(), Memory([OLD; 1024]));
+    let mut output = Output::memory(&mut reply.0, &mut used, &mut overflow);
+    let remote = Remote::lent(place, 8);
+    let mut reader = remote.reader(order);
+    assert_eq!(reader.read_u8(), Ok(7));
+    let read = InOut::<T>::read_alone(&mut reader, Some(ReplyPlace::new(output.reborrow(), 0)));
+    let mut data = read.expect("it is whole");
+    assert_eq!(data, items);
+    servant(&mut data);
+    let data = data.finish();
+    assert!(reader.read_u64().is_err() || more >= 8);
+    data.encode(&mut Writer::to(output.reborrow(), ByteOrder::NATIVE, 0)).expect("it is short");
+    let written = output.octets().to_vec();
+    (written, data.in_request(), memory.0[..message.len()].to_vec())
+}
+
+#[test]
+fn what_is_lent_is_changed_where_it_lies() {
+    fn check<T: Number + Debug + PartialEq>(items: &[T]) {
+        let reversed: Vec<T> = items.iter().rev().copied().collect();
+        let (written, start, message) = serve_alone(items, ByteOrder::NATIVE, 0, |data| data.reverse());
+        let start = start.expect("it was lent");
+        assert_eq!(message, request(&reversed, ByteOrder::NATIVE));
+        assert_eq!(start, message.len() - size_of_val(items));
+        // The reply and what lies in the request are together what it would be otherwise.
+        let mut whole = Vec::new();
+        reversed.encode(&mut Writer::new(&mut whole, ByteOrder::NATIVE)).expect("it is short");
+        assert_eq!([&written[..], &message[start..]].concat(), whole);
+    }
+    check(&[1_u8, 2, 3, 4]);
+    check(&(0..40).collect::<Vec<i16>>());
+    check(&(0..40).collect::<Vec<u32>>());
+    check(&[1.5, 2.5, 3.5]);
+}
+
+#[test]
+fn what_cannot_stay_in_the_request_is_in_the_reply() {
+    let items: Vec<u64> = (0..40).collect();
+    let mut expected = Vec::new();
+    items.encode(&mut Writer::new(&mut expected, ByteOrder::NATIVE)).expect("it is short");
+    let foreign = if ByteOrder::NATIVE == ByteOrder::Big { ByteOrder::Little } else { ByteOrder::Big };
+    let to_vector = |data: &mut InOut<'_, u64>| assert_eq!(data.to_mut().len(), 40);
+    let nothing = |_: &mut InOut<'_, u64>| {};
+    // It is not the last, or of another order.
+    for (order, more) in [(ByteOrder::NATIVE, 8), (foreign, 0)] {
+        let (written, start, _) = serve_alone(&items, order, more, nothing);
+        assert_eq!((written == expected, start), (true, None), "{more} octets more");
+    }
+    let (written, start, _) = serve_alone(&items, ByteOrder::NATIVE, 0, to_vector);
+    assert_eq!((written == expected, start), (true, None));
+    let (written, start, _) = serve_alone::<u64>(&[], ByteOrder::NATIVE, 0, nothing);
+    assert_eq!((written, start), (vec![0; 4], None));
+}
+
 #[test]
 fn an_exception_leaves_nothing_of_it() {
     let message = request(&[1_u16, 2], ByteOrder::NATIVE);

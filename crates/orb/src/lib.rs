@@ -47,7 +47,8 @@
 //! A parameter `in sequence<octet>`, or of numbers, is a slice of the message as it was received. By shared memory that is a copy
 //! which the caller cannot change; among processes that trust each other, long ones can be read in the caller's memory instead:
 //! see [`OrbConfig::trusted_peers`]. A parameter `inout` of numbers is an [`InOut`]: a slice, too, which by shared memory and UDP lies
-//! in the answer already when the servant changes it, if the operation returns nothing before it.
+//! in the answer already when the servant changes it, if the operation returns nothing before it, or, between processes that trust
+//! each other, in the caller's memory.
 //!
 //! Over UDP messages are neither lost nor doubled, and an object that has another address, too, is called there while UDP does
 //! not get through. There is no encryption and no authentication, as with IIOP: listen where only friends are.

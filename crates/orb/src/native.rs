@@ -95,6 +95,9 @@ impl<'t> Recent<'t> {
     }
 }
 
+/// How a call ended, and where in the request the rest of its results is, if that is there.
+type Course = (Outcome, Option<usize>);
+
 impl Dispatcher {
     /// Handles one message of a client that may be as urgent as `limit`. An answer, if there is one, is in `output`, which
     /// was empty.
@@ -153,7 +156,7 @@ impl Dispatcher {
             return output.truncate(0);
         }
         match result {
-            Ok(Outcome::Normal) => {}
+            Ok((Outcome::Normal, None)) => {}
             other => finish(output, octets, other),
         }
     }
@@ -165,7 +168,7 @@ impl Dispatcher {
         (octets, message): (Octets<'_>, &Message<'_>),
         output: Output<'_>,
         limit: Priority,
-    ) -> Result<Outcome, Box<SystemException>> {
+    ) -> Result<Course, Box<SystemException>> {
         let header = &message.header;
         let handle = Handle { slot: Slot(header.slot), nonce: header.nonce };
         let Some(object) = recent.find(self.table(), handle) else {
@@ -181,12 +184,12 @@ impl Dispatcher {
         let urgent = header.priority != 0;
         let _scope = urgent.then(|| Scope::enter(self.judge.coded(header.priority, limit)));
         upcall(object, operation, &mut call)?;
-        Ok(call.outcome())
+        Ok((call.outcome(), call.returned()))
     }
 }
 
 #[cold]
-fn refused(exception: SystemException) -> Result<Outcome, Box<SystemException>> {
+fn refused(exception: SystemException) -> Result<Course, Box<SystemException>> {
     Err(Box::new(exception))
 }
 
@@ -212,13 +215,19 @@ fn begin(output: &mut Output<'_>, header: &Header) {
 ///
 /// The request is read once more, lest its header be kept in memory for this.
 #[cold]
-fn finish(mut output: Output<'_>, request: Octets<'_>, result: Result<Outcome, Box<SystemException>>) {
+fn finish(mut output: Output<'_>, request: Octets<'_>, result: Result<Course, Box<SystemException>>) {
     let message = Message::read_front(request.at_hand, request.message_len());
     let Ok(Message { header: request, .. }) = message else { return };
+    let mut detail = 0;
     let kind = match result {
-        Ok(Outcome::Normal) => Kind::Reply,
-        Ok(Outcome::UserException) => Kind::UserException,
-        Ok(Outcome::Forward) => Kind::Forward,
+        Ok((Outcome::Normal, Some(start))) => {
+            // No message has more octets than 32 bits count.
+            detail = start as u32;
+            Kind::Returned
+        }
+        Ok((Outcome::Normal, None)) => Kind::Reply,
+        Ok((Outcome::UserException, _)) => Kind::UserException,
+        Ok((Outcome::Forward, _)) => Kind::Forward,
         Err(exception) => {
             output.truncate(PLAIN_BYTES);
             let _ = exception.on_the_wire().encode(&mut body_writer(output.reborrow()));
@@ -226,7 +235,7 @@ fn finish(mut output: Output<'_>, request: Octets<'_>, result: Result<Outcome, B
         }
     };
     // There is room: these bytes are there.
-    let _ = request.answer(kind).write(output.octets_mut());
+    let _ = Header { detail, ..request.answer(kind) }.write(output.octets_mut());
 }
 
 /// To a vector.

@@ -68,6 +68,10 @@ pub struct OrbConfig {
     /// `in sequence<octet>`, or of numbers, as a slice of the caller's memory, and other long values are copied once, from there
     /// to where they belong. Without it they are first copied out of reach, and what a peer does to its memory can do no
     /// harm. All of them belong to this process's user in any case.
+    ///
+    /// If both sides trust each other, requests of more than 128 octets are lent to the server, which may write to the client's
+    /// memory as long as it has them. A servant then changes an `inout` sequence of numbers there ([`InOut`](crate::InOut)), if it is
+    /// the last argument and the only result, and nothing of it is copied but by the client, from its value and back.
     pub trusted_peers: Option<TrustedPeers>,
     /// How long a call may take; none for ever. References can have their own.
     pub call_timeout: Option<Duration>,

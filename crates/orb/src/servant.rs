@@ -1,6 +1,8 @@
 //! The meeting point of the object adapter and generated skeletons: one call, seen from the server.
 
-use throughline_cdr::{ByteOrder, CodeSets, Encode, EncodeError, Output, Reader, ReplyPlace, Writer};
+use throughline_cdr::{
+    ByteOrder, CodeSets, Encode, EncodeError, FinishedInOut, Output, Reader, ReplyPlace, Writer,
+};
 use throughline_giop::{Open, finish_with};
 
 use crate::exception::{Completion, SystemException, UserException};
@@ -69,6 +71,8 @@ pub struct ServerCall<'a> {
     wants_reply: bool,
     replier: Option<(&'a dyn Replier, Open)>,
     sent: bool,
+    /// Where in the request the rest of the results is.
+    returned: Option<usize>,
 }
 
 impl<'a> ServerCall<'a> {
@@ -91,6 +95,7 @@ impl<'a> ServerCall<'a> {
             wants_reply,
             replier: None,
             sent: false,
+            returned: None,
         }
     }
 
@@ -126,6 +131,26 @@ impl<'a> ServerCall<'a> {
     #[inline]
     pub fn reply(&mut self, encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>) -> Dispatched {
         self.write(Outcome::Normal, encode)
+    }
+
+    /// As [`reply`](Self::reply), where this is the only result, and was [read alone](throughline_cdr::InOut::read_alone).
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn reply_in_out<T>(&mut self, data: &FinishedInOut<T>) -> Dispatched
+    where
+        FinishedInOut<T>: Encode,
+    {
+        self.write(Outcome::Normal, |w| data.encode(w))?;
+        self.returned = data.in_request();
+        Ok(())
+    }
+
+    /// Where in the request the rest of the reply's body is, if there is a rest.
+    #[inline]
+    pub(crate) fn returned(&self) -> Option<usize> {
+        self.returned
     }
 
     /// Ends the call with a user exception.

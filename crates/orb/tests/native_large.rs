@@ -5,7 +5,9 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Echo, EchoRef, client, seen_by, server_with};
+use common::{
+    ADD_ONE, EMPTY, Echo, EchoRef, FAIL, LENGTHEN, SLEEP, TELL_PLACE, client, seen_by, server_with,
+};
 use throughline::{Kind, Orb, OrbConfig, TrustedPeers, block_on};
 
 const GRACE: Duration = Duration::from_secs(2);
@@ -159,7 +161,9 @@ fn a_trusting_server_reads_long_arguments_in_the_memory_of_its_client() {
             let (found, place) = echo.sum(0, &data).unwrap();
             assert_eq!(found, sum(&data));
             let name = mapping(place);
-            assert!(name.starts_with("r--s /memfd:throughline-vi"), "{count} numbers in {name}");
+            // What is lent may be written to.
+            let shared = ["r--s /memfd:throughline-vi", "rw-s /memfd:throughline-vi"];
+            assert!(shared.iter().any(|it| name.starts_with(it)), "{count} numbers in {name}");
             assert!(is_elsewhere(&copied, &data, |name| name.starts_with("rw")), "{count} numbers");
         }
     }
@@ -170,6 +174,87 @@ fn a_trusting_server_reads_long_arguments_in_the_memory_of_its_client() {
     for orb in [client, server, wary] {
         orb.shutdown(GRACE);
     }
+}
+
+/// A servant changes numbers that are lent where the client has them; whatever he does with them, it gets the same.
+fn changes_of_every_kind(echo: &EchoRef, lent: bool) {
+    for count in [1_000, 20, 70, 100, 16_000, 200_000] {
+        for round in 0..3 {
+            let before = numbers(count, round);
+            let expected: Vec<u32> = before.iter().map(|n| n.wrapping_add(1)).collect();
+            let mut data = before.clone();
+            echo.change(ADD_ONE, &mut data).unwrap();
+            assert!(data == expected, "{count} numbers");
+            data = before.clone();
+            echo.change(LENGTHEN, &mut data).unwrap();
+            assert!(data[..count] == expected && data[count..] == [7, 8], "{count} numbers");
+            data = before.clone();
+            assert_eq!(echo.change(FAIL, &mut data).unwrap_err().kind, Kind::BadParam);
+            assert!(data == before, "{count} numbers");
+            echo.change(EMPTY, &mut data).unwrap();
+            assert!(data.is_empty(), "{count} numbers");
+            // Where the client has it, unless all memory that it lends is still in use.
+            let found = (0..5).any(|_| {
+                data = before.clone();
+                echo.change(TELL_PLACE, &mut data).unwrap();
+                assert!(data[2..] == expected[2..], "{count} numbers");
+                let place = u64::from(data[0]) | u64::from(data[1]) << 32;
+                mapping(place).starts_with("rw-s /memfd:throughline-vi-lent")
+            });
+            // Short ones never.
+            assert_eq!(found, lent && count >= 70, "{count} numbers");
+            assert_eq!(echo.shout("a").unwrap(), "A");
+        }
+    }
+}
+
+#[test]
+fn a_trusting_server_changes_arguments_in_the_memory_of_its_client() {
+    let (server, client, echo) = trusting();
+    changes_of_every_kind(&echo, true);
+    // Several clients, each with memory of its own.
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let echo = &echo;
+            scope.spawn(move || changes_of_every_kind(echo, true));
+        }
+    });
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn nobody_lends_to_who_does_not_trust_him() {
+    let (trusting_server, trusting_client, _) = trusting();
+    let wary = server_with(|c| c.listen = vec!["shm:".parse().unwrap()]);
+    let (own, others) = (served(&trusting_server), served(&wary));
+    let wary_client = client();
+    changes_of_every_kind(&seen_by(&wary_client, &own), false);
+    changes_of_every_kind(&seen_by(&trusting_client, &others), false);
+    changes_of_every_kind(&seen_by(&wary_client, &others), false);
+    for orb in [trusting_client, wary_client, trusting_server, wary] {
+        orb.shutdown(GRACE);
+    }
+}
+
+#[test]
+fn what_comes_back_too_late_is_of_no_account() {
+    let (server, client, echo) = trusting();
+    let mut data = numbers(2_000, 1);
+    echo.change(ADD_ONE, &mut data).unwrap();
+    let hurried = EchoRef(echo.0.with_timeout(Duration::from_millis(30)));
+    for round in 0..6 {
+        let before = data.clone();
+        let error = hurried.change(SLEEP + 60, &mut data).unwrap_err();
+        assert_eq!(error.kind, Kind::Timeout, "round {round}: {error}");
+        assert!(data == before);
+        // Sent while the server still has the one before.
+        (0..3).for_each(|_| echo.change(ADD_ONE, &mut data).unwrap());
+        assert!(data.iter().zip(&before).all(|(after, before)| *after == before.wrapping_add(3)));
+    }
+    changes_of_every_kind(&echo, true);
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
 }
 
 /// What the servant has summed up, once it has done so this many times.

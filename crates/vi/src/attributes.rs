@@ -51,7 +51,8 @@ impl ProtectionTag {
 }
 
 /// The promise that peers leave messages alone that they have sent, so that they may be read where they lie in memory that
-/// those peers could write to.
+/// those peers could write to; and that they write to memory that is [lent](crate::Nic::register_lent) to them only while they have
+/// it.
 ///
 /// Without it every message is copied once before it is looked at, and nothing a peer writes meanwhile does any harm.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,8 @@ impl TrustedPeers {
     /// # Safety
     ///
     /// No process that connects, or that is connected to, changes the bytes of a message it has sent until the receiver has
-    /// released it, not even if the connection ends before. Processes keep to that which use this library's safe interface
+    /// released it, not even if the connection ends before; and none writes to lent memory but to a message there that it has
+    /// received and not yet released. Processes keep to that which use this library's safe interface
     /// on their side. A process that does not causes undefined behaviour in this one: data that was checked changes behind
     /// references to it.
     pub const unsafe fn promise() -> Self {

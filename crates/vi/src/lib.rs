@@ -85,6 +85,8 @@ mod exclusive;
 #[cfg(not(loom))]
 mod fabric;
 #[cfg(not(loom))]
+mod loans;
+#[cfg(not(loom))]
 mod memory;
 #[cfg(not(loom))]
 mod nic;
@@ -106,6 +108,7 @@ pub use {
     exclusive::{Exclusive, Held},
     fabric::local::{Faults, LocalNetwork},
     fabric::{NAP, SMALL_MESSAGE},
+    loans::LENT_FRONT,
     memory::{Buffer, Left, MemoryHandle, OutsideWindow, Region, Rights, Window},
     nic::{ConnectionRequest, Listener, Nic},
     vi::{State, Vi},

@@ -1,8 +1,8 @@
 //! NICs: a process's doors to a fabric.
 
 use crate::{
-    ConnectError, MAX_DISCRIMINATOR, ProtectionTag, Region, Reliability, ResourceError, Rights, Vi,
-    ViAttributes, Window,
+    ConnectError, MAX_DISCRIMINATOR, ProtectionTag, Region, Reliability, ResourceError, Rights, TrustedPeers,
+    Vi, ViAttributes, Window,
     attributes::chunk,
     fabric::{
         Fabric, Incoming, Listen,
@@ -83,6 +83,25 @@ impl Nic {
     pub fn register(&self, count: u32, size: u32, tag: ProtectionTag) -> Result<Region, ResourceError> {
         let size = chunk(count, size, "size")?;
         Ok(Region::new(self.fabric.memory(count, size, tag)?))
+    }
+
+    /// As [`register`](Self::register), of memory that a VI can [lend](Vi::lend) to a receiver with a message that lies in it: he may
+    /// change the message there ([`Vi::lent_mut`]), and the buffer comes back as he left it. A VI that [lends](Vi::lends) can also
+    /// send from it as from any other; one that does not completes with
+    /// [`CompletionError::Protection`](crate::CompletionError::Protection). Where peers share no memory it is as any other.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn register_lent(
+        &self,
+        count: u32,
+        size: u32,
+        tag: ProtectionTag,
+        trusted: TrustedPeers,
+    ) -> Result<Region, ResourceError> {
+        let size = chunk(count, size, "size")?;
+        Ok(Region::new(self.fabric.lent_memory(count, size, tag, trusted)?))
     }
 
     /// Registers memory for remote DMA by the peers of all VIs of this tag, those connected later included.

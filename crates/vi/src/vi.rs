@@ -7,6 +7,7 @@ use crate::{
     fabric::{
         Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin, sleep_at,
     },
+    loans::Loans,
     memory::{Left, Pool},
 };
 use std::{
@@ -43,7 +44,7 @@ impl State {
 ///
 /// The work is carried out by whoever posts and polls. A side that neither polls nor waits takes in nothing.
 pub struct Vi {
-    link: Box<dyn Link>,
+    pub(crate) link: Box<dyn Link>,
     doorbell: Option<Arc<dyn Doorbell>>,
     member: Option<Arc<Member>>,
     state: State,
@@ -63,6 +64,7 @@ pub struct Vi {
     sending: VecDeque<Outgoing>,
     blocked: usize,
     sent: VecDeque<Completion>,
+    pub(crate) loans: Loans,
 }
 
 struct Outgoing {
@@ -93,6 +95,7 @@ impl Vi {
             receive_pool: Pool::new(receives),
             posted: Posted::new(depth),
             received: VecDeque::with_capacity(depth),
+            loans: Loans::default(),
             sending: VecDeque::with_capacity(depth),
             blocked: 0,
             sent: VecDeque::with_capacity(depth),
@@ -140,6 +143,7 @@ impl Vi {
     #[inline]
     pub fn reclaim(&mut self) {
         self.progress_sends();
+        self.reclaim_loans();
     }
 
     /// A buffer of the VI's own to receive into; `None` while all are in use.
@@ -270,14 +274,14 @@ impl Vi {
     /// or the message is longer: then post a descriptor.
     #[inline]
     pub fn send_small(&mut self, message: &[u8]) -> bool {
-        self.blocked == 0 && self.state.is_connected() && self.link.send_small(message)
+        self.may_send_at_once() && self.link.send_small(message)
     }
 
     /// As [`send_small`](Self::send_small), where the first `len` octets are the message. The peer may see the others, which
     /// saves looking at how many there are.
     #[inline]
     pub fn send_line(&mut self, octets: &[u8; SMALL_MESSAGE], len: usize) -> bool {
-        self.blocked == 0 && self.state.is_connected() && self.link.send_line(octets, len)
+        self.may_send_at_once() && self.link.send_line(octets, len)
     }
 
     /// Sends a message of any length at once, from memory that need not be registered, without a descriptor and without a
@@ -287,14 +291,14 @@ impl Vi {
     /// all that was written before, and that is the message.
     #[inline]
     pub fn send_copied(&mut self, message: &[u8]) -> bool {
-        self.blocked == 0 && self.state.is_connected() && self.link.send_copied(message)
+        self.may_send_at_once() && self.link.send_copied(message)
     }
 
     /// As [`send_small`](Self::send_small), by whoever is about to send more, or to receive: where it helps the message waits for
     /// those that follow, but not for long, and not for somebody who was slow before.
     #[inline]
     pub fn send_small_with_more(&mut self, message: &[u8]) -> bool {
-        self.blocked == 0 && self.state.is_connected() && self.link.send_small_with_more(message)
+        self.may_send_at_once() && self.link.send_small_with_more(message)
     }
 
     /// Whether the peer has, or can get without this process, all that was sent [without a descriptor](Self::send_small); or
@@ -308,7 +312,7 @@ impl Vi {
     /// [`receive_done`](Self::receive_done) gives. Shared memory for an answer of that size is fetched meanwhile.
     #[inline]
     pub fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
-        if !self.state.is_connected() || !self.received.is_empty() || !self.sending.is_empty() {
+        if !self.may_receive_at_once() {
             return None;
         }
         self.link.receive_small(into)
@@ -318,10 +322,28 @@ impl Vi {
     /// behind it stay as they are.
     #[inline]
     pub fn receive_copied(&mut self, into: &mut [u8]) -> Option<usize> {
-        if !self.state.is_connected() || !self.received.is_empty() || !self.sending.is_empty() {
+        if !self.may_receive_at_once() {
             return None;
         }
         self.link.receive_copied(into)
+    }
+
+    /// Whether nothing else is to be done first.
+    #[inline(always)]
+    fn may_receive_at_once(&self) -> bool {
+        self.has_received_nothing() && self.sending.is_empty()
+    }
+
+    /// Whether the next message is the one that comes next from the link.
+    #[inline(always)]
+    pub(crate) fn has_received_nothing(&self) -> bool {
+        self.state.is_connected() && self.received.is_empty()
+    }
+
+    /// Whether nothing waits for room.
+    #[inline(always)]
+    pub(crate) fn may_send_at_once(&self) -> bool {
+        self.state.is_connected() && self.blocked == 0
     }
 
     /// From now on many [small messages](Self::receive_small) are likely to be under way at a time, in each direction: shared

@@ -51,6 +51,9 @@ kinds! {
     /// A packet of another protocol is in the body, and the header in front is for the nodes that it passes through: its
     /// flow, or an index, and where its regions lie. The detail is the EtherType of the body.
     Packet = 12,
+    /// A [`Reply`](Self::Reply) whose body goes on in the request that it answers, which lies in memory that the two sides share and
+    /// trust each other with: from the octet that the detail says to the end of the request.
+    Returned = 13,
 }
 
 impl Kind {
@@ -60,7 +63,7 @@ impl Kind {
         self as u8 <= Self::Release as u8
     }
 
-    /// Whether a message of this kind answers a call.
+    /// Whether a message of this kind answers a call, and has all of the answer.
     #[inline(always)]
     pub const fn is_reply(self) -> bool {
         Self::Reply as u8 <= self as u8 && self as u8 <= Self::Forward as u8

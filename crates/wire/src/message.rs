@@ -160,6 +160,12 @@ impl<'a> Message<'a> {
         Some(Answer { user_exception, flags, sequence: low(plain, 16) })
     }
 
+    /// Whether the header at the beginning of a message is one without regions.
+    #[inline(always)]
+    pub fn has_plain_header(message: &[u8]) -> bool {
+        message.first().is_some_and(|version| version >> 4 == 0)
+    }
+
     /// The user's data: the first region that is marked as such, otherwise the body. `message` is what was read.
     pub fn payload(&self, message: &'a [u8]) -> &'a [u8] {
         match self.regions.find(RegionKind::Payload) {

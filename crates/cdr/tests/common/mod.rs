@@ -3,19 +3,27 @@
 use std::cell::{Cell, OnceCell};
 use std::mem::MaybeUninit;
 
-use throughline_cdr::{ByteOrder, Reader, Tail};
+use throughline_cdr::{ByteOrder, Reader, Tail, fill};
 
 /// A message whose octets are counted when they are copied, and are no good before they were.
-pub struct Remote {
+pub struct Remote<'l> {
     message: Vec<u8>,
     head: usize,
     all: OnceCell<Vec<u8>>,
     copied: Cell<usize>,
+    lent: Cell<Option<&'l mut [u8]>>,
 }
 
-impl Remote {
+impl<'l> Remote<'l> {
     pub fn new(message: &[u8], head: usize) -> Self {
-        Self { message: message.to_vec(), head, all: OnceCell::new(), copied: Cell::new(0) }
+        let (copied, lent) = (Cell::new(0), Cell::new(None));
+        Self { message: message.to_vec(), head, all: OnceCell::new(), copied, lent }
+    }
+
+    #[allow(dead_code, reason = "not all tests lend")]
+    /// One that lies in `memory`, to be changed there.
+    pub fn lent(memory: &'l mut [u8], head: usize) -> Self {
+        Self { message: memory.to_vec(), lent: Cell::new(Some(memory)), ..Self::new(&[], head) }
     }
 
     /// Octets that were copied in all.
@@ -28,7 +36,7 @@ impl Remote {
     }
 }
 
-impl Tail for Remote {
+impl Tail for Remote<'_> {
     fn message_len(&self) -> usize {
         self.message.len()
     }
@@ -41,6 +49,10 @@ impl Tail for Remote {
     fn copy_over(&self, offset: usize, into: &mut [u8]) {
         self.copied.set(self.copied.get() + into.len());
         into.copy_from_slice(&self.message[offset..][..into.len()]);
+    }
+
+    fn lend(&self, offset: usize) -> Option<&mut [u8]> {
+        self.lent.take()?.get_mut(offset..)
     }
 
     fn has_all(&self) -> bool {
@@ -57,12 +69,4 @@ impl Tail for Remote {
             all
         })
     }
-}
-
-fn fill<'i>(into: &'i mut [MaybeUninit<u8>], octets: &[u8]) -> &'i mut [u8] {
-    for (place, octet) in into.iter_mut().zip(octets) {
-        place.write(*octet);
-    }
-    // SAFETY: all of them were written, since there are as many.
-    unsafe { std::slice::from_raw_parts_mut(into.as_mut_ptr().cast(), octets.len()) }
 }

@@ -8,15 +8,19 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use throughline::rt::{TypedReference, TypedSkeleton};
-use throughline::{Address, Orb, OrbConfig};
+use throughline::{Address, Orb, OrbConfig, TrustedPeers};
 
-/// Serves an object and gives `test` three references to it: one of the same process, one through TCP, one through shared memory.
+/// Serves an object and gives `test` four references to it: one of the same process, one through TCP, and two through shared memory:
+/// of a client that does not trust the server, and of one that does. The server trusts everybody.
 pub fn served<S: TypedSkeleton>(skeleton: S, test: impl Fn(&Orb, &S::Reference)) {
-    let server = Orb::listening_at(&[Address::tcp("127.0.0.1", 0), Address::Shm(String::new())]).unwrap();
+    // SAFETY: all peers are this process, which uses the library alone.
+    let trusted = Some(unsafe { TrustedPeers::promise() });
+    let listen = vec![Address::tcp("127.0.0.1", 0), Address::Shm(String::new())];
+    let server = Orb::start(OrbConfig { listen, trusted_peers: trusted, ..OrbConfig::default() }).unwrap();
     let own = server.root().activate(skeleton).unwrap();
     test(&server, &own);
-    for native in [false, true] {
-        let client = Orb::start(OrbConfig { native, ..OrbConfig::default() }).unwrap();
+    for (native, trusted_peers) in [(false, None), (true, None), (true, trusted)] {
+        let client = Orb::start(OrbConfig { native, trusted_peers, ..OrbConfig::default() }).unwrap();
         test(&client, &elsewhere(&client, &own));
         client.shutdown(Duration::ZERO);
     }

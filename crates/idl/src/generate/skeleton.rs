@@ -111,6 +111,13 @@ impl Scope<'_> {
         self.in_reply(call, first).map(|_| first)
     }
 
+    /// The argument that may stay where the request has it: one [`in_place`](Self::in_place) that is the last argument, and the only
+    /// result.
+    fn in_request<'a>(&self, call: &'a Call<'_>) -> Option<&'a Argument<'a>> {
+        let only = self.in_place(call).filter(|_| call.returned().nth(1).is_none())?;
+        call.ins().last().filter(|last| last.name == only.name)
+    }
+
     fn read_argument(
         &self,
         (call, argument): (&Call<'_>, &Argument<'_>),
@@ -126,7 +133,11 @@ impl Scope<'_> {
                     quote!(#some(#place))
                 },
             );
-            return quote!(let mut #name = #rt::InOut::read(#r, #place)?;);
+            let read = match self.in_request(call) {
+                Some(_) => quote!(read_alone),
+                None => quote!(read),
+            };
+            return quote!(let mut #name = #rt::InOut::#read(#r, #place)?;);
         }
         if argument.direction == Direction::InOut {
             return quote!(let mut #name: #ty = #rt::Decode::decode(#r)?;);
@@ -161,6 +172,9 @@ impl Scope<'_> {
             call.ins().filter(|it| self.in_reply(call, it).is_some()).map(|it| &it.name).collect();
         let replied = match finished.as_slice() {
             [] => quote!(#context.reply(#reply)),
+            [only] if self.in_request(call).is_some() => {
+                quote!({ let #only = #only.finish(); #context.reply_in_out(&#only) })
+            }
             names => quote!({ #(let #names = #names.finish();)* #context.reply(#reply) }),
         };
         let rt = self.rt();

@@ -17,9 +17,11 @@ pub const ID: &str = "IDL:Test/Echo:1.0";
 /// interface Echo { void ping(); string shout(in string text); oneway void post(in unsigned long n);
 ///   sequence<unsigned long> posted(); void move_data(inout sequence<unsigned long> data); void sleep(in unsigned long ms);
 ///   void panic(); void call_back(in Echo other, in unsigned long depth);
-///   unsigned long long sum(in unsigned long ms, in sequence<unsigned long> data, out unsigned long long place); };
+///   unsigned long long sum(in unsigned long ms, in sequence<unsigned long> data, out unsigned long long place);
+///   void change(in unsigned long how, inout sequence<unsigned long> data); };
 pub static ECHO: LazyLock<&'static Interface> = LazyLock::new(|| {
-    let own = ["ping", "shout", "post", "posted", "move_data", "sleep", "panic", "call_back", "sum"];
+    let own =
+        ["ping", "shout", "post", "posted", "move_data", "sleep", "panic", "call_back", "sum", "change"];
     let names: Vec<&'static str> = own.into_iter().chain(IMPLICIT_OPERATIONS).collect();
     let built = throughline_demux::build_names(&names).unwrap();
     let names = Box::leak(names.into_boxed_slice());
@@ -56,8 +58,8 @@ impl Skeleton for Echo {
             }
             4 => {
                 let (r, place) = call.arguments_and_place();
-                let data = InOut::<u32>::read(r, Some(place))?.finish();
-                call.reply(|w| data.encode(w))
+                let data = InOut::<u32>::read_alone(r, Some(place))?.finish();
+                call.reply_in_out(&data)
             }
             5 => {
                 let ms = call.arguments().read_u32()?;
@@ -90,9 +92,42 @@ impl Skeleton for Echo {
                     place.encode(w)
                 })
             }
+            9 => {
+                let (r, place) = call.arguments_and_place();
+                let how = r.read_u32()?;
+                let mut data = InOut::<u32>::read_alone(r, Some(place))?;
+                change(how, &mut data)?;
+                let data = data.finish();
+                call.reply_in_out(&data)
+            }
             _ => call.implicit(&ECHO, operation),
         }
     }
+}
+
+/// What `change` may do with its sequence.
+pub const ADD_ONE: u32 = 0;
+pub const TELL_PLACE: u32 = 1;
+pub const LENGTHEN: u32 = 2;
+pub const EMPTY: u32 = 3;
+pub const FAIL: u32 = 4;
+/// After so many milliseconds more than that.
+pub const SLEEP: u32 = 100;
+
+fn change(how: u32, data: &mut InOut<'_, u32>) -> Result<(), SystemException> {
+    data.iter_mut().for_each(|n| *n = n.wrapping_add(1));
+    match how {
+        ADD_ONE => {}
+        TELL_PLACE => {
+            let place = data.as_ptr() as u64;
+            (data[0], data[1]) = (place as u32, (place >> 32) as u32);
+        }
+        LENGTHEN => data.to_mut().extend([7, 8]),
+        EMPTY => *data = vec![].into(),
+        FAIL => return Err(throughline::Kind::BadParam.into()),
+        ms => std::thread::sleep(Duration::from_millis((ms - SLEEP).into())),
+    }
+    Ok(())
 }
 
 impl TypedSkeleton for Echo {
@@ -140,6 +175,13 @@ impl EchoRef {
     }
     pub fn move_data(&self, data: &mut Vec<u32>) -> Result<(), SystemException> {
         self.0.call_inout(Operation::new("move_data", 4), data, |d, w| d.encode(w), |d, r| d.decode_into(r))
+    }
+    pub fn change(&self, how: u32, data: &mut Vec<u32>) -> Result<(), SystemException> {
+        let encode = |d: &Vec<u32>, w: &mut throughline::rt::Writer<'_>| {
+            how.encode(w)?;
+            d.encode(w)
+        };
+        self.0.call_inout(Operation::new("change", 9), data, encode, |d, r| d.decode_into(r))
     }
     /// The sum, and where the servant found the numbers; it waits before it adds them up, and then keeps the sum.
     pub fn sum(&self, ms: u32, data: &[u32]) -> Result<(u64, u64), SystemException> {

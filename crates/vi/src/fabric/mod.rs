@@ -9,7 +9,8 @@ pub(crate) mod shm;
 pub(crate) mod udp;
 
 use crate::{
-    CompletionError, ConnectError, ProtectionTag, Reliability, ResourceError, Rights, ViAttributes, Window,
+    Buffer, CompletionError, ConnectError, LENT_FRONT, ProtectionTag, Reliability, ResourceError, Rights,
+    TrustedPeers, ViAttributes, Window,
     descriptor::SendDescriptor,
     memory::{Left, Memory},
 };
@@ -32,6 +33,17 @@ pub(crate) trait Fabric: Send + Sync {
 
     /// Memory that may be sent from.
     fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError>;
+
+    /// As [`memory`](Self::memory), lent to trusting receivers with the messages in it, if the fabric knows such.
+    fn lent_memory(
+        &self,
+        count: u32,
+        chunk: u32,
+        tag: ProtectionTag,
+        _trusted: TrustedPeers,
+    ) -> Result<Arc<Memory>, ResourceError> {
+        self.memory(count, chunk, tag)
+    }
 
     /// Memory that peers may reach by remote DMA.
     fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError>;
@@ -139,6 +151,37 @@ pub(crate) trait Link: Send {
     /// The message received last, if it was left in the peer's memory and nothing has been received since.
     fn in_place(&self) -> Option<&[u8]> {
         None
+    }
+
+    /// Whether messages in lent memory go both ways: both sides have promised that the other is to be trusted.
+    fn lends(&self) -> bool {
+        false
+    }
+
+    /// Sends so many bytes of a buffer in lent memory; the ticket with which the buffer is back. Nothing is sent if that cannot be
+    /// done at once.
+    fn lend(&mut self, _buffer: &Buffer, _len: usize) -> Option<u64> {
+        None
+    }
+
+    /// Up to this ticket sends are known to be acknowledged without a look at what the peer writes.
+    fn heard(&self) -> u64 {
+        0
+    }
+
+    /// Takes the next message, if it lies in memory that the peer lends: its length, and its first bytes.
+    fn receive_lent(&mut self, _front: &mut [u8; LENT_FRONT]) -> Option<usize> {
+        None
+    }
+
+    /// The message so received last, if it was not released since, and nothing was received.
+    fn lent_mut(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+
+    /// Sends a small message at once which also tells the peer that the one in lent memory is released; whether it could.
+    fn send_and_release(&mut self, _message: &[u8]) -> bool {
+        false
     }
 
     /// The message received last, if it was left in the peer's memory, whether trusted or not, and nothing has been received

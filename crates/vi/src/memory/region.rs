@@ -33,7 +33,7 @@ enum Backing {
     File(FilePart),
 }
 
-/// A part of a memory file that this process alone can write, and peers may map to read.
+/// A part of a memory file that this process alone can write, unless it is lent, and peers may map to read.
 #[derive(Clone)]
 pub(crate) struct FilePart {
     /// Its mapping here.
@@ -42,6 +42,8 @@ pub(crate) struct FilePart {
     pub(crate) file: Arc<OwnedFd>,
     /// Where the part begins, in bytes.
     pub(crate) offset: u64,
+    /// Trusting receivers of messages may write to them while they have them.
+    pub(crate) lent: bool,
 }
 
 // SAFETY: every byte belongs to one `Buffer` at a time, or to nobody; the rest is atomics and plain values.
@@ -60,7 +62,7 @@ impl Memory {
         Self::new(base, count, chunk, tag, Backing::Heap(layout))
     }
 
-    /// Memory in a file made by this process and sealed against all other writers; nothing else uses this part of it.
+    /// Memory in a file made by this process, which is sealed against all other writers or lent; nothing else uses this part of it.
     pub(crate) fn in_file(part: FilePart, count: u32, chunk: u32, tag: ProtectionTag) -> Arc<Self> {
         let base = part.mapping.range(part.offset, count as usize * chunk as usize);
         Self::new(base.expect("inside the file"), count, chunk, tag, Backing::File(part))
@@ -177,6 +179,13 @@ impl Buffer {
     }
 
     /// All its bytes, however long it is at present.
+    #[inline]
+    pub(crate) fn whole(&self) -> &[u8] {
+        // SAFETY: as in `deref`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.capacity()) }
+    }
+
+    /// As [`whole`](Self::whole), to be changed.
     #[inline(always)]
     pub(crate) fn whole_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `deref_mut`.
@@ -201,7 +210,7 @@ impl Deref for Buffer {
     #[inline]
     fn deref(&self) -> &[u8] {
         // SAFETY: the chunk is ours alone, initialised (with zeros) when the memory was made, and no other process can
-        // write to it: memory files are sealed.
+        // write to it: memory files are sealed, or lent to those of whom it was promised that they do not while it is a buffer here.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len as usize) }
     }
 }

@@ -5,7 +5,7 @@
 //! registered memory of his, from which the message is read, just as remote DMA would do it, but without asking first where that is.
 //! What is longer still goes in parts of that length.
 
-use throughline_vi::{Buffer, Nic, ProtectionTag, Region};
+use throughline_vi::{Buffer, Nic, ProtectionTag, Region, TrustedPeers};
 
 /// The longest message that goes whole, in octets.
 pub(super) const WHOLE: u32 = 1 << 20;
@@ -38,13 +38,17 @@ impl Bulk {
         self.region.as_ref()?.buffer()
     }
 
-    /// Whether there are long buffers from now on.
+    /// Whether there are long buffers from now on, of memory that is lent to trusted peers if they are to be trusted.
     #[cold]
-    pub(super) fn open(&mut self, tag: ProtectionTag) -> bool {
+    pub(super) fn open(&mut self, tag: ProtectionTag, lent: Option<TrustedPeers>) -> bool {
         if self.region.is_none()
             && let Some(nic) = &self.nic
         {
-            match nic.register(BUFFERS, WHOLE, tag) {
+            let registered = match lent {
+                Some(trusted) => nic.register_lent(BUFFERS, WHOLE, tag, trusted),
+                None => nic.register(BUFFERS, WHOLE, tag),
+            };
+            match registered {
                 Ok(region) => self.region = Some(region),
                 Err(error) => {
                     tracing::debug!(%error, "no memory for long messages, which go in parts");

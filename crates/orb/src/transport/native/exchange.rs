@@ -150,8 +150,12 @@ fn unwritable(mut own: Box<Own>, error: EncodeError) -> Box<SystemException> {
 
 impl Own {
     #[inline]
-    fn send(&mut self) -> bool {
-        let sent = if self.overflow.is_empty() { self.link.send(self.used) } else { self.send_overflow() };
+    fn send(&mut self, wants_reply: bool) -> bool {
+        let sent = match (self.overflow.is_empty(), wants_reply) {
+            (true, true) => self.link.send_request(self.used),
+            (true, false) => self.link.send(self.used),
+            (false, _) => self.send_overflow(),
+        };
         match sent {
             Ok(()) => true,
             Err(error) => {
@@ -183,7 +187,7 @@ pub(crate) fn finish(
     deadline: Option<Instant>,
     wants_reply: bool,
 ) -> Result<Attempt, Box<SystemException>> {
-    if !own.send() {
+    if !own.send(wants_reply) {
         return Ok(Attempt::NotPossible);
     }
     if !wants_reply {
@@ -200,6 +204,15 @@ pub(crate) fn finish(
             Ok(message) if message.header.sequence == own.sequence && message.header.kind.is_reply() => {
                 (own.kind, own.body) = (message.header.kind, Body::of(bytes, &message));
                 return Ok(Attempt::Answered(NativeReply(Some(own))));
+            }
+            Ok(message)
+                if message.header.sequence == own.sequence && message.header.kind == Kind::Returned =>
+            {
+                (own.kind, own.body) = (Kind::Reply, Body::of(bytes, &message));
+                if own.link.goes_on_in_request(message.header.detail as usize) {
+                    return Ok(Attempt::Answered(NativeReply(Some(own))));
+                }
+                return Err(nonsense("an answer that goes on in a request that was not lent"));
             }
             Ok(_) => {}
             Err(error) => return Err(nonsense(&error.to_string())),

@@ -16,12 +16,14 @@ use std::time::Duration;
 
 use throughline_cdr::Output;
 use throughline_vi::{Bell, Buffer, LocalNetwork, SMALL_MESSAGE, State, TrustedPeers, Vi};
+use throughline_wire::Kind;
 
 pub(super) use self::connect::{DISCRIMINATOR, LinkMemory};
 pub(super) use self::desk::{Desk, Taken};
 pub(crate) use self::error::LinkError;
 pub(super) use self::foresight::Foresight;
 pub(crate) use self::octets::Octets;
+use self::octets::Rest;
 use self::receive::Arrived;
 use super::bulk::Bulk;
 
@@ -51,6 +53,12 @@ pub(crate) struct Link {
     bulk: Bulk,
     /// The peer copies long messages from where they lie.
     left: bool,
+    /// The promise that peers are to be trusted, if it was made,
+    trusted: Option<TrustedPeers>,
+    /// and the peer has made it, too: requests may be changed where they lie, and come back so.
+    lends: Option<TrustedPeers>,
+    /// The request that was sent last was lent.
+    on_loan: bool,
     /// The length of the last message that is so copied.
     long: usize,
     /// So many octets of the next buffer are to be [claimed](Buffer::claim) when there is time.
@@ -125,6 +133,13 @@ impl Link {
         self.vi.abort();
     }
 
+    /// Whether the answer that was written is one whose rest lies in the request.
+    #[inline]
+    fn is_returned(&self, used: usize) -> bool {
+        let lent = matches!(self.arrived, Arrived::Lent(_)) && used != 0;
+        lent && self.out.as_deref().is_some_and(|out| out.get(1) == Some(&(Kind::Returned as u8)))
+    }
+
     /// Answers the message received last with what `answer` writes, if it writes anything.
     #[inline]
     pub(crate) fn answer(
@@ -134,12 +149,13 @@ impl Link {
     ) -> Result<(), LinkError> {
         self.room()?;
         let Self { vi, out, arrived, small, copied, .. } = self;
-        let (mut used, mut fetch) = (0, None);
+        let (mut used, mut rest) = (0, Rest::default());
         answer(
-            arrived.open((small, copied), vi, &mut fetch),
+            arrived.open((small, copied), vi, &mut rest),
             Output::memory(out.as_deref_mut().unwrap_or_default(), &mut used, overflow),
         );
-        let sent = self.send_answer(used, overflow);
+        let sent =
+            if self.is_returned(used) { self.send_returned(used) } else { self.send_answer(used, overflow) };
         // Not before: the answer does not wait for this.
         self.answered(used);
         self.release();

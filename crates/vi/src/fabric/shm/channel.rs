@@ -58,7 +58,7 @@ impl Side {
         // The first message should not wait for the kernel to find memory.
         side.lines().touch();
         let offset = Self::pools_at(terms);
-        let part = FilePart { mapping: side.mapping.clone(), file: Arc::new(file), offset };
+        let part = FilePart { mapping: side.mapping.clone(), file: Arc::new(file), offset, lent: false };
         Ok((side, part))
     }
 
@@ -93,6 +93,11 @@ impl Side {
     fn word(&self, offset: u64) -> &AtomicU64 {
         // SAFETY: the first page is always there, is reached by atomics only, and lives as long as `self`.
         unsafe { self.mapping.start().add(offset as usize).cast().as_ref() }
+    }
+
+    /// Whether this side trusts the other.
+    pub(crate) fn trusts(&self) -> bool {
+        self.terms.trusting
     }
 
     /// A part of the pools, if it is one.
@@ -154,6 +159,12 @@ impl Channel {
         }
     }
 
+    /// The peer is trusted with memory that both sides write to.
+    pub(crate) fn trusting(self) -> Self {
+        self.heard(|heard| heard.remote.trusting = true);
+        self
+    }
+
     /// Messages mostly find the owner awake, so their sender needs no fence; the owner takes longer to fall asleep.
     pub(crate) fn wakeful(self) -> Self {
         self.own.parked().store(self.reached, Ordering::Release);
@@ -199,10 +210,10 @@ impl Channel {
         self.peer.progress().load(Ordering::Acquire)
     }
 
-    /// Whether the owner waits until the peer's progress differs from this.
+    /// Whether the owner waits until the peer's progress exceeds this.
     #[inline]
     pub(crate) fn expect(&self, progress: Option<u64>) {
-        self.expected.store(progress.map_or(0, |progress| progress.wrapping_add(1)), Ordering::Relaxed);
+        self.expected.store(progress.map_or(0, |progress| progress.saturating_add(1)), Ordering::Relaxed);
     }
 
     /// Why the peer stopped, if it did. Frames it published before can be seen afterwards.
@@ -293,7 +304,7 @@ impl Doorbell for Channel {
             return true;
         }
         let expected = self.expected.load(Ordering::Relaxed);
-        if expected != 0 && self.peer.progress().load(Ordering::SeqCst).wrapping_add(1) != expected {
+        if expected != 0 && self.peer.progress().load(Ordering::SeqCst) >= expected {
             return true;
         }
         self.stopped.load(Ordering::Relaxed) != 0

@@ -2,7 +2,7 @@
 
 use super::{
     channel::Channel,
-    frame::Head,
+    frame::{FRONT, Head, Kind},
     hello::Control,
     remote::{MAX_MEMORIES, RemoteMemory},
     ring::{Consumer, Violation},
@@ -22,6 +22,9 @@ use std::{
 pub(crate) const MAX_SEGMENTS: usize = 16;
 /// Bytes that describe one: memory (4), length (4), offset (8).
 const SEGMENT: usize = 16;
+/// Of a word that says where in which memory.
+const OFFSET_BITS: u32 = 56;
+const _: () = assert!(MAX_MEMORIES < 1 << (64 - OFFSET_BITS), "numbers fit beside an offset");
 
 /// Descriptions of such messages, out and in.
 ///
@@ -29,6 +32,8 @@ const SEGMENT: usize = 16;
 /// in this order.
 pub(crate) struct Elsewhere {
     own: FilePart,
+    /// The peer is trusted, and trusts us, with lent memory.
+    lends: bool,
     out: Body,
     shown: Vec<Weak<Memory>>,
     remote: Vec<RemoteMemory>,
@@ -51,9 +56,9 @@ struct Segment {
 }
 
 impl Elsewhere {
-    pub(crate) fn new(own: &FilePart, spare: Spare) -> Self {
+    pub(crate) fn new(own: &FilePart, lends: bool, spare: Spare) -> Self {
         let out = Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len: 0 };
-        Self { own: own.clone(), out, shown: Vec::new(), remote: Vec::new(), spare }
+        Self { own: own.clone(), lends, out, shown: Vec::new(), remote: Vec::new(), spare }
     }
 
     /// Describes a message that the peer can reach.
@@ -72,13 +77,32 @@ impl Elsewhere {
         Ok(self.body())
     }
 
+    /// Where a buffer lies that is lent to the peer: the memory's number, and behind 56 bits the offset.
+    #[inline]
+    pub(crate) fn place_lent(&mut self, buffer: &Buffer, channel: &Channel) -> Option<u64> {
+        let part = buffer.memory().file().filter(|part| self.lends && part.lent)?;
+        let number = self.number(buffer.memory(), part, channel)?;
+        Some(u64::from(number) << OFFSET_BITS | buffer.offset())
+    }
+
+    /// Where the peer has a message that it lends. No such message is longer than what would be taken otherwise.
+    #[inline]
+    pub(crate) fn receive_lent(&mut self, place: u64, len: u32, channel: &Channel) -> Option<NonNull<u8>> {
+        let (memory, offset) = ((place >> OFFSET_BITS) as u32, place & ((1 << OFFSET_BITS) - 1));
+        if !self.lends || memory == 0 || len == 0 || len as usize > self.spare.limit() {
+            return None;
+        }
+        let place = self.source(Segment { memory, len, offset }, channel)?;
+        self.remote[memory as usize - 1].is_lent().then_some(place)
+    }
+
     /// The description made last.
     pub(crate) fn body(&self) -> &[u8] {
         &self.out.bytes[..self.out.len]
     }
 
     fn segment(&mut self, buffer: &Buffer, channel: &Channel) -> Option<Segment> {
-        let part = buffer.memory().file()?;
+        let part = buffer.memory().file().filter(|part| self.lends || !part.lent)?;
         let len = buffer.len() as u32;
         if Arc::ptr_eq(&part.file, &self.own.file) {
             let offset = part.offset - self.own.offset + buffer.offset();
@@ -97,7 +121,7 @@ impl Elsewhere {
         if self.shown.len() == MAX_MEMORIES {
             return None;
         }
-        let what = Control::Memory { offset: part.offset, len: memory.size() };
+        let what = Control::Memory { offset: part.offset, len: memory.size(), lent: part.lent };
         channel.say(what, Some(part.file.as_fd())).ok()?;
         self.shown.push(Arc::downgrade(memory));
         Some(self.shown.len() as u32)
@@ -105,12 +129,22 @@ impl Elsewhere {
 
     /// The description in a frame, copied: nobody changes it any more.
     pub(crate) fn read_body(&self, consumer: &Consumer, head: Head) -> Result<Body, Violation> {
-        let len = head.len as usize;
-        let mut body = Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len };
-        if len == 0 || len > body.bytes.len() || !len.is_multiple_of(SEGMENT) {
+        let mut body = Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len: 0 };
+        if head.kind() == Kind::Lent {
+            let place = consumer.lent(&mut [0; FRONT]);
+            let (memory, offset) = ((place >> OFFSET_BITS) as u32, place & ((1 << OFFSET_BITS) - 1));
+            let segment = Segment { memory, len: head.len() as u32, offset };
+            return if self.lends {
+                body.push(segment).map(|()| body).ok_or(Violation)
+            } else {
+                Err(Violation)
+            };
+        }
+        body.len = head.len();
+        if body.len == 0 || body.len > body.bytes.len() || !body.len.is_multiple_of(SEGMENT) {
             return Err(Violation);
         }
-        consumer.copy(head, 0, &mut body.bytes[..len]);
+        consumer.copy(head, 0, &mut body.bytes[..body.len]);
         Ok(body)
     }
 
@@ -202,10 +236,7 @@ impl Elsewhere {
 
 impl Body {
     fn push(&mut self, segment: Segment) -> Option<()> {
-        let place = self.bytes.get_mut(self.len..self.len + SEGMENT)?;
-        place[..4].copy_from_slice(&segment.memory.to_le_bytes());
-        place[4..8].copy_from_slice(&segment.len.to_le_bytes());
-        place[8..].copy_from_slice(&segment.offset.to_le_bytes());
+        self.bytes.get_mut(self.len..self.len + SEGMENT)?.copy_from_slice(&segment.to_bytes());
         self.len += SEGMENT;
         Some(())
     }
@@ -215,10 +246,25 @@ impl Body {
     }
 
     fn segments(&self) -> impl Iterator<Item = Segment> {
-        self.bytes[..self.len].chunks_exact(SEGMENT).map(|bytes| {
-            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-            let offset = u64::from(word(8)) | u64::from(word(12)) << 32;
-            Segment { memory: word(0), len: word(4), offset }
-        })
+        self.bytes[..self.len].as_chunks().0.iter().map(|bytes| Segment::from_bytes(*bytes))
+    }
+}
+
+impl Segment {
+    /// Memory, length, offset.
+    #[inline]
+    fn to_bytes(self) -> [u8; SEGMENT] {
+        let first = u64::from(self.memory) | u64::from(self.len) << 32;
+        let mut bytes = [0; SEGMENT];
+        bytes[..8].copy_from_slice(&first.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.offset.to_le_bytes());
+        bytes
+    }
+
+    #[inline]
+    fn from_bytes(bytes: [u8; SEGMENT]) -> Self {
+        let [first, offset] =
+            [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte])));
+        Self { memory: first as u32, len: (first >> 32) as u32, offset }
     }
 }

@@ -18,7 +18,8 @@ pub(crate) enum Control {
     /// The side that sends this stops.
     Bye(CompletionError),
     /// A part of a file, which comes with it, from which messages are to be fetched.
-    Memory { offset: u64, len: u64 },
+    /// It is lent: trusting receivers may write to the messages there while they have them.
+    Memory { offset: u64, len: u64, lent: bool },
     /// A window, with its file.
     Window { handle: MemoryHandle, len: u64, rights: Rights },
     /// The window is no more.
@@ -32,6 +33,8 @@ pub(crate) struct Terms {
     pub(crate) ring_lines: u32,
     /// Bytes of both pools.
     pub(crate) pools: u64,
+    /// It trusts the other side with what it lends and is lent.
+    pub(crate) trusting: bool,
 }
 
 impl Control {
@@ -44,7 +47,7 @@ impl Control {
             Self::Accept(terms) => terms.write(2, &mut bytes),
             Self::Reject { mismatch } => (bytes[5], bytes[6]) = (3, u8::from(mismatch)),
             Self::Bye(why) => (bytes[5], bytes[6]) = (4, reason_to_byte(why)),
-            Self::Memory { offset, len } => numbers(&mut bytes, 5, 0, offset, len),
+            Self::Memory { offset, len, lent } => numbers(&mut bytes, 5, u8::from(lent), offset, len),
             Self::Window { handle, len, rights } => {
                 let rights = u8::from(rights.remote_write) | u8::from(rights.remote_read) << 1;
                 numbers(&mut bytes, 6, rights, handle.0, len);
@@ -64,7 +67,10 @@ impl Control {
             2 => Terms::read(bytes).map(Self::Accept),
             3 => Some(Self::Reject { mismatch: bytes[6] == 1 }),
             4 => Some(Self::Bye(reason_from_byte(bytes[6]))),
-            5 => Some(Self::Memory { offset: number(bytes, 16), len: number(bytes, 24) }),
+            5 => {
+                let lent = bytes[6] & 1 != 0;
+                Some(Self::Memory { offset: number(bytes, 16), len: number(bytes, 24), lent })
+            }
             6 => {
                 let rights = Rights { remote_write: bytes[6] & 1 != 0, remote_read: bytes[6] & 2 != 0 };
                 Some(Self::Window { handle: MemoryHandle(number(bytes, 16)), len: number(bytes, 24), rights })
@@ -77,7 +83,7 @@ impl Control {
 
 impl Terms {
     fn write(self, kind: u8, bytes: &mut [u8; MESSAGE]) {
-        (bytes[5], bytes[6]) = (kind, self.reliability.to_byte());
+        (bytes[5], bytes[6], bytes[7]) = (kind, self.reliability.to_byte(), u8::from(self.trusting));
         bytes[8..12].copy_from_slice(&self.ring_lines.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.pools.to_le_bytes());
     }
@@ -86,7 +92,8 @@ impl Terms {
         let ring_lines = u32::from_le_bytes(bytes[8..12].try_into().ok()?);
         let pools = u64::from_le_bytes(bytes[16..24].try_into().ok()?);
         let sane = ring_lines.is_power_of_two() && (16..=1 << 16).contains(&ring_lines) && pools <= 1 << 33;
-        sane.then_some(Self { reliability: Reliability::from_byte(bytes[6])?, ring_lines, pools })
+        let (reliability, trusting) = (Reliability::from_byte(bytes[6])?, bytes[7] & 1 != 0);
+        sane.then_some(Self { reliability, ring_lines, pools, trusting })
     }
 }
 
@@ -129,13 +136,15 @@ mod tests {
 
     #[test]
     fn comes_back_as_it_was() {
-        let terms = Terms { reliability: Reliability::ReliableReception, ring_lines: 256, pools: 1 << 20 };
+        let reliability = Reliability::ReliableReception;
+        let terms = Terms { reliability, ring_lines: 256, pools: 1 << 20, trusting: true };
         let all = [
             Control::Hello(terms),
-            Control::Accept(terms),
+            Control::Accept(Terms { trusting: false, ..terms }),
             Control::Reject { mismatch: true },
             Control::Bye(CompletionError::TooLong),
-            Control::Memory { offset: 1 << 40, len: 7 },
+            Control::Memory { offset: 1 << 40, len: 7, lent: false },
+            Control::Memory { offset: 0, len: 1 << 30, lent: true },
             Control::Window {
                 handle: MemoryHandle(u64::MAX),
                 len: 9,
@@ -150,7 +159,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        let terms = Terms { reliability: Reliability::Unreliable, ring_lines: 256, pools: 0 };
+        let reliability = Reliability::Unreliable;
+        let terms = Terms { reliability, ring_lines: 256, pools: 0, trusting: false };
         for (at, byte) in [(0, b'X'), (4, 9), (5, 77), (6, 3), (8, 1), (11, 0xFF), (23, 0xFF)] {
             let mut message = message(Control::Hello(terms));
             message.bytes[at] = byte;

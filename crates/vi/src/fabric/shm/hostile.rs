@@ -30,7 +30,7 @@ struct Peer {
 }
 
 fn terms(reliability: Reliability) -> Terms {
-    Terms { reliability, ring_lines: LINES, pools: 4096 }
+    Terms { reliability, ring_lines: LINES, pools: 4096, trusting: true }
 }
 
 /// Sends a request with these files, and lets a VI accept it if it comes through.
@@ -81,13 +81,23 @@ impl Dice {
 }
 
 impl Peer {
+    /// Shows memory to the VI, which it lends.
+    fn lends(&self) -> crate::memory::Mapping {
+        let (mapping, file) = crate::memory::Mapping::create("lent", 4096, true).expect("a file");
+        let what = Control::Memory { offset: 0, len: 4096, lent: true };
+        socket::send(self.socket.as_fd(), &what.to_bytes(), &[file.as_fd()]).expect("sent");
+        mapping
+    }
+
     /// Writes something like a frame.
     fn forge(&self, dice: &mut Dice, position: u64) -> Head {
-        let kind = [Kind::Message, Kind::Elsewhere, Kind::Elsewhere, Kind::Written, Kind::Pad]
-            [dice.below(5) as usize];
+        let kind = [Kind::Message, Kind::Elsewhere, Kind::Elsewhere, Kind::Written, Kind::Pad, Kind::Lent]
+            [dice.below(6) as usize];
         let len = [dice.below(64), dice.below(256) / 16 * 16, dice.below(1 << 24)][dice.below(3) as usize];
-        let mut head = Head::new(kind, len as usize);
-        (head.immediate, head.acknowledge) = (dice.below(2) == 0, dice.below(2) == 0);
+        let head = Head::new(kind, len as usize)
+            .with_immediate(dice.below(2) == 0)
+            .with_acknowledge(dice.below(2) == 0)
+            .with_progress(dice.below(4) == 0);
         for segment in 0..3 {
             let memory = [0, 0, 1, u32::MAX][dice.below(4) as usize];
             let len = [dice.below(100) as u32, 4096, u32::MAX][dice.below(3) as usize];
@@ -98,6 +108,13 @@ impl Peer {
                 self.side.lines().fill(position, place, &word.to_le_bytes());
                 self.side.lines().fill(position, place + 8, &offset.to_le_bytes());
             }
+        }
+        if kind == Kind::Lent {
+            let place = [1 << 56, 0, 2 << 56, u64::MAX, 1 << 56 | 4096][dice.below(5) as usize];
+            self.side.lines().fill(position, 8, &place.to_le_bytes());
+        }
+        if head.progress() && dice.below(2) == 0 {
+            self.side.lines().line(position).last().store(dice.below(3), Ordering::Relaxed);
         }
         self.side.lines().head(position).store(head.to_word(position), Ordering::Release);
         head
@@ -116,9 +133,20 @@ fn forged_frames_do_no_harm_but_to_their_own_connection() {
         let leave = seed % 3 == 0;
         let attributes = ViAttributes { trusted, leave, receive_longer: longer, ..ViAttributes::new(level) };
         let (mut vi, peer) = connected_with(&attributes);
+        let _lent = (seed % 10 == 0).then(|| peer.lends());
         let mut position = 0;
         for _ in 0..8 {
             let head = peer.forge(&mut dice, position);
+            let mut front = [0; crate::LENT_FRONT];
+            if let Some(len) = vi.receive_lent(&mut front) {
+                assert!(trusted.is_some() && len <= longer as usize);
+                let lent = vi.lent_mut().expect("it was lent");
+                assert!(lent.len() == len && len <= 4096);
+                lent.fill(7);
+                let _ = vi.send_and_release(b"answer");
+                position += head.lines();
+                continue;
+            }
             // A frame that is taken is no longer than what was posted.
             match vi.receive_done() {
                 Some(completion) => match completion.result {
@@ -135,7 +163,7 @@ fn forged_frames_do_no_harm_but_to_their_own_connection() {
                 None if vi.state() != State::Connected => break,
                 None => {}
             }
-            position += if head.kind == Kind::Pad {
+            position += if head.kind() == Kind::Pad {
                 u64::from(LINES) - position % u64::from(LINES)
             } else {
                 head.lines()
@@ -209,6 +237,35 @@ fn nonsense_on_the_socket_ends_the_connection() {
         assert_eq!(completion.result, Err(CompletionError::Flushed));
         assert_eq!(vi.state(), State::Stopped(CompletionError::Protocol));
     }
+}
+
+#[test]
+fn memory_is_lent_to_nobody_who_does_not_trust() {
+    for trusted in [false, true] {
+        // SAFETY: this peer leaves its memory alone.
+        let trusted = trusted.then(|| unsafe { TrustedPeers::promise() });
+        let attributes = ViAttributes { trusted, ..ViAttributes::new(Reliability::ReliableDelivery) };
+        let (mut vi, peer) = connected_with(&attributes);
+        let _memory = peer.lends();
+        peer.waker.send_word();
+        let waited =
+            vi.receive_wait(Some(Duration::from_millis(if trusted.is_some() { 20 } else { 20_000 })));
+        assert_eq!(matches!(waited, Err(WaitError::Timeout)), trusted.is_some());
+        let stopped = State::Stopped(CompletionError::Protocol);
+        assert_eq!(vi.state(), if trusted.is_some() { State::Connected } else { stopped });
+    }
+}
+
+#[test]
+fn progress_invented_in_a_frame_ends_the_connection() {
+    let (mut vi, peer) = connected(Reliability::ReliableDelivery);
+    let head = Head::new(Kind::Message, 5).with_progress(true);
+    peer.side.lines().line(0).last().store(9, Ordering::Relaxed);
+    peer.side.lines().head(0).store(head.to_word(0), Ordering::Release);
+    let mut line = [0; crate::SMALL_MESSAGE];
+    assert_eq!(vi.receive_small(&mut line), Some(5));
+    assert!(vi.receive_wait(LONG).expect("an end").result.is_err());
+    assert_eq!(vi.state(), State::Stopped(CompletionError::Protocol));
 }
 
 #[test]

@@ -8,6 +8,8 @@ use crate::memory::Left;
 pub(crate) struct Lent {
     start: NonNull<u8>,
     len: usize,
+    /// It may be changed meanwhile.
+    mutable: bool,
     /// Position behind its frame.
     position: u64,
 }
@@ -19,9 +21,9 @@ impl Lent {
     /// # Safety
     ///
     /// `start` is good for reads of `len` bytes as long as the connection's memory is mapped, and nobody in this process writes
-    /// there.
-    pub(crate) unsafe fn new(start: NonNull<u8>, len: usize, position: u64) -> Self {
-        Self { start, len, position }
+    /// there but by `bytes_mut`, for which they are good for writes, too, if it is `mutable`.
+    pub(crate) unsafe fn new(start: NonNull<u8>, len: usize, mutable: bool, position: u64) -> Self {
+        Self { start, len, mutable, position }
     }
 
     /// Whether it is the message before this position.
@@ -49,5 +51,16 @@ impl Lent {
     pub(crate) unsafe fn bytes(&self) -> &[u8] {
         // SAFETY: by the promises made here and to `new`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// Its bytes, to be changed, if they may be.
+    ///
+    /// # Safety
+    ///
+    /// The memory is mapped, and nobody in any process reads or writes there, as long as they are borrowed.
+    #[allow(clippy::mut_from_ref, reason = "they belong to nobody here, as the caller promises")]
+    pub(crate) unsafe fn bytes_mut(&self) -> Option<&mut [u8]> {
+        // SAFETY: by the promises made here and to `new`.
+        self.mutable.then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }
 }

@@ -5,7 +5,7 @@ use super::{
     connect,
     elsewhere::Elsewhere,
     exports::Exports,
-    frame::{Head, Kind, SMALL},
+    frame::{Extra, FRONT, Head, Kind, MAX_BODY, SMALL},
     hello::Terms,
     lent::Lent,
     remote::RemoteWindow,
@@ -13,8 +13,8 @@ use super::{
     waking::{self, Sleeper, Waker},
 };
 use crate::{
-    CompletionError, ConnectError, MemoryHandle, ProtectionTag, Reliability, ResourceError, TrustedPeers,
-    ViAttributes,
+    Buffer, CompletionError, ConnectError, LENT_FRONT, MemoryHandle, ProtectionTag, Reliability,
+    ResourceError, TrustedPeers, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
     fabric::{Arrival, Destination, Doorbell, Link, Posted, SMALL_MESSAGE, Sent},
     memory::{FilePart, Left, Memory, Spare, copy_in, copy_out},
@@ -53,6 +53,8 @@ struct Connected {
     elsewhere: Elsewhere,
     /// That messages are read in place follows from this and nothing else.
     trusted: Option<TrustedPeers>,
+    /// And that messages are changed in place, from this: the peer trusts us as well.
+    lends: bool,
     /// Messages may be left in the peer's memory, whoever that is,
     leave: bool,
     /// except now.
@@ -77,7 +79,12 @@ impl ShmLink {
         let (sends, receives) = (attributes.send_buffers, attributes.receive_buffers);
         let send_bytes = u64::from(sends) * u64::from(attributes.send_buffer_size);
         let pools = send_bytes + u64::from(receives) * u64::from(attributes.receive_buffer_size);
-        let terms = Terms { reliability: attributes.reliability, ring_lines: attributes.ring_lines, pools };
+        let terms = Terms {
+            reliability: attributes.reliability,
+            ring_lines: attributes.ring_lines,
+            pools,
+            trusting: attributes.trusted.is_some(),
+        };
         let (side, part) = Side::create(terms)?;
         let second = FilePart { offset: part.offset + send_bytes, ..part.clone() };
         let pools = [
@@ -121,15 +128,18 @@ impl ShmLink {
         let inline_limit = self.inline_limit.min(producer.longest_body());
         let consumer = Consumer::new(peer.lines());
         let channel = Channel::new(self.side.clone(), peer, socket, sleeper, waker);
-        let channel = Arc::new(if self.wakeful { channel.wakeful() } else { channel });
+        let channel = if self.wakeful { channel.wakeful() } else { channel };
+        let channel = Arc::new(if self.trusted.is_some() { channel.trusting() } else { channel });
+        let lends = self.trusted.is_some() && channel.peer.trusts();
         self.exports.connected(self.tag, &channel);
         let reception = self.terms.reliability == Reliability::ReliableReception;
         self.connected = Some(Connected {
             channel,
             producer,
             consumer,
-            elsewhere: Elsewhere::new(&self.part, Spare::new(1, self.receive_longer, self.tag)),
+            elsewhere: Elsewhere::new(&self.part, lends, Spare::new(1, self.receive_longer, self.tag)),
             trusted: self.trusted,
+            lends,
             leave: self.leave,
             may_lend: true,
             lent: None,
@@ -223,6 +233,35 @@ impl Link for ShmLink {
         self.connected.as_ref()?.in_place()
     }
 
+    fn lends(&self) -> bool {
+        self.connected.as_ref().is_some_and(|up| up.lends)
+    }
+
+    #[inline]
+    fn lend(&mut self, buffer: &Buffer, len: usize) -> Option<u64> {
+        self.up().lend(buffer, len)
+    }
+
+    #[inline]
+    fn heard(&self) -> u64 {
+        self.connected.as_ref().map_or(0, |up| up.producer.consumed())
+    }
+
+    #[inline]
+    fn receive_lent(&mut self, front: &mut [u8; LENT_FRONT]) -> Option<usize> {
+        self.up().receive_lent(front)
+    }
+
+    #[inline]
+    fn lent_mut(&mut self) -> Option<&mut [u8]> {
+        self.connected.as_mut()?.lent_mut()
+    }
+
+    #[inline]
+    fn send_and_release(&mut self, message: &[u8]) -> bool {
+        self.up().send_and_release(message)
+    }
+
     #[inline]
     fn left(&self) -> Option<Left<'_>> {
         self.connected.as_ref()?.left()
@@ -289,7 +328,7 @@ impl Connected {
 
     #[inline(always)]
     fn receive_small(&mut self, into: &mut [u8; SMALL_MESSAGE]) -> Option<usize> {
-        let (len, tell) = self.consumer.take_small(into)?;
+        let (len, extra) = self.consumer.take_small(into)?;
         // Who gets a small message often answers it.
         self.producer.prepare();
         if self.many {
@@ -297,8 +336,31 @@ impl Connected {
             self.producer.prepare_another();
             self.consumer.fetch_another();
         }
-        self.consumed(tell);
+        self.took_small(extra, into);
         Some(len)
+    }
+
+    /// A small message was taken, and lies there.
+    #[inline(always)]
+    fn took_small(&mut self, extra: Extra, line: &[u8; SMALL]) {
+        self.channel.consumed(self.consumer.position());
+        if extra.is_any() || self.consumer.is_due() {
+            self.attend(extra, line);
+        }
+    }
+
+    /// What else is to be done.
+    #[inline(never)]
+    fn attend(&mut self, extra: Extra, line: &[u8; SMALL]) {
+        if extra.progress()
+            && let Some(progress) = line.last_chunk()
+            && self.producer.grant(u64::from_ne_bytes(*progress)).is_err()
+        {
+            self.channel.stop(CompletionError::Protocol);
+        }
+        if extra.acknowledge() || self.consumer.is_due() {
+            self.tell();
+        }
     }
 
     /// A message in the ring.
@@ -306,8 +368,7 @@ impl Connected {
     fn receive_copied(&mut self, into: &mut [u8]) -> Option<usize> {
         // Nonsense is for `receive` to find.
         let head = self.consumer.peek().ok().flatten()?;
-        let plain = head.kind == Kind::Message && !head.immediate;
-        let message = into.get_mut(..head.len as usize).filter(|_| plain)?;
+        let message = into.get_mut(..head.len()).filter(|_| head.is_plain_message())?;
         self.consumer.copy(head, 0, message);
         self.producer.prepare();
         let len = message.len();
@@ -339,9 +400,9 @@ impl Connected {
         if len > self.inline_limit {
             return self.send_elsewhere(descriptor, len);
         }
-        let mut head = Head::new(Kind::Message, len);
-        head.immediate = descriptor.immediate.is_some();
-        head.acknowledge = self.reception;
+        let head = Head::new(Kind::Message, len)
+            .with_immediate(descriptor.immediate.is_some())
+            .with_acknowledge(self.reception);
         if !self.find_room(head) {
             return self.blocked();
         }
@@ -367,9 +428,9 @@ impl Connected {
             Ok(body) => body.len(),
             Err(why) => return Sent::Failed(why),
         };
-        let mut head = Head::new(Kind::Elsewhere, len_of_body);
-        head.immediate = descriptor.immediate.is_some();
-        head.acknowledge = true;
+        let head = Head::new(Kind::Elsewhere, len_of_body)
+            .with_immediate(descriptor.immediate.is_some())
+            .with_acknowledge(true);
         if !self.find_room(head) {
             return self.blocked();
         }
@@ -398,8 +459,7 @@ impl Connected {
         let buffers = std::iter::once(&mut descriptor.buffer).chain(descriptor.more.iter_mut());
         match descriptor.operation {
             Operation::Write(to) => {
-                let head =
-                    Head { immediate: true, acknowledge: self.reception, ..Head::new(Kind::Written, 0) };
+                let head = Head::new(Kind::Written, 0).with_immediate(true).with_acknowledge(self.reception);
                 if descriptor.immediate.is_some() && !self.find_room(head) {
                     return Ok(self.blocked());
                 }
@@ -471,13 +531,17 @@ impl Connected {
     fn receive(&mut self, mut posted: Option<&mut ReceiveDescriptor>) -> Arrival {
         if let Some(descriptor) = &mut posted
             && let Some(place) = descriptor.buffer.whole_mut().first_chunk_mut()
-            && let Some((len, tell)) = self.consumer.take_small(place)
+            && let Some((len, extra)) = self.consumer.take_small(place)
         {
+            self.channel.consumed(self.consumer.position());
+            if extra.is_any() || self.consumer.is_due() {
+                let line = *place;
+                self.attend(extra, &line);
+            }
             descriptor.buffer.set_len(len);
             if !descriptor.more.is_empty() {
                 descriptor.set_len(len);
             }
-            self.consumed(tell);
             return Arrival::Message { len, immediate: None };
         }
         self.receive_any(posted)
@@ -486,6 +550,7 @@ impl Connected {
     #[inline(never)]
     fn receive_any(&mut self, posted: Option<&mut ReceiveDescriptor>) -> Arrival {
         let head = match self.consumer.peek() {
+            Ok(Some(head)) if self.hear(head).is_err() => return Arrival::Broken(CompletionError::Protocol),
             Ok(Some(head)) => head,
             Ok(None) => return self.nothing(),
             Err(Violation) => return Arrival::Broken(CompletionError::Protocol),
@@ -500,13 +565,70 @@ impl Connected {
         self.advance(head, arrival)
     }
 
+    /// What a frame says of the other direction.
+    #[inline(always)]
+    fn hear(&mut self, head: Head) -> Result<(), Violation> {
+        self.consumer.progress(head).map_or(Ok(()), |progress| self.producer.grant(progress))
+    }
+
+    /// A message from lent memory.
+    #[inline]
+    fn lend(&mut self, buffer: &Buffer, len: usize) -> Option<u64> {
+        let place = self.elsewhere.place_lent(buffer, &self.channel)?;
+        let front = buffer.whole().first_chunk()?;
+        if len > MAX_BODY || !self.find_room(Head::new(Kind::Lent, len)) {
+            return None;
+        }
+        self.producer.push_lent(len, place, front);
+        self.channel.wake_peer();
+        Some(self.producer.position())
+    }
+
+    /// A message in lent memory. Nonsense is for `receive` to find.
+    #[inline]
+    fn receive_lent(&mut self, front: &mut [u8; FRONT]) -> Option<usize> {
+        let head = self.consumer.peek().ok().flatten()?;
+        if head.kind() != Kind::Lent || head.progress() || !self.may_lend {
+            return None;
+        }
+        let place = self.consumer.lent(front);
+        let start = self.elsewhere.receive_lent(place, head.len() as u32, &self.channel)?;
+        let len = head.len();
+        self.consumer.advance(head);
+        // SAFETY: all of it is in memory that the peer lends, which is mapped as long as the connection, to be written to as well.
+        self.lent = Some(unsafe { Lent::new(start, len, true, self.consumer.position()) });
+        self.producer.prepare();
+        Some(len)
+    }
+
+    #[inline]
+    fn lent_mut(&mut self) -> Option<&mut [u8]> {
+        let TrustedPeers { .. } = self.trusted?;
+        // SAFETY: as for `in_place`; and `self` is borrowed exclusively.
+        self.lent().and_then(|lent| unsafe { lent.bytes_mut() })
+    }
+
+    /// A small message that also says that the one in lent memory is released.
+    #[inline]
+    fn send_and_release(&mut self, message: &[u8]) -> bool {
+        let position = self.consumer.position();
+        if self.reception || self.lent().is_none() || !self.producer.push_with_progress(message, position) {
+            return false;
+        }
+        self.lent = None;
+        self.channel.consumed(position);
+        self.consumer.published();
+        self.channel.wake_peer();
+        true
+    }
+
     #[inline(always)]
     fn take(&mut self, head: Head, descriptor: &mut ReceiveDescriptor) -> Result<Arrival, Violation> {
         let immediate = self.consumer.immediate(head);
-        if head.kind != Kind::Message {
+        if head.kind() != Kind::Message {
             return self.take_other(head, immediate, descriptor);
         }
-        let len = head.len as usize;
+        let len = head.len();
         if len > descriptor.capacity() {
             return Ok(Arrival::TooLong);
         }
@@ -530,7 +652,7 @@ impl Connected {
         immediate: Option<u32>,
         descriptor: &mut ReceiveDescriptor,
     ) -> Result<Arrival, Violation> {
-        if head.kind == Kind::Written {
+        if head.kind() == Kind::Written {
             descriptor.set_len(0);
             return Ok(Arrival::Message { len: 0, immediate });
         }
@@ -542,7 +664,7 @@ impl Connected {
         {
             let position = self.consumer.position() + head.lines();
             // SAFETY: all of it is in the peer's memory, which is mapped as long as the connection.
-            let lent = unsafe { Lent::new(start, len, position) };
+            let lent = unsafe { Lent::new(start, len, false, position) };
             // SAFETY: as above.
             unsafe { lent.left() }.prefetch(0);
             self.lent = Some(lent);
@@ -596,9 +718,14 @@ impl Connected {
     fn consumed(&mut self, tell: bool) {
         self.channel.consumed(self.consumer.position());
         if tell {
-            self.consumer.published();
-            self.channel.publish_progress();
+            self.tell();
         }
+    }
+
+    #[inline]
+    fn tell(&mut self) {
+        self.consumer.published();
+        self.channel.publish_progress();
     }
 
     #[inline]

@@ -3,6 +3,9 @@
 //! Each side of a connection writes only memory files it made itself, sealed so that nobody else ever can; the other side
 //! maps them to read. What is read is read once and checked on the private copy. Nothing a peer writes into its memory
 //! can do more than break that one connection.
+//!
+//! Only between peers that promise to trust each other is there memory that both write to, in turns: what one lends to the other
+//! with a message belongs to the receiver until he has released that.
 
 mod barrier;
 mod channel;
@@ -23,7 +26,7 @@ mod socket;
 mod waking;
 
 use crate::{
-    ProtectionTag, ResourceError, Rights, ViAttributes, Window,
+    ProtectionTag, ResourceError, Rights, TrustedPeers, ViAttributes, Window,
     fabric::{Fabric, Link, Listen},
     memory::{FilePart, Mapping, Memory, WindowMemory},
 };
@@ -67,6 +70,15 @@ fn unused_address() -> String {
     format!("{:x}-{:x}{:08x}-{number:x}", process::id(), now.as_secs(), now.subsec_nanos())
 }
 
+/// Memory in a file of its own, which peers that it is lent to may write to.
+fn region(count: u32, chunk: u32, tag: ProtectionTag, lent: bool) -> Result<Arc<Memory>, ResourceError> {
+    let len = (count as usize * chunk as usize).max(1);
+    let name = if lent { "throughline-vi-lent" } else { "throughline-vi-region" };
+    let (mapping, file) = Mapping::create(name, len, lent)?;
+    let part = FilePart { mapping: Arc::new(mapping), file: Arc::new(file), offset: 0, lent };
+    Ok(Memory::in_file(part, count, chunk, tag))
+}
+
 impl Fabric for Shm {
     fn address(&self) -> &str {
         &self.address
@@ -77,10 +89,17 @@ impl Fabric for Shm {
     }
 
     fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError> {
-        let len = (count as usize * chunk as usize).max(1);
-        let (mapping, file) = Mapping::create("throughline-vi-region", len, false)?;
-        let part = FilePart { mapping: Arc::new(mapping), file: Arc::new(file), offset: 0 };
-        Ok(Memory::in_file(part, count, chunk, tag))
+        region(count, chunk, tag, false)
+    }
+
+    fn lent_memory(
+        &self,
+        count: u32,
+        chunk: u32,
+        tag: ProtectionTag,
+        TrustedPeers { .. }: TrustedPeers,
+    ) -> Result<Arc<Memory>, ResourceError> {
+        region(count, chunk, tag, true)
     }
 
     fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError> {

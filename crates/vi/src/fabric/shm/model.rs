@@ -20,7 +20,9 @@ use loom::{
 };
 use ring::{Consumer, Producer};
 
-const MESSAGE: Head = Head { kind: Kind::Message, immediate: false, acknowledge: false, len: 8 };
+fn message() -> Head {
+    Head::new(Kind::Message, 8)
+}
 
 /// The ring's smallest model: four lines, so three frames under way.
 fn ring() -> (Producer, Consumer) {
@@ -78,11 +80,11 @@ fn frames_arrive_whole_and_in_order_while_the_ring_goes_round() {
         let other = shared.clone();
         let sender = thread::spawn(move || {
             for number in 0..5_u64 {
-                while !producer.has_room(MESSAGE) {
+                while !producer.has_room(message()) {
                     producer.grant(other.progress.load(Ordering::Acquire)).expect("honest");
                     thread::yield_now();
                 }
-                producer.push(MESSAGE, 0, [&(number + 100).to_ne_bytes()[..]]);
+                producer.push(message(), 0, [&(number + 100).to_ne_bytes()[..]]);
             }
         });
         for number in 0..5 {
@@ -107,7 +109,7 @@ fn a_consumer_that_sleeps_misses_no_frame() {
         let shared = shared();
         let other = shared.clone();
         let sender = thread::spawn(move || {
-            producer.push(MESSAGE, 0, [&7_u64.to_ne_bytes()[..]]);
+            producer.push(message(), 0, [&7_u64.to_ne_bytes()[..]]);
             other.wake();
         });
         let body = shared.sleep_until(|| take(&mut consumer));
@@ -121,8 +123,8 @@ fn a_producer_that_sleeps_misses_no_progress() {
     loom::model(|| {
         let (mut producer, mut consumer) = ring();
         let shared = shared();
-        while producer.has_room(MESSAGE) {
-            producer.push(MESSAGE, 0, [&1_u64.to_ne_bytes()[..]]);
+        while producer.has_room(message()) {
+            producer.push(message(), 0, [&1_u64.to_ne_bytes()[..]]);
         }
         let other = shared.clone();
         let receiver = thread::spawn(move || {
@@ -132,7 +134,7 @@ fn a_producer_that_sleeps_misses_no_progress() {
         });
         let told = || Some(shared.progress.load(Ordering::Acquire)).filter(|progress| *progress != 0);
         producer.grant(shared.sleep_until(told)).expect("honest");
-        assert!(producer.has_room(MESSAGE));
+        assert!(producer.has_room(message()));
         receiver.join().expect("no panic");
     });
 }

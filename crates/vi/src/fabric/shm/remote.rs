@@ -20,6 +20,8 @@ const MAX_FILE: u64 = 1 << 33;
 pub(crate) struct Remote {
     pub(crate) memories: Vec<RemoteMemory>,
     pub(crate) windows: Vec<RemoteWindow>,
+    /// We promised that it leaves alone what is lent to us, or by us.
+    pub(crate) trusting: bool,
 }
 
 /// A part of a file to fetch messages from.
@@ -28,6 +30,7 @@ pub(crate) struct RemoteMemory {
     mapping: Arc<Mapping>,
     offset: u64,
     len: u64,
+    lent: bool,
 }
 
 /// A window of the peer.
@@ -46,13 +49,13 @@ impl Remote {
     /// Takes note of what the peer shows or withdraws.
     pub(crate) fn hear(&mut self, control: Control, message: &Message) -> Result<(), Refused> {
         match control {
-            Control::Memory { offset, len } => {
+            Control::Memory { offset, len, lent } => {
                 let end = offset.checked_add(len).filter(|end| *end <= MAX_FILE).ok_or(Refused)?;
-                if self.memories.len() == MAX_MEMORIES {
+                if self.memories.len() == MAX_MEMORIES || lent && !self.trusting {
                     return Err(Refused);
                 }
-                let mapping = map(message, end, false)?;
-                self.memories.push(RemoteMemory { mapping, offset, len });
+                let mapping = map(message, end, lent)?;
+                self.memories.push(RemoteMemory { mapping, offset, len, lent });
             }
             Control::Window { handle, len, rights } => {
                 if len > MAX_FILE || self.windows.len() == MAX_WINDOWS {
@@ -75,6 +78,11 @@ fn map(message: &Message, len: u64, writable: bool) -> Result<Arc<Mapping>, Refu
 }
 
 impl RemoteMemory {
+    /// Whether messages in it may be changed while we have them.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lent
+    }
+
     /// A part of it, if it is one.
     pub(crate) fn part(&self, offset: u64, len: usize) -> Option<NonNull<u8>> {
         if offset.checked_add(len as u64)? > self.len {

@@ -4,7 +4,7 @@
 //! announcement in one. How far the consumer is, it says in memory of *its* own, and seldom.
 
 use super::{
-    frame::{self, Head, Kind, SMALL},
+    frame::{self, Extra, FRONT, Head, Kind, SMALL, SMALL_BESIDE_PROGRESS},
     lines::Lines,
 };
 use crate::sync::{Ordering, fetch_to_read, fetch_to_write};
@@ -51,14 +51,14 @@ impl Producer {
         self.lines.count() / 4 * super::lines::LINE - 16
     }
 
-    /// Takes note of what the consumer says it has consumed.
+    /// Takes note of what the consumer says it has consumed. It says so in two places, of which one may be behind the other.
     #[inline]
     pub(crate) fn grant(&mut self, consumed: u64) -> Result<(), Violation> {
-        if consumed < self.consumed || consumed > self.next {
+        if consumed > self.next {
             return Err(Violation);
         }
-        self.consumed = consumed;
-        self.full = consumed + self.lines.mask();
+        self.consumed = self.consumed.max(consumed);
+        self.full = self.consumed + self.lines.mask();
         Ok(())
     }
 
@@ -100,6 +100,30 @@ impl Producer {
     #[inline(always)]
     pub(crate) fn push_line(&mut self, octets: &[u8; SMALL], len: usize) -> bool {
         self.push_one(len, |lines, position| lines.line(position).fill(octets))
+    }
+
+    /// Publishes a message of at most [`SMALL_BESIDE_PROGRESS`] bytes, and how far the other direction is consumed; whether it could.
+    #[inline]
+    pub(crate) fn push_with_progress(&mut self, bytes: &[u8], progress: u64) -> bool {
+        if bytes.len() > SMALL_BESIDE_PROGRESS || self.next >= self.full {
+            return false;
+        }
+        let head = Head::new(Kind::Message, bytes.len()).with_progress(true);
+        self.begin(head, 0);
+        self.lines.fill_small(self.next, bytes);
+        self.lines.line(self.next).last().store(progress, Ordering::Relaxed);
+        self.publish(head);
+        true
+    }
+
+    /// Publishes the frame of a message of so many bytes that is lent, with its first ones, for which there is room.
+    #[inline]
+    pub(crate) fn push_lent(&mut self, len: usize, place: u64, front: &[u8; FRONT]) {
+        let head = Head::new(Kind::Lent, len).with_acknowledge(true);
+        self.begin(head, 0);
+        self.lines.fill(self.next, 8, &place.to_ne_bytes());
+        self.lines.fill(self.next, 16, front);
+        self.publish(head);
     }
 
     #[inline(always)]
@@ -153,7 +177,7 @@ impl Producer {
 
     #[inline(always)]
     fn begin(&mut self, head: Head, immediate: u32) {
-        if head.immediate {
+        if head.immediate() {
             self.lines.fill(self.next, 8, &immediate.to_ne_bytes());
         }
         if self.marked != 0 || head.lines() != 1 {
@@ -222,16 +246,22 @@ impl Consumer {
         self.next
     }
 
-    /// Takes the next frame if it is a small message: its length, and whether the producer should be told how far we are.
+    /// Takes the next frame if it is a small message: its length, and what else is to be done. Then see [`is_due`](Self::is_due).
     /// Beyond the message `into` may be overwritten.
     #[inline(always)]
-    pub(crate) fn take_small(&mut self, into: &mut [u8; SMALL]) -> Option<(usize, bool)> {
+    pub(crate) fn take_small(&mut self, into: &mut [u8; SMALL]) -> Option<(usize, Extra)> {
         // SYNC POINT: frame. Pairs with `Producer::push_small`.
         let line = self.lines.line(self.next);
-        let (len, acknowledge) = frame::small_from_word(line.head().load(Ordering::Acquire), self.next)?;
+        let small = frame::small_from_word(line.head().load(Ordering::Acquire), self.next)?;
         line.copy(into);
         self.next += 1;
-        Some((len, acknowledge || self.next >= self.tell))
+        Some(small)
+    }
+
+    /// Whether the producer should be told how far we are, although no frame asks for that.
+    #[inline(always)]
+    pub(crate) fn is_due(&self) -> bool {
+        self.next >= self.tell
     }
 
     /// The frame behind the next one is likely to be there: begins to fetch its line.
@@ -244,7 +274,7 @@ impl Consumer {
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<Head>, Violation> {
         let Some(head) = self.peek_here() else { return Ok(None) };
-        if head.kind == Kind::Pad {
+        if head.kind() == Kind::Pad {
             return self.skip_padding();
         }
         if head.lines() > self.left() {
@@ -264,7 +294,7 @@ impl Consumer {
         self.next += self.left();
         match self.peek_here() {
             // Never twice, or a peer could keep us here.
-            Some(head) if head.kind == Kind::Pad || head.lines() > self.left() => Err(Violation),
+            Some(head) if head.kind() == Kind::Pad || head.lines() > self.left() => Err(Violation),
             head => Ok(head),
         }
     }
@@ -278,17 +308,32 @@ impl Consumer {
     /// The immediate data of the frame that was peeked at.
     #[inline]
     pub(crate) fn immediate(&self, head: Head) -> Option<u32> {
-        head.immediate.then(|| {
+        head.immediate().then(|| {
             let mut bytes = [0; 4];
             self.lines.copy(self.next, 8, &mut bytes);
             u32::from_ne_bytes(bytes)
         })
     }
 
+    /// What the frame that was peeked at says of the other direction.
+    #[inline]
+    pub(crate) fn progress(&self, head: Head) -> Option<u64> {
+        head.progress().then(|| self.lines.line(self.next).last().load(Ordering::Relaxed))
+    }
+
+    /// What the frame of a message that is lent says: where it lies; its first bytes.
+    #[inline]
+    pub(crate) fn lent(&self, front: &mut [u8; FRONT]) -> u64 {
+        let mut place = [0; 8];
+        self.lines.copy(self.next, 8, &mut place);
+        self.lines.copy(self.next, 16, front);
+        u64::from_ne_bytes(place)
+    }
+
     /// Copies a part of the body of the frame that was peeked at.
     #[inline]
     pub(crate) fn copy(&self, head: Head, from: usize, into: &mut [u8]) {
-        debug_assert!(from + into.len() <= head.len as usize);
+        debug_assert!(from + into.len() <= head.len());
         self.lines.copy(self.next, head.before_body() + from, into);
     }
 
@@ -296,7 +341,7 @@ impl Consumer {
     #[inline]
     pub(crate) fn advance(&mut self, head: Head) -> bool {
         self.next += head.lines();
-        head.acknowledge || self.next >= self.tell
+        head.acknowledge() || self.is_due()
     }
 
     /// The producer is being told how far we are.
@@ -322,7 +367,7 @@ mod tests {
     /// Takes a frame and returns its body.
     fn take(consumer: &mut Consumer) -> Option<Vec<u8>> {
         let head = consumer.peek().expect("an honest ring")?;
-        let mut body = vec![0; head.len as usize];
+        let mut body = vec![0; head.len()];
         consumer.copy(head, 0, &mut body);
         consumer.advance(head);
         Some(body)
@@ -412,7 +457,7 @@ mod tests {
     #[test]
     fn immediate_data_travels_beside_the_body() {
         let (mut producer, mut consumer, _) = ring(16);
-        let head = Head { immediate: true, ..message(3) };
+        let head = message(3).with_immediate(true);
         producer.push(head, 0xDEAD_BEEF, [&b"abc"[..]]);
         let seen = consumer.peek().expect("honest").expect("a frame");
         assert_eq!((seen, consumer.immediate(seen)), (head, Some(0xDEAD_BEEF)));
@@ -425,7 +470,8 @@ mod tests {
         assert_eq!(producer.grant(1), Err(Violation));
         producer.push(message(0), 0, []);
         producer.grant(1).expect("honest");
-        assert_eq!(producer.grant(0), Err(Violation));
+        producer.grant(0).expect("old news");
+        assert_eq!(producer.consumed(), 1);
         // Longer than the ring.
         lines.head(0).store(message(16 * 64).to_word(0), Ordering::Relaxed);
         assert_eq!(consumer.peek(), Err(Violation));

@@ -81,6 +81,9 @@ impl Link {
             out: None,
             bulk: Bulk::new(nic.clone()),
             left: memory.left,
+            trusted: options.trusted,
+            lends: None,
+            on_loan: false,
             long: 0,
             claims: 0,
             arrived,
@@ -115,6 +118,7 @@ impl Link {
             (NativeAddress::Shm { name, .. }, _) => {
                 let mut link = Self::new(nics::shm()?, LinkMemory::SHM, options)?;
                 link.vi.connect(name, DISCRIMINATOR, Some(timeout))?;
+                link.knows_peer();
                 Ok(link)
             }
             (NativeAddress::Udp { host, port }, Some(network)) => {
@@ -157,10 +161,17 @@ impl Link {
         Ok(self)
     }
 
+    /// It is connected.
+    fn knows_peer(&mut self) {
+        self.lends = self.trusted.filter(|_| self.vi.lends());
+    }
+
     /// Connects it with a client.
     pub(crate) fn accept(&mut self, request: ConnectionRequest) -> Result<(), LinkError> {
         self.process = request.process();
-        Ok(request.accept(&mut self.vi)?)
+        request.accept(&mut self.vi)?;
+        self.knows_peer();
+        Ok(())
     }
 }
 

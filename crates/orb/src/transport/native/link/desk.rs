@@ -140,7 +140,7 @@ impl Link {
         let Some(room) = self.out.take() else { return Err(LinkError::Stalled) };
         // The requests behind it would find no more room in the peer's memory.
         match self.arrived {
-            Arrived::InPlace(_) => {
+            Arrived::InPlace(_) | Arrived::Lent(_) => {
                 let octets = self.received().to_vec();
                 self.release();
                 self.arrived = Arrived::Parts { octets, missing: 0 };

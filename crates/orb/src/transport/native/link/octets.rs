@@ -8,7 +8,7 @@
 use std::cell::{Cell, OnceCell};
 use std::mem::MaybeUninit;
 
-use throughline_cdr::Tail;
+use throughline_cdr::{Tail, fill};
 use throughline_vi::{Buffer, Left};
 
 /// So many octets of a message that was left with the peer are copied at first. Headers with all their regions take no more.
@@ -36,7 +36,7 @@ impl<'a> Octets<'a> {
 }
 
 /// A message that was left with the peer, and where it is copied to if that is not good enough.
-pub(crate) struct Fetch<'a> {
+pub(super) struct Fetch<'a> {
     left: Left<'a>,
     front: &'a [u8],
     room: Cell<&'a mut [u8]>,
@@ -51,9 +51,143 @@ impl<'a> Fetch<'a> {
         buffer.set_len(left.len());
         Self { left, front, room: Cell::new(buffer), all: OnceCell::new() }
     }
+}
 
-    pub(super) fn octets(&'a self) -> Octets<'a> {
-        Octets { at_hand: self.front, tail: Some(self) }
+/// Where the octets are that are not at hand: at most one of these. Not an `enum`, which would be put together elsewhere and copied.
+#[derive(Default)]
+pub(super) struct Rest<'a> {
+    left: Option<Fetch<'a>>,
+    lent: Option<Loan<'a>>,
+    returned: Option<Return<'a>>,
+}
+
+impl<'a> Rest<'a> {
+    /// See [`Fetch::new`].
+    #[inline]
+    pub(super) fn left(&'a mut self, left: Left<'a>, front: &'a [u8], buffer: &'a mut Buffer) -> Octets<'a> {
+        let rest = self.left.insert(Fetch::new(left, front, buffer));
+        Octets { at_hand: front, tail: Some(rest) }
+    }
+
+    /// `front` is a copy of the first octets of `message`; `room` is for a longer one.
+    #[inline]
+    pub(super) fn lent(
+        &'a mut self,
+        message: &'a mut [u8],
+        front: &'a [u8],
+        room: &'a mut [u8],
+    ) -> Octets<'a> {
+        let (len, more) = (message.len(), OnceCell::new());
+        let (message, room) = (Cell::new(message), Cell::new(room));
+        let rest = self.lent.insert(Loan { len, message, room, more, all: OnceCell::new() });
+        Octets { at_hand: front, tail: Some(rest) }
+    }
+
+    /// The octets behind `front` are `rest`.
+    #[inline]
+    pub(super) fn returned(&'a mut self, front: &'a [u8], rest: &'a [u8]) -> Octets<'a> {
+        let rest = self.returned.insert(Return { front, rest, all: OnceCell::new() });
+        Octets { at_hand: front, tail: Some(rest) }
+    }
+}
+
+/// A message in memory that the peer lends: to be read, or changed, where it lies.
+pub(super) struct Loan<'a> {
+    len: usize,
+    /// Empty once somebody has it.
+    message: Cell<&'a mut [u8]>,
+    room: Cell<&'a mut [u8]>,
+    more: OnceCell<&'a [u8]>,
+    all: OnceCell<&'a [u8]>,
+}
+
+impl<'a> Loan<'a> {
+    /// Nothing if it was lent before: then nobody should ask.
+    fn whole(&self) -> &'a [u8] {
+        self.all.get_or_init(|| self.message.take())
+    }
+}
+
+impl Tail for Loan<'_> {
+    fn message_len(&self) -> usize {
+        self.len
+    }
+
+    fn copy<'i>(&self, offset: usize, into: &'i mut [MaybeUninit<u8>]) -> &'i mut [u8] {
+        let len = into.len();
+        fill(into, &self.whole()[offset..][..len])
+    }
+
+    fn copy_over(&self, offset: usize, into: &mut [u8]) {
+        into.copy_from_slice(&self.whole()[offset..][..into.len()]);
+    }
+
+    fn all(&self, _from: usize) -> &[u8] {
+        self.whole()
+    }
+
+    /// The first ones once more, and so many that mostly nobody needs all.
+    fn more(&self, at_hand: usize) -> Option<&[u8]> {
+        let more = self.more.get_or_init(|| {
+            let (message, room) = (self.message.take(), self.room.take());
+            let len = message.len().min(FRONT);
+            room[..len].copy_from_slice(&message[..len]);
+            self.message.set(message);
+            &room[..len]
+        });
+        Some(*more).filter(|more| more.len() > at_hand)
+    }
+
+    fn lend(&self, offset: usize) -> Option<&mut [u8]> {
+        let message = self.message.take();
+        if message.as_ptr().addr().is_multiple_of(8) && offset <= message.len() {
+            return Some(&mut message[offset..]);
+        }
+        self.message.set(message);
+        None
+    }
+
+    fn has_all(&self) -> bool {
+        self.all.get().is_some()
+    }
+}
+
+/// An answer, and the end of the request that is its rest.
+pub(super) struct Return<'a> {
+    front: &'a [u8],
+    rest: &'a [u8],
+    all: OnceCell<Box<[u8]>>,
+}
+
+impl Return<'_> {
+    /// So many octets from an offset, if they are all in the rest.
+    fn part(&self, offset: usize, len: usize) -> Option<&[u8]> {
+        self.rest.get(offset.checked_sub(self.front.len())?..)?.get(..len)
+    }
+}
+
+impl Tail for Return<'_> {
+    fn message_len(&self) -> usize {
+        self.front.len() + self.rest.len()
+    }
+
+    fn copy<'i>(&self, offset: usize, into: &'i mut [MaybeUninit<u8>]) -> &'i mut [u8] {
+        let len = into.len();
+        fill(into, self.part(offset, len).unwrap_or_else(|| &self.all(0)[offset..][..len]))
+    }
+
+    fn copy_over(&self, offset: usize, into: &mut [u8]) {
+        let len = into.len();
+        into.copy_from_slice(self.part(offset, len).unwrap_or_else(|| &self.all(0)[offset..][..len]));
+    }
+
+    #[cold]
+    fn all(&self, _from: usize) -> &[u8] {
+        self.all.get_or_init(|| [self.front, self.rest].concat().into())
+    }
+
+    fn has_all(&self) -> bool {
+        self.all.get().is_some()
     }
 }
 

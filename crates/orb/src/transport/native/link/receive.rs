@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use throughline_vi::{Buffer, Completion, CompletionError, SMALL_MESSAGE, State, Vi};
+use throughline_vi::{Buffer, Completion, CompletionError, LENT_FRONT, SMALL_MESSAGE, State, Vi};
+use throughline_wire::Message;
 
-use super::octets::{FRONT, Fetch, Octets};
+use super::octets::{FRONT, Octets, Rest};
 use super::{COPIED, Link, LinkError};
 
 /// While looks follow one another at once, one in so many is for messages that are not small.
@@ -22,6 +23,16 @@ pub(super) enum Arrived {
     Buffer(Buffer),
     /// Lies in the peer's memory; the buffer was not needed.
     InPlace(Buffer),
+    /// As `InPlace`, in memory that the peer lends: it may be changed there. Its first octets lie, so many, where those do that
+    /// are small.
+    Lent(usize),
+    /// An answer whose rest lies in the request that it answers, from `start` on. The octets before that, so many, lie where those do
+    /// that were copied.
+    Returned {
+        front: usize,
+        request: Buffer,
+        start: usize,
+    },
     /// Lies in the peer's memory, which may change; its first octets, and no others, lie where those do that were copied. There is
     /// room for it in the buffer.
     Left(Buffer),
@@ -42,6 +53,8 @@ impl Arrived {
             // What is in place, the VI knows.
             Self::Nothing | Self::InPlace(_) => &[],
             Self::Left(_) => &copied[..FRONT],
+            Self::Lent(front) => small.get(..*front).unwrap_or_default(),
+            Self::Returned { front, .. } => copied.get(..*front).unwrap_or_default(),
             Self::Small(len) => small.get(..*len).unwrap_or_default(),
             Self::Copied(len) => copied.get(..*len).unwrap_or_default(),
             Self::Buffer(buffer) => buffer,
@@ -65,20 +78,28 @@ impl Arrived {
         }
     }
 
-    /// To be read; `fetch` is for what is needed meanwhile.
+    /// To be read; `rest` is for what is needed meanwhile.
     #[inline(always)]
     pub(super) fn open<'a>(
         &'a mut self,
-        beside: Beside<'a>,
-        vi: &'a Vi,
-        fetch: &'a mut Option<Fetch<'a>>,
+        (small, copied): (&'a [u8; SMALL_MESSAGE], &'a mut [u8; COPIED]),
+        vi: &'a mut Vi,
+        rest: &'a mut Rest<'a>,
     ) -> Octets<'a> {
         match self {
             Self::Left(buffer) => match vi.left() {
-                Some(left) => fetch.insert(Fetch::new(left, &beside.1[..FRONT], buffer)).octets(),
+                Some(left) => rest.left(left, &copied[..FRONT], buffer),
                 None => Octets::whole(&[]),
             },
-            arrived => Octets::whole(arrived.octets_at(beside, vi)),
+            Self::Lent(front) => match vi.lent_mut() {
+                Some(message) => rest.lent(message, small.get(..*front).unwrap_or_default(), copied),
+                None => Octets::whole(&[]),
+            },
+            Self::Returned { front, request, start } => rest.returned(
+                copied.get(..*front).unwrap_or_default(),
+                request.get(*start..).unwrap_or_default(),
+            ),
+            arrived => Octets::whole(arrived.octets_at((small, copied), vi)),
         }
     }
 }
@@ -124,6 +145,9 @@ impl Link {
             && let Some(len) = self.vi.receive_copied(&mut *self.copied)
         {
             self.arrived.replace_plain(Arrived::Copied(len));
+            return Ok(true);
+        }
+        if self.lends.is_some() && self.receive_lent() {
             return Ok(true);
         }
         match self.vi.receive_done() {
@@ -210,6 +234,51 @@ impl Link {
         self.take_part(buffer, immediate.unwrap_or(0) as usize)
     }
 
+    /// Whether a long message was there that the peer lends.
+    #[inline]
+    fn receive_lent(&mut self) -> bool {
+        if !matches!(self.arrived, Arrived::Nothing) {
+            return false;
+        }
+        let front = self.small.first_chunk_mut().expect("as long as a small message at least");
+        let Some(len) = self.vi.receive_lent(front) else { return false };
+        if Message::has_plain_header(front) {
+            self.arrived.replace_plain(Arrived::Lent(len.min(LENT_FRONT)));
+        } else {
+            self.copy_lent();
+        }
+        true
+    }
+
+    /// Whose header is longer is rare.
+    #[cold]
+    fn copy_lent(&mut self) {
+        let octets = self.vi.in_place().map_or_else(Vec::new, <[u8]>::to_vec);
+        self.vi.release();
+        self.arrived = Arrived::Parts { octets, missing: 0 };
+    }
+
+    /// The answer received last goes on in the request that was sent last, from `start` on. False if there is no such request.
+    pub(crate) fn goes_on_in_request(&mut self, start: usize) -> bool {
+        let Some(request) = self.take_back().filter(|request| start <= request.len()) else { return false };
+        let Self { arrived, small, copied, .. } = self;
+        let mut copy = |answer: &[u8]| {
+            copied[..answer.len()].copy_from_slice(answer);
+            answer.len()
+        };
+        let front = match arrived {
+            Arrived::Copied(len) => *len,
+            Arrived::Small(len) => copy(small.get(..*len).unwrap_or_default()),
+            Arrived::Buffer(buffer) if buffer.len() <= COPIED => copy(buffer),
+            _ => return false,
+        };
+        let returned = Arrived::Returned { front, request, start };
+        if let Arrived::Buffer(buffer) = std::mem::replace(arrived, returned) {
+            self.repost(buffer);
+        }
+        true
+    }
+
     /// A message is with the peer. What is not long is copied all the same.
     fn leave(&mut self, buffer: Buffer) -> Arrived {
         let long = self.vi.left().filter(|left| left.len() > COPIED);
@@ -281,13 +350,25 @@ impl Link {
     /// The message received last.
     #[inline(always)]
     pub(crate) fn received(&mut self) -> &[u8] {
-        if matches!(self.arrived, Arrived::Left(_)) {
-            self.fetch();
+        match self.arrived {
+            Arrived::Lent(_) => return self.vi.in_place().unwrap_or_default(),
+            Arrived::Left(_) => self.fetch(),
+            Arrived::Returned { .. } => self.join(),
+            _ => {}
         }
         self.at_hand()
     }
 
-    /// As [`received`](Self::received), or the first octets if the others are with the peer.
+    /// An answer and its rest in the request become one message.
+    #[cold]
+    fn join(&mut self) {
+        if let Arrived::Returned { front, request, start } = &self.arrived {
+            let octets = [&self.copied[..*front], request.get(*start..).unwrap_or_default()].concat();
+            self.arrived = Arrived::Parts { octets, missing: 0 };
+        }
+    }
+
+    /// As [`received`](Self::received), or the first octets if the others are with the peer, or in a request.
     #[inline(always)]
     pub(crate) fn at_hand(&self) -> &[u8] {
         self.arrived.octets_at((&self.small, &self.copied), &self.vi)
@@ -297,7 +378,8 @@ impl Link {
     #[inline(always)]
     pub(crate) fn received_len(&self) -> usize {
         match self.arrived {
-            Arrived::Left(_) => self.vi.left().map_or(0, |left| left.len()),
+            Arrived::Left(_) | Arrived::Lent(_) => self.vi.left().map_or(0, |left| left.len()),
+            Arrived::Returned { front, ref request, start } => front + request.len().saturating_sub(start),
             _ => self.at_hand().len(),
         }
     }
@@ -305,8 +387,8 @@ impl Link {
     /// The message received last, to be read.
     #[inline(always)]
     pub(crate) fn open<T>(&mut self, read: impl FnOnce(Octets<'_>) -> T) -> T {
-        let mut fetch = None;
-        read(self.arrived.open((&self.small, &self.copied), &self.vi, &mut fetch))
+        let mut rest = Rest::default();
+        read(self.arrived.open((&self.small, &mut self.copied), &mut self.vi, &mut rest))
     }
 
     /// Whether a message began to arrive that is not whole.
@@ -320,9 +402,12 @@ impl Link {
         match &self.arrived {
             Arrived::Nothing => {}
             Arrived::Small(..) | Arrived::Copied(..) => self.arrived.replace_plain(Arrived::Nothing),
-            Arrived::Buffer(_) | Arrived::InPlace(_) | Arrived::Left(_) | Arrived::Parts { .. } => {
-                self.release_buffer();
-            }
+            Arrived::Buffer(_)
+            | Arrived::InPlace(_)
+            | Arrived::Lent(_)
+            | Arrived::Left(_)
+            | Arrived::Returned { .. }
+            | Arrived::Parts { .. } => self.release_buffer(),
         }
     }
 
@@ -330,18 +415,28 @@ impl Link {
     pub(super) fn release_buffer(&mut self) {
         match std::mem::replace(&mut self.arrived, Arrived::Nothing) {
             Arrived::Buffer(buffer) => self.repost(buffer),
+            Arrived::Lent(_) => self.vi.release(),
             Arrived::InPlace(buffer) | Arrived::Left(buffer) => {
                 self.vi.release();
                 self.repost(buffer);
             }
             Arrived::Nothing | Arrived::Small(..) | Arrived::Copied(..) | Arrived::Parts { .. } => {}
+            // Its lines are in this processor's caches: the next message goes there.
+            Arrived::Returned { mut request, .. } if self.out.is_none() => {
+                request.set_full();
+                self.out = Some(request);
+            }
+            Arrived::Returned { .. } => {}
         }
     }
 
     /// The message received last is not needed any more, if it occupies the peer's memory.
     #[inline]
     pub(crate) fn release_in_place(&mut self) {
-        if matches!(self.arrived, Arrived::InPlace(_) | Arrived::Left(_)) {
+        if matches!(
+            self.arrived,
+            Arrived::InPlace(_) | Arrived::Lent(_) | Arrived::Left(_) | Arrived::Returned { .. }
+        ) {
             self.release_buffer();
         }
     }

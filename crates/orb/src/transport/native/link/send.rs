@@ -11,6 +11,9 @@ use super::{Link, LinkError};
 /// written. The same buffer then serves again.
 const FETCHED: usize = 2048;
 
+/// Requests of more octets than this are lent to servers that are trusted.
+const LENT: usize = 128;
+
 /// No more octets than this are claimed for the next message: they would not stay in the caches.
 const CLAIMED: usize = 512 << 10;
 
@@ -71,7 +74,7 @@ impl Link {
         if let Some(buffer) = begun.filter(|buffer| self.is_long(buffer)) {
             return Ok(buffer);
         }
-        if !self.bulk.open(self.vi.tag()) {
+        if !self.bulk.open(self.vi.tag(), self.lends) {
             return self.buffer();
         }
         self.wait_for_buffer(|link| {
@@ -113,6 +116,12 @@ impl Link {
             Some(message) if used <= SMALL_MESSAGE && self.vi.send_small(message) => Ok(()),
             _ => self.send_buffer(used),
         }
+    }
+
+    /// As [`send`](Self::send), of a request that is answered: one that is not short is lent to a server that is trusted.
+    #[inline(always)]
+    pub(crate) fn send_request(&mut self, used: usize) -> Result<(), LinkError> {
+        if used > LENT && self.lends.is_some() { self.send_lent(used) } else { self.send(used) }
     }
 
     /// Sends a message that needs neither buffer nor descriptor, if the fabric can do without; whether it was sent.
@@ -176,6 +185,41 @@ impl Link {
         }
         if let Some(out) = &mut self.out {
             out.claim(len);
+        }
+    }
+
+    /// Sends a request that the server may change, if it lies in memory that is lent; if not, the next one will.
+    fn send_lent(&mut self, used: usize) -> Result<(), LinkError> {
+        let Some(mut buffer) = self.out.take() else { return Err(LinkError::Stalled) };
+        if self.is_long(&buffer) {
+            match self.vi.lend(buffer, used) {
+                Ok(()) => {
+                    self.on_loan = true;
+                    return Ok(());
+                }
+                Err(refused) => buffer = refused,
+            }
+        } else {
+            self.bulk.open(self.vi.tag(), self.lends);
+        }
+        buffer.set_len(used);
+        self.post(SendDescriptor::new(buffer))
+    }
+
+    /// The request that was sent last, as the server left it, if it was lent and is back.
+    pub(super) fn take_back(&mut self) -> Option<Buffer> {
+        if std::mem::take(&mut self.on_loan) { self.vi.take_back() } else { None }
+    }
+
+    /// Sends an answer with which the request is the client's again.
+    #[inline]
+    pub(super) fn send_returned(&mut self, used: usize) -> Result<(), LinkError> {
+        match self.out.as_deref().and_then(|out| out.get(..used)) {
+            Some(answer) if self.vi.send_and_release(answer) => Ok(()),
+            _ => {
+                self.release();
+                self.send(used)
+            }
         }
     }
 
