@@ -136,8 +136,10 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn align(&mut self, alignment: usize) -> Result<(), DecodeError> {
         let position = align_up(self.position, alignment);
-        if position > self.octets.len() && !(self.fetch() && position <= self.octets.len()) {
-            return Err(DecodeError::truncated(self.position));
+        while position > self.octets.len() {
+            if !self.fetch() {
+                return Err(DecodeError::truncated(self.position));
+            }
         }
         self.position = position;
         Ok(())

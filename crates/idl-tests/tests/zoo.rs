@@ -103,7 +103,7 @@ fn inherited_operations_of_all_bases() {
         assert!(GooseRef::narrow(object).unwrap().is_some() && WalkerRef::narrow(object).unwrap().is_some());
         assert!(LaterRef::narrow(object).unwrap().is_none());
     });
-    assert_eq!(bird.dives.load(Ordering::Relaxed), 3);
+    assert_eq!(bird.dives.load(Ordering::Relaxed), 4);
 }
 
 #[test]

@@ -65,9 +65,9 @@ impl TrustedPeers {
     ///
     /// No process that connects, or that is connected to, changes the bytes of a message it has sent until the receiver has
     /// released it, not even if the connection ends before; and none writes to lent memory but to a message there that it has
-    /// received and not yet released. Processes keep to that which use this library's safe interface
-    /// on their side. A process that does not causes undefined behaviour in this one: data that was checked changes behind
-    /// references to it.
+    /// received and not yet released. Processes keep to that which use this library's safe interface on their side, and do not use a
+    /// buffer again that the peer may have had when the connection ended; ORBs do not. A process that does not keep to it causes
+    /// undefined behaviour in this one: data that was checked changes behind references to it.
     pub const unsafe fn promise() -> Self {
         Self(())
     }

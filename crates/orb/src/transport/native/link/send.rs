@@ -121,6 +121,7 @@ impl Link {
     /// As [`send`](Self::send), of a request that is answered: one that is not short is lent to a server that is trusted.
     #[inline(always)]
     pub(crate) fn send_request(&mut self, used: usize) -> Result<(), LinkError> {
+        self.on_loan = false;
         if used > LENT && self.lends.is_some() { self.send_lent(used) } else { self.send(used) }
     }
 
