@@ -104,7 +104,8 @@ impl<'m, T: Number> InOut<'m, T> {
     }
 
     /// As [`read`](Self::read), of the last argument, which is the only result: where the request lies in memory that comes back to the
-    /// caller, it is changed there, and not copied at all.
+    /// caller, it is changed there, and not copied at all. The reply then has to say so: what is [encoded](FinishedInOut) lacks the
+    /// elements, and the ORB's `ServerCall::reply_in_out` sees to the rest.
     #[inline]
     pub fn read_alone<'r: 'm>(
         r: &mut Reader<'r>,

@@ -122,6 +122,7 @@ impl<'a> Reader<'a> {
     /// Octets not read yet.
     #[inline]
     pub fn remaining(&self) -> usize {
+        // Behind what was lent there is nothing, and nobody has its octets.
         self.tail.map_or(self.octets.len(), Tail::message_len).saturating_sub(self.position)
     }
 

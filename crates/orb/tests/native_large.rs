@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use common::{
     ADD_ONE, EMPTY, Echo, EchoRef, FAIL, LENGTHEN, SLEEP, TELL_PLACE, client, seen_by, server_with,
 };
-use throughline::{Kind, Orb, OrbConfig, TrustedPeers, block_on};
+use throughline::{Orb, OrbConfig, TrustedPeers, block_on};
+use throughline_vi::{LENT_FRONT, Nic, Reliability, ViAttributes};
+use throughline_wire::{Flags, Header, Kind, Message, PLAIN_BYTES, RegionKind, RegionList};
 
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -82,7 +84,10 @@ fn one_that_is_too_long_costs_its_own_connection_alone(at: &str) {
         let foe = client();
         let error = seen_by(&foe, &own).move_data(&mut numbers(count, 2)).unwrap_err();
         // Over UDP the server says farewell without having carried it out.
-        assert!([Kind::CommFailure, Kind::Transient].contains(&error.kind), "{error}");
+        assert!(
+            [throughline::Kind::CommFailure, throughline::Kind::Transient].contains(&error.kind),
+            "{error}"
+        );
     }
     move_there_and_back(&other, 40_000, 3);
     server.shutdown(GRACE);
@@ -189,7 +194,7 @@ fn changes_of_every_kind(echo: &EchoRef, lent: bool) {
             echo.change(LENGTHEN, &mut data).unwrap();
             assert!(data[..count] == expected && data[count..] == [7, 8], "{count} numbers");
             data = before.clone();
-            assert_eq!(echo.change(FAIL, &mut data).unwrap_err().kind, Kind::BadParam);
+            assert_eq!(echo.change(FAIL, &mut data).unwrap_err().kind, throughline::Kind::BadParam);
             assert!(data == before, "{count} numbers");
             echo.change(EMPTY, &mut data).unwrap();
             assert!(data.is_empty(), "{count} numbers");
@@ -246,7 +251,7 @@ fn what_comes_back_too_late_is_of_no_account() {
     for round in 0..6 {
         let before = data.clone();
         let error = hurried.change(SLEEP + 60, &mut data).unwrap_err();
-        assert_eq!(error.kind, Kind::Timeout, "round {round}: {error}");
+        assert_eq!(error.kind, throughline::Kind::Timeout, "round {round}: {error}");
         assert!(data == before);
         // Sent while the server still has the one before.
         (0..3).for_each(|_| echo.change(ADD_ONE, &mut data).unwrap());
@@ -291,7 +296,7 @@ fn what_a_servant_still_reads_outlives_the_call_and_its_connection() {
         let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(20)));
         for seed in 0..6 {
             let error = hasty.sum(60, &numbers(count, seed)).unwrap_err();
-            assert_eq!(error.kind, Kind::Timeout);
+            assert_eq!(error.kind, throughline::Kind::Timeout);
         }
         let mut expected: Vec<_> = (0..6).map(|seed| sum(&numbers(count, seed)) as u32).collect();
         let mut found = sums(&echo, 6);
@@ -315,5 +320,49 @@ fn futures_of_trusting_clients_get_their_own_answers() {
         }
     }
     client.shutdown(GRACE);
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn other_programs_may_lend_messages_of_every_shape() {
+    let name = format!("throughline-test-lent-{}", std::process::id());
+    // SAFETY: all peers are this process, which uses the library alone.
+    let promise = unsafe { TrustedPeers::promise() };
+    let server = server_with(|c| {
+        (c.listen, c.trusted_peers) = (vec![format!("shm:{name}").parse().unwrap()], Some(promise));
+    });
+    let nic = Nic::shm().unwrap();
+    let attributes =
+        ViAttributes { trusted: Some(promise), ..ViAttributes::new(Reliability::ReliableDelivery) };
+    let mut vi = nic.create_vi(&attributes).unwrap();
+    vi.post_own_receives();
+    vi.connect(&name, b"throughline 1", Some(GRACE)).unwrap();
+    assert!(vi.lends());
+    let region = nic.register_lent(1, 4096, vi.tag(), promise).unwrap();
+    let mut marked = RegionList::new();
+    marked.push(RegionKind::Payload, 0, 0, 100).unwrap();
+    let concurrent = Flags::NONE.with(Flags::CONCURRENT);
+    // Shorter than what comes with the frame, as long, longer; with regions; copied before it is carried out.
+    let shapes = [(PLAIN_BYTES, false), (LENT_FRONT, false), (4096, false), (4096, true), (300, true)];
+    for (sequence, (len, with_regions)) in (0..).zip(shapes.into_iter().cycle().take(20)) {
+        let flags = if sequence % 2 == 0 { Flags::NONE } else { concurrent };
+        let ping = Header { sequence, flags, ..Header::new(Kind::Ping) };
+        let mut buffer = region.buffer().unwrap();
+        let written = match with_regions {
+            true => ping.write_with(&marked, &mut buffer).map(drop),
+            false => ping.write(&mut buffer).map(drop),
+        };
+        written.unwrap();
+        vi.lend(buffer, len).unwrap();
+        let answer = vi.receive_wait(Some(GRACE)).unwrap();
+        let pong = Message::read(&answer.buffer).unwrap().header;
+        assert_eq!((pong.kind, pong.sequence), (Kind::Pong, sequence), "{len} octets");
+        vi.post_receive(answer.buffer).unwrap();
+        // The server gives it back without being asked.
+        let began = Instant::now();
+        while vi.take_back().is_none() {
+            assert!(began.elapsed() < GRACE, "{len} octets do not come back");
+        }
+    }
     server.shutdown(GRACE);
 }

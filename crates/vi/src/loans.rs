@@ -104,8 +104,8 @@ impl Vi {
         self.link.lent_mut()
     }
 
-    /// As [`send_small`](Self::send_small), of at most 48 bytes, and [releases](Self::release) the message [in lent memory](Self::receive_lent): who receives this
-    /// one has the other back. False if that cannot be; then nothing is done.
+    /// As [`send_small`](Self::send_small), of at most 48 bytes, and [releases](Self::release) the message in
+    /// [lent memory](Self::receive_lent): who receives this one has the other back. False if that cannot be; then nothing is done.
     #[inline]
     pub fn send_and_release(&mut self, message: &[u8]) -> bool {
         self.may_send_at_once() && self.link.send_and_release(message)

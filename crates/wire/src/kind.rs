@@ -57,6 +57,12 @@ kinds! {
 }
 
 impl Kind {
+    /// The kind of a message that was not read yet, without looking at anything else. None if version 1 has no such.
+    #[inline(always)]
+    pub fn peek(message: &[u8]) -> Option<Self> {
+        message.get(1).and_then(|number| Self::from_number(*number))
+    }
+
     /// Whether messages of this kind go to an object and say which: their fixed part is the longer one.
     #[inline(always)]
     pub const fn is_addressed(self) -> bool {

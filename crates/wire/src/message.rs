@@ -161,6 +161,15 @@ impl<'a> Message<'a> {
     }
 
     /// Whether the header at the beginning of a message is one without regions.
+    ///
+    /// ```
+    /// # use throughline_wire::{Header, Kind, Message};
+    /// let mut message = [0; 64];
+    /// Header::new(Kind::Reply).write(&mut message)?;
+    /// assert!(Message::has_plain_header(&message) && !Message::has_plain_header(&[]));
+    /// assert_eq!((Kind::peek(&message), Kind::peek(&[])), (Some(Kind::Reply), None));
+    /// # Ok::<(), throughline_wire::NoRoom>(())
+    /// ```
     #[inline(always)]
     pub fn has_plain_header(message: &[u8]) -> bool {
         message.first().is_some_and(|version| version >> 4 == 0)

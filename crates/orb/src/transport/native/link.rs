@@ -53,9 +53,7 @@ pub(crate) struct Link {
     bulk: Bulk,
     /// The peer copies long messages from where they lie.
     left: bool,
-    /// The promise that peers are to be trusted, if it was made,
-    trusted: Option<TrustedPeers>,
-    /// and the peer has made it, too: requests may be changed where they lie, and come back so.
+    /// The promise that the peer is to be trusted, if it has made it, too: requests may be changed where they lie, and come back so.
     lends: Option<TrustedPeers>,
     /// The request that was sent last was lent.
     on_loan: bool,
@@ -137,7 +135,7 @@ impl Link {
     #[inline]
     fn is_returned(&self, used: usize) -> bool {
         let lent = matches!(self.arrived, Arrived::Lent(_)) && used != 0;
-        lent && self.out.as_deref().is_some_and(|out| out.get(1) == Some(&(Kind::Returned as u8)))
+        lent && self.out.as_deref().and_then(Kind::peek) == Some(Kind::Returned)
     }
 
     /// Answers the message received last with what `answer` writes, if it writes anything.

@@ -87,13 +87,18 @@ impl Elsewhere {
 
     /// Where the peer has a message that it lends. No such message is longer than what would be taken otherwise.
     #[inline]
-    pub(crate) fn receive_lent(&mut self, place: u64, len: u32, channel: &Channel) -> Option<NonNull<u8>> {
-        let (memory, offset) = ((place >> OFFSET_BITS) as u32, place & ((1 << OFFSET_BITS) - 1));
-        if !self.lends || memory == 0 || len == 0 || len as usize > self.spare.limit() {
+    pub(crate) fn receive_lent(&mut self, place: u64, len: usize, channel: &Channel) -> Option<NonNull<u8>> {
+        let segment = Segment::lent(place, len);
+        if !self.lends || segment.memory == 0 || len == 0 || len > self.spare.limit() {
             return None;
         }
-        let place = self.source(Segment { memory, len, offset }, channel)?;
-        self.remote[memory as usize - 1].is_lent().then_some(place)
+        let place = self.source(segment, channel)?;
+        self.remote[segment.memory as usize - 1].is_lent().then_some(place)
+    }
+
+    /// Whether messages are lent, either way.
+    pub(crate) fn lends(&self) -> bool {
+        self.lends
     }
 
     /// The description made last.
@@ -131,14 +136,9 @@ impl Elsewhere {
     pub(crate) fn read_body(&self, consumer: &Consumer, head: Head) -> Result<Body, Violation> {
         let mut body = Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len: 0 };
         if head.kind() == Kind::Lent {
-            let place = consumer.lent(&mut [0; FRONT]);
-            let (memory, offset) = ((place >> OFFSET_BITS) as u32, place & ((1 << OFFSET_BITS) - 1));
-            let segment = Segment { memory, len: head.len() as u32, offset };
-            return if self.lends {
-                body.push(segment).map(|()| body).ok_or(Violation)
-            } else {
-                Err(Violation)
-            };
+            let segment = Segment::lent(consumer.lent(&mut [0; FRONT]), head.len());
+            let described = self.lends.then(|| body.push(segment)).flatten();
+            return described.map(|()| body).ok_or(Violation);
         }
         body.len = head.len();
         if body.len == 0 || body.len > body.bytes.len() || !body.len.is_multiple_of(SEGMENT) {
@@ -251,6 +251,13 @@ impl Body {
 }
 
 impl Segment {
+    /// Of a message that is lent, by the word that says where.
+    #[inline]
+    fn lent(place: u64, len: usize) -> Self {
+        let offset = place & ((1 << OFFSET_BITS) - 1);
+        Self { memory: (place >> OFFSET_BITS) as u32, len: len as u32, offset }
+    }
+
     /// Memory, length, offset.
     #[inline]
     fn to_bytes(self) -> [u8; SEGMENT] {

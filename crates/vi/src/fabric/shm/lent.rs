@@ -58,8 +58,7 @@ impl Lent {
     /// # Safety
     ///
     /// The memory is mapped, and nobody in any process reads or writes there, as long as they are borrowed.
-    #[allow(clippy::mut_from_ref, reason = "they belong to nobody here, as the caller promises")]
-    pub(crate) unsafe fn bytes_mut(&self) -> Option<&mut [u8]> {
+    pub(crate) unsafe fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         // SAFETY: by the promises made here and to `new`.
         self.mutable.then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }

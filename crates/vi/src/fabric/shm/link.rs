@@ -53,8 +53,6 @@ struct Connected {
     elsewhere: Elsewhere,
     /// That messages are read in place follows from this and nothing else.
     trusted: Option<TrustedPeers>,
-    /// And that messages are changed in place, from this: the peer trusts us as well.
-    lends: bool,
     /// Messages may be left in the peer's memory, whoever that is,
     leave: bool,
     /// except now.
@@ -139,7 +137,6 @@ impl ShmLink {
             consumer,
             elsewhere: Elsewhere::new(&self.part, lends, Spare::new(1, self.receive_longer, self.tag)),
             trusted: self.trusted,
-            lends,
             leave: self.leave,
             may_lend: true,
             lent: None,
@@ -234,7 +231,7 @@ impl Link for ShmLink {
     }
 
     fn lends(&self) -> bool {
-        self.connected.as_ref().is_some_and(|up| up.lends)
+        self.connected.as_ref().is_some_and(|up| up.elsewhere.lends())
     }
 
     #[inline]
@@ -354,7 +351,7 @@ impl Connected {
     fn attend(&mut self, extra: Extra, line: &[u8; SMALL]) {
         if extra.progress()
             && let Some(progress) = line.last_chunk()
-            && self.producer.grant(u64::from_ne_bytes(*progress)).is_err()
+            && self.producer.hear(u64::from_ne_bytes(*progress)).is_err()
         {
             self.channel.stop(CompletionError::Protocol);
         }
@@ -568,7 +565,7 @@ impl Connected {
     /// What a frame says of the other direction.
     #[inline(always)]
     fn hear(&mut self, head: Head) -> Result<(), Violation> {
-        self.consumer.progress(head).map_or(Ok(()), |progress| self.producer.grant(progress))
+        self.consumer.progress(head).map_or(Ok(()), |progress| self.producer.hear(progress))
     }
 
     /// A message from lent memory.
@@ -592,8 +589,8 @@ impl Connected {
             return None;
         }
         let place = self.consumer.lent(front);
-        let start = self.elsewhere.receive_lent(place, head.len() as u32, &self.channel)?;
         let len = head.len();
+        let start = self.elsewhere.receive_lent(place, len, &self.channel)?;
         self.consumer.advance(head);
         // SAFETY: all of it is in memory that the peer lends, which is mapped as long as the connection, to be written to as well.
         self.lent = Some(unsafe { Lent::new(start, len, true, self.consumer.position()) });
@@ -604,8 +601,10 @@ impl Connected {
     #[inline]
     fn lent_mut(&mut self) -> Option<&mut [u8]> {
         let TrustedPeers { .. } = self.trusted?;
-        // SAFETY: as for `in_place`; and `self` is borrowed exclusively.
-        self.lent().and_then(|lent| unsafe { lent.bytes_mut() })
+        let position = self.consumer.position();
+        let lent = self.lent.as_mut().filter(|lent| lent.is_before(position))?;
+        // SAFETY: as for `in_place`.
+        unsafe { lent.bytes_mut() }
     }
 
     /// A small message that also says that the one in lent memory is released.

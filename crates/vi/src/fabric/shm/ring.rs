@@ -18,8 +18,11 @@ pub(crate) struct Producer {
     lines: Lines,
     /// Position of the next frame: lines since the beginning.
     next: u64,
-    /// What the consumer is known to have consumed.
+    /// What the consumer is known to have consumed,
     consumed: u64,
+    /// and what it said of that last, in the word that is for it, and in a frame.
+    granted: u64,
+    heard: u64,
     /// At this position there is no room for another line, as far as is known.
     full: u64,
     /// Lines that hold a part of a body, by whose first word the consumer could be deceived.
@@ -32,7 +35,7 @@ impl Producer {
     pub(crate) fn new(lines: Lines) -> Self {
         let bodies = vec![0; lines.count().div_ceil(64)].into();
         let full = lines.mask();
-        Self { lines, next: 0, consumed: 0, full, bodies, marked: 0 }
+        Self { lines, next: 0, consumed: 0, granted: 0, heard: 0, full, bodies, marked: 0 }
     }
 
     /// Position behind the last frame. Once that much is consumed, every frame is.
@@ -51,9 +54,28 @@ impl Producer {
         self.lines.count() / 4 * super::lines::LINE - 16
     }
 
-    /// Takes note of what the consumer says it has consumed. It says so in two places, of which one may be behind the other.
+    /// Takes note of what the consumer says it has consumed.
     #[inline]
     pub(crate) fn grant(&mut self, consumed: u64) -> Result<(), Violation> {
+        if consumed < self.granted {
+            return Err(Violation);
+        }
+        self.granted = consumed;
+        self.has_consumed(consumed)
+    }
+
+    /// As [`grant`](Self::grant), of what it says in a frame: that and the other may be behind one another.
+    #[inline]
+    pub(crate) fn hear(&mut self, consumed: u64) -> Result<(), Violation> {
+        if consumed < self.heard {
+            return Err(Violation);
+        }
+        self.heard = consumed;
+        self.has_consumed(consumed)
+    }
+
+    #[inline]
+    fn has_consumed(&mut self, consumed: u64) -> Result<(), Violation> {
         if consumed > self.next {
             return Err(Violation);
         }
@@ -470,8 +492,15 @@ mod tests {
         assert_eq!(producer.grant(1), Err(Violation));
         producer.push(message(0), 0, []);
         producer.grant(1).expect("honest");
-        producer.grant(0).expect("old news");
+        assert_eq!(producer.grant(0), Err(Violation));
+        // What a frame says may be older than what the word said, or newer, but not older than another frame.
+        producer.push(message(0), 0, []);
+        producer.hear(0).expect("honest");
         assert_eq!(producer.consumed(), 1);
+        producer.hear(2).expect("honest");
+        assert_eq!((producer.consumed(), producer.grant(1)), (2, Ok(())));
+        assert_eq!((producer.consumed(), producer.hear(1)), (2, Err(Violation)));
+        assert_eq!(producer.hear(3), Err(Violation));
         // Longer than the ring.
         lines.head(0).store(message(16 * 64).to_word(0), Ordering::Relaxed);
         assert_eq!(consumer.peek(), Err(Violation));

@@ -81,8 +81,7 @@ impl Link {
             out: None,
             bulk: Bulk::new(nic.clone()),
             left: memory.left,
-            trusted: options.trusted,
-            lends: None,
+            lends: options.trusted,
             on_loan: false,
             long: 0,
             claims: 0,
@@ -163,7 +162,7 @@ impl Link {
 
     /// It is connected.
     fn knows_peer(&mut self) {
-        self.lends = self.trusted.filter(|_| self.vi.lends());
+        self.lends = self.lends.filter(|_| self.vi.lends());
     }
 
     /// Connects it with a client.
