@@ -85,6 +85,37 @@ fn growing_moves_few_records_at_a_time() {
     assert_eq!(table.insert((MANY, 0)), Err(FlowInsertError::Full((MANY, 0))));
 }
 
+/// From 128 MiB on batches ask for other caches, unless they ask for the same keys again and again. Few of the records are
+/// there, so that little of the memory is touched.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn batches_find_as_much_in_the_largest_tables() {
+    const RECORD: usize = 64 << 10;
+    let mut table = FlowTable::<(u64, [u8; RECORD])>::new(2_500, 3);
+    for key in 0..300 {
+        table.prefetch(&[key]);
+        assert!(table.insert((key, [key as u8; RECORD])).is_ok());
+    }
+    assert!(table.bytes() > 128 << 20, "{}", table.bytes());
+    let trains = (0..320).map(|n| n / 8 * 8);
+    let distinct = (0..3_200).map(|n| n * 7 % 600);
+    for keys in [Vec::from_iter(trains), Vec::from_iter(distinct)] {
+        let mut visited = 0;
+        table.visit_batch(&keys, |n, found| {
+            assert_eq!(n, visited);
+            assert_eq!(
+                found.map(|record| (record.0, record.1[5])),
+                (keys[n] < 300).then_some((keys[n], keys[n] as u8))
+            );
+            visited += 1;
+        });
+        assert_eq!(visited, keys.len());
+    }
+    let keys = Vec::from_iter(0..300);
+    table.prefetch(&keys);
+    assert!(keys.iter().all(|key| table.remove(key).is_some_and(|record| record.1[7] == *key as u8)));
+}
+
 /// What is asked for ahead may be there, or not, or no longer where it was; here the table is too large to ask in vain.
 #[test]
 #[cfg_attr(miri, ignore = "slow")]

@@ -5,6 +5,7 @@ use core::{ops::Deref, ptr::NonNull};
 use super::{
     FlowRecord,
     address::Extent,
+    elsewhere::Elsewhere,
     place::{Group, Place},
     store::Store,
     tags::{Tag, TagGroup, Tags},
@@ -39,6 +40,9 @@ pub(super) trait Access<R: FlowRecord>: Sized {
 
     /// The tags as this side, the only one that writes, sees them.
     fn tags(&self, group: &TagGroup) -> Tags;
+
+    /// Whether keys with such a tag may have their records elsewhere, as this side sees it.
+    fn has(&self, elsewhere: &Elsewhere, tag: Tag) -> bool;
 
     /// Sets a tag after all that was written before, or clears it.
     fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>);
@@ -99,6 +103,12 @@ impl<R: FlowRecord> Access<R> for Alone {
     fn tags(&self, group: &TagGroup) -> Tags {
         // SAFETY: who writes has the table to itself.
         unsafe { group.load_still() }
+    }
+
+    #[inline(always)]
+    fn has(&self, elsewhere: &Elsewhere, tag: Tag) -> bool {
+        // SAFETY: as above.
+        unsafe { elsewhere.has_still(tag) }
     }
 
     #[inline(always)]

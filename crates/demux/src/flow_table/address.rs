@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::{
-    hash::{Columns, Hash, WAYS, aside},
+    hash::{Columns, Hash, WAYS},
     place::Group,
     tags::GROUPS,
 };
@@ -98,7 +98,8 @@ impl Extent {
     #[inline(always)]
     fn existing(self, group: usize) -> Group {
         // Half of all groups are yet to come at times: nothing that a branch would foresee.
-        Group::numbered(group - select_unpredictable(group < self.groups as usize, 0, self.back as usize))
+        let before = group.wrapping_sub(self.back as usize);
+        Group::numbered(select_unpredictable(group < self.groups as usize, group, before))
     }
 
     /// Where a key is sought first.
@@ -118,13 +119,20 @@ impl Extent {
     }
 
     /// The [`hash`](Self::hash) of a key and where the key is sought [first](Self::first), in fewer instructions, of which
-    /// more wait for each other: for changes, whose time other waits decide.
+    /// more wait for each other: for changes, whose time other waits decide. By reference, so that what a way does not need
+    /// is not loaded.
     #[inline(always)]
-    pub(super) fn seek_in_short(self, keyed: u64) -> (Hash, Group) {
+    pub(super) fn seek_in_short(&self, keyed: u64) -> (Hash, Group) {
         match self.shape {
             Shape::Even | Shape::Whole => self.seek_in_whole(keyed),
-            Shape::Split => self.seek_in_split(keyed),
-            Shape::Plain => self.seek_in_plain(keyed),
+            Shape::Split => {
+                out_of_line();
+                self.seek_in_split(keyed)
+            }
+            Shape::Plain => {
+                out_of_line();
+                self.seek_in_plain(keyed)
+            }
         }
     }
 
@@ -183,8 +191,8 @@ impl Extent {
     pub(super) fn second(self, hash: Hash) -> Group {
         let columns = self.columns;
         let row = (hash.place >> columns.row_bit()) as u32 ^ WAYS[hash.way()];
-        let in_row = columns.scaled(hash.place & columns.mask());
-        self.existing(self.group(row, GROUPS * columns.second(hash) + in_row as u32 % GROUPS))
+        let in_row = columns.scaled(hash.place & columns.mask()) as u32;
+        self.existing(self.group(row, columns.aside(in_row, hash.way())))
     }
 
     fn group(self, row: u32, group: u32) -> usize {
@@ -197,7 +205,7 @@ impl Extent {
         let (row, column) = (block / columns, block % columns);
         core::array::from_fn(|n| {
             let (way, top) = (n % 3, if n < 3 { 0 } else { self.wide() ^ self.wide() >> 1 });
-            self.existing(self.group(row ^ WAYS[way] ^ top, GROUPS * aside(column, way, columns))).block()
+            self.existing(self.group(row ^ WAYS[way] ^ top, self.columns.aside(GROUPS * column, way))).block()
         })
     }
 
@@ -229,6 +237,10 @@ impl Extent {
         u64::from(self.count()) << 32 | u64::from(self.wide())
     }
 }
+
+/// Has the compiler put the code that calls this behind the rest, so that the other ways run straight through.
+#[cold]
+fn out_of_line() {}
 
 #[cfg(test)]
 mod tests {

@@ -11,6 +11,7 @@ use super::{
     place::{Group, Place},
     room,
     some::{Some32, TOGETHER},
+    space::Cache,
     table::Table,
     tags::{GROUP, Tag},
 };
@@ -22,8 +23,14 @@ pub(super) const NEAR: usize = 300 << 10;
 /// fast as asking.
 const FAR: usize = 1 << 20;
 
-/// Bytes of a table from which on waiting for two records takes longer than being wrong about one.
+/// Bytes of a table from which on most of its records come from memory.
+const AWAY: usize = 16 << 20;
+
+/// Bytes of a table from which on its tags do so too, and waiting for two records takes longer than being wrong about one.
 const FARTHER: usize = 128 << 20;
+
+/// Keys that are compared with the next, to see whether the batch asks for the same ones again and again.
+const LOOKED_AT: [usize; 4] = [0, TOGETHER / 4, TOGETHER / 2, TOGETHER * 3 / 4];
 
 /// Where a key is sought: its group and its tag.
 type Sought = (Group, Tag);
@@ -39,11 +46,26 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
         for (n, keys) in batches.iter().enumerate() {
-            self.find_together(keys, |at, found| visit(n * TOGETHER + at, found));
+            let mut visit = |at, found| visit(n * TOGETHER + at, found);
+            match self.cache_for(keys) {
+                Cache::First => self.find_together(keys, Cache::First, &mut visit),
+                Cache::Second => self.find_together(keys, Cache::Second, &mut visit),
+            }
         }
         for (n, key) in rest.iter().enumerate() {
             visit(batches.len() * TOGETHER + n, self.get(key, || ()));
         }
+    }
+
+    /// Where to ask for what these keys' lookups need. More can be on its way to the second cache; but where few lines are
+    /// asked for, since they are asked for again and again, some processors do not fetch them like that at all.
+    #[inline(always)]
+    fn cache_for(&self, keys: &[R::Key; TOGETHER]) -> Cache {
+        if self.bytes() < FARTHER {
+            return Cache::First;
+        }
+        let same = LOOKED_AT.iter().filter(|&&n| keys[n] == keys[n + 1]).count();
+        if same < LOOKED_AT.len() / 2 { Cache::Second } else { Cache::First }
     }
 
     /// Asks for what lookups, removals and insertions of these keys will need.
@@ -57,11 +79,13 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     fn prefetch_together(&self, keys: &[R::Key]) {
         let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
+        let from = |bytes| if self.bytes() < bytes { Cache::First } else { Cache::Second };
+        let (tags_to, records_to) = (from(FARTHER), from(AWAY));
         for (key, sought) in keys.iter().zip(&mut sought) {
             let (hash, group) = self.extent.seek_in_short(self.store.keyed(key));
-            self.store.prefetch_tags(group);
-            self.store.prefetch_elsewhere(group);
-            self.prefetch_strangers(group.block());
+            self.store.prefetch_tags(group, tags_to);
+            self.store.prefetch_elsewhere(group, tags_to);
+            self.prefetch_strangers(group.block(), tags_to);
             *sought = (group, hash.tag());
         }
         let mut crowded = 0;
@@ -70,11 +94,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             let (matching, empty) = (tags.matching(tag), tags.empty());
             // As many keys come as go: nothing that a branch would foresee.
             let wanted = select_unpredictable(matching == 0, empty, matching);
-            self.store.prefetch_record(group.place((u32::from(wanted) | 1 << GROUP).trailing_zeros()));
+            let place = group.place((u32::from(wanted) | 1 << GROUP).trailing_zeros());
+            self.store.prefetch_record(place, records_to);
             crowded |= u64::from(wanted == 0) << n;
         }
         for n in ones(crowded) {
-            room::prefetch(self, sought[n as usize % TOGETHER].0);
+            room::prefetch(self, sought[n as usize % TOGETHER].0, records_to);
         }
     }
 
@@ -105,17 +130,22 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// The steps of each lookup, among those of the others, so that the memory is never idle. The last step is as short as
     /// can be: the processor waits for records there, and should see the next batch from where it waits.
     #[inline(always)]
-    fn find_together<'a>(&'a self, keys: &[R::Key; TOGETHER], mut visit: impl FnMut(usize, Option<&'a R>)) {
+    fn find_together<'a>(
+        &'a self,
+        keys: &[R::Key; TOGETHER],
+        to: Cache,
+        mut visit: impl FnMut(usize, Option<&'a R>),
+    ) {
         let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
         match self.extent.shape {
-            Shape::Even => self.seek_tags(keys, &mut sought, Extent::seek_in_even),
-            Shape::Whole => self.seek_tags(keys, &mut sought, Extent::seek_in_whole),
-            Shape::Split => self.seek_tags(keys, &mut sought, Extent::seek_in_split),
+            Shape::Even => self.seek_tags(keys, &mut sought, to, Extent::seek_in_even),
+            Shape::Whole => self.seek_tags(keys, &mut sought, to, Extent::seek_in_whole),
+            Shape::Split => self.seek_tags(keys, &mut sought, to, Extent::seek_in_split),
             Shape::Plain => unreachable!("plain tables are near"),
         }
         let mut found = [None; TOGETHER];
         let mut one = Some32::NONE;
-        in_fours(|n| found[n] = Some(self.seek_record(sought[n], &mut one)));
+        in_fours(|n| found[n] = Some(self.seek_record(sought[n], to, &mut one)));
         // Which of them match in no place and which in several: apart, so that each loop does one thing.
         let mut absent = Some32::NONE;
         for n in one.others().iter() {
@@ -123,7 +153,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         let several = one.others().without(absent);
         for n in several.iter() {
-            self.store.prefetch_record(self.next_matching(sought[n]));
+            self.store.prefetch_record(self.next_matching(sought[n]), to);
         }
         let mut second = Some32::NONE;
         for n in absent.iter() {
@@ -149,11 +179,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         &self,
         keys: &[R::Key; TOGETHER],
         sought: &mut [Sought; TOGETHER],
+        to: Cache,
         seek: impl Fn(Extent, u64) -> (Hash, Group),
     ) {
         in_fours(|n| {
             let (hash, group) = seek(self.extent, self.store.keyed(&keys[n]));
-            self.store.prefetch_tags(group);
+            self.store.prefetch_tags(group, to);
             sought[n] = (group, hash.tag());
         });
     }
@@ -161,10 +192,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Asks for the first record whose tag matches, and says whether it is the only one. If there is none it is that of
     /// another place, not to be looked at.
     #[inline(always)]
-    fn seek_record(&self, (group, tag): Sought, one: &mut Some32) -> NonNull<R> {
+    fn seek_record(&self, (group, tag): Sought, to: Cache, one: &mut Some32) -> NonNull<R> {
         let matching = self.matching(group, tag);
         one.push(matching.is_power_of_two());
-        self.store.prefetch_record(group.place((u32::from(matching) | 1 << GROUP).trailing_zeros()))
+        self.store.prefetch_record(group.place((u32::from(matching) | 1 << GROUP).trailing_zeros()), to)
     }
 
     /// The second place whose tag matches, of several.
@@ -191,7 +222,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         n: usize,
         second: &mut Some32,
     ) -> Option<NonNull<R>> {
-        if !self.store.elsewhere(group).has(tag) {
+        if !self.has_elsewhere(group, tag) {
             return None;
         }
         let others = self.matching_in_others(group, tag).lowest();
@@ -199,14 +230,14 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             second.insert(n);
             self.seek_second_tags(key);
         }
-        others.map(|at| self.store.prefetch_record(Place::new(group.block(), at)))
+        others.map(|at| self.store.prefetch_record(Place::new(group.block(), at), Cache::First))
     }
 
     /// Asks for the tags of the key's second block.
     #[cold]
     #[inline(never)]
     fn seek_second_tags(&self, key: &R::Key) {
-        self.store.prefetch_tags(self.extent.second(self.hash_of(key)));
+        self.store.prefetch_tags(self.extent.second(self.hash_of(key)), Cache::First);
     }
 
     /// Asks for the first record of the second block whose tag matches.
@@ -214,9 +245,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(never)]
     fn seek_second(&self, key: &R::Key) -> Option<NonNull<R>> {
         let hash = self.hash_of(key);
-        let block = self.extent.second(hash).block();
-        let matching = self.matching_in_block(block, hash.tag()).lowest();
-        matching.map(|at| self.store.prefetch_record(Place::new(block, at)))
+        let second = self.extent.second(hash);
+        let matching = self.matching_in_block(second, hash.tag()).lowest();
+        matching.map(|at| self.store.prefetch_record(second.first_of_block().place(at), Cache::First))
     }
 
     /// The record of a key, which is likely to be this one.

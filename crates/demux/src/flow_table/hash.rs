@@ -57,6 +57,8 @@ pub(super) struct Columns {
     mask: u64,
     /// What bits of a hash are multiplied by, so that the same bits of every product say which group it is.
     scale: u64,
+    /// How many groups a key's second block is after its first, going round, for each of the [`WAYS`].
+    away: [u32; WAYS.len()],
 }
 
 /// How many bits of a hash choose a group of a row if their number is no power of two.
@@ -70,7 +72,9 @@ impl Columns {
             true => (groups.ilog2(), 1 << MOST_BITS),
             false => (MOST_BITS, groups.into()),
         };
-        Self { count, row_bit: LOWEST + bits, mask: ((1 << bits) - 1) << LOWEST, scale }
+        // Far apart, so that what one column has too much is soon spread over all.
+        let away = [1, count / 3, count * 5 / 8].map(|columns| GROUPS * columns);
+        Self { count, row_bit: LOWEST + bits, mask: ((1 << bits) - 1) << LOWEST, scale, away }
     }
 
     /// The group that these bits of a hash lead to, those of the row and those above.
@@ -105,7 +109,14 @@ impl Columns {
     /// The column of the second block, never that of the first.
     #[inline(always)]
     pub(super) fn second(self, hash: Hash) -> u32 {
-        aside(self.first(hash), hash.way(), self.count)
+        self.aside(self.scaled(hash.place & self.mask) as u32, hash.way()) / GROUPS
+    }
+
+    /// The group of a row that is as far from this one as second blocks are from first ones on this way.
+    #[inline(always)]
+    pub(super) fn aside(self, group: u32, way: usize) -> u32 {
+        let (group, row) = (group + self.away[way], GROUPS * self.count);
+        if group < row { group } else { group - row }
     }
 }
 
@@ -113,9 +124,3 @@ impl Columns {
 /// three bits of a row are the highest, these lead, one after the other, to all eight values of them: rows are split
 /// from one end, and those yet to be split, which have more than their share, can always pass some of it on.
 pub(super) const WAYS: [u32; 3] = [0xffff_ffff, 0xaaaa_aaaa, 0xcccc_cccc];
-
-/// The column of the second block: far apart, so that what one column has too much is soon spread over all.
-pub(super) fn aside(column: u32, way: usize, columns: u32) -> u32 {
-    let away = [1, columns / 3, columns * 5 / 8][way];
-    if column + away < columns { column + away } else { column + away - columns }
-}

@@ -29,12 +29,6 @@ impl Place {
         Group(self.0 as usize / GROUP * GROUP)
     }
 
-    /// Its group, and which of the group's places it is.
-    #[inline(always)]
-    pub(super) fn in_group(self) -> (Group, u32) {
-        (self.group(), self.at() as u32)
-    }
-
     /// Which of the group's places it is.
     #[inline(always)]
     pub(super) fn at(self) -> usize {
@@ -108,6 +102,25 @@ impl Group {
 
     /// All of a block.
     pub(super) fn of_block(block: u32) -> impl Iterator<Item = Self> {
-        (0..GROUPS).map(move |group| Self::new(block, group))
+        Self::new(block, 0).all_of_block()
+    }
+
+    /// All of its block.
+    #[inline(always)]
+    pub(super) fn all_of_block(self) -> impl Iterator<Item = Self> {
+        let first = self.first_of_block();
+        (0..GROUPS as usize).map(move |n| Self(first.0 + n * GROUP))
+    }
+
+    /// The first of its block.
+    #[inline(always)]
+    pub(super) fn first_of_block(self) -> Self {
+        Self(self.0 / BLOCK * BLOCK)
+    }
+
+    /// The place of its block that comes so many after the group's first, going round.
+    #[inline(always)]
+    pub(super) fn around(self, after: u32) -> Place {
+        Place(self.first_of_block().0 as u32 + (self.shift() + after) % BLOCK as u32)
     }
 }

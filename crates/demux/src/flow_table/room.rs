@@ -7,6 +7,7 @@ use super::{
     hash::Hash,
     place::{Group, Place},
     resize,
+    space::Cache,
     table::Table,
     tags::BLOCK,
 };
@@ -15,27 +16,19 @@ use super::{
 const GROWTHS_FOR_ROOM: usize = 8;
 
 /// An empty place in one of the two blocks of a hash, the group it prefers first. If there is none, one is made.
-#[inline(always)]
 pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
     let home = table.extent.first(hash);
     let empty = table.empty(home);
-    if empty != 0 { Some(home.place(empty.trailing_zeros())) } else { find_elsewhere(table, home, hash) }
-}
-
-/// As [`find`], where the group it prefers is full.
-#[inline(always)]
-pub(super) fn find_elsewhere<R: FlowRecord, A: Access<R>>(
-    table: &mut Table<R, A>,
-    home: Group,
-    hash: Hash,
-) -> Option<Place> {
+    if empty != 0 {
+        return Some(home.place(empty.trailing_zeros()));
+    }
     evict(table, home).or_else(|| in_block(table, home)).or_else(|| find_far(table, hash))
 }
 
 /// As [`find`], where there is no place in the first block.
 #[cold]
 #[inline(never)]
-fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
+pub(super) fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
     for _ in 0..GROWTHS_FOR_ROOM {
         let (first, second) = (table.extent.first(hash), table.extent.second(hash));
         let place =
@@ -54,10 +47,11 @@ fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) ->
 /// Empties a place of a full group that holds a record which prefers another: that is away from home in any place. So
 /// as few records as possible are, whatever came and went.
 #[inline(always)]
-fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> Option<Place> {
+pub(super) fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> Option<Place> {
     let from = group.place(table.strangers_in(group).lowest()?);
-    let hash = table.hash_at(from);
-    let home = table.extent.first(hash);
+    // SAFETY: the place is full; the reference ends here.
+    let keyed = table.store.keyed(unsafe { table.record(from) }.key());
+    let (hash, home) = table.extent.seek_in_short(keyed);
     let to = in_block(table, home).or_else(|| in_second(table, hash))?;
     table.relocate_stranger(from, to, home, hash);
     Some(from)
@@ -72,18 +66,18 @@ fn in_second<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, hash: Hash) -> Op
 
 /// Asks for what [`find`] will look at, where the group that a record prefers is full.
 #[inline(always)]
-pub(super) fn prefetch<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) {
+pub(super) fn prefetch<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group, to: Cache) {
     let stranger = table.strangers_in(group).lowest().map(|at| group.place(at));
     for place in stranger.into_iter().chain(in_block(table, group)) {
-        table.store.prefetch_record(place);
+        table.store.prefetch_record(place, to);
     }
 }
 
 /// An empty place of the block, in this group if it has one.
 #[inline(always)]
 pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) -> Option<Place> {
-    let empty = table.empty_in_block(group.block()).rotate_right(group.shift());
-    empty.lowest().map(|at| Place::new(group.block(), (at + group.shift()) % u64::BITS))
+    let empty = table.empty_in_block(group).rotate_right(group.shift());
+    empty.lowest().map(|after| group.around(after))
 }
 
 /// Blocks looked at most for one record.

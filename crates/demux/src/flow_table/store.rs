@@ -7,7 +7,7 @@ use super::{
     address::{Extent, MOST_BLOCKS},
     elsewhere::Elsewhere,
     place::{Group, Place},
-    space::Space,
+    space::{Cache, Space},
     tags::{BLOCK, GROUP, GROUPS, TagGroup},
 };
 use crate::hashes::{KeyHash, Keyed};
@@ -125,21 +125,21 @@ impl<R: FlowRecord, A> Store<R, A> {
 
     /// Asks for the tags of a group, and of the others of its block.
     #[inline(always)]
-    pub(super) fn prefetch_tags(&self, group: Group) {
-        self.tags.prefetch_byte(tag_byte(group));
+    pub(super) fn prefetch_tags(&self, group: Group, to: Cache) {
+        self.tags.prefetch_byte(tag_byte(group), to);
     }
 
     /// Asks for what is counted of a group.
     #[inline(always)]
-    pub(super) fn prefetch_elsewhere(&self, group: Group) {
-        self.elsewhere.prefetch(group.index());
+    pub(super) fn prefetch_elsewhere(&self, group: Group, to: Cache) {
+        self.elsewhere.prefetch(group.index(), to);
     }
 
     /// Asks for the cache line of a record, and says where it is. The place may be the one after the last.
     #[inline(always)]
-    pub(super) fn prefetch_record(&self, place: Place) -> NonNull<R> {
+    pub(super) fn prefetch_record(&self, place: Place, to: Cache) -> NonNull<R> {
         debug_assert!(place.0 as usize <= self.most_blocks as usize * BLOCK);
-        self.records.prefetch(place.0 as usize);
+        self.records.prefetch(place.0 as usize, to);
         // SAFETY: in the row of records or at its end.
         unsafe { self.records.at(place.0 as usize) }
     }

@@ -1,7 +1,9 @@
 //! How records are found.
 
 mod change;
+mod insert;
 mod plain;
+mod remove;
 
 use alloc::boxed::Box;
 
@@ -12,7 +14,7 @@ use super::{
     bits::{Bits, ones},
     hash::Hash,
     place::{Group, Place},
-    space::Space,
+    space::{Cache, Space},
     store::{BLOCK_BYTES, Store},
     tags::{BLOCK, GROUP, Tag},
 };
@@ -38,6 +40,8 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
     trust: u32,
     /// What is to take the place of a plain table.
     next: Option<Box<plain::Next<R, A>>>,
+    /// The record that is to be inserted, while a place is sought that is not found at once. Empty otherwise.
+    waiting: Space<R>,
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
@@ -52,7 +56,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let strangers = Space::new(store.most_blocks() as usize);
         let (store, most) = (A::hold(store), 0);
         let (len, least, moved, trust, next) = (0, 0, 0, 0, None);
-        let mut table = Self { store, strangers, extent, len, limit, most, least, moved, trust, next };
+        let waiting = Space::new(1);
+        let mut table =
+            Self { store, strangers, extent, len, limit, most, least, moved, trust, next, waiting };
         table.set_extent(extent);
         table
     }
@@ -94,10 +100,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.access.tags(self.store.tags(group)).matching(tag)
     }
 
-    /// The places of a block whose tag is this, one bit each.
+    /// The places of a group's block whose tag is this, one bit each.
     #[inline(always)]
-    pub(super) fn matching_in_block(&self, block: u32, tag: Tag) -> u64 {
-        Group::of_block(block).map(|group| u64::from(self.matching(group, tag)) << group.shift()).sum()
+    pub(super) fn matching_in_block(&self, group: Group, tag: Tag) -> u64 {
+        group.all_of_block().map(|group| u64::from(self.matching(group, tag)) << group.shift()).sum()
     }
 
     /// The places of a group that hold nothing, one bit each.
@@ -106,22 +112,22 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.access.tags(self.store.tags(group)).empty()
     }
 
-    /// The places of a block that hold nothing, one bit each.
+    /// The places of a group's block that hold nothing, one bit each.
     #[inline(always)]
-    pub(super) fn empty_in_block(&self, block: u32) -> u64 {
-        Group::of_block(block).map(|group| u64::from(self.empty(group)) << group.shift()).sum()
+    pub(super) fn empty_in_block(&self, group: Group) -> u64 {
+        group.all_of_block().map(|group| u64::from(self.empty(group)) << group.shift()).sum()
     }
 
     /// The places of a group's block whose tag is this, without those of the group.
     #[inline(always)]
     pub(super) fn matching_in_others(&self, group: Group, tag: Tag) -> u64 {
         let own = u64::from(u32::MAX >> (32 - GROUP)) << group.shift();
-        self.matching_in_block(group.block(), tag) & !own
+        self.matching_in_block(group, tag) & !own
     }
 
     /// The places of a block that hold something, one bit each.
     pub(super) fn full(&self, block: u32) -> u64 {
-        (u64::MAX >> (64 - BLOCK)) & !self.empty_in_block(block)
+        (u64::MAX >> (64 - BLOCK)) & !self.empty_in_block(Group::new(block, 0))
     }
 
     /// The record at a place that the tags say is full.
@@ -143,7 +149,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// The record of a key that prefers this group.
     #[inline(always)]
     pub(super) fn get_in(&self, group: Group, key: &R::Key, hash: Hash) -> Option<&R> {
-        self.find_from(group, self.matching(group, hash.tag()), key, hash, || (), |_, record| record)
+        self.find_from(group, self.matching(group, hash.tag()), key, hash.tag(), || (), |_, record| record)
     }
 
     /// Where the record of `key` is.
@@ -162,7 +168,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     ) -> Option<T> {
         let (extent, keyed) = (self.extent, self.store.keyed(key));
         let find = |(hash, group): (Hash, Group)| {
-            self.find_from(group, self.matching(group, hash.tag()), key, hash, examined, found)
+            self.find_from(group, self.matching(group, hash.tag()), key, hash.tag(), examined, found)
         };
         // Each apart, so that what decides which is a branch, which the processor foresees, and no step on the way to the
         // tags.
@@ -186,7 +192,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         group: Group,
         matching: u16,
         key: &R::Key,
-        hash: Hash,
+        tag: Tag,
         mut examined: impl FnMut(),
         found: impl Fn(Place, &'a R) -> T,
     ) -> Option<T> {
@@ -197,12 +203,18 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             if record.key() == key {
                 return Some(found(group.place(at), record));
             }
-        } else if !self.store.elsewhere(group).has(hash.tag()) {
+        } else if !self.has_elsewhere(group, tag) {
             return None;
         }
-        let place = self.find_late(group, matching.others(), key, hash, &mut examined)?;
+        let place = self.find_late(group, matching.others(), key, tag, &mut examined)?;
         // SAFETY: as above.
         Some(found(place, unsafe { self.record(place) }))
+    }
+
+    /// Whether a key of this tag that prefers this group may have its record elsewhere.
+    #[inline(always)]
+    pub(super) fn has_elsewhere(&self, group: Group, tag: Tag) -> bool {
+        self.store.access.has(self.store.elsewhere(group), tag)
     }
 
     /// Where the record of a key is that is not in the first matching place of the group it prefers.
@@ -213,20 +225,38 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         group: Group,
         matching: u16,
         key: &R::Key,
-        hash: Hash,
+        tag: Tag,
         examined: &mut impl FnMut(),
     ) -> Option<Place> {
         let here = self.compare(group.place(0), matching, key, examined);
-        if here.is_some() || !self.store.elsewhere(group).has(hash.tag()) {
+        if here.is_some() || !self.has_elsewhere(group, tag) {
             return here;
         }
+        self.find_elsewhere(group, key, tag, examined)
+    }
+
+    /// Where the record of a key is that is not in the group it prefers.
+    #[inline(always)]
+    fn find_elsewhere(
+        &self,
+        group: Group,
+        key: &R::Key,
+        tag: Tag,
+        examined: &mut impl FnMut(),
+    ) -> Option<Place> {
+        let others = self.matching_in_others(group, tag);
+        let found = self.compare(group.first_of_block().place(0), others, key, examined);
+        found.or_else(|| self.find_second(key, examined))
+    }
+
+    /// Where the record of a key is that is not in its first block.
+    #[cold]
+    #[inline(never)]
+    fn find_second(&self, key: &R::Key, examined: &mut impl FnMut()) -> Option<Place> {
+        let hash = self.hash_of(key);
         let second = self.extent.second(hash);
-        self.store.prefetch_tags(second);
-        let others = self.matching_in_others(group, hash.tag());
-        self.compare(Place::new(group.block(), 0), others, key, examined).or_else(|| {
-            let matching = self.matching_in_block(second.block(), hash.tag());
-            self.compare(Place::new(second.block(), 0), matching, key, examined)
-        })
+        let matching = self.matching_in_block(second, hash.tag());
+        self.compare(second.first_of_block().place(0), matching, key, examined)
     }
 
     /// The one of these places that holds the record of `key`; they are counted from `start`.
@@ -286,13 +316,13 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     /// Asks for what is known of the strangers of a block.
     #[inline(always)]
-    pub(super) fn prefetch_strangers(&self, block: u32) {
-        self.strangers.prefetch(block as usize);
+    pub(super) fn prefetch_strangers(&self, block: u32, to: Cache) {
+        self.strangers.prefetch(block as usize, to);
     }
 
     /// Asks for these records of a block, all at once.
     pub(super) fn prefetch_records(&self, block: u32, places: u64) {
-        ones(places).for_each(|at| _ = self.store.prefetch_record(Place::new(block, at)));
+        ones(places).for_each(|at| _ = self.store.prefetch_record(Place::new(block, at), Cache::First));
     }
 
     /// All places that hold records.

@@ -7,9 +7,10 @@ use super::{
     PlainRecord,
     access::Access,
     address::Extent,
+    elsewhere::Elsewhere,
     hash::{Columns, Hash},
     place::{Group, Place},
-    space::Space,
+    space::{Cache, Space},
     store::Store,
     tags::{Tag, TagGroup, Tags},
 };
@@ -149,6 +150,11 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     #[inline(always)]
+    fn has(&self, elsewhere: &Elsewhere, tag: Tag) -> bool {
+        elsewhere.has(tag)
+    }
+
+    #[inline(always)]
     fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>) {
         // SYNC POINT "tag"
         of.set(at, tag);
@@ -265,7 +271,7 @@ impl<R: PlainRecord> Store<R, Watched> {
     #[inline(always)]
     pub(super) fn prefetch_key(&self, key: &R::Key, known: &Known) -> Aim {
         let aim = self.aim(key, known);
-        self.prefetch_tags(aim.group);
+        self.prefetch_tags(aim.group, Cache::First);
         aim
     }
 
@@ -281,7 +287,7 @@ impl<R: PlainRecord> Store<R, Watched> {
     /// Asks for the record that is most likely the one.
     #[inline(always)]
     pub(super) fn prefetch_look(&self, look: &Look) {
-        self.prefetch_record(look.group.place(look.matching.trailing_zeros()));
+        self.prefetch_record(look.group.place(look.matching.trailing_zeros()), Cache::First);
     }
 
     #[inline(always)]
