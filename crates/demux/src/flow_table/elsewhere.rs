@@ -12,8 +12,8 @@ const BITS: u32 = u64::BITS / KINDS;
 /// The highest bit of a count says that it is not 0, so that this is one step; the others count.
 const SOME: u64 = 1 << (BITS - 1);
 
-/// The bits of a count. With all of them set it stays, since more may have been counted; that takes more than half as many
-/// keys of one kind as prefer a group, all of them elsewhere.
+/// The bits of a count. With all of them set it stays, since more may have been counted; that takes seven keys of one kind
+/// and one group, all of them elsewhere.
 const MOST: u64 = SOME | (SOME - 1);
 
 /// For a group, how many keys prefer it and have their records elsewhere: one count for each of sixteen kinds of keys,

@@ -38,7 +38,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let (hash, home) = self.extent.seek_in_short(self.store.keyed(record.key()));
         let tag = hash.tag();
         let tags = self.store.access.tags(self.store.tags(home));
-        // In this order each is forgotten before the next is calculated.
+        // In this order nothing is kept in a register for long.
         if tags.matching(tag) != 0 || self.has_elsewhere(home, tag) || self.len >= self.most {
             return self.insert_late(record, home, tag, Self::insert_met);
         }
@@ -67,7 +67,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // by this pointer only.
         let inserted = unsafe {
             (*table).waiting.at(0).write(record);
-            let abandoned = needs_drop::<R>().then_some(Abandoned(table));
+            let abandoned = needs_drop::<R>().then(|| Abandoned(table));
             let inserted = insert(&mut *table, home, tag);
             forget(abandoned);
             inserted
