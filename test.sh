@@ -120,6 +120,7 @@ run_flow_bench() {
   "$program" --quick --json >"$work/rows.json"
   "$program" --from "$work/rows.json" --svg "$work/rows.svg"
   "$program" --quick --readers --inserts
+  "$program" --changes 1000 --flows 2000 --tables hashbrown
 }
 
 # That it fits the lab, whose tests run the peers; iceoryx2 takes minutes to build.

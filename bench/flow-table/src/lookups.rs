@@ -22,15 +22,15 @@ pub fn measure(options: &Options) -> Vec<Row> {
 /// Whether DPDK runs here. Says which rows there will not be.
 fn start_others(options: &Options) -> bool {
     #[cfg(dpdk)]
-    let dpdk = !options.alone && tables::dpdk::start();
+    let dpdk = options.wants("rte_hash") && tables::dpdk::start();
     #[cfg(not(dpdk))]
     let dpdk = false;
-    if !dpdk && !options.alone {
+    if !dpdk && options.wants("rte_hash") {
         eprintln!(
             "SKIPPED: no column of rte_hash (libdpdk-dev missing when this was built, or DPDK does not start)"
         );
     }
-    if !cfg!(absl) && !options.alone {
+    if !cfg!(absl) && options.wants("absl") {
         eprintln!("SKIPPED: no column of absl::flat_hash_map (libabsl-dev missing when this was built)");
     }
     dpdk
@@ -61,14 +61,33 @@ fn size(flows: u64, dpdk: bool, options: &Options, rows: &mut Vec<Row>) {
     }
 }
 
+/// The first of the tables filled, and so many flows of it exchanged one at a time; says nothing unless there is none.
+pub fn change_only(count: u64, options: &Options) -> bool {
+    let dpdk = start_others(options);
+    options.flows.iter().all(|&flows| {
+        let mut tables = tables_for(flows, dpdk, options);
+        let Some(table) = tables.first_mut() else {
+            eprintln!("this program was built without that table");
+            return false;
+        };
+        (0..flows).for_each(|flow| table.insert(flow));
+        change(table.as_mut(), 0..count, flows, 1);
+        true
+    })
+}
+
 fn tables_for(flows: u64, dpdk: bool, options: &Options) -> Vec<Box<dyn Table>> {
-    let mut tables: Vec<Box<dyn Table>> = vec![Box::new(Ours::new(flows as usize))];
-    if options.alone {
-        return tables;
+    let mut tables: Vec<Box<dyn Table>> = Vec::new();
+    if options.wants("FlowTable") {
+        tables.push(Box::new(Ours::new(flows as usize)));
     }
-    tables.push(Box::new(Hashbrown::new()));
+    if options.wants("hashbrown") {
+        tables.push(Box::new(Hashbrown::new()));
+    }
     #[cfg(absl)]
-    tables.push(Box::new(tables::absl::Absl::new()));
+    if options.wants("absl") {
+        tables.push(Box::new(tables::absl::Absl::new()));
+    }
     #[cfg(dpdk)]
     if dpdk {
         // A quarter more than the flows: at its limit it refuses keys.

@@ -4,6 +4,7 @@
 mod beside;
 mod flows;
 mod handles;
+mod lines;
 mod lookups;
 mod plot;
 mod report;
@@ -54,9 +55,26 @@ struct Options {
     /// FlowTable's readers while its writer works, instead of lookups.
     #[arg(long)]
     readers: bool,
+    /// How long lines of memory take that are asked for together, instead of lookups.
+    #[arg(long)]
+    lines: bool,
+    /// Nothing but so many changes of the first table, one at a time after it is filled, to be counted by callgrind.
+    #[arg(long, value_name = "COUNT")]
+    changes: Option<u64>,
+    /// Only the tables of these names.
+    #[arg(long, value_delimiter = ',', value_parser = ["FlowTable", "hashbrown", "absl", "rte_hash"])]
+    tables: Vec<String>,
     /// Leave out the tables of others.
     #[arg(long)]
     alone: bool,
+}
+
+impl Options {
+    /// Whether the table of this name takes part.
+    fn wants(&self, table: &str) -> bool {
+        let named = self.tables.is_empty() || self.tables.iter().any(|name| name == table);
+        named && (table == "FlowTable" || !self.alone)
+    }
 }
 
 fn main() -> ExitCode {
@@ -68,6 +86,13 @@ fn main() -> ExitCode {
     }
     if options.from.is_empty() && !options.small_pages && with_huge_pages() {
         return ExitCode::FAILURE;
+    }
+    if options.lines {
+        lines::print();
+        return ExitCode::SUCCESS;
+    }
+    if let Some(count) = options.changes {
+        return if lookups::change_only(count, &options) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     if options.inserts || options.readers {
         let mut results = Vec::new();

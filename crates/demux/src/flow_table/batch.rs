@@ -47,6 +47,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
         for (n, keys) in batches.iter().enumerate() {
             let mut visit = |at, found| visit(n * TOGETHER + at, found);
+            // As constants: there is code for each, which need not ask.
             match self.cache_for(keys) {
                 Cache::First => self.find_together(keys, Cache::First, &mut visit),
                 Cache::Second => self.find_together(keys, Cache::Second, &mut visit),
@@ -82,7 +83,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let from = |bytes| if self.bytes() < bytes { Cache::First } else { Cache::Second };
         let (tags_to, records_to) = (from(FARTHER), from(AWAY));
         for (key, sought) in keys.iter().zip(&mut sought) {
-            let (hash, group) = self.extent.seek_in_short(self.store.keyed(key));
+            let (hash, group) = self.seek(key);
             self.store.prefetch_tags(group, tags_to);
             self.store.prefetch_elsewhere(group, tags_to);
             self.prefetch_strangers(group.block(), tags_to);

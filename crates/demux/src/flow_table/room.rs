@@ -50,8 +50,7 @@ pub(super) fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, has
 pub(super) fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> Option<Place> {
     let from = group.place(table.strangers_in(group).lowest()?);
     // SAFETY: the place is full; the reference ends here.
-    let keyed = table.store.keyed(unsafe { table.record(from) }.key());
-    let (hash, home) = table.extent.seek_in_short(keyed);
+    let (hash, home) = table.seek(unsafe { table.record(from) }.key());
     let to = in_block(table, home).or_else(|| in_second(table, hash))?;
     table.relocate_stranger(from, to, home, hash);
     Some(from)

@@ -94,6 +94,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.extent.hash(self.store.keyed(key))
     }
 
+    /// The hash of a key and the group it prefers: for changes, see [`Extent::seek_in_short`].
+    #[inline(always)]
+    pub(super) fn seek(&self, key: &R::Key) -> (Hash, Group) {
+        self.extent.seek_in_short(self.store.keyed(key))
+    }
+
     /// The places of a group whose tag is this, one bit each.
     #[inline(always)]
     pub(super) fn matching(&self, group: Group, tag: Tag) -> u16 {
@@ -228,22 +234,23 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         tag: Tag,
         examined: &mut impl FnMut(),
     ) -> Option<Place> {
-        let here = self.compare(group.place(0), matching, key, examined);
-        if here.is_some() || !self.has_elsewhere(group, tag) {
-            return here;
-        }
-        self.find_elsewhere(group, key, tag, examined)
+        self.find_among(group, matching, key, tag, examined)
     }
 
-    /// Where the record of a key is that is not in the group it prefers.
+    /// Where the record of a key is: in one of these places of the group it prefers, or elsewhere.
     #[inline(always)]
-    fn find_elsewhere(
+    fn find_among(
         &self,
         group: Group,
+        matching: u16,
         key: &R::Key,
         tag: Tag,
         examined: &mut impl FnMut(),
     ) -> Option<Place> {
+        let here = self.compare(group.place(0), matching, key, examined);
+        if here.is_some() || !self.has_elsewhere(group, tag) {
+            return here;
+        }
         let others = self.matching_in_others(group, tag);
         let found = self.compare(group.first_of_block().place(0), others, key, examined);
         found.or_else(|| self.find_second(key, examined))

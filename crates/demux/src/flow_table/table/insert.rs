@@ -35,7 +35,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Puts a record into a place, unless its key has one.
     #[inline(always)]
     pub(in crate::flow_table) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        let (hash, home) = self.extent.seek_in_short(self.store.keyed(record.key()));
+        let (hash, home) = self.seek(record.key());
         let tag = hash.tag();
         let tags = self.store.access.tags(self.store.tags(home));
         // In this order nothing is kept in a register for long.
@@ -113,8 +113,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// A record waits.
     unsafe fn insert_anew(&mut self) -> Result<(), Refusal> {
         // SAFETY: as the caller says.
-        let keyed = self.store.keyed(unsafe { self.waiting.at(0).as_ref() }.key());
-        let (hash, home) = self.extent.seek_in_short(keyed);
+        let (hash, home) = self.seek(unsafe { self.waiting.at(0).as_ref() }.key());
         // SAFETY: as the caller says.
         unsafe { self.insert_sought(home, hash.tag()) }
     }
@@ -129,7 +128,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let key = unsafe { self.waiting.at(0).as_ref() }.key();
         let tags = self.store.access.tags(self.store.tags(home));
         let matching = tags.matching(tag);
-        if self.is_present(home, matching, key, tag) {
+        if self.find_among(home, matching, key, tag, &mut || ()).is_some() {
             return Err(Refusal::Duplicate);
         }
         if self.doubts(matching.count_ones()) {
@@ -145,13 +144,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // SAFETY: as the caller says; the place is empty.
         unsafe { self.fill(place, tag) };
         Ok(())
-    }
-
-    /// Whether a key has a record, `matching` being the places of its group with its tag.
-    #[inline(always)]
-    fn is_present(&self, home: Group, matching: u16, key: &R::Key, tag: Tag) -> bool {
-        self.compare(home.place(0), matching, key, &mut || ()).is_some()
-            || self.has_elsewhere(home, tag) && self.find_elsewhere(home, key, tag, &mut || ()).is_some()
     }
 
     /// Inserts the waiting record, whose key is nowhere and whose group is full.

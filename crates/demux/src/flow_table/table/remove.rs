@@ -14,7 +14,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Takes out the record of a key. Always inlined: who has no use for the record does not read it then.
     #[inline(always)]
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
-        let (hash, home) = self.extent.seek_in_short(self.store.keyed(key));
+        let (hash, home) = self.seek(key);
         let place = match self.matching(home, hash.tag()).lowest() {
             // SAFETY: the tag matches, so the place is full; the reference ends here.
             Some(at) if unsafe { self.record(home.place(at)) }.key() == key => {
@@ -43,10 +43,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(never)]
     fn clear_late(&mut self, home: Group, key: &R::Key, tag: Tag) -> Option<Place> {
         let others = self.matching(home, tag).others();
-        let place = self.compare(home.place(0), others, key, &mut || ()).or_else(|| {
-            let away = self.has_elsewhere(home, tag);
-            if away { self.find_elsewhere(home, key, tag, &mut || ()) } else { None }
-        })?;
+        let place = self.find_among(home, others, key, tag, &mut || ())?;
         self.clear(place, home, tag);
         self.len -= 1;
         Some(place)
