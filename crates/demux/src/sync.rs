@@ -3,11 +3,11 @@
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) use core::sync::atomic::AtomicPtr;
 #[cfg(not(loom))]
-pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 #[cfg(all(feature = "std", loom))]
 pub(crate) use loom::sync::atomic::AtomicPtr;
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 #[cfg(not(loom))]
 pub(crate) use core::{hint::spin_loop, sync::atomic::fence};

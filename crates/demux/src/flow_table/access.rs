@@ -1,12 +1,13 @@
 //! Who may look at the table while it changes.
 
-use core::{ops::Deref, ptr::NonNull};
+use core::{hint::select_unpredictable, ops::Deref, ptr::NonNull};
 
 use super::{
     FlowRecord,
     address::Extent,
     elsewhere::Elsewhere,
     place::{Group, Place},
+    space::Space,
     store::Store,
     tags::{Tag, TagGroup, Tags},
 };
@@ -24,13 +25,16 @@ pub(super) trait Access<R: FlowRecord>: Sized {
     /// Bytes per block for what this side has to know.
     const BLOCK_BYTES: usize;
 
+    /// Whether records go to the place they prefer, if it is empty, since lookups ask for that first.
+    const PREFERS: bool;
+
     /// A place of this block, in which no record is found, is about to be written; or a record that is found here as well
     /// as in another place is about to be found here only.
     fn touch(&self, block: u32);
 
     /// One of these empty places of a group, of which there is one at least: it is about to be written. Counted from
-    /// the group's first.
-    fn take(&self, group: Group, empty: u16) -> u32;
+    /// the group's first, as is the one that its key prefers.
+    fn take(&self, group: Group, empty: u16, preferred: u32) -> u32;
 
     /// The tag of this place has been cleared.
     fn cleared(&self, place: Place);
@@ -45,7 +49,7 @@ pub(super) trait Access<R: FlowRecord>: Sized {
     fn has(&self, elsewhere: &Elsewhere, tag: Tag) -> bool;
 
     /// Sets a tag after all that was written before, or clears it.
-    fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>);
+    fn set_tag(&self, tags: &Space<TagGroup>, place: Place, tag: Option<Tag>);
 
     /// Writes a record to a place that is empty.
     fn write(&self, to: NonNull<R>, record: R);
@@ -84,13 +88,15 @@ impl<R: FlowRecord> Access<R> for Alone {
     }
 
     const BLOCK_BYTES: usize = 0;
+    const PREFERS: bool = true;
 
     #[inline(always)]
     fn touch(&self, _: u32) {}
 
     #[inline(always)]
-    fn take(&self, _: Group, empty: u16) -> u32 {
-        empty.trailing_zeros()
+    fn take(&self, _: Group, empty: u16, preferred: u32) -> u32 {
+        // One of six is empty in a full table: nothing that a branch would foresee.
+        select_unpredictable(empty >> preferred & 1 != 0, preferred, empty.trailing_zeros())
     }
 
     #[inline(always)]
@@ -112,9 +118,9 @@ impl<R: FlowRecord> Access<R> for Alone {
     }
 
     #[inline(always)]
-    fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>) {
-        // SAFETY: as above.
-        unsafe { of.set_still(at, tag) }
+    fn set_tag(&self, tags: &Space<TagGroup>, place: Place, tag: Option<Tag>) {
+        // SAFETY: as above; places are those of the table.
+        unsafe { TagGroup::set_still(tags.at(0), place.0 as usize, tag) }
     }
 
     #[inline(always)]

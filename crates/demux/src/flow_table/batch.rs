@@ -32,6 +32,25 @@ const FARTHER: usize = 128 << 20;
 /// Keys that are compared with the next, to see whether the batch asks for the same ones again and again.
 const LOOKED_AT: [usize; 4] = [0, TOGETHER / 4, TOGETHER / 2, TOGETHER * 3 / 4];
 
+/// What a batch waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// What is not far.
+    Little,
+    /// Few lines from memory, which are asked for again and again: there is room for records that may be the wrong ones to
+    /// be on their way while tags are.
+    ForFew,
+    /// More lines from memory than can be on their way to the first cache. Of few, asked for again and again, some
+    /// processors do not fetch all to the second.
+    ForMany,
+}
+
+impl Waits {
+    fn cache(self) -> Cache {
+        if self == Self::ForMany { Cache::Second } else { Cache::First }
+    }
+}
+
 /// Where a key is sought: its group and its tag.
 type Sought = (Group, Tag);
 
@@ -48,9 +67,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         for (n, keys) in batches.iter().enumerate() {
             let mut visit = |at, found| visit(n * TOGETHER + at, found);
             // As constants: there is code for each, which need not ask.
-            match self.cache_for(keys) {
-                Cache::First => self.find_together(keys, Cache::First, &mut visit),
-                Cache::Second => self.find_together(keys, Cache::Second, &mut visit),
+            match self.waits_for(keys) {
+                Waits::Little => self.find_together(keys, Waits::Little, &mut visit),
+                Waits::ForFew => self.find_together(keys, Waits::ForFew, &mut visit),
+                Waits::ForMany => self.find_together(keys, Waits::ForMany, &mut visit),
             }
         }
         for (n, key) in rest.iter().enumerate() {
@@ -58,15 +78,14 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
     }
 
-    /// Where to ask for what these keys' lookups need. More can be on its way to the second cache; but where few lines are
-    /// asked for, since they are asked for again and again, some processors do not fetch them like that at all.
+    /// What these keys' lookups wait for.
     #[inline(always)]
-    fn cache_for(&self, keys: &[R::Key; TOGETHER]) -> Cache {
+    fn waits_for(&self, keys: &[R::Key; TOGETHER]) -> Waits {
         if self.bytes() < FARTHER {
-            return Cache::First;
+            return Waits::Little;
         }
         let same = LOOKED_AT.iter().filter(|&&n| keys[n] == keys[n + 1]).count();
-        if same < LOOKED_AT.len() / 2 { Cache::Second } else { Cache::First }
+        if same < LOOKED_AT.len() / 2 { Waits::ForMany } else { Waits::ForFew }
     }
 
     /// Asks for what lookups, removals and insertions of these keys will need.
@@ -85,8 +104,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         for (key, sought) in keys.iter().zip(&mut sought) {
             let (hash, group) = self.seek(key);
             self.store.prefetch_tags(group, tags_to);
-            self.store.prefetch_elsewhere(group, tags_to);
-            self.prefetch_strangers(group.block(), tags_to);
+            self.prefetch_counts(group, tags_to);
             *sought = (group, hash.tag());
         }
         let mut crowded = 0;
@@ -95,8 +113,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             let (matching, empty) = (tags.matching(tag), tags.empty());
             // As many keys come as go: nothing that a branch would foresee.
             let wanted = select_unpredictable(matching == 0, empty, matching);
-            let place = group.place((u32::from(wanted) | 1 << GROUP).trailing_zeros());
-            self.store.prefetch_record(place, records_to);
+            let first = (u32::from(wanted) | 1 << GROUP).trailing_zeros();
+            let preferred = A::PREFERS && matching == 0 && empty >> tag.preferred() & 1 != 0;
+            let at = select_unpredictable(preferred, tag.preferred(), first);
+            self.store.prefetch_record(group.place(at), records_to);
             crowded |= u64::from(wanted == 0) << n;
         }
         for n in ones(crowded) {
@@ -134,14 +154,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn find_together<'a>(
         &'a self,
         keys: &[R::Key; TOGETHER],
-        to: Cache,
+        waits: Waits,
         mut visit: impl FnMut(usize, Option<&'a R>),
     ) {
+        let to = waits.cache();
         let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
         match self.extent.shape {
-            Shape::Even => self.seek_tags(keys, &mut sought, to, Extent::seek_in_even),
-            Shape::Whole => self.seek_tags(keys, &mut sought, to, Extent::seek_in_whole),
-            Shape::Split => self.seek_tags(keys, &mut sought, to, Extent::seek_in_split),
+            Shape::Even => self.seek_tags(keys, &mut sought, waits, Extent::seek_in_even),
+            Shape::Whole => self.seek_tags(keys, &mut sought, waits, Extent::seek_in_whole),
+            Shape::Split => self.seek_tags(keys, &mut sought, waits, Extent::seek_in_split),
             Shape::Plain => unreachable!("plain tables are near"),
         }
         let mut found = [None; TOGETHER];
@@ -180,12 +201,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         &self,
         keys: &[R::Key; TOGETHER],
         sought: &mut [Sought; TOGETHER],
-        to: Cache,
+        waits: Waits,
         seek: impl Fn(Extent, u64) -> (Hash, Group),
     ) {
         in_fours(|n| {
             let (hash, group) = seek(self.extent, self.store.keyed(&keys[n]));
-            self.store.prefetch_tags(group, to);
+            self.store.prefetch_tags(group, waits.cache());
+            if waits == Waits::ForFew {
+                self.prefetch_preferred(group, hash.tag());
+            }
             sought[n] = (group, hash.tag());
         });
     }

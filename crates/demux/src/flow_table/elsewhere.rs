@@ -1,48 +1,38 @@
 //! Which keys may have their records elsewhere than in the group they prefer.
 
-use super::tags::Tag;
-use crate::sync::{AtomicU64, Ordering};
+use super::tags::{GROUP, Tag};
+use crate::sync::{AtomicU16, Ordering};
 
-/// Kinds of keys that are counted apart.
+/// Kinds of keys that are told apart.
 pub(super) const KINDS: u32 = 16;
 
-/// Bits per count.
-const BITS: u32 = u64::BITS / KINDS;
-
-/// The highest bit of a count says that it is not 0, so that this is one step; the others count.
-const SOME: u64 = 1 << (BITS - 1);
-
-/// The bits of a count. With all of them set it stays, since more may have been counted; that takes seven keys of one kind
-/// and one group, all of them elsewhere.
-const MOST: u64 = SOME | (SOME - 1);
-
-/// For a group, how many keys prefer it and have their records elsewhere: one count for each of sixteen kinds of keys,
-/// so that most lookups of other keys end where they began.
-pub(super) struct Elsewhere(AtomicU64);
+/// For a group, which kinds of keys that prefer it may have records elsewhere, a bit for each, so that most lookups of other
+/// keys end where they began. Small, so that the caches have room for those of many groups.
+pub(super) struct Elsewhere(AtomicU16);
 
 impl Elsewhere {
     #[cfg(any(test, loom))]
     pub(super) fn new() -> Self {
-        Self(AtomicU64::new(0))
+        Self(AtomicU16::new(0))
     }
 
     /// Whether keys with such a tag may have their records elsewhere.
     #[inline(always)]
     pub(super) fn has(&self, tag: Tag) -> bool {
-        some(self.0.load(Ordering::Acquire), tag)
+        has(self.0.load(Ordering::Acquire), tag)
     }
 
     /// As [`has`](Self::has).
     ///
     /// # Safety
-    /// Nobody changes the counts during the call.
+    /// Nobody changes the kinds during the call.
     #[inline(always)]
     pub(super) unsafe fn has_still(&self, tag: Tag) -> bool {
         if cfg!(loom) {
             return self.has(tag);
         }
         // SAFETY: an atomic, which nobody changes, says the caller.
-        some(unsafe { core::ptr::from_ref(&self.0).cast::<u64>().read() }, tag)
+        has(unsafe { core::ptr::from_ref(&self.0).cast::<u16>().read() }, tag)
     }
 
     /// Whether no key has its record elsewhere.
@@ -50,98 +40,136 @@ impl Elsewhere {
         self.0.load(Ordering::Relaxed) == 0
     }
 
-    /// One more key has its record elsewhere, before that is so. There is one writer.
     #[inline(always)]
-    pub(super) fn leaves(&self, tag: Tag) {
-        let counts = self.0.load(Ordering::Relaxed);
-        if counts >> shift(tag) & MOST != MOST {
-            self.0.store((counts + (1 << shift(tag))) | SOME << shift(tag), Ordering::Release);
+    fn insert(&self, kinds: u16) {
+        self.0.store(self.0.load(Ordering::Relaxed) | kinds, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn remove(&self, kinds: u16) {
+        self.0.store(self.0.load(Ordering::Relaxed) & !kinds, Ordering::Release);
+    }
+}
+
+#[inline(always)]
+fn has(kinds: u16, tag: Tag) -> bool {
+    kinds >> tag.kind(KINDS) & 1 != 0
+}
+
+/// Bits per count.
+const BITS: u32 = 3;
+
+/// The bits of a count. With all of them set it stays, since more may have been counted; that takes seven keys of one kind
+/// and one group, all of them elsewhere.
+const MOST: u64 = (1 << BITS) - 1;
+
+/// Where the bits of strangers begin.
+const STRANGERS: u32 = KINDS * BITS;
+
+/// What the side that writes knows of a group besides: how many keys of each kind prefer it and have their records elsewhere;
+/// and which of its own records are strangers, that is, prefer another group. All of its bits clear: none.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts(u64);
+
+const _: () = assert!(STRANGERS as usize + GROUP <= u64::BITS as usize);
+
+impl Counts {
+    /// Which records are strangers, one bit each.
+    #[inline(always)]
+    pub(super) fn strangers(self) -> u16 {
+        (self.0 >> STRANGERS) as u16
+    }
+
+    /// Says whether the record in this place of the group is a stranger.
+    #[inline(always)]
+    pub(super) fn set_stranger(&mut self, at: usize, stranger: bool) {
+        let bit = STRANGERS + at as u32;
+        self.0 = self.0 & !(1 << bit) | u64::from(stranger) << bit;
+    }
+
+    /// One more key has its record elsewhere, before that is so.
+    #[inline(always)]
+    pub(super) fn leaves(&mut self, elsewhere: &Elsewhere, tag: Tag) {
+        let kind = tag.kind(KINDS);
+        elsewhere.insert(1 << kind);
+        if self.count(kind) != MOST {
+            self.0 += 1 << (kind * BITS);
         }
     }
 
-    /// One such key less, after that was so.
+    /// One such key less, after that was so; or not, without a branch.
     #[inline(always)]
-    pub(super) fn returns(&self, tag: Tag) {
-        self.returns_if(true, tag);
+    pub(super) fn returns_if(&mut self, elsewhere: &Elsewhere, returned: bool, tag: Tag) {
+        let kind = tag.kind(KINDS);
+        let count = self.count(kind);
+        let less = returned & (count != MOST);
+        self.0 -= u64::from(less) << (kind * BITS);
+        elsewhere.remove(u16::from(less & (count == 1)) << kind);
     }
 
-    /// As [`returns`](Self::returns), or not; without a branch.
-    #[inline(always)]
-    pub(super) fn returns_if(&self, returned: bool, tag: Tag) {
-        let counts = self.0.load(Ordering::Relaxed);
-        let count = counts >> shift(tag) & MOST;
-        let last = if count == SOME | 1 { count } else { 1 };
-        let less = if returned & (count != MOST) { last } else { 0 };
-        self.0.store(counts - (less << shift(tag)), Ordering::Release);
+    /// Also counts the keys of another group.
+    pub(super) fn add(&mut self, elsewhere: &Elsewhere, other: Self) {
+        for kind in 0..KINDS {
+            let sum = (self.count(kind) + other.count(kind)).min(MOST);
+            self.0 = self.0 & !(MOST << (kind * BITS)) | sum << (kind * BITS);
+            elsewhere.insert(u16::from(sum != 0) << kind);
+        }
     }
 
-    /// Also counts those of another group.
-    pub(super) fn add(&self, other: &Self) {
-        let sum = |kind| match self.count(kind) + other.count(kind) {
-            0 => 0,
-            sum => (SOME | sum.min(MOST & !SOME)) << (kind * BITS),
-        };
-        self.0.store((0..KINDS).map(sum).sum(), Ordering::Release);
+    /// From now on there are neither keys elsewhere nor strangers.
+    pub(super) fn clear(&mut self, elsewhere: &Elsewhere) {
+        self.0 = 0;
+        elsewhere.remove(u16::MAX);
     }
 
     /// The count of one kind.
-    pub(super) fn count(&self, kind: u32) -> u64 {
-        self.0.load(Ordering::Relaxed) >> (kind * BITS) & MOST & !SOME
+    #[inline(always)]
+    pub(super) fn count(self, kind: u32) -> u64 {
+        self.0 >> (kind * BITS) & MOST
     }
-
-    /// From now on there are none.
-    pub(super) fn clear(&self) {
-        self.0.store(0, Ordering::Release);
-    }
-}
-
-/// Whether the count of this tag's kind is not 0. The bits of the tag that follow its kind may be any.
-#[inline(always)]
-fn some(counts: u64, tag: Tag) -> bool {
-    counts & 1 << (tag.kind(KINDS << BITS.ilog2()) | (BITS - 1)) != 0
-}
-
-#[inline(always)]
-fn shift(tag: Tag) -> u32 {
-    tag.kind(KINDS) * BITS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn none() -> (Counts, Elsewhere) {
+        (Counts::default(), Elsewhere::new())
+    }
+
     #[test]
     fn kinds_are_counted_apart() {
-        let elsewhere = Elsewhere::new();
+        let (mut counts, elsewhere) = none();
         for n in 0..KINDS {
             let [tag, same] = [1, u64::MAX >> 4].map(|low| Tag::of(u64::from(n) << 60 | low));
-            (0..n % 7 + 1).for_each(|_| elsewhere.leaves(tag));
+            assert!(!elsewhere.has(tag) && !elsewhere.has(same));
+            (0..n % 7 + 1).for_each(|_| counts.leaves(&elsewhere, tag));
             assert!(elsewhere.has(tag) && elsewhere.has(same));
             // SAFETY: nobody changes it.
             assert!(unsafe { elsewhere.has_still(tag) && elsewhere.has_still(same) });
         }
-        assert!((0..KINDS).all(|n| elsewhere.count(n) == u64::from(n % 7 + 1)));
-        let other = Elsewhere::new();
-        [6, 7, 7, 8].iter().for_each(|kind| other.leaves(Tag::of(kind << 60)));
-        elsewhere.add(&other);
-        assert_eq!([5, 6, 7, 8].map(|kind| elsewhere.count(kind)), [6, 7, 3, 3]);
-        elsewhere.returns(Tag::of(1));
+        assert!((0..KINDS).all(|n| counts.count(n) == u64::from(n % 7 + 1)));
+        let (mut other, kinds) = none();
+        [6, 7, 7, 8].iter().for_each(|kind| other.leaves(&kinds, Tag::of(kind << 60)));
+        counts.add(&elsewhere, other);
+        assert_eq!([5, 6, 7, 8].map(|kind| counts.count(kind)), [6, 7, 3, 3]);
+        counts.returns_if(&elsewhere, true, Tag::of(1));
         assert!(!elsewhere.has(Tag::of(u64::MAX >> 4)) && elsewhere.has(Tag::of(1 << 60)));
     }
 
     #[test]
     fn who_leaves_and_returns_is_counted() {
-        let (elsewhere, tag) = (Elsewhere::new(), Tag::of(3 << 60));
+        let ((mut counts, elsewhere), tag) = (none(), Tag::of(3 << 60));
         for most in 1..=6 {
             (1..=most).for_each(|count| {
-                elsewhere.leaves(tag);
-                assert_eq!(elsewhere.count(3), count);
+                counts.leaves(&elsewhere, tag);
+                assert_eq!(counts.count(3), count);
             });
             (0..most).rev().for_each(|count| {
-                elsewhere.returns_if(false, tag);
+                counts.returns_if(&elsewhere, false, tag);
                 assert!(elsewhere.has(tag));
-                elsewhere.returns(tag);
-                assert_eq!((elsewhere.count(3), elsewhere.has(tag)), (count, count != 0));
+                counts.returns_if(&elsewhere, true, tag);
+                assert_eq!((counts.count(3), elsewhere.has(tag)), (count, count != 0));
             });
             assert!(elsewhere.is_empty());
         }
@@ -149,14 +177,31 @@ mod tests {
 
     #[test]
     fn what_can_not_be_counted_is_never_forgotten() {
-        let elsewhere = Elsewhere::new();
-        (0..300).for_each(|_| elsewhere.leaves(Tag::of(1)));
-        (0..300).for_each(|_| elsewhere.returns(Tag::of(1)));
+        let (mut counts, elsewhere) = none();
+        (0..300).for_each(|_| counts.leaves(&elsewhere, Tag::of(1)));
+        (0..300).for_each(|_| counts.returns_if(&elsewhere, true, Tag::of(1)));
         assert!(elsewhere.has(Tag::of(1)) && !elsewhere.has(Tag::of(u64::MAX)));
-        elsewhere.add(&Elsewhere::new());
-        elsewhere.returns(Tag::of(1));
+        counts.add(&elsewhere, Counts::default());
+        counts.returns_if(&elsewhere, true, Tag::of(1));
         assert!(elsewhere.has(Tag::of(1)));
-        elsewhere.clear();
+        counts.clear(&elsewhere);
         assert!(elsewhere.is_empty());
+    }
+
+    #[test]
+    fn strangers_are_apart_from_counts() {
+        let (mut counts, elsewhere) = none();
+        (0..KINDS).for_each(|kind| {
+            (0..7).for_each(|_| counts.leaves(&elsewhere, Tag::of(u64::from(kind) << 60)));
+        });
+        assert_eq!(counts.strangers(), 0);
+        for at in 0..GROUP {
+            counts.set_stranger(at, true);
+            counts.set_stranger(at, true);
+            assert_eq!(counts.strangers(), 1 << at);
+            assert!((0..KINDS).all(|kind| counts.count(kind) == 7));
+            counts.set_stranger(at, false);
+            assert_eq!(counts.strangers(), 0);
+        }
     }
 }

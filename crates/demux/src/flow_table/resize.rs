@@ -4,10 +4,10 @@ use super::{
     FlowRecord,
     access::Access,
     address::{Extent, Shape},
-    bits::ones,
+    bits::{Bits, ones},
     hash::Hash,
     place::{Group, Place},
-    room::in_block,
+    room::{in_block, preferred},
     table::Table,
     tags::BLOCK,
 };
@@ -32,7 +32,8 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         let hash = hashes[at as usize];
         let (first, second) = (grown.first(hash), grown.second(hash));
         let Some(group) = [first, second].into_iter().find(|group| group.block() == new) else { continue };
-        let Some(to) = in_block(table, group) else { continue };
+        let to = preferred(table, group, hash.tag()).or_else(|| in_block(table, group));
+        let Some(to) = to else { continue };
         copy(table, Place::new(shared, at), to, hash, first);
         gone |= 1 << at;
     }
@@ -40,7 +41,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     if let Some(guests) = guests {
         guests.for_each(table, |table, _, hash| {
             if grown.first(hash).block() == new {
-                table.store.elsewhere(grown.first(hash)).leaves(hash.tag());
+                table.leaves(grown.first(hash), hash.tag());
             }
         });
     }
@@ -56,7 +57,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         guests.for_each(table, |table, place, hash| {
             let home = grown.first(hash);
             if home.block() == new {
-                table.store.elsewhere(old.first(hash)).returns(hash.tag());
+                table.returns(old.first(hash), hash.tag());
             }
             if let Some(to) = in_block(table, home) {
                 table.relocate(place, to, hash);
@@ -71,7 +72,7 @@ fn left<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, from: Place, hash:
     let home = old.first(hash);
     table.set_stranger(from, false);
     if home.block() == from.block() && from.group() != home {
-        table.store.elsewhere(home).returns(hash.tag());
+        table.returns(home, hash.tag());
     }
 }
 
@@ -87,14 +88,14 @@ fn copy<R: FlowRecord, A: Access<R>>(
     // SAFETY: a full place and an empty one of this table.
     unsafe { table.store.access.copy(source, target) };
     if home.block() == to.block() && home != to.group() {
-        table.store.elsewhere(home).leaves(hash.tag());
+        table.leaves(home, hash.tag());
     }
     table.set_stranger(to, home != to.group());
     table.set_tag(to, Some(hash.tag()));
     table.count_move();
 }
 
-/// Moves the records of a block to the group they prefer, if it has room now.
+/// Moves the records of a block to the place they prefer, or at least to its group, if it is empty now.
 fn settle<R: FlowRecord, A: Access<R>>(
     table: &mut Table<R, A>,
     block: u32,
@@ -104,11 +105,14 @@ fn settle<R: FlowRecord, A: Access<R>>(
     for at in ones(full) {
         let (from, hash) = (Place::new(block, at), hashes[at as usize]);
         let home = table.extent.first(hash);
-        if home.block() == block && home != from.group() {
-            let empty = table.empty(home);
-            if empty != 0 {
-                table.relocate(from, home.place(empty.trailing_zeros()), hash);
-            }
+        if home.block() != block {
+            continue;
+        }
+        if let Some(best) = preferred(table, home, hash.tag()) {
+            table.relocate(from, best, hash);
+        } else if home != from.group() {
+            let empty = table.empty(home).lowest();
+            empty.into_iter().for_each(|at| table.relocate(from, home.place(at), hash));
         }
     }
 }
@@ -170,7 +174,7 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     table.store.access.touch(taker);
     for group in Group::of_block(last) {
         let takes = Group::new(taker, group.in_block());
-        table.store.elsewhere(takes).add(table.store.elsewhere(group));
+        table.add_counts(takes, group);
     }
     for at in ones(full) {
         let hash = hashes[at as usize];
@@ -187,11 +191,10 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
         table.set_tag(place, None);
         if home.block() == last && home != place.group() {
             let hash = hashes[at as usize];
-            table.store.elsewhere(shrunk.first(hash)).returns(hash.tag());
+            table.returns(shrunk.first(hash), hash.tag());
         }
     }
-    table.set_strangers(last, 0);
-    Group::of_block(last).for_each(|group| table.store.elsewhere(group).clear());
+    table.clear_counts(last);
 }
 
 /// The hashes of the records in a block, before anything changes: keys' own code runs here.

@@ -9,7 +9,7 @@ use super::{
     resize,
     space::Cache,
     table::Table,
-    tags::BLOCK,
+    tags::{BLOCK, Tag},
 };
 
 /// Blocks added at most because one record found no room.
@@ -48,7 +48,7 @@ pub(super) fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, has
 /// as few records as possible are, whatever came and went.
 #[inline(always)]
 pub(super) fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> Option<Place> {
-    let from = group.place(table.strangers_in(group).lowest()?);
+    let from = group.place(table.counts(group).strangers().lowest()?);
     // SAFETY: the place is full; the reference ends here.
     let (hash, home) = table.seek(unsafe { table.record(from) }.key());
     let to = in_block(table, home).or_else(|| in_second(table, hash))?;
@@ -66,7 +66,7 @@ fn in_second<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, hash: Hash) -> Op
 /// Asks for what [`find`] will look at, where the group that a record prefers is full.
 #[inline(always)]
 pub(super) fn prefetch<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group, to: Cache) {
-    let stranger = table.strangers_in(group).lowest().map(|at| group.place(at));
+    let stranger = table.counts(group).strangers().lowest().map(|at| group.place(at));
     for place in stranger.into_iter().chain(in_block(table, group)) {
         table.store.prefetch_record(place, to);
     }
@@ -77,6 +77,16 @@ pub(super) fn prefetch<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: 
 pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) -> Option<Place> {
     let empty = table.empty_in_block(group).rotate_right(group.shift());
     empty.lowest().map(|after| group.around(after))
+}
+
+/// The place that a key of this tag prefers in this group, if it is empty and lookups ask for such places first.
+pub(super) fn preferred<R: FlowRecord, A: Access<R>>(
+    table: &Table<R, A>,
+    group: Group,
+    tag: Tag,
+) -> Option<Place> {
+    let at = tag.preferred();
+    (A::PREFERS && table.empty(group) >> at & 1 != 0).then(|| group.place(at))
 }
 
 /// Blocks looked at most for one record.

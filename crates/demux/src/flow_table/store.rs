@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use super::{
     FlowRecord,
     address::{Extent, MOST_BLOCKS},
-    elsewhere::Elsewhere,
+    elsewhere::{Counts, Elsewhere},
     place::{Group, Place},
     space::{Cache, Space},
     tags::{BLOCK, GROUP, GROUPS, TagGroup},
@@ -19,9 +19,9 @@ const FULL: usize = 854;
 /// Bytes that the system makes ready together, or more.
 const PAGE: usize = 4 << 10;
 
-/// Bytes besides its records that a block takes: tags, counts, and which records are guests.
+/// Bytes besides its records that a block takes.
 pub(super) const BLOCK_BYTES: usize =
-    GROUPS as usize * (size_of::<TagGroup>() + size_of::<Elsewhere>()) + size_of::<u64>();
+    GROUPS as usize * (size_of::<TagGroup>() + size_of::<Elsewhere>() + size_of::<Counts>());
 
 /// What both those who write and those who read reach.
 pub(super) struct Store<R, A> {
@@ -99,6 +99,12 @@ impl<R: FlowRecord, A> Store<R, A> {
             // SAFETY: within the block, in which nobody looks for anything, says the caller.
             unsafe { record.add(byte).write_volatile(0) };
         }
+    }
+
+    /// The tags of all places.
+    #[inline(always)]
+    pub(super) fn all_tags(&self) -> &Space<TagGroup> {
+        &self.tags
     }
 
     #[inline(always)]

@@ -12,11 +12,12 @@ use super::{
     access::Access,
     address::{Extent, Shape},
     bits::{Bits, ones},
+    elsewhere::{Counts, Elsewhere},
     hash::Hash,
     place::{Group, Place},
     space::{Cache, Space},
     store::{BLOCK_BYTES, Store},
-    tags::{BLOCK, GROUP, Tag},
+    tags::{BLOCK, GROUP, GROUPS, Tag},
 };
 use crate::hashes::Keyed;
 
@@ -26,15 +27,17 @@ const SHRINK_AT: usize = 384;
 /// The table, for the one side that writes. `A` says who may look at the same time.
 pub(super) struct Table<R: FlowRecord, A: Access<R>> {
     pub(super) store: A::Held,
-    /// Which records of a block are not in the group they prefer, a bit each.
-    strangers: Space<u64>,
+    /// What only this side knows of each group.
+    counts: Space<Counts>,
     pub(super) extent: Extent,
-    len: usize,
     limit: usize,
     /// With so many records it grows.
     most: usize,
-    /// With fewer it shrinks.
-    least: usize,
+    /// How many more come before it does, one that is being inserted not included. In place of their number, so that to count
+    /// one and to see whether there is room for it is one step.
+    room: isize,
+    /// With room for more it shrinks.
+    most_room: isize,
     moved: u64,
     /// What a plain table bears before its records are looked at.
     trust: u32,
@@ -53,26 +56,29 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     }
 
     fn of(store: Store<R, A>, extent: Extent, limit: usize) -> Self {
-        let strangers = Space::new(store.most_blocks() as usize);
-        let (store, most) = (A::hold(store), 0);
-        let (len, least, moved, trust, next) = (0, 0, 0, 0, None);
+        let counts = Space::new(GROUPS as usize * store.most_blocks() as usize);
+        let store = A::hold(store);
+        let (most, room, most_room, moved, trust, next) = (0, 0, 0, 0, 0, None);
         let waiting = Space::new(1);
         let mut table =
-            Self { store, strangers, extent, len, limit, most, least, moved, trust, next, waiting };
+            Self { store, counts, extent, limit, most, room, most_room, moved, trust, next, waiting };
         table.set_extent(extent);
         table
     }
 
     /// From now on there are so many blocks.
     pub(super) fn set_extent(&mut self, extent: Extent) {
+        let len = self.len();
+        let least = extent.count() as usize * SHRINK_AT / 16;
         self.extent = extent;
         self.most = self.store.capacity(extent.count()).min(self.limit);
-        self.least = extent.count() as usize * SHRINK_AT / 16;
+        self.room = self.most as isize - len as isize;
+        self.most_room = self.most as isize - least as isize;
         self.store.access.publish(extent);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.len
+        (self.most as isize - self.room) as usize
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -174,6 +180,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     ) -> Option<T> {
         let (extent, keyed) = (self.extent, self.store.keyed(key));
         let find = |(hash, group): (Hash, Group)| {
+            self.prefetch_preferred(group, hash.tag());
             self.find_from(group, self.matching(group, hash.tag()), key, hash.tag(), examined, found)
         };
         // Each apart, so that what decides which is a branch, which the processor foresees, and no step on the way to the
@@ -298,33 +305,80 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.hash_of(unsafe { self.record(place) }.key())
     }
 
+    /// What is counted of a group.
+    #[inline(always)]
+    pub(super) fn counts(&self, group: Group) -> Counts {
+        debug_assert!(group.block() < self.store.most_blocks());
+        // SAFETY: there is one for each group, and nobody but this side knows them.
+        unsafe { self.counts.at(group.index()).read() }
+    }
+
+    #[inline(always)]
+    fn counts_mut(&mut self, group: Group) -> (&mut Counts, &Elsewhere) {
+        debug_assert!(group.block() < self.store.most_blocks());
+        // SAFETY: as above; and this side is borrowed as a whole.
+        (unsafe { self.counts.at(group.index()).as_mut() }, self.store.elsewhere(group))
+    }
+
+    /// One more key that prefers this group has its record elsewhere, before that is so.
+    #[inline(always)]
+    pub(super) fn leaves(&mut self, home: Group, tag: Tag) {
+        let (counts, elsewhere) = self.counts_mut(home);
+        counts.leaves(elsewhere, tag);
+    }
+
+    /// One such key less, after that was so.
+    #[inline(always)]
+    pub(super) fn returns(&mut self, home: Group, tag: Tag) {
+        self.returns_if(true, home, tag);
+    }
+
+    /// As [`returns`](Self::returns), or not; without a branch.
+    #[inline(always)]
+    fn returns_if(&mut self, returned: bool, home: Group, tag: Tag) {
+        let (counts, elsewhere) = self.counts_mut(home);
+        counts.returns_if(elsewhere, returned, tag);
+    }
+
+    /// Counts the keys of one group for another too.
+    pub(super) fn add_counts(&mut self, to: Group, from: Group) {
+        let other = self.counts(from);
+        let (counts, elsewhere) = self.counts_mut(to);
+        counts.add(elsewhere, other);
+    }
+
+    /// Says that a block, which is no longer in use, has neither strangers nor keys elsewhere.
+    pub(super) fn clear_counts(&mut self, block: u32) {
+        for group in Group::of_block(block) {
+            let (counts, elsewhere) = self.counts_mut(group);
+            counts.clear(elsewhere);
+        }
+    }
+
     /// The records of a block that are not in the group they prefer, one bit each.
     pub(super) fn strangers(&self, block: u32) -> u64 {
-        debug_assert!(block < self.store.most_blocks());
-        // SAFETY: there is a word for each block, and nobody but this side knows them.
-        unsafe { self.strangers.at(block as usize).read() }
+        Group::of_block(block).map(|group| u64::from(self.counts(group).strangers()) << group.shift()).sum()
     }
 
-    /// Those in a group.
-    pub(super) fn strangers_in(&self, group: Group) -> u16 {
-        (self.strangers(group.block()) >> group.shift()) as u16 & (u16::MAX >> (16 - GROUP))
-    }
-
-    pub(super) fn set_strangers(&mut self, block: u32, strangers: u64) {
-        debug_assert!(block < self.store.most_blocks());
-        // SAFETY: as above.
-        unsafe { self.strangers.at(block as usize).write(strangers) }
-    }
-
-    pub(super) fn set_stranger(&mut self, place: Place, stranger: bool) {
-        let others = self.strangers(place.block()) & !place.bit();
-        self.set_strangers(place.block(), if stranger { others | place.bit() } else { others });
-    }
-
-    /// Asks for what is known of the strangers of a block.
     #[inline(always)]
-    pub(super) fn prefetch_strangers(&self, block: u32, to: Cache) {
-        self.strangers.prefetch(block as usize, to);
+    pub(super) fn set_stranger(&mut self, place: Place, stranger: bool) {
+        self.counts_mut(place.group()).0.set_stranger(place.at(), stranger);
+    }
+
+    /// Asks for what is known of keys elsewhere and of strangers.
+    #[inline(always)]
+    pub(super) fn prefetch_counts(&self, group: Group, to: Cache) {
+        self.store.prefetch_elsewhere(group, to);
+        self.counts.prefetch(group.index(), to);
+    }
+
+    /// Asks for what is in the place that a key prefers: in half of all cases its record, which is on its way then while its
+    /// tag is.
+    #[inline(always)]
+    pub(super) fn prefetch_preferred(&self, group: Group, tag: Tag) {
+        if A::PREFERS {
+            self.store.prefetch_record(group.place(tag.preferred()), Cache::First);
+        }
     }
 
     /// Asks for these records of a block, all at once.

@@ -1,5 +1,7 @@
 //! The tags of a group of places: compared in one step. Those of a block are one cache line.
 
+use core::ptr::NonNull;
+
 use crate::sync::{AtomicU64, Ordering};
 
 /// Records per block. Models of interleavings have few.
@@ -23,10 +25,16 @@ impl Tag {
         Self(word)
     }
 
-    /// As it is kept beside a record in this place of a group.
+    /// As it is kept beside a record in this place, counted from the first of a group.
     #[inline(always)]
     fn kept(self, at: usize) -> u8 {
         four(self).wrapping_shr(at as u32 * 8) as u8
+    }
+
+    /// Which place of its group a key prefers: bits that are not kept.
+    #[inline(always)]
+    pub(super) fn preferred(self) -> u32 {
+        self.0 as u32 % GROUP as u32
     }
 
     /// Which of so many kinds it is, a power of two.
@@ -81,18 +89,19 @@ impl TagGroup {
         word.store(others | u64::from(kept(tag, at)) << shift, Ordering::Release);
     }
 
-    /// As [`set`](Self::set), in one step.
+    /// As [`set`](Self::set), in one step; the place is counted from the first of a row of groups.
     ///
     /// # Safety
-    /// Nobody else looks at the tags during the call.
+    /// There is such a place, and nobody else looks at its group during the call.
     #[inline(always)]
-    pub(super) unsafe fn set_still(&self, at: usize, tag: Option<Tag>) {
-        if cfg!(loom) {
-            return self.set(at, tag);
+    pub(super) unsafe fn set_still(first: NonNull<Self>, place: usize, tag: Option<Tag>) {
+        if cfg!(loom) || size_of::<Self>() != GROUP {
+            // SAFETY: a group of the row, says the caller.
+            return unsafe { first.add(place / GROUP).as_ref() }.set(place % GROUP, tag);
         }
-        let byte = if cfg!(target_endian = "big") { at ^ (LANES - 1) } else { at };
+        let byte = if cfg!(target_endian = "big") { place ^ (LANES - 1) } else { place };
         // SAFETY: a byte of these words, which are atomics, so that shared borrows may write to them.
-        unsafe { core::ptr::from_ref(&self.0).cast::<u8>().cast_mut().add(byte % GROUP).write(kept(tag, at)) }
+        unsafe { first.cast::<u8>().add(byte).write(kept(tag, place)) }
     }
 }
 
@@ -234,7 +243,7 @@ mod tests {
                 let tag = (random >> 58 & 3 != 0).then_some(tag);
                 groups[0].set(at, tag);
                 // SAFETY: there is no other thread.
-                unsafe { groups[1].set_still(at, tag) };
+                unsafe { TagGroup::set_still(NonNull::from(&groups[1]), at, tag) };
                 *kept = super::kept(tag, at);
             }
             // SAFETY: as above.

@@ -48,7 +48,7 @@ fn elsewhere(table: &Flows) -> f64 {
     }
     assert_eq!(all, table.len());
     for (group, counts) in (0..blocks).flat_map(Group::of_block).zip(&counts) {
-        let counted = (0..KINDS).map(|kind| table.store.elsewhere(group).count(kind));
+        let counted = (0..KINDS).map(|kind| table.counts(group).count(kind));
         assert!(counted.eq(counts.iter().map(|&count| u64::from(count))));
     }
     f64::from(counts.iter().flatten().sum::<u32>()) / all.max(1) as f64
@@ -251,4 +251,28 @@ fn a_hash_that_fails_while_room_is_made_leaves_the_table_as_it_was() {
     }
     assert!(failed > if cfg!(miri) { 0 } else { 10 }, "{failed}");
     assert!((0..count).all(|n| table.remove(&Failing(Rc::new(n))).is_some_and(|record| record.1 == n)));
+}
+
+/// The share of records that are in the very place they prefer.
+fn preferred(table: &Flows) -> f64 {
+    let is_preferred = |place| {
+        let hash = table.hash_at(place);
+        table.extent.first(hash).place(hash.tag().preferred()) == place
+    };
+    table.full_places().filter(|&place| is_preferred(place)).count() as f64 / table.len() as f64
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn half_of_the_records_are_where_a_lookup_asks_first_and_a_sixth_after_long_churn() {
+    let mut table = table(MANY as usize);
+    (0..MANY).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+    let filled = preferred(&table);
+    assert!((0.45..0.55).contains(&filled), "{filled}");
+    for key in 0..4 * MANY {
+        table.remove(&key).expect("it is there");
+        table.insert_new((key + MANY, 0)).expect("below the limit");
+    }
+    let churned = preferred(&table);
+    assert!((0.15..0.25).contains(&churned), "{churned}");
 }

@@ -113,6 +113,8 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     const BLOCK_BYTES: usize = size_of::<Word>();
+    // Which place is taken is decided by what readers may be looking at.
+    const PREFERS: bool = false;
 
     fn touch(&self, block: u32) {
         let version = &self.versions[(block % self.columns.count()) as usize].0;
@@ -124,7 +126,7 @@ impl<R: PlainRecord> Access<R> for Watched {
 
     /// Places that were cleared need no touch if there was one since; so these are taken first.
     #[inline(always)]
-    fn take(&self, group: Group, empty: u16) -> u32 {
+    fn take(&self, group: Group, empty: u16, _: u32) -> u32 {
         let cleared = self.cleared_in(group.block()).load(Ordering::Relaxed);
         let others = empty & !((cleared >> group.shift()) as u16);
         if others == 0 {
@@ -155,9 +157,10 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     #[inline(always)]
-    fn set_tag(&self, of: &TagGroup, at: usize, tag: Option<Tag>) {
+    fn set_tag(&self, tags: &Space<TagGroup>, place: Place, tag: Option<Tag>) {
         // SYNC POINT "tag"
-        of.set(at, tag);
+        // SAFETY: places are those of the table, whose groups these are.
+        unsafe { tags.at(place.group().index()).as_ref() }.set(place.at(), tag);
     }
 
     fn write(&self, to: NonNull<R>, record: R) {

@@ -26,7 +26,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn take(&mut self, place: Place, home: Group, tag: Tag) {
         self.store.access.touch(place.block());
         if place.group() != home {
-            self.store.elsewhere(home).leaves(tag);
+            self.leaves(home, tag);
             self.set_stranger(place, true);
         }
     }
@@ -36,14 +36,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn clear(&mut self, from: Place, home: Group, tag: Tag) {
         self.set_tag(from, None);
         if from.group() != home {
-            self.store.elsewhere(home).returns(tag);
+            self.returns(home, tag);
             self.set_stranger(from, false);
         }
     }
 
+    /// Says what the tag of a place is, or that the place is empty.
     #[inline(always)]
     pub(in crate::flow_table) fn set_tag(&self, place: Place, tag: Option<Tag>) {
-        self.store.access.set_tag(self.store.tags(place.group()), place.at(), tag);
+        self.store.access.set_tag(self.store.all_tags(), place, tag);
         if tag.is_none() {
             self.store.access.cleared(place);
         }
@@ -79,7 +80,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.store.access.touch(to.block());
         self.set_tag(from, None);
         self.set_stranger(from, false);
-        self.store.elsewhere(home).returns_if(!stranger, hash.tag());
+        self.returns_if(!stranger, home, hash.tag());
         self.moved += 1;
     }
 

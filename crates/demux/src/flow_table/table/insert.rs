@@ -1,6 +1,6 @@
 //! How records get into the table.
 
-use core::mem::{MaybeUninit, forget, needs_drop};
+use core::mem::{MaybeUninit, forget};
 
 use super::Table;
 use crate::flow_table::{
@@ -17,13 +17,16 @@ enum Refusal {
     Full,
 }
 
-/// Drops the record that waits, when a key's own code panics.
+/// Drops the record that waits, and counts it no more, when a key's own code panics.
 struct Abandoned<R: FlowRecord, A: Access<R>>(*mut Table<R, A>);
 
 impl<R: FlowRecord, A: Access<R>> Drop for Abandoned<R, A> {
     fn drop(&mut self) {
         // SAFETY: made where a record waits, and forgotten where it does no longer; nobody else has the table.
-        unsafe { (*self.0).waiting.at(0).drop_in_place() }
+        unsafe {
+            (*self.0).room += 1;
+            (*self.0).waiting.at(0).drop_in_place();
+        }
     }
 }
 
@@ -38,18 +41,18 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let (hash, home) = self.seek(record.key());
         let tag = hash.tag();
         let tags = self.store.access.tags(self.store.tags(home));
-        // In this order nothing is kept in a register for long.
-        if tags.matching(tag) != 0 || self.has_elsewhere(home, tag) || self.len >= self.most {
+        // Counted before it is there, and in this order, so that nothing is kept in a register for long.
+        self.room -= 1;
+        if self.room < 0 || tags.matching(tag) != 0 || self.has_elsewhere(home, tag) {
             return self.insert_late(record, home, tag, Self::insert_met);
         }
         let empty = tags.empty();
         if empty == 0 {
             return self.insert_late(record, home, tag, Self::insert_crowded);
         }
-        let at = self.store.access.take(home, empty);
-        self.store.access.write(self.store.record(home.place(at)), record);
-        self.store.access.set_tag(self.store.tags(home), at as usize, Some(tag));
-        self.len += 1;
+        let place = home.place(self.store.access.take(home, empty, tag.preferred()));
+        self.store.access.write(self.store.record(place), record);
+        self.set_tag(place, Some(tag));
         Ok(())
     }
 
@@ -62,21 +65,40 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         tag: Tag,
         insert: unsafe fn(&mut Self, Group, Tag) -> Result<(), Refusal>,
     ) -> Result<(), FlowInsertError<R>> {
-        let table = &raw mut *self;
-        // SAFETY: nothing waits yet, so nothing is lost; and now the record does. Until it does no longer, the table is reached
-        // by this pointer only.
+        // SAFETY: nothing waits yet, so nothing is lost; and now the record does.
         let inserted = unsafe {
-            (*table).waiting.at(0).write(record);
-            let abandoned = needs_drop::<R>().then(|| Abandoned(table));
-            let inserted = insert(&mut *table, home, tag);
-            forget(abandoned);
-            inserted
+            self.waiting.at(0).write(record);
+            insert(self, home, tag)
         };
         // SAFETY: it waits no longer, if it was inserted; otherwise it still does.
         inserted.map_err(|refusal| match (refusal, unsafe { self.waiting.at(0).read() }) {
             (Refusal::Duplicate, record) => FlowInsertError::Duplicate(record),
             (Refusal::Full, record) => FlowInsertError::Full(record),
         })
+    }
+
+    /// Has the record that waits dropped, and counts it no more, if a key's own code panics in one of the functions below. Not
+    /// in [`insert_late`](Self::insert_late), where it would have the short way keep the table in a register to be saved.
+    ///
+    /// # Safety
+    /// A record waits until `insert` has inserted or refused it.
+    #[inline(always)]
+    unsafe fn guarded(
+        &mut self,
+        insert: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let table = &raw mut *self;
+        let abandoned = Abandoned(table);
+        // SAFETY: until it returns or panics, the table is reached by this pointer only.
+        let inserted = insert(unsafe { &mut *table });
+        forget(abandoned);
+        inserted
+    }
+
+    /// Counts the record that waits no more.
+    fn refuse(&mut self, refusal: Refusal) -> Result<(), Refusal> {
+        self.room += 1;
+        Err(refusal)
     }
 
     /// Inserts the waiting record, whose tag or kind was met or for which the table has to grow.
@@ -86,8 +108,13 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[cold]
     #[inline(never)]
     unsafe fn insert_met(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
-        // SAFETY: as the caller says, here and below.
-        unsafe { if self.len >= self.most { self.insert_grown() } else { self.insert_sought(home, tag) } }
+        // SAFETY: as the caller says.
+        unsafe {
+            self.guarded(|table| match table.room < 0 {
+                true => table.insert_grown(),
+                false => table.insert_sought(home, tag),
+            })
+        }
     }
 
     /// Inserts the waiting record once there are more blocks.
@@ -97,10 +124,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[cold]
     #[inline(never)]
     unsafe fn insert_grown(&mut self) -> Result<(), Refusal> {
-        if self.len == self.limit {
+        if self.len() > self.limit {
             // SAFETY: a record waits, says the caller.
             let present = self.find(unsafe { self.waiting.at(0).as_ref() }.key()).is_some();
-            return Err(if present { Refusal::Duplicate } else { Refusal::Full });
+            return self.refuse(if present { Refusal::Duplicate } else { Refusal::Full });
         }
         resize::grow(self);
         // SAFETY: as the caller says.
@@ -129,7 +156,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let tags = self.store.access.tags(self.store.tags(home));
         let matching = tags.matching(tag);
         if self.find_among(home, matching, key, tag, &mut || ()).is_some() {
-            return Err(Refusal::Duplicate);
+            return self.refuse(Refusal::Duplicate);
         }
         if self.doubts(matching.count_ones()) {
             // SAFETY: as the caller says.
@@ -138,9 +165,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let empty = tags.empty();
         if empty == 0 {
             // SAFETY: as the caller says.
-            return unsafe { self.insert_crowded(home, tag) };
+            return unsafe { self.insert_into_full(home, tag) };
         }
-        let place = home.place(self.store.access.take(home, empty));
+        let place = home.place(self.store.access.take(home, empty, tag.preferred()));
         // SAFETY: as the caller says; the place is empty.
         unsafe { self.fill(place, tag) };
         Ok(())
@@ -153,6 +180,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[cold]
     #[inline(never)]
     unsafe fn insert_crowded(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
+        // SAFETY: as the caller says.
+        unsafe { self.guarded(|table| table.insert_into_full(home, tag)) }
+    }
+
+    /// As [`insert_crowded`](Self::insert_crowded), if something else drops the record when a key's own code panics.
+    ///
+    /// # Safety
+    /// As for [`insert_met`](Self::insert_met).
+    #[inline(always)]
+    unsafe fn insert_into_full(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
         if self.doubts(1) {
             // SAFETY: as the caller says.
             return unsafe { self.insert_spread() };
@@ -182,8 +219,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // SAFETY: a record waits, says the caller.
         let hash = self.hash_of(unsafe { self.waiting.at(0).as_ref() }.key());
         let Some(place) = room::find_far(self, hash) else {
+            if !self.despairs() {
+                return self.refuse(Refusal::Full);
+            }
             // SAFETY: as the caller says.
-            return if self.despairs() { unsafe { self.insert_spread() } } else { Err(Refusal::Full) };
+            return unsafe { self.insert_spread() };
         };
         if place.block() != home.block() {
             self.met_full_block();
@@ -205,7 +245,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // another table.
         unsafe {
             let record = self.waiting.at(0).cast::<MaybeUninit<R>>().read();
+            let len = self.len();
             self.spread_once_more();
+            self.room = self.most as isize - len as isize;
             self.waiting.at(0).cast().write(record);
             self.insert_anew()
         }
@@ -219,7 +261,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     unsafe fn fill(&mut self, place: Place, tag: Tag) {
         // SAFETY: a record, and an empty place of the table, which nobody looks at.
         unsafe { self.store.access.copy(self.waiting.at(0), self.store.record(place)) };
-        self.store.access.set_tag(self.store.tags(place.group()), place.at(), Some(tag));
-        self.len += 1;
+        self.set_tag(place, Some(tag));
     }
 }

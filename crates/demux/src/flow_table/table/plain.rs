@@ -77,8 +77,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[cold]
     fn is_askew(&mut self) -> bool {
         let looks: u32 = self.full_places().map(|place| self.looks_at(place)).sum();
-        self.trust = LEAST_TRUST + self.len as u32 / 2;
-        looks as usize > self.len + self.len / 6 + LEAST_TRUST as usize / 2
+        self.trust = LEAST_TRUST + self.len() as u32 / 2;
+        looks as usize > self.len() + self.len() / 6 + LEAST_TRUST as usize / 2
     }
 
     /// How many records and other groups a lookup of this one may look at.
@@ -114,9 +114,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             let record = self.store.record(from);
             // SAFETY: a full place and an empty one; of the two records one is forgotten.
             table.put(to, hash, |access, to| unsafe { access.copy(record, to) });
-            table.len += 1;
+            table.room -= 1;
         }
-        table.moved += self.moved + self.len as u64;
+        table.moved += self.moved + table.len() as u64;
         Some(next)
     }
 }

@@ -15,11 +15,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
         let (hash, home) = self.seek(key);
+        self.prefetch_preferred(home, hash.tag());
         let place = match self.matching(home, hash.tag()).lowest() {
             // SAFETY: the tag matches, so the place is full; the reference ends here.
             Some(at) if unsafe { self.record(home.place(at)) }.key() == key => {
-                self.store.access.set_tag(self.store.tags(home), at as usize, None);
-                self.store.access.cleared(home.place(at));
+                self.set_tag(home.place(at), None);
                 home.place(at)
             }
             _ => {
@@ -28,10 +28,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
                 return Some(unsafe { self.store.record(place).read() });
             }
         };
-        self.len -= 1;
+        self.room += 1;
         // SAFETY: the place held a record and is empty now, so the record is ours alone.
         let record = unsafe { self.store.record(place).read() };
-        if self.len < self.least {
+        if self.room > self.most_room {
             resize::shrink(self);
         }
         Some(record)
@@ -45,7 +45,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let others = self.matching(home, tag).others();
         let place = self.find_among(home, others, key, tag, &mut || ())?;
         self.clear(place, home, tag);
-        self.len -= 1;
+        self.room += 1;
         Some(place)
     }
 }
