@@ -97,11 +97,9 @@ pub enum FlowInsertError<R> {
 ///
 /// # When to take another
 ///
-/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast. Once
-/// the records are not in the cache it takes as long where they come and go one at a time, or up to a tenth less, since half of
-/// its places are empty; but half as long again where changes come in batches that [`prefetch`](Self::prefetch) is told of.
-/// Lookups one at a time differ little, unless this one has huge pages and the other has not. See the
-/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-25/flow-table-changes.md) beside other
+/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast, and
+/// where records come and go one at a time in larger ones. See the
+/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-places.md) beside other
 /// tables.
 ///
 /// # Memory and threads
