@@ -79,8 +79,12 @@ pub enum FlowInsertError<R> {
 /// keys, so that a lookup knows whether to go on. So it fetches one line of tags, which decides, and if it hits one
 /// record: the tags say where it is, no index does. One hit in 40 compares a record in vain, and one miss in 13.
 ///
+/// Of the 16 places a key prefers one. Half of the records are there in a table just filled, and a sixth after long churn; a
+/// lookup or removal by itself asks for that place at once, while the tags that decide are on their way. (With readers beside a
+/// writer what they may be looking at decides which place is taken, and nobody asks for one ahead.)
+///
 /// The table grows by one block at a time (linear hashing): the new block takes its share of one other and brings home
-/// records that found no room before, some hundred at most, so no insertion waits for a table to be rebuilt. A record
+/// records that found no room before, some hundred at most, and those that stay may come to the place they prefer; so no insertion waits for a table to be rebuilt. A record
 /// that finds both blocks full makes room by moving others (cuckoo hashing, breadth first), which keeps 83 % of the places
 /// in use: 64-byte records take 80 bytes, but 87 to 174 in tables for less than 2,048, whose number of blocks is a power of
 /// two, so that there is less to calculate. The blocks are equally likely at the limit, and at its halves, quarters and so

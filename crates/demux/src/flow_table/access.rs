@@ -25,16 +25,19 @@ pub(super) trait Access<R: FlowRecord>: Sized {
     /// Bytes per block for what this side has to know.
     const BLOCK_BYTES: usize;
 
-    /// Whether records go to the place they prefer, if it is empty, since lookups ask for that first.
+    /// Whether lookups ask first for the place that a key prefers, so that records are better off there.
     const PREFERS: bool;
 
     /// A place of this block, in which no record is found, is about to be written; or a record that is found here as well
     /// as in another place is about to be found here only.
     fn touch(&self, block: u32);
 
-    /// One of these empty places of a group, of which there is one at least: it is about to be written. Counted from
-    /// the group's first, as is the one that its key prefers.
-    fn take(&self, group: Group, empty: u16, preferred: u32) -> u32;
+    /// Which of these empty places of a group, of which there is one at least, a record of this tag goes to if nothing else
+    /// decides. Counted from the group's first.
+    fn choose(empty: u16, tag: Tag) -> u32;
+
+    /// As [`choose`](Self::choose): the place is about to be written.
+    fn take(&self, group: Group, empty: u16, tag: Tag) -> u32;
 
     /// The tag of this place has been cleared.
     fn cleared(&self, place: Place);
@@ -94,9 +97,14 @@ impl<R: FlowRecord> Access<R> for Alone {
     fn touch(&self, _: u32) {}
 
     #[inline(always)]
-    fn take(&self, _: Group, empty: u16, preferred: u32) -> u32 {
+    fn choose(empty: u16, tag: Tag) -> u32 {
         // One of six is empty in a full table: nothing that a branch would foresee.
-        select_unpredictable(empty >> preferred & 1 != 0, preferred, empty.trailing_zeros())
+        select_unpredictable(empty >> tag.preferred() & 1 != 0, tag.preferred(), empty.trailing_zeros())
+    }
+
+    #[inline(always)]
+    fn take(&self, _: Group, empty: u16, tag: Tag) -> u32 {
+        <Self as Access<R>>::choose(empty, tag)
     }
 
     #[inline(always)]

@@ -112,12 +112,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             let tags = self.store.access.tags(self.store.tags(group));
             let (matching, empty) = (tags.matching(tag), tags.empty());
             // As many keys come as go: nothing that a branch would foresee.
-            let wanted = select_unpredictable(matching == 0, empty, matching);
-            let first = (u32::from(wanted) | 1 << GROUP).trailing_zeros();
-            let preferred = A::PREFERS && matching == 0 && empty >> tag.preferred() & 1 != 0;
-            let at = select_unpredictable(preferred, tag.preferred(), first);
-            self.store.prefetch_record(group.place(at), records_to);
-            crowded |= u64::from(wanted == 0) << n;
+            let at = select_unpredictable(matching == 0, A::choose(empty, tag), matching.trailing_zeros());
+            // The place after the group's, if neither is there, at most.
+            self.store.prefetch_record(group.place(at.min(GROUP as u32)), records_to);
+            crowded |= u64::from(matching | empty == 0) << n;
         }
         for n in ones(crowded) {
             room::prefetch(self, sought[n as usize % TOGETHER].0, records_to);

@@ -4,10 +4,10 @@ use super::{
     FlowRecord,
     access::Access,
     address::{Extent, Shape},
-    bits::{Bits, ones},
+    bits::ones,
     hash::Hash,
     place::{Group, Place},
-    room::{in_block, preferred},
+    room::near,
     table::Table,
     tags::BLOCK,
 };
@@ -32,8 +32,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         let hash = hashes[at as usize];
         let (first, second) = (grown.first(hash), grown.second(hash));
         let Some(group) = [first, second].into_iter().find(|group| group.block() == new) else { continue };
-        let to = preferred(table, group, hash.tag()).or_else(|| in_block(table, group));
-        let Some(to) = to else { continue };
+        let Some(to) = near(table, group, hash.tag()) else { continue };
         copy(table, Place::new(shared, at), to, hash, first);
         gone |= 1 << at;
     }
@@ -59,7 +58,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
             if home.block() == new {
                 table.returns(old.first(hash), hash.tag());
             }
-            if let Some(to) = in_block(table, home) {
+            if let Some(to) = near(table, home, hash.tag()) {
                 table.relocate(place, to, hash);
             }
         });
@@ -95,7 +94,7 @@ fn copy<R: FlowRecord, A: Access<R>>(
     table.count_move();
 }
 
-/// Moves the records of a block to the place they prefer, or at least to its group, if it is empty now.
+/// Moves the records of a block to the group they prefer, and to the very place, if there is room now.
 fn settle<R: FlowRecord, A: Access<R>>(
     table: &mut Table<R, A>,
     block: u32,
@@ -105,14 +104,13 @@ fn settle<R: FlowRecord, A: Access<R>>(
     for at in ones(full) {
         let (from, hash) = (Place::new(block, at), hashes[at as usize]);
         let home = table.extent.first(hash);
-        if home.block() != block {
+        let empty = table.empty(home);
+        if home.block() != block || empty == 0 {
             continue;
         }
-        if let Some(best) = preferred(table, home, hash.tag()) {
-            table.relocate(from, best, hash);
-        } else if home != from.group() {
-            let empty = table.empty(home).lowest();
-            empty.into_iter().for_each(|at| table.relocate(from, home.place(at), hash));
+        let to = home.place(A::choose(empty, hash.tag()));
+        if home != from.group() || A::PREFERS && to.at() == hash.tag().preferred() as usize {
+            table.relocate(from, to, hash);
         }
     }
 }
@@ -180,7 +178,7 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
         let hash = hashes[at as usize];
         let home = shrunk.first(hash);
         let group = if home.block() == taker { home } else { Group::new(taker, home.in_block()) };
-        if let Some(to) = in_block(table, group) {
+        if let Some(to) = near(table, group, hash.tag()) {
             copy(table, Place::new(last, at), to, hash, home);
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: H
     let home = table.extent.first(hash);
     let empty = table.empty(home);
     if empty != 0 {
-        return Some(home.place(empty.trailing_zeros()));
+        return Some(home.place(A::choose(empty, hash.tag())));
     }
     evict(table, home).or_else(|| in_block(table, home)).or_else(|| find_far(table, hash))
 }
@@ -79,14 +79,14 @@ pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: 
     empty.lowest().map(|after| group.around(after))
 }
 
-/// The place that a key of this tag prefers in this group, if it is empty and lookups ask for such places first.
-pub(super) fn preferred<R: FlowRecord, A: Access<R>>(
+/// As [`in_block`]; in the group the one that a record of this tag is best off in.
+pub(super) fn near<R: FlowRecord, A: Access<R>>(
     table: &Table<R, A>,
     group: Group,
     tag: Tag,
 ) -> Option<Place> {
-    let at = tag.preferred();
-    (A::PREFERS && table.empty(group) >> at & 1 != 0).then(|| group.place(at))
+    let empty = table.empty(group);
+    if empty != 0 { Some(group.place(A::choose(empty, tag))) } else { in_block(table, group) }
 }
 
 /// Blocks looked at most for one record.

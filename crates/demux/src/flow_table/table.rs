@@ -72,11 +72,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let least = extent.count() as usize * SHRINK_AT / 16;
         self.extent = extent;
         self.most = self.store.capacity(extent.count()).min(self.limit);
-        self.room = self.most as isize - len as isize;
         self.most_room = self.most as isize - least as isize;
+        self.set_len(len);
         self.store.access.publish(extent);
     }
 
+    fn set_len(&mut self, len: usize) {
+        self.room = self.most as isize - len as isize;
+    }
+
+    /// How many records there are, one that is being inserted included.
     pub(super) fn len(&self) -> usize {
         (self.most as isize - self.room) as usize
     }

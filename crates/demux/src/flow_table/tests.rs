@@ -81,19 +81,30 @@ fn all_is_counted_while_the_table_grows_and_shrinks() {
     }
 }
 
+/// With as many records as it may have.
+fn filled() -> Flows {
+    let mut table = table(MANY as usize);
+    (0..MANY).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+    table
+}
+
+/// Removes all records of a full table one by one, each for a new one.
+fn exchange(table: &mut Flows, round: u64) {
+    for key in round * MANY..(round + 1) * MANY {
+        table.remove(&key).expect("inserted a round ago");
+        table.insert_new((key + MANY, 0)).expect("below the limit");
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "slow")]
 fn churn_moves_a_share_of_the_records_elsewhere_that_soon_grows_no_more() {
-    let mut table = table(MANY as usize);
-    (0..MANY).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+    let mut table = filled();
     let filled = elsewhere(&table);
     assert!(filled < 0.06, "{filled}");
     let mut shares = vec![];
     for round in 0..12 {
-        for key in round * MANY..(round + 1) * MANY {
-            table.remove(&key).expect("inserted a round ago");
-            table.insert_new((key + MANY, 0)).expect("below the limit");
-        }
+        exchange(&mut table, round);
         shares.push(elsewhere(&table));
     }
     let (early, late) = (shares[2], shares[11]);
@@ -265,14 +276,10 @@ fn preferred(table: &Flows) -> f64 {
 #[test]
 #[cfg_attr(miri, ignore = "slow")]
 fn half_of_the_records_are_where_a_lookup_asks_first_and_a_sixth_after_long_churn() {
-    let mut table = table(MANY as usize);
-    (0..MANY).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+    let mut table = filled();
     let filled = preferred(&table);
     assert!((0.45..0.55).contains(&filled), "{filled}");
-    for key in 0..4 * MANY {
-        table.remove(&key).expect("it is there");
-        table.insert_new((key + MANY, 0)).expect("below the limit");
-    }
+    (0..4).for_each(|round| exchange(&mut table, round));
     let churned = preferred(&table);
     assert!((0.15..0.25).contains(&churned), "{churned}");
 }

@@ -113,7 +113,7 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     const BLOCK_BYTES: usize = size_of::<Word>();
-    // Which place is taken is decided by what readers may be looking at.
+    // What readers may be looking at decides which place is taken.
     const PREFERS: bool = false;
 
     fn touch(&self, block: u32) {
@@ -124,9 +124,14 @@ impl<R: PlainRecord> Access<R> for Watched {
         self.cleared_in(block).store(0, Ordering::Relaxed);
     }
 
+    #[inline(always)]
+    fn choose(empty: u16, _: Tag) -> u32 {
+        empty.trailing_zeros()
+    }
+
     /// Places that were cleared need no touch if there was one since; so these are taken first.
     #[inline(always)]
-    fn take(&self, group: Group, empty: u16, _: u32) -> u32 {
+    fn take(&self, group: Group, empty: u16, _: Tag) -> u32 {
         let cleared = self.cleared_in(group.block()).load(Ordering::Relaxed);
         let others = empty & !((cleared >> group.shift()) as u16);
         if others == 0 {

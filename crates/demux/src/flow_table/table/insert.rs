@@ -50,7 +50,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if empty == 0 {
             return self.insert_late(record, home, tag, Self::insert_crowded);
         }
-        let place = home.place(self.store.access.take(home, empty, tag.preferred()));
+        let place = home.place(self.store.access.take(home, empty, tag));
         self.store.access.write(self.store.record(place), record);
         self.set_tag(place, Some(tag));
         Ok(())
@@ -167,7 +167,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             // SAFETY: as the caller says.
             return unsafe { self.insert_into_full(home, tag) };
         }
-        let place = home.place(self.store.access.take(home, empty, tag.preferred()));
+        let place = home.place(self.store.access.take(home, empty, tag));
         // SAFETY: as the caller says; the place is empty.
         unsafe { self.fill(place, tag) };
         Ok(())
@@ -247,7 +247,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             let record = self.waiting.at(0).cast::<MaybeUninit<R>>().read();
             let len = self.len();
             self.spread_once_more();
-            self.room = self.most as isize - len as isize;
+            self.set_len(len);
             self.waiting.at(0).cast().write(record);
             self.insert_anew()
         }
