@@ -29,19 +29,19 @@ unsafe impl<T: Sync> Sync for Space<T> {}
 impl<T> Space<T> {
     pub(super) fn new(count: usize) -> Self {
         let layout = layout::<T>(count);
+        let bytes = layout.size() - alignment::<T>(count);
         // SAFETY: the size is not zero, for the sake of the alignment alone.
         let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
         // SAFETY: `layout` has room for this.
         let first = unsafe { block.add(block.align_offset(alignment::<T>(count))) };
-        advise(first, count * size_of::<T>());
+        advise(first, bytes);
         Self {
             first: first.cast(),
             block,
             count,
             #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
             // SAFETY: the block is freed after `ahead` was dropped.
-            ahead: (count * size_of::<T>() >= READY_AHEAD)
-                .then(|| unsafe { super::ahead::Ahead::new(first, count * size_of::<T>()) }),
+            ahead: (bytes >= READY_AHEAD).then(|| unsafe { super::ahead::Ahead::new(first, bytes) }),
         }
     }
 
@@ -104,7 +104,10 @@ fn alignment<T>(count: usize) -> usize {
 
 /// Alignment is made by hand: asked for more than its own, an allocator would clear, and so touch, all the memory.
 fn layout<T>(count: usize) -> Layout {
-    let bytes = count.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(alignment::<T>(count)));
+    // Whole pages: what were left of one would not be made ready ahead, and an insertion would have to clear all of it.
+    let bytes = count.checked_mul(size_of::<T>()).and_then(|bytes| {
+        bytes.checked_next_multiple_of(alignment::<T>(count))?.checked_add(alignment::<T>(count))
+    });
     let layout = bytes.and_then(|bytes| Layout::from_size_align(bytes, 16).ok());
     layout.expect("the limit exceeds the address space")
 }
