@@ -44,7 +44,8 @@ fn check(lone: &Lone<'_>, octets: &[u8]) {
         frame.acknowledgement.map(|it| (it.header, it.is_whole())),
         Some((lone.acknowledgement, true))
     );
-    assert!(segments.next().is_none() && frame.opening.is_none() && !frame.at_once && !frame.unreliable);
+    assert!(segments.next().is_none() && frame.opening.is_none());
+    assert!(!frame.at_once && !frame.unreliable && !frame.refused);
     let mut again = [0; Lone::MOST];
     let length = lone.write(&mut again);
     assert_eq!(&again[..length], octets);
@@ -68,6 +69,9 @@ fn write_again(frame: &Frame<'_>, length: usize) {
     if frame.at_once {
         writer.at_once();
     }
+    if frame.refused {
+        writer.refused();
+    }
     for segment in frame.segments() {
         assert!(segment.offset as usize + segment.octets.len() <= segment.total as usize);
         let header = SegmentHeader {
@@ -82,6 +86,7 @@ fn write_again(frame: &Frame<'_>, length: usize) {
     let Ok(Datagram::Frame(again)) = Datagram::parse(&buffer[..length]) else { panic!("not read again") };
     assert_eq!((again.header, again.opening), (frame.header, frame.opening));
     assert_eq!((again.cookie, again.at_once), (frame.cookie, frame.at_once));
+    assert_eq!((again.unreliable, again.refused), (frame.unreliable, frame.refused));
     assert!(again.segments().eq(frame.segments()));
     let ranges = |frame: &Frame<'_>| frame.acknowledgement.map(|ack| ack.ranges().collect::<Vec<_>>());
     assert_eq!(ranges(&again), ranges(frame));

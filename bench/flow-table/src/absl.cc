@@ -26,7 +26,7 @@ using Map = absl::flat_hash_map<Key, Rest>;
 
 extern "C" {
 
-Map* absl_new() { return new Map; }
+Map* absl_new(size_t reserved) { return new Map(reserved); }
 
 void absl_free(Map* map) { delete map; }
 

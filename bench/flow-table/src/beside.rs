@@ -9,16 +9,20 @@ use std::{
 
 use throughline_demux::{FlowReader, FlowTable, flow_table};
 
-use crate::flows::{Record, Traffic, Tuple};
+use crate::{
+    Options,
+    flows::{Record, Traffic, Tuple},
+};
 
 /// How long insertions took that filled a table, in nanoseconds of this thread's time: median, one in a thousand, one
 /// in 100,000, the worst. And the same of nothing at all, measured in the same way: what the machine does to anybody.
 ///
 /// The table is filled several times, always in the same way, and of each insertion the shortest time counts: what
 /// the machine does hits another one each time.
-pub fn inserts(flows: u64) -> [[u64; 4]; 2] {
+pub fn inserts(flows: u64, options: &Options) -> [[u64; 4]; 2] {
     let inserts = each(flows, || {
-        let mut table = FlowTable::<Record>::new(flows as usize, 0x5eed);
+        let mut table = FlowTable::<Record>::new(options.limit(flows), 0x5eed);
+        table.reserve(options.reserved(flows));
         move |flow| table.insert(Record::of(flow)).ok().expect("there is room")
     });
     [inserts, each(flows, || |flow| _ = black_box(flow))]

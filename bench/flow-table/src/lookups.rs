@@ -78,15 +78,16 @@ pub fn change_only(count: u64, options: &Options) -> bool {
 
 fn tables_for(flows: u64, dpdk: bool, options: &Options) -> Vec<Box<dyn Table>> {
     let mut tables: Vec<Box<dyn Table>> = Vec::new();
+    let reserved = options.reserved(flows);
     if options.wants("FlowTable") {
-        tables.push(Box::new(Ours::new(flows as usize)));
+        tables.push(Box::new(Ours::new(options.limit(flows), reserved)));
     }
     if options.wants("hashbrown") {
-        tables.push(Box::new(Hashbrown::new()));
+        tables.push(Box::new(Hashbrown::new(reserved)));
     }
     #[cfg(absl)]
     if options.wants("absl") {
-        tables.push(Box::new(tables::absl::Absl::new()));
+        tables.push(Box::new(tables::absl::Absl::new(reserved)));
     }
     #[cfg(dpdk)]
     if dpdk {

@@ -61,6 +61,12 @@ struct Options {
     /// Nothing but so many changes of the first table, one at a time after it is filled, to be counted by callgrind.
     #[arg(long, value_name = "COUNT")]
     changes: Option<u64>,
+    /// By how many per cent the limit of FlowTable is more than the flows.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0)]
+    spare: u64,
+    /// Have the tables take the memory that they need before they are filled; rte_hash always does.
+    #[arg(long)]
+    reserve: bool,
     /// Only the tables of these names.
     #[arg(long, value_delimiter = ',', value_parser = ["FlowTable", "hashbrown", "absl", "rte_hash"])]
     tables: Vec<String>,
@@ -70,6 +76,16 @@ struct Options {
 }
 
 impl Options {
+    /// The limit of FlowTable for so many flows.
+    fn limit(&self, flows: u64) -> usize {
+        (flows + flows * self.spare / 100) as usize
+    }
+
+    /// For how many flows memory is to be taken before the tables are filled.
+    fn reserved(&self, flows: u64) -> usize {
+        if self.reserve { flows as usize } else { 0 }
+    }
+
     /// Whether the table of this name takes part.
     fn wants(&self, table: &str) -> bool {
         let named = self.tables.is_empty() || self.tables.iter().any(|name| name == table);
@@ -138,8 +154,8 @@ fn beside(flows: u64, options: &Options, results: &mut Vec<Value>) {
         results.push(json!({"flows": flows, "what": what, "values": values}));
     };
     if options.inserts {
-        for (what, times) in ["insertions", "nothing, measured alike"].into_iter().zip(beside::inserts(flows))
-        {
+        let measured = beside::inserts(flows, options);
+        for (what, times) in ["insertions", "nothing, measured alike"].into_iter().zip(measured) {
             let [median, thousand, rare, worst] = times;
             let text =
                 format!("median {median} ns, 99.9 % {thousand} ns, 99.999 % {rare} ns, worst {worst} ns");

@@ -29,8 +29,10 @@ fn keys(flows: &Range<u64>) -> ([Tuple; 64], usize) {
 pub struct Ours(FlowTable<Record>);
 
 impl Ours {
-    pub fn new(limit: usize) -> Self {
-        Self(FlowTable::new(limit, 0x5eed_5eed_1234_4321))
+    pub fn new(limit: usize, reserved: usize) -> Self {
+        let mut table = FlowTable::new(limit, 0x5eed_5eed_1234_4321);
+        table.reserve(reserved);
+        Self(table)
     }
 }
 
@@ -82,8 +84,9 @@ impl Table for Ours {
 pub struct Hashbrown(hashbrown::HashMap<Tuple, [u64; 6], foldhash::fast::FixedState>);
 
 impl Hashbrown {
-    pub fn new() -> Self {
-        Self(hashbrown::HashMap::with_hasher(foldhash::fast::FixedState::with_seed(0x5eed)))
+    pub fn new(reserved: usize) -> Self {
+        let hasher = foldhash::fast::FixedState::with_seed(0x5eed);
+        Self(hashbrown::HashMap::with_capacity_and_hasher(reserved, hasher))
     }
 }
 
@@ -126,7 +129,7 @@ pub mod absl {
     use std::{ffi::c_void, ops::Range};
 
     unsafe extern "C" {
-        fn absl_new() -> *mut c_void;
+        fn absl_new(reserved: usize) -> *mut c_void;
         fn absl_free(map: *mut c_void);
         fn absl_insert(map: *mut c_void, key: *const Tuple, value: u64) -> bool;
         fn absl_remove(map: *mut c_void, key: *const Tuple) -> bool;
@@ -144,9 +147,9 @@ pub mod absl {
     pub struct Absl(*mut c_void);
 
     impl Absl {
-        pub fn new() -> Self {
+        pub fn new(reserved: usize) -> Self {
             // SAFETY: makes a map that `drop` frees.
-            Self(unsafe { absl_new() })
+            Self(unsafe { absl_new(reserved) })
         }
     }
 

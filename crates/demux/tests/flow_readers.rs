@@ -73,6 +73,10 @@ fn what_stays_is_always_found_and_what_is_found_is_whole() {
                 assert!(writer.remove(&Number(key)).expect("just put there").is_whole());
             }
         }
+        // And at once.
+        let before = writer.bytes();
+        writer.reserve(STAYING as usize * 5);
+        assert!(writer.bytes() > 2 * before);
         done.store(true, Ordering::Relaxed);
     });
     assert_eq!(writer.len(), STAYING as usize);

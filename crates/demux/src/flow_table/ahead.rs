@@ -26,15 +26,19 @@ const STOP: usize = usize::MAX;
 pub(super) struct Ahead {
     /// Bytes from the start that are to be ready, up to `end`.
     wanted: Arc<AtomicUsize>,
+    start: Start,
     end: usize,
     thread: Option<JoinHandle<()>>,
 }
 
 /// The address of memory that outlives the thread which is given it.
+#[derive(Clone, Copy)]
 struct Start(NonNull<u8>);
 
-// SAFETY: the thread passes it to the system only.
+// SAFETY: it is passed to the system only.
 unsafe impl Send for Start {}
+// SAFETY: as above.
+unsafe impl Sync for Start {}
 
 impl Ahead {
     /// Makes whole huge pages of `bytes` from `start` ready, the first ones at once.
@@ -54,7 +58,7 @@ impl Ahead {
         };
         // Without the thread, memory becomes ready when it is first used.
         let thread = thread::Builder::new().name("flow-table-pages".into()).spawn(work).ok();
-        Self { wanted, end, thread }
+        Self { wanted, start, end, thread }
     }
 
     /// Says that memory is in use up to here.
@@ -64,6 +68,13 @@ impl Ahead {
         if wanted > self.wanted.load(Ordering::Relaxed) {
             self.tell(wanted);
         }
+    }
+
+    /// Makes memory ready up to here and returns then, whatever the thread does meanwhile.
+    pub(super) fn make_ready(&self, bytes: usize) {
+        let end = bytes.next_multiple_of(HUGE).min(self.end);
+        // One that can't be made ready becomes so when it is first used.
+        let _ = (0..end).step_by(HUGE).all(|from| populate(&self.start, from));
     }
 
     #[cold]

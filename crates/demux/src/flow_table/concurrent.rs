@@ -116,6 +116,11 @@ impl<R: PlainRecord> FlowWriter<R> {
         self.table.prefetch(keys);
     }
 
+    /// As [`FlowTable::reserve`](super::FlowTable::reserve); readers go on meanwhile.
+    pub fn reserve(&mut self, additional: usize) {
+        self.table.reserve(additional);
+    }
+
     /// Adds a record.
     ///
     /// # Errors

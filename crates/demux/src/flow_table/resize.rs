@@ -159,9 +159,6 @@ impl Guests {
 #[inline(never)]
 pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     let old = table.extent;
-    if old.count() == old.columns().count() {
-        return;
-    }
     let (shrunk, taker) = old.shrunk();
     let last = shrunk.count();
     let full = table.full(last);

@@ -64,6 +64,15 @@ impl<T> Space<T> {
         let _ = index;
     }
 
+    /// Makes the memory of so many elements ready, and returns when it is.
+    pub(super) fn make_ready(&self, count: usize) {
+        #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+        if let Some(ahead) = &self.ahead {
+            ahead.make_ready(count * size_of::<T>());
+        }
+        let _ = count;
+    }
+
     /// The element that begins so many bytes from the start.
     ///
     /// # Safety

@@ -79,6 +79,12 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.records.reach(block as usize * BLOCK);
     }
 
+    /// Has the system make the memory of so many blocks ready.
+    pub(super) fn make_ready(&self, blocks: u32) {
+        self.tags.make_ready((blocks * GROUPS) as usize);
+        self.records.make_ready(blocks as usize * BLOCK);
+    }
+
     /// The function that makes keyed hashes.
     pub(super) fn function(&self) -> &Keyed {
         &self.hash

@@ -15,6 +15,7 @@ use super::{
     elsewhere::{Counts, Elsewhere},
     hash::Hash,
     place::{Group, Place},
+    resize,
     space::{Cache, Space},
     store::{BLOCK_BYTES, Store},
     tags::{BLOCK, GROUP, GROUPS, Tag},
@@ -38,6 +39,8 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
     room: isize,
     /// With room for more it shrinks.
     most_room: isize,
+    /// To so many blocks at least.
+    least: u32,
     moved: u64,
     /// What a plain table bears before its records are looked at.
     trust: u32,
@@ -59,9 +62,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let counts = Space::new(GROUPS as usize * store.most_blocks() as usize);
         let store = A::hold(store);
         let (most, room, most_room, moved, trust, next) = (0, 0, 0, 0, 0, None);
-        let waiting = Space::new(1);
+        let (least, waiting) = (extent.count(), Space::new(1));
         let mut table =
-            Self { store, counts, extent, limit, most, room, most_room, moved, trust, next, waiting };
+            Self { store, counts, extent, limit, most, room, most_room, least, moved, trust, next, waiting };
         table.set_extent(extent);
         table
     }
@@ -69,10 +72,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// From now on there are so many blocks.
     pub(super) fn set_extent(&mut self, extent: Extent) {
         let len = self.len();
-        let least = extent.count() as usize * SHRINK_AT / 16;
+        let few = extent.count() as usize * SHRINK_AT / 16;
         self.extent = extent;
         self.most = self.store.capacity(extent.count()).min(self.limit);
-        self.most_room = self.most as isize - least as isize;
+        self.most_room =
+            if extent.count() > self.least { self.most as isize - few as isize } else { isize::MAX };
         self.set_len(len);
         self.store.access.publish(extent);
     }
@@ -84,6 +88,20 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// How many records there are, one that is being inserted included.
     pub(super) fn len(&self) -> usize {
         (self.most as isize - self.room) as usize
+    }
+
+    /// Takes the blocks for so many more records, as far as the limit allows, and from now on keeps them.
+    pub(super) fn reserve(&mut self, additional: usize) {
+        let wanted = self.len().saturating_add(additional).min(self.limit);
+        let mut blocks = self.extent.columns().count();
+        // Rows are complete then: all blocks are equally likely.
+        while self.store.capacity(blocks) < wanted {
+            blocks *= 2;
+        }
+        self.least = self.least.max(blocks);
+        while self.extent.count() < blocks && resize::grow(self) {}
+        self.set_extent(self.extent);
+        self.store.make_ready(self.extent.count());
     }
 
     pub(super) fn limit(&self) -> usize {

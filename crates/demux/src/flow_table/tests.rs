@@ -137,6 +137,39 @@ fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
 }
 
 #[test]
+fn reserved_blocks_are_taken_at_once_and_kept() {
+    // Under Miri, with the first doubling only.
+    let limit = if cfg!(miri) { 400 } else { MANY };
+    for held in [0, limit / 10, limit / 3, limit] {
+        let mut table = spread(limit as usize);
+        (0..held).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+        let before = table.extent.count();
+        table.reserve((limit / 2 - held.min(limit / 2)) as usize);
+        let reserved = table.extent;
+        assert!(reserved.count() >= before && table.store.capacity(reserved.count()) >= limit as usize / 2);
+        assert!(reserved.shape != Shape::Split && elsewhere(&table) < 0.06, "{held} of {limit}");
+        (held..limit / 2).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+        assert_eq!(table.extent, reserved, "{held} of {limit}");
+        (held.max(limit / 2)..limit).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+        assert!(table.extent.count() > reserved.count() || held == limit);
+        (0..limit).for_each(|key| assert_eq!(table.remove(&key), Some((key, 0))));
+        assert_eq!((table.extent, elsewhere(&table)), (reserved, 0.0));
+    }
+}
+
+#[test]
+fn no_more_is_reserved_than_the_limit_needs() {
+    for &limit in LIMITS {
+        let mut table = table(limit as usize);
+        table.reserve(usize::MAX);
+        let reserved = table.extent;
+        (0..limit).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+        assert_eq!(table.insert_new((limit, 0)), Err(FlowInsertError::Full((limit, 0))));
+        assert_eq!(table.extent.count(), reserved.count());
+    }
+}
+
+#[test]
 #[cfg_attr(miri, ignore = "slow")]
 fn small_tables_whose_keys_lie_as_by_chance_stay_plain() {
     for limit in [1, 100, 1_500, 2_047] {
