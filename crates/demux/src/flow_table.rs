@@ -83,13 +83,14 @@ pub enum FlowInsertError<R> {
 /// lookup or removal by itself asks for that place at once, while the tags that decide are on their way. (With readers beside a
 /// writer what they may be looking at decides which place is taken, and nobody asks for one ahead.)
 ///
-/// The table grows by one block at a time (linear hashing): the new block takes its share of one other and brings home
-/// records that found no room before, some hundred at most, and those that stay may come to the place they prefer; so no insertion waits for a table to be rebuilt. A record
-/// that finds both blocks full makes room by moving others (cuckoo hashing, breadth first), which keeps 83 % of the places
-/// in use: 64-byte records take 80 bytes, but 87 to 174 in tables for less than 2,048, whose number of blocks is a power of
-/// two, so that there is less to calculate. The blocks are equally likely at the limit, and at its halves, quarters and so
-/// on; between them blocks yet to be split hold more, and up to a fourth of the records are not where they prefer to be. Removing clears a tag: there are no tombstones, and the
-/// table shrinks as it grew.
+/// The table grows by one block at a time (linear hashing): the new block takes its share of one other and of that one's
+/// neighbour, and brings home records that found no room before, some hundred at most; those that stay may come to the place
+/// they prefer. So no insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving
+/// others (cuckoo hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes, but 87 to 174
+/// in tables for less than 2,048, whose number of blocks is a power of two, so that there is less to calculate. The blocks are
+/// equally likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half more
+/// than their share, and a tenth of the records are not where they prefer to be; changes take half as long again or more.
+/// Removing clears a tag: there are no tombstones, and the table shrinks as it grew.
 ///
 /// A hash is spread by one more product, so that keys which differ in few bits lie as if by chance. Tables of up to 300 KiB for
 /// less than 2,048 records, unless they have readers, go without it, which saves a tenth of a lookup, until their keys are

@@ -107,15 +107,6 @@ impl Counts {
         elsewhere.remove(u16::from(less & (count == 1)) << kind);
     }
 
-    /// Also counts the keys of another group.
-    pub(super) fn add(&mut self, elsewhere: &Elsewhere, other: Self) {
-        for kind in 0..KINDS {
-            let sum = (self.count(kind) + other.count(kind)).min(MOST);
-            self.0 = self.0 & !(MOST << (kind * BITS)) | sum << (kind * BITS);
-            elsewhere.insert(u16::from(sum != 0) << kind);
-        }
-    }
-
     /// From now on there are neither keys elsewhere nor strangers.
     pub(super) fn clear(&mut self, elsewhere: &Elsewhere) {
         self.0 = 0;
@@ -149,10 +140,6 @@ mod tests {
             assert!(unsafe { elsewhere.has_still(tag) && elsewhere.has_still(same) });
         }
         assert!((0..KINDS).all(|n| counts.count(n) == u64::from(n % 7 + 1)));
-        let (mut other, kinds) = none();
-        [6, 7, 7, 8].iter().for_each(|kind| other.leaves(&kinds, Tag::of(kind << 60)));
-        counts.add(&elsewhere, other);
-        assert_eq!([5, 6, 7, 8].map(|kind| counts.count(kind)), [6, 7, 3, 3]);
         counts.returns_if(&elsewhere, true, Tag::of(1));
         assert!(!elsewhere.has(Tag::of(u64::MAX >> 4)) && elsewhere.has(Tag::of(1 << 60)));
     }
@@ -181,9 +168,6 @@ mod tests {
         (0..300).for_each(|_| counts.leaves(&elsewhere, Tag::of(1)));
         (0..300).for_each(|_| counts.returns_if(&elsewhere, true, Tag::of(1)));
         assert!(elsewhere.has(Tag::of(1)) && !elsewhere.has(Tag::of(u64::MAX)));
-        counts.add(&elsewhere, Counts::default());
-        counts.returns_if(&elsewhere, true, Tag::of(1));
-        assert!(elsewhere.has(Tag::of(1)));
         counts.clear(&elsewhere);
         assert!(elsewhere.is_empty());
     }

@@ -39,6 +39,13 @@ impl Hash {
         Tag::of(self.tag)
     }
 
+    /// All bits or none: whether a key goes to the neighbour of a block that is yet to come. By a bit of the tag, since bits
+    /// that are as good, from the middle of the product, are scarce; it has nothing to do with the place, kind or way.
+    #[inline(always)]
+    pub(super) fn aside(self) -> u64 {
+        ((self.tag << 17).cast_signed() >> 63).cast_unsigned()
+    }
+
     /// Which of the [`WAYS`] leads from the first block to the second.
     #[inline(always)]
     pub(super) fn way(self) -> usize {

@@ -71,12 +71,6 @@ impl Group {
         (self.0 % BLOCK) as u32
     }
 
-    /// Which group of the block it is.
-    #[inline(always)]
-    pub(super) fn in_block(self) -> u32 {
-        (self.0 / GROUP) as u32 % GROUPS
-    }
-
     /// Its number among all groups.
     #[inline(always)]
     pub(super) fn index(self) -> usize {

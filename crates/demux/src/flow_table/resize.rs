@@ -7,13 +7,13 @@ use super::{
     bits::ones,
     hash::Hash,
     place::{Group, Place},
-    room::near,
+    room::{displace, near},
     table::Table,
     tags::BLOCK,
 };
 
 /// Adds one block and moves to it what belongs there now; brings home what found no room before. False if the table
-/// has all blocks it may have, or is plain.
+/// has all blocks it may have, or is plain, or if no room is found for what the new block has none for.
 #[cold]
 #[inline(never)]
 pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool {
@@ -21,22 +21,11 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     if old.count() == table.store.most_blocks() || old.shape == Shape::Plain {
         return false;
     }
-    let (grown, shared) = old.grown();
-    let new = old.count();
+    let (grown, new) = (old.grown(), old.count());
     table.store.reach(new);
-    let full = table.full(shared);
-    let hashes = hashes_in(table, shared, full);
-    table.store.access.touch(new);
-    let mut gone = 0;
-    for at in ones(full) {
-        let hash = hashes[at as usize];
-        let (first, second) = (grown.first(hash), grown.second(hash));
-        let Some(group) = [first, second].into_iter().find(|group| group.block() == new) else { continue };
-        let Some(to) = near(table, group, hash.tag()) else { continue };
-        copy(table, Place::new(shared, at), to, hash, first);
-        gone |= 1 << at;
-    }
-    let guests = Guests::of(table, shared);
+    let Some(sharers) = to_share(table, grown) else { return false };
+    // Before anything is in two places: keys' own code runs here, and may panic.
+    let guests = Guests::of(table, grown, grown.sharers());
     if let Some(guests) = guests {
         guests.for_each(table, |table, _, hash| {
             if grown.first(hash).block() == new {
@@ -44,14 +33,19 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
             }
         });
     }
+    table.store.access.touch(new);
+    for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
+        let to = last_of(grown, hash).and_then(|group| near(table, group, hash.tag()));
+        copy(table, from, to.expect("as many as a block has places"), hash, grown.first(hash));
+    }
     table.set_extent(grown);
     table.store.access.touch(new);
-    for at in ones(gone) {
-        let from = Place::new(shared, at);
+    for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
         table.set_tag(from, None);
-        left(table, from, hashes[at as usize], old);
+        left(table, from, hash, old);
     }
-    settle(table, shared, full & !gone, &hashes);
+    settle(table, &sharers[0], A::PREFERS);
+    settle(table, &sharers[1], false);
     if let Some(guests) = guests {
         guests.for_each(table, |table, place, hash| {
             let home = grown.first(hash);
@@ -64,6 +58,84 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         });
     }
     true
+}
+
+/// A block whose keys another takes or gives, and which of its records go there.
+struct Sharer {
+    block: u32,
+    full: u64,
+    /// Of the records, before anything changes: keys' own code runs here.
+    hashes: [Hash; BLOCK],
+    chosen: u64,
+}
+
+impl Sharer {
+    fn new<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, block: u32) -> Self {
+        let full = table.full(block);
+        table.prefetch_records(block, full);
+        let mut hashes = [Hash::NONE; BLOCK];
+        ones(full).for_each(|at| hashes[at as usize] = table.hash_at(Place::new(block, at)));
+        Self { block, full, hashes, chosen: 0 }
+    }
+
+    /// Of two blocks, or of one that is named twice.
+    fn both<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, [first, second]: [u32; 2]) -> [Self; 2] {
+        let empty = Self { block: second, full: 0, hashes: [Hash::NONE; BLOCK], chosen: 0 };
+        [Self::new(table, first), if first == second { empty } else { Self::new(table, second) }]
+    }
+
+    /// Chooses the records of such hashes.
+    fn choose(&mut self, goes: impl Fn(Hash) -> bool) {
+        let goes = ones(self.full).filter(|&at| goes(self.hashes[at as usize]));
+        self.chosen = goes.map(|at| 1 << at).sum();
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = (Place, Hash)> + '_ {
+        self.places(self.chosen)
+    }
+
+    fn places(&self, places: u64) -> impl Iterator<Item = (Place, Hash)> + '_ {
+        ones(places).map(|at| (Place::new(self.block, at), self.hashes[at as usize]))
+    }
+}
+
+/// The blocks that the last one of `grown` is to share its keys with, and which of their records it takes: as many as it has
+/// places for. Where they have more, some go to their second blocks before; few blocks are in need of that.
+fn to_share<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, grown: Extent) -> Option<[Sharer; 2]> {
+    for _ in 0..4 * BLOCK {
+        let mut sharers = Sharer::both(table, grown.sharers());
+        sharers.iter_mut().for_each(|sharer| sharer.choose(|hash| last_of(grown, hash).is_some()));
+        if sharers.iter().map(|sharer| sharer.chosen.count_ones()).sum::<u32>() <= BLOCK as u32 {
+            return Some(sharers);
+        }
+        if !leave(table, &sharers) {
+            break;
+        }
+    }
+    None
+}
+
+/// Moves one of the chosen records to its second block, or a record of that block out of the way.
+fn leave<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharers: &[Sharer; 2]) -> bool {
+    let mut seconds = [None; 2 * BLOCK];
+    for ((from, hash), other) in sharers.iter().flat_map(Sharer::chosen).zip(&mut seconds) {
+        let second = table.extent.second(hash);
+        if second.block() == from.block() {
+            continue;
+        }
+        if let Some(to) = near(table, second, hash.tag()) {
+            table.relocate(from, to, hash);
+            return true;
+        }
+        *other = Some(second.block());
+    }
+    let spared = [sharers[0].block, sharers[1].block];
+    seconds.into_iter().flatten().any(|second| displace(table, [second; 2], &spared).is_some())
+}
+
+/// Where a key is in the last block, if it is there.
+fn last_of(extent: Extent, hash: Hash) -> Option<Group> {
+    [extent.first(hash), extent.second(hash)].into_iter().find(|group| group.block() + 1 == extent.count())
 }
 
 /// Counts of a record that was in a place according to the old extent, and is no more.
@@ -94,42 +166,38 @@ fn copy<R: FlowRecord, A: Access<R>>(
     table.count_move();
 }
 
-/// Moves the records of a block to the group they prefer, and to the very place, if there is room now.
-fn settle<R: FlowRecord, A: Access<R>>(
-    table: &mut Table<R, A>,
-    block: u32,
-    full: u64,
-    hashes: &[Hash; BLOCK],
-) {
-    for at in ones(full) {
-        let (from, hash) = (Place::new(block, at), hashes[at as usize]);
+/// Moves the records that stay in a block to the group they prefer, if there is room now; and to the very place, if `precisely`.
+fn settle<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharer: &Sharer, precisely: bool) {
+    for (from, hash) in sharer.places(sharer.full & !sharer.chosen) {
         let home = table.extent.first(hash);
         let empty = table.empty(home);
-        if home.block() != block || empty == 0 {
+        if home.block() != sharer.block || empty == 0 {
             continue;
         }
         let to = home.place(A::choose(empty, hash.tag()));
-        if home != from.group() || A::PREFERS && to.at() == hash.tag().preferred() as usize {
+        if home != from.group() || precisely && to.at() == hash.tag().preferred() as usize {
             table.relocate(from, to, hash);
         }
     }
 }
 
-/// Records whose first block is a certain one, and which are in their second.
+/// Records whose first block is one of two, and which are in their second.
 #[derive(Clone, Copy)]
 struct Guests {
-    home: u32,
-    /// The blocks as they were when `home` was not split yet.
+    homes: [u32; 2],
+    /// The blocks as they were when they were placed.
     extent: Extent,
     /// Where they may be.
-    blocks: [u32; 6],
+    blocks: [u32; 12],
 }
 
 impl Guests {
-    /// Of a table whose extent is still the one they were placed by; none, if nothing is away from home.
-    fn of<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, home: u32) -> Option<Self> {
-        let away = Group::of_block(home).any(|group| !table.store.elsewhere(group).is_empty());
-        away.then(|| Self { home, extent: table.extent, blocks: table.extent.seconds(home) })
+    /// Of these blocks, which the last of `wider` shares its keys with or is, in a table whose extent is still the one they
+    /// were placed by; none, if nothing is away from home.
+    fn of<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, wider: Extent, homes: [u32; 2]) -> Option<Self> {
+        let (extent, mut groups) = (table.extent, homes.into_iter().flat_map(Group::of_block));
+        let away = groups.any(|group| !table.store.elsewhere(group).is_empty());
+        away.then(|| Self { homes, extent, blocks: extent.seconds(wider) })
     }
 
     fn for_each<R: FlowRecord, A: Access<R>>(
@@ -138,7 +206,7 @@ impl Guests {
         mut visit: impl FnMut(&mut Table<R, A>, Place, Hash),
     ) {
         for (n, &block) in self.blocks.iter().enumerate() {
-            if block == self.home || self.blocks[..n].contains(&block) {
+            if self.blocks[..n].contains(&block) {
                 continue;
             }
             let strangers = table.strangers(block);
@@ -146,7 +214,7 @@ impl Guests {
             for at in ones(strangers) {
                 let place = Place::new(block, at);
                 let hash = table.hash_at(place);
-                if self.extent.first(hash).block() == self.home {
+                if self.homes.contains(&self.extent.first(hash).block()) {
                     visit(table, place, hash);
                 }
             }
@@ -154,48 +222,35 @@ impl Guests {
     }
 }
 
-/// Gives up the last block if the one that takes its records has room for them.
+/// Gives up the last block if those that take its records have room for them.
 #[cold]
 #[inline(never)]
 pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     let old = table.extent;
-    let (shrunk, taker) = old.shrunk();
-    let last = shrunk.count();
-    let full = table.full(last);
-    if table.full(taker).count_ones() + full.count_ones() > BLOCK as u32 {
+    let (shrunk, last, takers) = (old.shrunk(), old.count() - 1, old.sharers());
+    let mut sharer = Sharer::new(table, last);
+    let goes =
+        |hash, taker| [shrunk.first(hash), shrunk.second(hash)].into_iter().find(|to| to.block() == taker);
+    let has_room = takers.iter().all(|&taker| {
+        sharer.choose(|hash| goes(hash, taker).is_some());
+        sharer.chosen.count_ones() + table.full(taker).count_ones() <= BLOCK as u32
+    });
+    if !has_room {
         return;
     }
-    let hashes = hashes_in(table, last, full);
-    table.store.access.touch(taker);
-    for group in Group::of_block(last) {
-        let takes = Group::new(taker, group.in_block());
-        table.add_counts(takes, group);
+    sharer.chosen = sharer.full;
+    // As above.
+    if let Some(guests) = Guests::of(table, old, [last; 2]) {
+        guests.for_each(table, |table, _, hash| table.leaves(shrunk.first(hash), hash.tag()));
     }
-    for at in ones(full) {
-        let hash = hashes[at as usize];
-        let home = shrunk.first(hash);
-        let group = if home.block() == taker { home } else { Group::new(taker, home.in_block()) };
-        if let Some(to) = near(table, group, hash.tag()) {
-            copy(table, Place::new(last, at), to, hash, home);
-        }
+    takers.iter().for_each(|&taker| table.store.access.touch(taker));
+    for (from, hash) in sharer.chosen() {
+        let to =
+            takers.iter().find_map(|&taker| goes(hash, taker)).and_then(|to| near(table, to, hash.tag()));
+        copy(table, from, to.expect("they have room"), hash, shrunk.first(hash));
     }
     table.set_extent(shrunk);
-    table.store.access.touch(taker);
-    for at in ones(full) {
-        let (place, home) = (Place::new(last, at), old.first(hashes[at as usize]));
-        table.set_tag(place, None);
-        if home.block() == last && home != place.group() {
-            let hash = hashes[at as usize];
-            table.returns(shrunk.first(hash), hash.tag());
-        }
-    }
+    takers.iter().for_each(|&taker| table.store.access.touch(taker));
+    sharer.chosen().for_each(|(from, _)| table.set_tag(from, None));
     table.clear_counts(last);
-}
-
-/// The hashes of the records in a block, before anything changes: keys' own code runs here.
-fn hashes_in<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, block: u32, full: u64) -> [Hash; BLOCK] {
-    table.prefetch_records(block, full);
-    let mut hashes = [Hash::NONE; BLOCK];
-    ones(full).for_each(|at| hashes[at as usize] = table.hash_at(Place::new(block, at)));
-    hashes
 }

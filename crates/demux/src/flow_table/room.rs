@@ -33,7 +33,7 @@ pub(super) fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, has
         let (first, second) = (table.extent.first(hash), table.extent.second(hash));
         let place =
             evict(table, first).or_else(|| in_block(table, first)).or_else(|| in_block(table, second));
-        let place = place.or_else(|| displace(table, first.block(), second.block()));
+        let place = place.or_else(|| displace(table, [first.block(), second.block()], &[]));
         if place.is_some() {
             return place;
         }
@@ -100,8 +100,12 @@ struct Seen {
 }
 
 /// Empties a place in one of two full blocks by moving as few records as possible to their other blocks (cuckoo
-/// hashing, breadth first).
-fn displace<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, first: u32, second: u32) -> Option<Place> {
+/// hashing, breadth first), but none to those that are `spared`.
+pub(super) fn displace<R: FlowRecord, A: Access<R>>(
+    table: &mut Table<R, A>,
+    [first, second]: [u32; 2],
+    spared: &[u32],
+) -> Option<Place> {
     let mut seen = [Seen { block: first, from: None }; BLOCKS_SEARCHED];
     seen[1].block = second;
     let mut count = 2;
@@ -112,7 +116,7 @@ fn displace<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, first: u32, se
         for at in 0..BLOCK as u32 {
             let from = Place::new(block, at);
             let other = other_group(table, from);
-            if other.block() == block {
+            if other.block() == block || spared.contains(&other.block()) {
                 continue;
             }
             if let Some(empty) = in_block(table, other) {

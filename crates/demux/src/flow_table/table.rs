@@ -363,13 +363,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         counts.returns_if(elsewhere, returned, tag);
     }
 
-    /// Counts the keys of one group for another too.
-    pub(super) fn add_counts(&mut self, to: Group, from: Group) {
-        let other = self.counts(from);
-        let (counts, elsewhere) = self.counts_mut(to);
-        counts.add(elsewhere, other);
-    }
-
     /// Says that a block, which is no longer in use, has neither strangers nor keys elsewhere.
     pub(super) fn clear_counts(&mut self, block: u32) {
         for group in Group::of_block(block) {

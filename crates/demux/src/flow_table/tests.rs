@@ -9,6 +9,7 @@ use super::{
     bits::ones,
     elsewhere::KINDS,
     place::{Group, Place},
+    resize,
     table::Table,
     tags::GROUPS,
 };
@@ -125,22 +126,55 @@ fn records_of_full_blocks_make_room_for_others() {
 #[test]
 #[cfg_attr(miri, ignore = "slow")]
 fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
-    let mut table = table(MANY as usize);
-    let mut worst: f64 = 0.0;
-    for key in 0..MANY {
+    let mut table = table(4 * MANY as usize);
+    // Blocks of the first doubling have no neighbours that would take some of their keys.
+    let mut worst: [f64; 2] = [0.0; 2];
+    for key in 0..4 * MANY {
         table.insert_new((key, 0)).expect("below the limit");
         if key % (MANY / 32) == 0 {
-            worst = worst.max(elsewhere(&table));
+            let first = table.extent.count() < 2 * table.extent.columns().count();
+            worst[usize::from(first)] = worst[usize::from(first)].max(elsewhere(&table));
         }
     }
-    assert!(worst < 0.25, "{worst}");
+    assert!(worst[0] < 0.12 && worst[1] < 0.2, "{worst:?}");
+}
+
+/// A new block to which more records belong than it has places: the rest goes to second blocks, where others have to make room
+/// if they are full.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_block_that_comes_takes_no_more_than_it_has_places_for() {
+    for crowded in [false, true] {
+        let mut table = spread(20_000);
+        table.reserve(10_000);
+        let (before, grown) = (table.extent, table.extent.grown());
+        let [here, there] = [before, grown].map(|extent| move |hash| extent.first(hash).block());
+        let hash = |key: &u64| before.hash(table.store.keyed(key));
+        let mut keys: Vec<u64> = (0..).filter(|key| there(hash(key)) == before.count()).take(150).collect();
+        if crowded {
+            let mut seconds: Vec<u32> = keys.iter().map(|key| before.second(hash(key)).block()).collect();
+            seconds.sort_unstable();
+            seconds.dedup();
+            let full =
+                seconds.iter().flat_map(|&block| (0..).filter(move |key| here(hash(key)) == block).take(64));
+            keys = full.chain(keys.clone()).collect();
+        }
+        keys.iter().for_each(|&key| table.insert_new((key, 0)).expect("other blocks have room"));
+        assert_eq!(table.extent, before);
+        let moved = table.moved();
+        assert!(resize::grow(&mut table));
+        assert_eq!((table.extent, table.full(before.count()).count_ones()), (grown, 64));
+        assert!(table.moved() > moved + 100, "{} moved", table.moved() - moved);
+        elsewhere(&table);
+        assert!(keys.iter().all(|key| table.get(key, || ()) == Some(&(*key, 0))));
+    }
 }
 
 #[test]
 fn reserved_blocks_are_taken_at_once_and_kept() {
-    // Under Miri, with the first doubling only.
     let limit = if cfg!(miri) { 400 } else { MANY };
-    for held in [0, limit / 10, limit / 3, limit] {
+    let helds = [limit / 3, 0, limit / 10, limit];
+    for &held in &helds[..if cfg!(miri) { 1 } else { 4 }] {
         let mut table = spread(limit as usize);
         (0..held).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
         let before = table.extent.count();
@@ -158,6 +192,7 @@ fn reserved_blocks_are_taken_at_once_and_kept() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow")]
 fn no_more_is_reserved_than_the_limit_needs() {
     for &limit in LIMITS {
         let mut table = table(limit as usize);
@@ -269,32 +304,45 @@ fn a_hash_that_fails_while_the_table_is_made_anew_leaves_it_as_it_was() {
     assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
 }
 
+/// Does something to the table while so many hashes are left before one fails; none if one did.
+fn with_hashes_left<T>(left: u32, work: impl FnOnce() -> T) -> Option<T> {
+    HASHES_LEFT.set(left);
+    let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    HASHES_LEFT.set(u32::MAX);
+    worked.ok()
+}
+
 #[test]
-fn a_hash_that_fails_while_room_is_made_leaves_the_table_as_it_was() {
+fn a_hash_that_fails_while_room_is_made_or_given_up_leaves_the_table_as_it_was() {
     // Under Miri few hashes fail, since panics are slow there.
-    let (count, from) = if cfg!(miri) { (380, 340) } else { (6_000, 0) };
+    let (count, from) = if cfg!(miri) { (380, 340) } else { (20_000, 0) };
+    // Growing takes some 200 of them, moving one that is in the way two.
+    let left = |n| if n < from { u32::MAX } else { [1, 1 + n as u32 % 250][n as usize % 2] };
     let mut table = Table::<(Failing, u64), Alone>::new(count as usize, 0x5eed, |_, _| Alone);
+    let keys: Vec<Rc<u64>> = (0..count).map(Rc::new).collect();
     let mut failed = 0;
-    for n in 0..count {
-        let key = Rc::new(n);
+    for (key, n) in keys.iter().zip(0..) {
         let record = || (Failing(key.clone()), n);
-        HASHES_LEFT.set(if n < from { u32::MAX } else { 1 });
-        let inserted =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| table.insert_new(record()).is_ok()));
-        HASHES_LEFT.set(u32::MAX);
-        match inserted {
-            Ok(inserted) => assert!(inserted),
-            Err(_) => {
-                failed += 1;
-                assert_eq!(Rc::strong_count(&key), 1);
-                assert!(table.get(&record().0, || ()).is_none());
-                assert!(table.insert_new(record()).is_ok());
-            }
+        if let Some(inserted) = with_hashes_left(left(n), || table.insert_new(record())) {
+            assert!(inserted.is_ok());
+        } else {
+            failed += 1;
+            assert_eq!(Rc::strong_count(key), 1);
+            assert!(table.get(&record().0, || ()).is_none());
+            assert!(table.insert_new(record()).is_ok());
         }
-        assert_eq!((Rc::strong_count(&key), table.len() as u64), (2, n + 1));
+        assert_eq!((Rc::strong_count(key), table.len() as u64), (2, n + 1));
     }
-    assert!(failed > if cfg!(miri) { 0 } else { 10 }, "{failed}");
-    assert!((0..count).all(|n| table.remove(&Failing(Rc::new(n))).is_some_and(|record| record.1 == n)));
+    assert!(failed > if cfg!(miri) { 0 } else { 100 }, "{failed}");
+    for (key, n) in keys.iter().zip(0..) {
+        let key = Failing(key.clone());
+        match with_hashes_left(left(n), || table.remove(&key)) {
+            Some(removed) => assert_eq!(removed.expect("inserted above").1, n),
+            // It failed before, or while blocks were given up after.
+            None => assert!(table.remove(&key).is_none_or(|removed| removed.1 == n)),
+        }
+        assert_eq!((Rc::strong_count(&key.0), table.len() as u64), (2, count - n - 1));
+    }
 }
 
 /// The share of records that are in the very place they prefer.
@@ -311,7 +359,7 @@ fn preferred(table: &Flows) -> f64 {
 fn half_of_the_records_are_where_a_lookup_asks_first_and_a_sixth_after_long_churn() {
     let mut table = filled();
     let filled = preferred(&table);
-    assert!((0.45..0.55).contains(&filled), "{filled}");
+    assert!((0.5..0.65).contains(&filled), "{filled}");
     (0..4).for_each(|round| exchange(&mut table, round));
     let churned = preferred(&table);
     assert!((0.15..0.25).contains(&churned), "{churned}");

@@ -81,6 +81,37 @@ fn a_record_is_found_while_its_block_is_split() {
     }
 }
 
+/// A record whose block is yet to come is with the neighbour of that block, and moves from there when it comes.
+#[test]
+fn a_record_is_found_while_it_leaves_the_neighbour_of_its_block() {
+    // Of sixteen blocks in the end, each insertion adding one; so far there are twelve.
+    let filled = |key| {
+        let (mut writer, reader) = flow_table(150, SEED);
+        [key].into_iter().chain(1000..1009).for_each(|key| insert(&mut writer, key));
+        (writer, reader)
+    };
+    let moves = |key| {
+        let moved = Arc::new(AtomicBool::new(false));
+        let result = Arc::clone(&moved);
+        loom::model(move || {
+            let (mut writer, _) = filled(key);
+            let before = place(&writer, key);
+            insert(&mut writer, 1009);
+            // From the ninth block to the thirteenth.
+            result.store(place(&writer, key) == before + 4 * 16, Ordering::Relaxed);
+        });
+        moved.load(Ordering::Relaxed)
+    };
+    let key = (0..1000).find(|&key| moves(key)).expect("one of 32 does");
+    model(move || {
+        let (mut writer, reader) = filled(key);
+        let looking =
+            thread::spawn(move || assert_eq!(reader.get(&key), Some(Record { key, value: 2 * key })));
+        insert(&mut writer, 1009);
+        looking.join().unwrap();
+    });
+}
+
 /// Where the record of a key is.
 fn place(writer: &FlowWriter<Record>, key: u64) -> usize {
     std::ptr::from_ref(writer.get(&key).expect("it is there")).addr() / size_of::<Record>()
