@@ -83,18 +83,19 @@ pub enum FlowInsertError<R> {
 /// lookup or removal by itself asks for that place at once, while the tags that decide are on their way. (With readers beside a
 /// writer what they may be looking at decides which place is taken, and nobody asks for one ahead.)
 ///
-/// The table grows by one block at a time (linear hashing): the new block takes its share of one other and of that one's
-/// neighbour, and brings home records that found no room before, some hundred at most; those that stay may come to the place
-/// they prefer. So no insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving
-/// others (cuckoo hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes, but 87 to 174
-/// in tables for less than 2,048, whose number of blocks is a power of two, so that there is less to calculate. The blocks are
-/// equally likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half more
-/// than their share, and a tenth of the records are not where they prefer to be; changes take half as long again or more.
-/// Removing clears a tag: there are no tombstones, and the table shrinks as it grew.
+/// Tables of up to 512 blocks have all of them from the beginning, of which the system gives those that are used. Larger ones
+/// grow by one block at a time (linear hashing): the new block takes its share of one other and of that one's neighbour, and
+/// brings home records that found no room before, some hundred at most; those that stay may come to the place they prefer. So
+/// no insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving others (cuckoo
+/// hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes, but 87 to 174 in tables for
+/// less than 16,384, whose number of blocks is a power of two, so that there is less to calculate. The blocks are equally
+/// likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half more than
+/// their share, and a tenth of the records are not where they prefer to be; changes take half as long again or more. Removing
+/// clears a tag: there are no tombstones, and the table shrinks as it grew.
 ///
-/// A hash is spread by one more product, so that keys which differ in few bits lie as if by chance. Tables of up to 300 KiB for
-/// less than 2,048 records, unless they have readers, go without it, which saves a tenth of a lookup, until their keys are
-/// found to lie badly. Then one insertion makes the table anew, in about 50 us.
+/// A hash is spread by one more product, so that keys which differ in few bits lie as if by chance. Tables of up to 64 blocks and
+/// 300 KiB, unless they have readers, go without it, which saves a tenth of a lookup, until their keys are found to lie badly.
+/// Then one insertion makes the table anew, in about 50 us.
 ///
 /// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
 /// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
@@ -104,14 +105,14 @@ pub enum FlowInsertError<R> {
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast, and
 /// where records come and go one at a time in larger ones. See the
-/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-places.md) beside other
+/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md) beside other
 /// tables.
 ///
 /// # Memory and threads
 ///
-/// With readers beside one writer, see [`flow_table`]. Address space for the limit is reserved at once and backed with
-/// memory as the table grows, if the system does so; 64 to 128 blocks are the least. Who has the memory to spare takes it at
-/// the beginning, see [`reserve`](Self::reserve).
+/// With readers beside one writer, see [`flow_table`]. Address space for the limit is reserved at once and backed with memory
+/// as the table grows, if the system does so; 64 to 128 blocks are the least of one that grows. Who has the memory to spare
+/// takes it at the beginning, see [`reserve`](Self::reserve).
 pub struct FlowTable<R: FlowRecord> {
     table: Table<R, Alone>,
 }

@@ -42,7 +42,7 @@
 //! packets of flows drawn evenly, all hits, one thread; the figures are good for comparing with one another. Lookups
 //! [in batches](Locator::find_batch) fetch memory for later packets while earlier ones are compared. [`FlowTable`] has a
 //! benchmark of its own, beside the tables of others; its
-//! [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-places.md) show where it is
+//! [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md) show where it is
 //! faster, and where not. The instructions of [`Arena::exclusive`] are counted from the handle in registers, all others
 //! include loads of the key.
 //!

@@ -11,6 +11,9 @@ use super::{
 /// The most columns there are. Where tables are slow or modelled, they grow while they are small.
 const MOST_COLUMNS: u32 = if cfg!(miri) || cfg!(loom) { 8 } else { 128 };
 
+/// The most blocks of a table that has all of them from the beginning: memory that is not used is not touched.
+const MOST_AT_ONCE: u32 = if cfg!(miri) || cfg!(loom) { MOST_COLUMNS / 2 } else { 512 };
+
 /// The least: a key's two blocks are in different ones.
 const LEAST_COLUMNS: u32 = 4;
 
@@ -68,7 +71,8 @@ impl Extent {
     /// The fewest blocks of a table that has `most` when it is full, or a few more, which are returned too, such that its
     /// rows are complete then: all blocks are equally likely when no row is half split.
     pub(super) fn least(most: u32) -> (Self, u32) {
-        let doublings = (most / (MOST_COLUMNS / 2)).checked_ilog2().unwrap_or(0);
+        let grows = most > MOST_AT_ONCE;
+        let doublings = if grows { (most / (MOST_COLUMNS / 2)).ilog2() } else { 0 };
         let columns = most.div_ceil(1 << doublings).max(LEAST_COLUMNS);
         (Self::new(columns, 0, Columns::new(columns)), columns << doublings)
     }

@@ -16,8 +16,9 @@ use super::{
     tags::{GROUP, Tag},
 };
 
-/// Bytes of a table that is near: there is nothing to wait for, so lookups one after the other take fewer instructions.
-pub(super) const NEAR: usize = 300 << 10;
+/// Bytes of a table that is near, if its number of blocks is a power of two: there is little to wait for, so lookups one after
+/// the other take less time.
+const NEAR: usize = 5 << 19;
 
 /// Bytes of a table from which on it pays to ask for what changes need: a cache that is large enough for less is nearly as
 /// fast as asking.

@@ -163,10 +163,13 @@ fn grow_at(limit: usize, blocks: u32) -> u64 {
     if cfg!(loom) { 1 << 15 } else { ((limit as u64) << 16).div_ceil(blocks.into()) }
 }
 
+/// Records from which on places are not to be wasted.
+const MANY: usize = 256 * BLOCK;
+
 /// Blocks needed for so many records. Where they are few, three quarters of the places are in use at most and their number
-/// is a power of two: all of them are in the cache, so that the comparisons and instructions saved count.
+/// is a power of two: all of them are in the caches, so that the comparisons and instructions saved count.
 fn blocks_for(limit: usize) -> Option<u32> {
-    let blocks = if limit < 32 * BLOCK {
+    let blocks = if limit < MANY {
         limit.div_ceil(BLOCK * 3 / 4).next_power_of_two()
     } else {
         limit.checked_mul(16)? / FULL

@@ -145,8 +145,8 @@ fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
 #[cfg_attr(miri, ignore = "slow")]
 fn a_block_that_comes_takes_no_more_than_it_has_places_for() {
     for crowded in [false, true] {
-        let mut table = spread(20_000);
-        table.reserve(10_000);
+        let mut table = spread(MANY as usize);
+        table.reserve(MANY as usize / 2);
         let (before, grown) = (table.extent, table.extent.grown());
         let [here, there] = [before, grown].map(|extent| move |hash| extent.first(hash).block());
         let hash = |key: &u64| before.hash(table.store.keyed(key));
@@ -315,7 +315,7 @@ fn with_hashes_left<T>(left: u32, work: impl FnOnce() -> T) -> Option<T> {
 #[test]
 fn a_hash_that_fails_while_room_is_made_or_given_up_leaves_the_table_as_it_was() {
     // Under Miri few hashes fail, since panics are slow there.
-    let (count, from) = if cfg!(miri) { (380, 340) } else { (20_000, 0) };
+    let (count, from) = if cfg!(miri) { (380, 340) } else { (MANY, 0) };
     // Growing takes some 200 of them, moving one that is in the way two.
     let left = |n| if n < from { u32::MAX } else { [1, 1 + n as u32 % 250][n as usize % 2] };
     let mut table = Table::<(Failing, u64), Alone>::new(count as usize, 0x5eed, |_, _| Alone);

@@ -10,8 +10,11 @@ use alloc::boxed::Box;
 
 use super::Table;
 use crate::flow_table::{
-    FlowRecord, access::Access, address::Shape, batch::NEAR, bits::ones, place::Place, room, store::Store,
+    FlowRecord, access::Access, address::Shape, bits::ones, place::Place, room, store::Store,
 };
+
+/// Bytes of a table that is made anew at once, and its blocks.
+const SMALL: (usize, u32) = (300 << 10, 64);
 
 /// What insertions may meet before a table's records are looked at, besides half their number.
 const LEAST_TRUST: u32 = 64;
@@ -28,7 +31,7 @@ const BLIND: u32 = u32::MAX;
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// An empty table becomes plain if it has all its blocks, and is small enough to be made anew at once.
     pub(super) fn be_plain_if_small(&mut self) {
-        let small = self.most == self.limit && self.bytes() <= NEAR;
+        let small = self.most == self.limit && self.bytes() <= SMALL.0 && self.extent.count() <= SMALL.1;
         if small && A::anew().is_some() {
             self.extent = self.extent.plain();
             self.trust = LEAST_TRUST;
