@@ -289,6 +289,12 @@ if in_time "fuzzing" 150; then
   fi
 fi
 
+step "Interleavings of threads (loom)"
+if in_time "loom" 100; then
+  finish build_interleavings
+  interleavings
+fi
+
 step "Undefined behaviour (Miri)"
 if in_time "Miri" 260; then
   finish prepare_miri
@@ -305,12 +311,6 @@ if in_time "Miri" 260; then
   else
     skipped "Miri is not installed (rustup component add --toolchain nightly miri)"
   fi
-fi
-
-step "Interleavings of threads (loom)"
-if in_time "loom" 100; then
-  finish build_interleavings
-  interleavings
 fi
 
 step "All passed"

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 #[command(about)]
 struct Options {
     /// Numbers of flows.
-    #[arg(long, value_delimiter = ',', default_values_t = [2_000, 32_000, 500_000, 8_000_000])]
+    #[arg(long, value_delimiter = ',', default_values_t = [2_000, 8_000, 32_000, 500_000, 8_000_000])]
     flows: Vec<u64>,
     /// Kinds of traffic whose name contains this.
     #[arg(long, default_value = "")]
