@@ -37,8 +37,6 @@ struct Start(NonNull<u8>);
 
 // SAFETY: it is passed to the system only.
 unsafe impl Send for Start {}
-// SAFETY: as above.
-unsafe impl Sync for Start {}
 
 impl Ahead {
     /// Makes whole huge pages of `bytes` from `start` ready, the first ones at once.

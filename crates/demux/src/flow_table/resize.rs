@@ -239,7 +239,7 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
         return;
     }
     sharer.chosen = sharer.full;
-    // As above.
+    // Before anything is in two places, as in [`grow`].
     if let Some(guests) = Guests::of(table, old, [last; 2]) {
         guests.for_each(table, |table, _, hash| table.leaves(shrunk.first(hash), hash.tag()));
     }
