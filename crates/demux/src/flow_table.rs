@@ -79,19 +79,19 @@ pub enum FlowInsertError<R> {
 /// keys, so that a lookup knows whether to go on. So it fetches one line of tags, which decides, and if it hits one
 /// record: the tags say where it is, no index does. One hit in 40 compares a record in vain, and one miss in 13.
 ///
-/// Of the 16 places a key prefers one. Half of the records are there in a table just filled, and a sixth after long churn; a
+/// Of the 16 places a key prefers one. More than half of the records are there in a table just filled, and a sixth after long churn; a
 /// lookup or removal by itself asks for that place at once, while the tags that decide are on their way. (With readers beside a
 /// writer what they may be looking at decides which place is taken, and nobody asks for one ahead.)
 ///
-/// Tables of up to 512 blocks have all of them from the beginning, of which the system gives those that are used. Larger ones
-/// grow by one block at a time (linear hashing): the new block takes its share of one other and of that one's neighbour, and
-/// brings home records that found no room before, some hundred at most; those that stay may come to the place they prefer. So
-/// no insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving others (cuckoo
-/// hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes, but 87 to 174 in tables for
-/// less than 16,384, whose number of blocks is a power of two, so that there is less to calculate. The blocks are equally
-/// likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half more than
-/// their share, and a tenth of the records are not where they prefer to be; changes take half as long again or more. Removing
-/// clears a tag: there are no tombstones, and the table shrinks as it grew.
+/// Tables of up to 512 blocks, 2 MiB of records of 64 bytes, have all of them from the beginning. Larger ones grow by one
+/// block at a time (linear hashing): the new block takes its share of one other and of that one's neighbour, and brings
+/// home records that found no room before, some hundred at most; those that stay may come to the place they prefer. So no
+/// insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving others (cuckoo
+/// hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes, but 87 to 174 in tables
+/// for less than 16,384, whose number of blocks is a power of two, so that there is less to calculate. The blocks are
+/// equally likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half
+/// more than their share, and a tenth of the records are not where they prefer to be; changes take half as long again or
+/// more. Removing clears a tag: there are no tombstones, and the table shrinks as it grew.
 ///
 /// A hash is spread by one more product, so that keys which differ in few bits lie as if by chance. Tables of up to 64 blocks and
 /// 300 KiB, unless they have readers, go without it, which saves a tenth of a lookup, until their keys are found to lie badly.
@@ -134,8 +134,8 @@ impl<R: FlowRecord> FlowTable<R> {
     }
 
     /// Takes the memory for `additional` more records at once, as far as the limit allows, and keeps it when they are gone;
-    /// as much as the limit needs, or a half of it, a quarter and so on, so that all blocks are equally likely. Returns when
-    /// the memory is there.
+    /// as much as the limit needs, or a half of it, a quarter and so on, so that all blocks are equally likely. With the
+    /// feature `huge-pages`, on Linux, it returns when the memory is there; otherwise the system gives what is used.
     ///
     /// For tables whose size is known, or that have memory to spare: they fill several times as fast, no insertion splits a
     /// block, and records come and go in half the time that they take in a table which has grown to a size between those.

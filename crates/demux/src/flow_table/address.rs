@@ -11,7 +11,7 @@ use super::{
 /// The most columns there are. Where tables are slow or modelled, they grow while they are small.
 const MOST_COLUMNS: u32 = if cfg!(miri) || cfg!(loom) { 8 } else { 128 };
 
-/// The most blocks of a table that has all of them from the beginning: memory that is not used is not touched.
+/// The most blocks of a table that has all of them from the beginning: 2 MiB of records of 64 bytes.
 const MOST_AT_ONCE: u32 = if cfg!(miri) || cfg!(loom) { MOST_COLUMNS / 2 } else { 512 };
 
 /// The least: a key's two blocks are in different ones.

@@ -117,20 +117,20 @@ fn to_share<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, grown: Extent)
 
 /// Moves one of the chosen records to its second block, or a record of that block out of the way.
 fn leave<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharers: &[Sharer; 2]) -> bool {
-    let mut seconds = [None; 2 * BLOCK];
-    for ((from, hash), other) in sharers.iter().flat_map(Sharer::chosen).zip(&mut seconds) {
-        let second = table.extent.second(hash);
-        if second.block() == from.block() {
-            continue;
-        }
-        if let Some(to) = near(table, second, hash.tag()) {
+    let (extent, spared) = (table.extent, [sharers[0].block, sharers[1].block]);
+    // Those that are in their second block already have no other to go to.
+    let second = |hash| Some(extent.second(hash)).filter(|second| !spared.contains(&second.block()));
+    for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
+        if let Some(to) = second(hash).and_then(|second| near(table, second, hash.tag())) {
             table.relocate(from, to, hash);
             return true;
         }
-        *other = Some(second.block());
     }
-    let spared = [sharers[0].block, sharers[1].block];
-    seconds.into_iter().flatten().any(|second| displace(table, [second; 2], &spared).is_some())
+    // All of them are full. One search from two of them, however many there are.
+    let mut full = sharers.iter().flat_map(Sharer::chosen).filter_map(|(_, hash)| second(hash));
+    let Some(first) = full.next().map(Group::block) else { return false };
+    let last = full.last().map_or(first, Group::block);
+    displace(table, [first, last], &spared).is_some()
 }
 
 /// Where a key is in the last block, if it is there.

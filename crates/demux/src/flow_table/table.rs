@@ -60,6 +60,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     fn of(store: Store<R, A>, extent: Extent, limit: usize) -> Self {
         let counts = Space::new(GROUPS as usize * store.most_blocks() as usize);
+        store.reach(extent.count());
         let store = A::hold(store);
         let (most, room, most_room, moved, trust, next) = (0, 0, 0, 0, 0, None);
         let (least, waiting) = (extent.count(), Space::new(1));

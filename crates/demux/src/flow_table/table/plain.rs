@@ -13,8 +13,11 @@ use crate::flow_table::{
     FlowRecord, access::Access, address::Shape, bits::ones, place::Place, room, store::Store,
 };
 
-/// Bytes of a table that is made anew at once, and its blocks.
-const SMALL: (usize, u32) = (300 << 10, 64);
+/// Bytes of a table that is made anew at once, at most.
+const MOST_BYTES: usize = 300 << 10;
+
+/// Its blocks, at most.
+const MOST_BLOCKS: u32 = 64;
 
 /// What insertions may meet before a table's records are looked at, besides half their number.
 const LEAST_TRUST: u32 = 64;
@@ -31,7 +34,8 @@ const BLIND: u32 = u32::MAX;
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// An empty table becomes plain if it has all its blocks, and is small enough to be made anew at once.
     pub(super) fn be_plain_if_small(&mut self) {
-        let small = self.most == self.limit && self.bytes() <= SMALL.0 && self.extent.count() <= SMALL.1;
+        let small =
+            self.most == self.limit && self.bytes() <= MOST_BYTES && self.extent.count() <= MOST_BLOCKS;
         if small && A::anew().is_some() {
             self.extent = self.extent.plain();
             self.trust = LEAST_TRUST;
