@@ -13,8 +13,11 @@ use rustix::mm::{Advice, madvise};
 
 use super::space::HUGE;
 
-/// Bytes made ready beyond those in use.
+/// Bytes made ready beyond those in use, at most.
 const AHEAD: usize = 16 * HUGE;
+
+/// At least. To wake a thread takes an insertion 25 us and more, so there is something to do for it then.
+const LEAST_AHEAD: usize = AHEAD / 2;
 
 /// Bytes made ready before there is a thread, which takes a while to begin: the first insertions come at once.
 const AT_ONCE: usize = 2 * HUGE;
@@ -62,9 +65,9 @@ impl Ahead {
     /// Says that memory is in use up to here.
     #[inline]
     pub(super) fn reach(&self, bytes: usize) {
-        let wanted = bytes.next_multiple_of(HUGE).saturating_add(AHEAD).min(self.end);
-        if wanted > self.wanted.load(Ordering::Relaxed) {
-            self.tell(wanted);
+        let wanted = self.wanted.load(Ordering::Relaxed);
+        if wanted < self.end && bytes.saturating_add(LEAST_AHEAD) > wanted {
+            self.tell(bytes.next_multiple_of(HUGE).saturating_add(AHEAD).min(self.end));
         }
     }
 
