@@ -14,6 +14,7 @@ mod new;
 mod output;
 mod reference;
 mod signals;
+mod simulate;
 mod statistics;
 mod trace;
 mod ways;
@@ -45,6 +46,7 @@ enum Command {
     Lab(lab::Arguments),
     Names(names::Arguments),
     New(new::Arguments),
+    Simulate(simulate::Arguments),
     Trace(trace::Arguments),
 }
 
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => new::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Names(arguments) => names::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
     };
     match result {

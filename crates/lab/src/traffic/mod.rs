@@ -26,6 +26,8 @@
 //! assert!(packets.is_sorted_by_key(|packet| packet.time));
 //! ```
 //!
+//! [`Traffic`] is any of them, described in a line of text; a [`Mix`] is several on one wire, and writes them as a capture.
+//!
 //! [`drive`] looks every packet's flow up in the library's own locators:
 //!
 //! ```
@@ -46,9 +48,11 @@ mod drive;
 mod event;
 mod hostile;
 pub mod keys;
+mod mix;
 mod poisson;
 mod polling;
 mod popularity;
+mod spec;
 mod tpc_a;
 mod trains;
 
@@ -57,8 +61,10 @@ pub use churn::Churn;
 pub use drive::{Costs, Subject, Tally, drive};
 pub use event::{Event, Kind, Stream, from_flow, seconds, together};
 pub use hostile::{Flood, Scan};
+pub use mix::{Mix, TooMany};
 pub use polling::Polling;
 pub use popularity::Popularity;
+pub use spec::{Traffic, TrafficError};
 pub use tpc_a::{Think, TpcA};
 pub use trains::Trains;
 

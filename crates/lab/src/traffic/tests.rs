@@ -55,6 +55,22 @@ fn users_rate_and_think_time() {
 }
 
 #[test]
+fn times_are_truncated_wherever_that_is() {
+    // Of an exponential time of mean 1 that is at most `max`, the mean.
+    let expected = |max: f64| 1.0 - max * (-max).exp() / -(-max).exp_m1();
+    for max in [0.01, 0.5, 0.999, 1.0, 3.0] {
+        let mut generator = generator(9);
+        let think = Think::Exponential { mean: 1.0, max };
+        let times: Vec<f64> = (0..50_000).map(|_| think.draw(&mut generator) as f64 / 1e9).collect();
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        assert!((mean / expected(max) - 1.0).abs() < 0.02, "{max}: {mean}");
+        assert!(times.iter().all(|time| *time <= max), "{max}");
+    }
+    let never = TpcA { think: Think::Exponential { mean: 1.0, max: 0.0 }, ..TpcA::default() };
+    assert_eq!(never.events(1).take(100).count(), 100);
+}
+
+#[test]
 fn users_who_do_not_wait_overlap_at_times() {
     let traffic = TpcA { waits: false, response: 2.0, ..TpcA::default() };
     let packets: Vec<Event> = traffic.events(4).take(200_000).collect();

@@ -10,7 +10,7 @@ use super::{Generator, generator};
 /// How long users think, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Think {
-    /// Negative exponential; times beyond `max` are drawn anew. TPC/A wants a mean of 10 s or more, and a `max` of at
+    /// Negative exponential, without times beyond `max`. TPC/A wants a mean of 10 s or more, and a `max` of at
     /// least ten times that.
     Exponential {
         /// Before truncation.
@@ -70,9 +70,14 @@ impl TpcA {
 }
 
 impl Think {
-    fn draw(self, generator: &mut Generator) -> u64 {
+    pub(super) fn draw(self, generator: &mut Generator) -> u64 {
         match self {
             Self::Fixed(time) => seconds(time),
+            // So short a time is hardly ever drawn: the inverse of the distribution instead.
+            Self::Exponential { mean, max } if max < mean => {
+                let part: f64 = generator.random();
+                seconds((-mean * (part * (-max / mean).exp_m1()).ln_1p()).clamp(0.0, max))
+            }
             Self::Exponential { mean, max } => loop {
                 let time = exponential(mean, generator);
                 if time <= seconds(max) {

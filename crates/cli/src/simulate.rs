@@ -1,0 +1,91 @@
+//! `throughline simulate`: traffic to try lookups with, as a capture.
+
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use throughline_lab::traffic::{Mix, Traffic};
+
+use crate::failure::{Failure, Result};
+
+/// Make traffic, as a capture for `trace` and others
+///
+/// Writes a pcap file of TCP packets over IPv4, without data, as a server receives them. Several kinds of traffic come at the same
+/// time. The same seed gives the same file.
+#[derive(clap::Args)]
+#[command(arg_required_else_help = true, after_help = after_help())]
+pub struct Arguments {
+    /// What comes: KIND or KIND:NAME=VALUE,...
+    #[arg(value_name = "TRAFFIC", required = true)]
+    traffic: Vec<Traffic>,
+    /// How many packets
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    packets: u64,
+    /// What makes one run differ from another
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Where to write, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn after_help() -> String {
+    format!(
+        "Kinds of traffic, and their parameters:
+{}
+Examples:
+  throughline simulate tpc-a:users=5000,response=0.5 | throughline trace -
+  throughline simulate tpc-a trains:flows=10,rate=6 --packets 1000000 -o transactions-and-bulk.pcap
+  throughline simulate tpc-a flood:rate=2000 --seed 7 -o attacked.pcap",
+        Traffic::kinds()
+    )
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result {
+    let mix = Mix::new(arguments.traffic.clone())
+        .map_err(|e| Failure::usage("too much traffic at once").because(e).next("make several files"))?;
+    match &arguments.output {
+        Some(file) => {
+            let out = File::create(file).map_err(|e| not_written(file, &e))?;
+            let bar = progress_bar(arguments.packets);
+            let written = write(&mix, arguments, out, |n| bar.set_position(n));
+            bar.finish_and_clear();
+            written.map_err(|e| not_written(file, &e))
+        }
+        None if io::stdout().is_terminal() => Err(Failure::usage("a capture is nothing for a terminal")
+            .next("name a file with -o, or pass it on with | throughline trace -")),
+        None => match write(&mix, arguments, io::stdout().lock(), |_| ()) {
+            // The reader has seen enough.
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(|e| not_written("standard output".as_ref(), &e)),
+        },
+    }
+}
+
+fn write(mix: &Mix, arguments: &Arguments, out: impl Write, told: impl FnMut(u64)) -> io::Result<()> {
+    let packets = usize::try_from(arguments.packets).unwrap_or(usize::MAX);
+    mix.write(mix.events(arguments.seed).take(packets), BufWriter::new(out), told)
+}
+
+fn not_written(file: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::new(format!("cannot write {}", file.display()));
+    match error.kind() {
+        ErrorKind::InvalidInput => failure
+            .because("packets so far apart come after the year 2106, which a capture cannot tell")
+            .next("let more come in a second, or fewer packets"),
+        _ => failure.because(error).next("choose another place"),
+    }
+}
+
+/// Packets so far; on standard error, and only if that is a terminal.
+fn progress_bar(packets: u64) -> ProgressBar {
+    let bar = ProgressBar::new(packets);
+    let style = "{elapsed:>4} [{bar:30}] {human_pos}/{human_len} packets, {eta} left";
+    let style = ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("=> "));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}

@@ -1,0 +1,66 @@
+//! `throughline simulate`, and its captures read by `throughline trace`.
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{Folder, failure_of, run, stdout_of, throughline};
+
+/// What `trace` counts in a capture.
+fn traced(file: &str) -> Vec<serde_json::Value> {
+    stdout_of(&["trace", "--json", file]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn value(rows: &[serde_json::Value], metric: &str) -> f64 {
+    rows.iter().find(|row| row["metric"] == metric).unwrap()["value"].as_f64().unwrap()
+}
+
+#[test]
+fn a_file_that_trace_reads_and_models_know() {
+    let folder = Folder::new("simulate");
+    let file = folder.file("users.pcap");
+    stdout_of(&["simulate", "tpc-a:users=200", "--packets", "20000", "-o", &file]);
+    let rows = traced(&file);
+    assert_eq!((value(&rows, "packets"), value(&rows, "flows")), (20_000.0, 200.0));
+    let bsd = rows.iter().find(|row| row["metric"] == "examined_mean" && row["locator"] == "bsd").unwrap();
+    // Of 200 entries half; the one-entry cache hits next to never.
+    assert!((bsd["value"].as_f64().unwrap() / 101.0 - 1.0).abs() < 0.03, "{bsd}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_octets_by_a_pipe_too() {
+    let folder = Folder::new("simulate-seed");
+    let file = folder.file("a.pcap");
+    let arguments = ["simulate", "churn", "scan:rate=50", "flood", "--packets", "3000", "--seed", "9"];
+    stdout_of(&[&arguments[..], &["-o", &file]].concat());
+    let piped = throughline().args(arguments).stdout(Stdio::piped()).output().unwrap();
+    assert!(piped.status.success());
+    assert_eq!(piped.stdout, std::fs::read(&file).unwrap());
+    let other = throughline().args(&arguments[..6]).stdout(Stdio::piped()).output().unwrap();
+    assert!(other.status.success() && other.stdout != piped.stdout);
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    for (arguments, part) in [
+        (&["simulate", "oltp", "-o", "x"][..], "there is no traffic `oltp`"),
+        (&["simulate", "tpc-a:users=0", "-o", "x"], "users is a whole number from 1"),
+        (&["simulate", "tpc-a", "-o", "/nowhere/x"], "cannot write /nowhere/x"),
+        (&["simulate", "scan:rate=0.000001", "--packets", "1000000", "-o", "/dev/null"], "the year 2106"),
+    ] {
+        let told = failure_of(arguments).1;
+        assert!(told.contains(part), "{arguments:?}: {told}");
+    }
+    assert_eq!(run(&["simulate"]).status.code(), Some(2));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = throughline().args(["simulate", "scan"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn help_names_all_kinds_and_their_parameters() {
+    let help = stdout_of(&["simulate", "--help"]);
+    for part in ["tpc-a", "users=2000, think=10, response=0.2", "churn", "flood", "Examples:"] {
+        assert!(help.contains(part), "{part}:\n{help}");
+    }
+}
