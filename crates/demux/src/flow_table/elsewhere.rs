@@ -97,12 +97,12 @@ impl Counts {
         }
     }
 
-    /// One such key less, after that was so; or not, without a branch.
+    /// One such key less, after that was so; or not, without a branch. A key whose hash has changed was never counted.
     #[inline(always)]
     pub(super) fn returns_if(&mut self, elsewhere: &Elsewhere, returned: bool, tag: Tag) {
         let kind = tag.kind(KINDS);
         let count = self.count(kind);
-        let less = returned & (count != MOST);
+        let less = returned & (count.wrapping_sub(1) < MOST - 1);
         self.0 -= u64::from(less) << (kind * BITS);
         elsewhere.remove(u16::from(less & (count == 1)) << kind);
     }

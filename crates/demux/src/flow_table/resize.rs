@@ -209,7 +209,7 @@ impl Guests {
             if self.blocks[..n].contains(&block) {
                 continue;
             }
-            let strangers = table.strangers(block);
+            let strangers = table.strangers(block) & table.full(block);
             table.prefetch_records(block, strangers);
             for at in ones(strangers) {
                 let place = Place::new(block, at);
@@ -231,22 +231,23 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     let mut sharer = Sharer::new(table, last);
     let goes =
         |hash, taker| [shrunk.first(hash), shrunk.second(hash)].into_iter().find(|to| to.block() == taker);
+    let target = |hash| takers.iter().find_map(|&taker| goes(hash, taker));
     let has_room = takers.iter().all(|&taker| {
         sharer.choose(|hash| goes(hash, taker).is_some());
         sharer.chosen.count_ones() + table.full(taker).count_ones() <= BLOCK as u32
     });
-    if !has_room {
+    // A key whose hash has changed may have no other block.
+    sharer.choose(|hash| target(hash).is_some());
+    if !has_room || sharer.chosen != sharer.full {
         return;
     }
-    sharer.chosen = sharer.full;
     // Before anything is in two places, as in [`grow`].
     if let Some(guests) = Guests::of(table, old, [last; 2]) {
         guests.for_each(table, |table, _, hash| table.leaves(shrunk.first(hash), hash.tag()));
     }
     takers.iter().for_each(|&taker| table.store.access.touch(taker));
     for (from, hash) in sharer.chosen() {
-        let to =
-            takers.iter().find_map(|&taker| goes(hash, taker)).and_then(|to| near(table, to, hash.tag()));
+        let to = target(hash).and_then(|to| near(table, to, hash.tag()));
         copy(table, from, to.expect("they have room"), hash, shrunk.first(hash));
     }
     table.set_extent(shrunk);

@@ -3,13 +3,13 @@
 use super::{
     FlowRecord,
     access::Access,
-    bits::Bits,
+    bits::{Bits, ones},
     hash::Hash,
     place::{Group, Place},
     resize,
     space::Cache,
     table::Table,
-    tags::{BLOCK, Tag},
+    tags::Tag,
 };
 
 /// Blocks added at most because one record found no room.
@@ -22,7 +22,8 @@ pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: H
     if empty != 0 {
         return Some(home.place(A::choose(empty, hash.tag())));
     }
-    evict(table, home).or_else(|| in_block(table, home)).or_else(|| find_far(table, hash))
+    // SAFETY: nothing is empty there.
+    unsafe { evict(table, home) }.or_else(|| in_block(table, home)).or_else(|| find_far(table, hash))
 }
 
 /// As [`find`], where there is no place in the first block.
@@ -31,8 +32,10 @@ pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: H
 pub(super) fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
     for _ in 0..GROWTHS_FOR_ROOM {
         let (first, second) = (table.extent.first(hash), table.extent.second(hash));
-        let place =
-            evict(table, first).or_else(|| in_block(table, first)).or_else(|| in_block(table, second));
+        let crowded = table.empty(first) == 0;
+        // SAFETY: the group is full then.
+        let place = crowded.then(|| unsafe { evict(table, first) }).flatten();
+        let place = place.or_else(|| in_block(table, first)).or_else(|| in_block(table, second));
         let place = place.or_else(|| displace(table, [first.block(), second.block()], &[]));
         if place.is_some() {
             return place;
@@ -46,10 +49,16 @@ pub(super) fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, has
 
 /// Empties a place of a full group that holds a record which prefers another: that is away from home in any place. So
 /// as few records as possible are, whatever came and went.
+///
+/// # Safety
+/// The group is full.
 #[inline(always)]
-pub(super) fn evict<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, group: Group) -> Option<Place> {
+pub(super) unsafe fn evict<R: FlowRecord, A: Access<R>>(
+    table: &mut Table<R, A>,
+    group: Group,
+) -> Option<Place> {
     let from = group.place(table.counts(group).strangers().lowest()?);
-    // SAFETY: the place is full; the reference ends here.
+    // SAFETY: all places are full, says the caller; the reference ends here.
     let (hash, home) = table.seek(unsafe { table.record(from) }.key());
     let to = in_block(table, home).or_else(|| in_second(table, hash))?;
     table.relocate_stranger(from, to, home, hash);
@@ -113,7 +122,7 @@ pub(super) fn displace<R: FlowRecord, A: Access<R>>(
     while next < count {
         let block = seen[next].block;
         table.prefetch_records(block, u64::MAX);
-        for at in 0..BLOCK as u32 {
+        for at in ones(table.full(block)) {
             let from = Place::new(block, at);
             let other = other_group(table, from);
             if other.block() == block || spared.contains(&other.block()) {

@@ -1,4 +1,8 @@
 //! How records are found.
+//!
+//! Tags alone say which places hold records, and each record is in one such place, whatever keys' own code says: it may answer
+//! otherwise from one call to the next, and keys may have changed. Hashes, counts and what is known of strangers only say where
+//! to look; and where records are moved, that code is not called between a copy and the clearing of what was copied.
 
 mod change;
 mod insert;

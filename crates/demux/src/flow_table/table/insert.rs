@@ -56,7 +56,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         Ok(())
     }
 
-    /// Has one of the functions below insert a record.
+    /// Has one of the functions below insert a record, for which what else it needs is so.
     #[inline(always)]
     fn insert_late(
         &mut self,
@@ -176,7 +176,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Inserts the waiting record, whose key is nowhere and whose group is full.
     ///
     /// # Safety
-    /// As for [`insert_met`](Self::insert_met).
+    /// As for [`insert_met`](Self::insert_met); and the group is full.
     #[cold]
     #[inline(never)]
     unsafe fn insert_crowded(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
@@ -187,14 +187,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// As [`insert_crowded`](Self::insert_crowded), if something else drops the record when a key's own code panics.
     ///
     /// # Safety
-    /// As for [`insert_met`](Self::insert_met).
+    /// As for [`insert_crowded`](Self::insert_crowded).
     #[inline(always)]
     unsafe fn insert_into_full(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
         if self.doubts(1) {
             // SAFETY: as the caller says.
             return unsafe { self.insert_spread() };
         }
-        if let Some(place) = room::evict(self, home) {
+        // SAFETY: the group is full, says the caller.
+        if let Some(place) = unsafe { room::evict(self, home) } {
             self.store.access.touch(place.block());
             // SAFETY: as the caller says; the place is empty.
             unsafe { self.fill(place, tag) };
