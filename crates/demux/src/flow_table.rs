@@ -55,6 +55,10 @@ pub enum FlowInsertError<R> {
     /// The table's limit is reached.
     #[error("the table's limit is reached")]
     Full(R),
+    /// No place is left where this key's record may be, and none can be made: more than a hundred keys have the same hash, or
+    /// some have changed theirs.
+    #[error("too many keys have the same hash")]
+    Crowded(R),
 }
 
 /// Millions of flows: records placed by their keys, behind one byte of tag for each.

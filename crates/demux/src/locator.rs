@@ -14,6 +14,9 @@ pub enum InsertError {
     /// The locator holds as many keys as it was configured for.
     #[error("the locator's capacity limit is reached")]
     Full,
+    /// Too many keys have the same hash for a locator whose keys have few places each.
+    #[error("too many keys have the same hash")]
+    Crowded,
     /// `Slot(u32::MAX)`, which no arena hands out, is kept as a mark.
     #[error("slot {} is reserved", u32::MAX)]
     ReservedSlot,

@@ -90,7 +90,11 @@ fn step(table: &mut Table, names: u64, grows: bool, lives: &Rc<RefCell<Lives>>) 
     match random(16) {
         0..9 if grows => match table.insert((key, 0)) {
             Ok(()) => {}
-            Err(FlowInsertError::Duplicate((key, _)) | FlowInsertError::Full((key, _))) => drop(key),
+            Err(
+                FlowInsertError::Duplicate((key, _))
+                | FlowInsertError::Full((key, _))
+                | FlowInsertError::Crowded((key, _)),
+            ) => drop(key),
         },
         9 => _ = table.get(&key),
         10 => {

@@ -87,10 +87,14 @@ fn follow(locator: &mut dyn Locator<TestKey>, model: &mut Model, step: Step, fou
         }
         Step::FindBatch(numbers) => {
             let keys: Vec<TestKey> = numbers.iter().map(|n| key(*n)).collect();
-            let mut slots = vec![Some(Slot(7)); keys.len()];
-            locator.find_batch(&keys, &mut slots);
             let expected: Vec<Option<Slot>> = numbers.iter().map(|n| expected(model, *n)).collect();
-            assert_eq!(slots, expected);
+            for length in [keys.len() / 2, keys.len(), keys.len() + 3] {
+                let mut slots = vec![Some(Slot(7)); length];
+                locator.find_batch(&keys, &mut slots);
+                let both = length.min(keys.len());
+                assert_eq!(slots[..both], expected[..both]);
+                assert!(slots[both..].iter().all(|slot| *slot == Some(Slot(7))));
+            }
         }
     }
     assert_eq!(locator.len(), model.len());

@@ -13,12 +13,39 @@ use super::{
 /// A record that can be copied while it is being overwritten, and the copy thrown away.
 ///
 /// # Safety
-/// It has no padding: every byte of it is initialised. (Its size is a multiple of 8 and its alignment 8 at least,
-/// which is checked when it is used.)
+/// It has no padding: every byte of it is initialised. It holds no pointers or references, which would no longer be such when they
+/// have been copied as numbers. (Its size is a multiple of 8 and its alignment 8 at least, which is checked when it is used.)
 pub unsafe trait PlainRecord: FlowRecord + Copy + Send + Sync {}
 
 /// An empty table for at most `limit` records, as the one who changes it and those who look records up see it; see
 /// [`FlowTable`](super::FlowTable).
+///
+/// ```
+/// use throughline_demux::{FlowRecord, PlainRecord, flow_table};
+///
+/// #[derive(Clone, Copy, Debug)]
+/// #[repr(C)]
+/// struct Connection {
+///     key: [u64; 2],
+///     socket: u64,
+/// }
+///
+/// impl FlowRecord for Connection {
+///     type Key = [u64; 2];
+///     fn key(&self) -> &[u64; 2] {
+///         &self.key
+///     }
+/// }
+///
+/// // SAFETY: three words, no padding, no pointers.
+/// unsafe impl PlainRecord for Connection {}
+///
+/// let (mut writer, reader) = flow_table(1_000, 0x5eed);
+/// writer.insert(Connection { key: [1, 2], socket: 7 })?;
+/// let found = std::thread::spawn(move || reader.get(&[1, 2])).join().expect("it looks");
+/// assert_eq!(found.map(|connection| connection.socket), Some(7));
+/// # Ok::<(), throughline_demux::FlowInsertError<Connection>>(())
+/// ```
 ///
 /// # Panics
 /// As [`FlowTable::new`](super::FlowTable::new).

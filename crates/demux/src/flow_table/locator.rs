@@ -18,8 +18,8 @@ impl<K: Eq + Hash> Locator<K> for FlowTable<(K, Slot)> {
     }
 
     fn find_batch(&mut self, keys: &[K], slots: &mut [Option<Slot>]) {
-        let slots = &mut slots[..keys.len()];
-        self.visit_batch(keys, |n, record| slots[n] = record.map(|record| record.1));
+        let count = keys.len().min(slots.len());
+        self.visit_batch(&keys[..count], |n, record| slots[n] = record.map(|record| record.1));
     }
 
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
@@ -27,6 +27,7 @@ impl<K: Eq + Hash> Locator<K> for FlowTable<(K, Slot)> {
         Self::insert(self, (key, slot)).map_err(|error| match error {
             FlowInsertError::Duplicate(_) => InsertError::Duplicate,
             FlowInsertError::Full(_) => InsertError::Full,
+            FlowInsertError::Crowded(_) => InsertError::Crowded,
         })
     }
 

@@ -263,7 +263,7 @@ fn keys_of_one_hash_are_kept_as_far_as_two_blocks_have_room_and_dropped_once() {
     for (key, n) in keys.iter().zip(0..) {
         match table.insert_new((Blank(key.clone()), n)) {
             Ok(()) => kept += 1,
-            Err(back) => assert_eq!(back, FlowInsertError::Full((Blank(key.clone()), n))),
+            Err(back) => assert_eq!(back, FlowInsertError::Crowded((Blank(key.clone()), n))),
         }
     }
     assert_eq!((kept, table.len()), (128, 128));

@@ -15,6 +15,7 @@ use crate::flow_table::{
 enum Refusal {
     Duplicate,
     Full,
+    Crowded,
 }
 
 /// Drops the record that waits, and counts it no more, when a key's own code panics.
@@ -74,6 +75,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         inserted.map_err(|refusal| match (refusal, unsafe { self.waiting.at(0).read() }) {
             (Refusal::Duplicate, record) => FlowInsertError::Duplicate(record),
             (Refusal::Full, record) => FlowInsertError::Full(record),
+            (Refusal::Crowded, record) => FlowInsertError::Crowded(record),
         })
     }
 
@@ -221,7 +223,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let hash = self.hash_of(unsafe { self.waiting.at(0).as_ref() }.key());
         let Some(place) = room::find_far(self, hash) else {
             if !self.despairs() {
-                return self.refuse(Refusal::Full);
+                return self.refuse(Refusal::Crowded);
             }
             // SAFETY: as the caller says.
             return unsafe { self.insert_spread() };
