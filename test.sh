@@ -244,11 +244,16 @@ step "Documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 step "Other targets: no operating system; another processor"
-# `demux` needs atomic integers of 64 bits.
 if rustup target add x86_64-unknown-none 2>/dev/null; then
   cargo build --quiet -p throughline-demux -p throughline-wire --no-default-features --target x86_64-unknown-none
 else
   skipped "the target x86_64-unknown-none cannot be installed"
+fi
+# Firmware without atomic integers of 64 bits.
+if rustup target add thumbv7em-none-eabi 2>/dev/null; then
+  cargo check --quiet -p throughline-demux --no-default-features --target thumbv7em-none-eabi
+else
+  skipped "the target thumbv7em-none-eabi cannot be installed"
 fi
 if rustup target add aarch64-unknown-linux-gnu 2>/dev/null; then
   cargo check --quiet -p throughline -p throughline-demux --features throughline-demux/swiss,throughline-demux/huge-pages \

@@ -1,4 +1,4 @@
-//! smoltcp with a dispatch that costs the same however many connections there are.
+//! smoltcp with a dispatch that takes one step however many connections there are; what grows are waits for memory.
 //!
 //! smoltcp asks every socket of a set whether a packet is its own, and whether it has something to send. Here each
 //! connection has a set of its own; a locator tells from addresses and ports which one a packet belongs to, and only

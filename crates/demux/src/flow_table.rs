@@ -240,7 +240,8 @@ impl<R: FlowRecord> FlowTable<R> {
         self.table.limit()
     }
 
-    /// Bytes of memory in use, the records and the places kept free among them included.
+    /// Bytes of memory in use, the records and the places kept free among them included; not what the feature `huge-pages` has made
+    /// ready ahead.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.table.bytes()

@@ -7,12 +7,22 @@ use core::{
 
 use foldhash::{SharedSeed, fast::FoldHasher};
 
-use crate::{choice::by_name, mix::spread};
+use crate::{
+    choice::by_name,
+    mix::{FACTOR, spread},
+};
 
 /// A hash function of keys. Any [`BuildHasher`] is one; the default is [`Keyed`].
 pub trait KeyHash {
     /// The hash of `key`.
     fn hash<K: Hash + ?Sized>(&self, key: &K) -> u64;
+
+    /// 32 bits of it that tables choose a chain by; unless a function knows better, both halves of it combined.
+    #[inline(always)]
+    fn hash32<K: Hash + ?Sized>(&self, key: &K) -> u32 {
+        let hash = self.hash(key);
+        (hash ^ hash >> 32) as u32
+    }
 }
 
 impl<B: BuildHasher> KeyHash for B {
@@ -66,6 +76,14 @@ impl KeyHash for Keyed {
         let mut hasher = FoldHasher::with_seed(self.seed, &self.shared);
         key.hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// From the middle of one more product: its halves combined would be a sum of products, which under one seed in fifty lies
+    /// badly for keys whose own halves are alike.
+    #[inline(always)]
+    fn hash32<K: Hash + ?Sized>(&self, key: &K) -> u32 {
+        let product = u128::from(KeyHash::hash(self, key)) * u128::from(FACTOR);
+        (product >> 56) as u32
     }
 }
 
@@ -314,6 +332,17 @@ impl KeyHash for AnyHash {
             Self::Crc32(hash) => KeyHash::hash(hash, key),
             Self::Fnv1a(hash) => KeyHash::hash(hash, key),
             Self::Multiplicative(hash) => KeyHash::hash(hash, key),
+        }
+    }
+
+    #[inline]
+    fn hash32<K: Hash + ?Sized>(&self, key: &K) -> u32 {
+        match self {
+            Self::Keyed(hash) => hash.hash32(key),
+            Self::XorFold(hash) => hash.hash32(key),
+            Self::Crc32(hash) => hash.hash32(key),
+            Self::Fnv1a(hash) => hash.hash32(key),
+            Self::Multiplicative(hash) => hash.hash32(key),
         }
     }
 }

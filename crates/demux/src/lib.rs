@@ -16,8 +16,9 @@
 //! 4. **Connections come and go**: up to some ten thousand [`Swiss`](crate#features), which is hashbrown's table, or
 //!    [`DynamicHash`] without that dependency; beyond that, and where packets come in batches or no insertion may pause,
 //!    [`FlowTable`].
-//! 5. **Many threads read while one writes**: [`shared`].
-//! 6. **Ten connections or less**: [`Linear`], or [`LastFound`] where packets come in trains.
+//! 5. **Many threads read while one writes**: [`flow_table`] for records of flows, [`shared`] for names.
+//! 6. **A handful of connections**: any of these. [`Linear`], or [`LastFound`] where packets come in trains, needs no hash
+//!    function and no memory but the entries.
 //!
 //! [`HashChains`], [`MoveToFront`] and [`ChainsMoveToFront`] are here because systems have them: to compare, and to model.
 //!
@@ -29,7 +30,7 @@
 //! | `source-hash` | [`SourceHash`] | 1 + half of n / places | n / places | 24 to 48, and 4 to 8 | 2.1 | 62 | 38 |
 //! | | [`SourceCache`] | 1: 17 instructions | 1 | 24 to 32 | | | |
 //! | `perfect-hash` | [`PerfectHash`] | 1 | 1 | 26 | 4.1 | 47 | 34 |
-//! | `flow-table` | [`FlowTable`] | 1.0 | 0.001 | 31 | 5.4 | 60 | 30 |
+//! | `flow-table` | [`FlowTable`] | 1.0 | 0.06 | 31 | 5.4 | 60 | 30 |
 //! | `swiss` | `Swiss` | 1.0 | 0.1 | 29 to 57 | 4.1 | 54 | 42 |
 //! | `dynamic-hash` | [`DynamicHash`] | 1.13 to 1.25 | 0.25 to 0.5 | 32 to 64 | 7.2 | 79 | 67 |
 //! | `sequent`, H = 19 | [`HashChains`] | 1 + n / 2H; 1 in a train | 1 + n / H | 24 to 48 | 70 | | |
@@ -46,8 +47,8 @@
 //! faster, and where not. The instructions of [`Arena::exclusive`] are counted from the handle in registers, all others
 //! include loads of the key.
 //!
-//! Where strangers choose the keys, a lookup must not be theirs to slow down. [`Keyed`], the default, makes collisions
-//! unforeseeable; seed it from the system ([`LocatorConfig::random`]). The other hash functions (`XorFold`, `Crc32`, ...)
+//! Where strangers choose the keys, a lookup must not be theirs to slow down. [`Keyed`], the default, has another
+//! function for each seed, so nobody knows which keys collide; seed it from the system ([`LocatorConfig::random`]). The other hash functions (`XorFold`, `Crc32`, ...)
 //! are there to be compared, and are not safe against anyone.
 //!
 //! Every lookup of the second half of the table is a [`Locator`]: exclusive use, since some of them rearrange themselves
@@ -94,11 +95,13 @@
 //! # Features
 //!
 //! - `std` (default): the [`shared`] locators, whose readers pin an epoch per thread, and `getrandom`.
-//! - `huge-pages`: [`FlowTable`] asks Linux for huge pages, which a thread makes ready ahead of their use.
+//! - `huge-pages`: arenas and [`FlowTable`]s of more than 2 and 4 MiB ask Linux for huge pages. Those of a table that may come to
+//!   have so many are made ready ahead of their use, up to 32 MiB, by a thread for the records and, of the largest, for tags.
 //! - `swiss`: `Swiss`, hashbrown's table as a locator.
 //! - `getrandom`: [`OsNonces`], unguessable nonces from the operating system. Without it bring a [`NonceSource`].
 //!
-//! Without features everything but the shared locators remains, on `core` and `alloc`.
+//! Without features everything but the shared locators remains, on `core` and `alloc`; [`FlowTable`] only where there are atomic
+//! integers of 64 bits.
 #![no_std]
 
 extern crate alloc;
@@ -110,6 +113,7 @@ pub mod chained;
 mod choice;
 mod direct;
 mod displace;
+#[cfg(target_has_atomic = "64")]
 mod flow_table;
 mod hashes;
 mod keys;
@@ -131,6 +135,10 @@ mod sync;
 #[cfg(feature = "std")]
 pub mod shared;
 
+#[cfg(target_has_atomic = "64")]
+pub use flow_table::{
+    FlowInsertError, FlowReader, FlowRecord, FlowTable, FlowWriter, PlainRecord, flow_table,
+};
 #[cfg(feature = "getrandom")]
 pub use nonce::OsNonces;
 #[cfg(feature = "std")]
@@ -141,7 +149,6 @@ pub use {
     arena::{Arena, Exclusive, Full, Handle, Ref, Slot},
     chained::{ChainsMoveToFront, DynamicHash, HashChains, LastFound, Linear, MoveToFront, SourceHash},
     direct::Direct,
-    flow_table::{FlowInsertError, FlowReader, FlowRecord, FlowTable, FlowWriter, PlainRecord, flow_table},
     hashes::{AnyHash, Crc32, Fnv1a, HashKind, KeyHash, Keyed, Multiplicative, UnknownHash, XorFold},
     keys::{
         Bytes, Carried, EthernetAddress, FlowId, Ipv4Connection, Ipv4Flow, Ipv6Connection, Ipv6Flow, Key,

@@ -1,10 +1,12 @@
 //! The choice of a lookup by configuration.
 
+#[cfg(target_has_atomic = "64")]
+use crate::FlowTable;
 #[cfg(feature = "swiss")]
 use crate::Swiss;
 use crate::{
-    ChainsMoveToFront, Direct, DynamicHash, FlowTable, FreezeError, HashChains, HashKind, InsertError, Key,
-    Keyed, LastFound, Linear, Locator, MoveToFront, PerfectHash, Probe, Slot, SourceHash, choice::by_name,
+    ChainsMoveToFront, Direct, DynamicHash, FreezeError, HashChains, HashKind, InsertError, Key, Keyed,
+    LastFound, Linear, Locator, MoveToFront, PerfectHash, Probe, Slot, SourceHash, choice::by_name,
     locator::find_by_find_probed,
 };
 
@@ -14,6 +16,7 @@ const DEFAULT_CHAINS: usize = 19;
 const DEFAULT_PLACES: usize = 1 << 16;
 
 /// The most keys of `flow-table`, which reserves address space for its limit at once.
+#[cfg(target_has_atomic = "64")]
 const MAX_FLOWS: usize = 1 << 24;
 
 /// What a locator is made with.
@@ -83,6 +86,7 @@ pub enum Strategy {
     #[cfg(feature = "swiss")]
     Swiss,
     /// See [`FlowTable`].
+    #[cfg(target_has_atomic = "64")]
     FlowTable,
     /// See [`PerfectHash`].
     PerfectHash,
@@ -93,7 +97,7 @@ pub enum Strategy {
 }
 
 /// How many strategies there are.
-const STRATEGIES: usize = 10 + cfg!(feature = "swiss") as usize;
+const STRATEGIES: usize = 9 + cfg!(target_has_atomic = "64") as usize + cfg!(feature = "swiss") as usize;
 
 impl Strategy {
     /// All strategies, from the oldest to the newest.
@@ -106,6 +110,7 @@ impl Strategy {
         Self::DynamicHash,
         #[cfg(feature = "swiss")]
         Self::Swiss,
+        #[cfg(target_has_atomic = "64")]
         Self::FlowTable,
         Self::PerfectHash,
         Self::SourceHash,
@@ -123,6 +128,7 @@ impl Strategy {
             Self::DynamicHash => "dynamic-hash",
             #[cfg(feature = "swiss")]
             Self::Swiss => "swiss",
+            #[cfg(target_has_atomic = "64")]
             Self::FlowTable => "flow-table",
             Self::PerfectHash => "perfect-hash",
             Self::SourceHash => "source-hash",
@@ -163,6 +169,7 @@ impl Strategy {
             Self::DynamicHash => AnyLocator::DynamicHash(DynamicHash::with_hash(Keyed::new(seed), limit)),
             #[cfg(feature = "swiss")]
             Self::Swiss => AnyLocator::Swiss(Swiss::with_hash(Keyed::new(seed), limit)),
+            #[cfg(target_has_atomic = "64")]
             Self::FlowTable => AnyLocator::FlowTable(FlowTable::new(limit.min(MAX_FLOWS), seed)),
             Self::PerfectHash => AnyLocator::PerfectHash(PerfectHash::with_capacity_limit(limit, seed)),
             Self::SourceHash => AnyLocator::SourceHash(SourceHash::with_places(places, limit)?),
@@ -195,6 +202,7 @@ pub enum AnyLocator<K: Key> {
     #[cfg(feature = "swiss")]
     Swiss(Swiss<K>),
     /// See [`FlowTable`].
+    #[cfg(target_has_atomic = "64")]
     FlowTable(FlowTable<(K, Slot)>),
     /// See [`PerfectHash`].
     PerfectHash(PerfectHash<K>),
@@ -216,6 +224,7 @@ macro_rules! each {
             AnyLocator::DynamicHash($locator) => $call,
             #[cfg(feature = "swiss")]
             AnyLocator::Swiss($locator) => $call,
+            #[cfg(target_has_atomic = "64")]
             AnyLocator::FlowTable($locator) => $call,
             AnyLocator::PerfectHash($locator) => $call,
             AnyLocator::SourceHash($locator) => $call,
@@ -236,6 +245,7 @@ impl<K: Key> AnyLocator<K> {
             Self::DynamicHash(_) => Strategy::DynamicHash,
             #[cfg(feature = "swiss")]
             Self::Swiss(_) => Strategy::Swiss,
+            #[cfg(target_has_atomic = "64")]
             Self::FlowTable(_) => Strategy::FlowTable,
             Self::PerfectHash(_) => Strategy::PerfectHash,
             Self::SourceHash(_) => Strategy::SourceHash,

@@ -3,14 +3,18 @@
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) use core::sync::atomic::AtomicPtr;
 #[cfg(not(loom))]
-pub(crate) use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+// For the flow table only.
+#[cfg(all(target_has_atomic = "64", not(loom)))]
+pub(crate) use core::{
+    hint::spin_loop,
+    sync::atomic::{AtomicU16, AtomicU64, fence},
+};
 #[cfg(all(feature = "std", loom))]
 pub(crate) use loom::sync::atomic::AtomicPtr;
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-#[cfg(not(loom))]
-pub(crate) use core::{hint::spin_loop, sync::atomic::fence};
 #[cfg(loom)]
 pub(crate) use loom::{hint::spin_loop, sync::atomic::fence};
 

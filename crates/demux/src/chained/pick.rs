@@ -65,7 +65,7 @@ impl<S> Remainder<S> {
 impl<K: Hash, S: KeyHash> Pick<K> for Remainder<S> {
     #[inline(always)]
     fn pick(&self, key: &K, chains: usize) -> usize {
-        let fraction = self.reciprocal.wrapping_mul(fold(self.hash.hash(key)).into());
+        let fraction = self.reciprocal.wrapping_mul(self.hash.hash32(key).into());
         ((u128::from(fraction) * chains as u128) >> 64) as usize
     }
 }
@@ -77,7 +77,7 @@ pub struct Growing<S>(pub(super) S);
 impl<K: Hash, S: KeyHash> Pick<K> for Growing<S> {
     #[inline(always)]
     fn pick(&self, key: &K, chains: usize) -> usize {
-        fold(self.0.hash(key)) as usize & (chains - 1)
+        self.0.hash32(key) as usize & (chains - 1)
     }
 
     fn grown(entries: usize, chains: usize) -> Option<usize> {
@@ -113,10 +113,4 @@ pub(crate) fn power_of_two(n: usize) -> Result<usize, ConfigError> {
         1..=MAX_CHAINS => Ok(n.next_power_of_two()),
         _ => Err(ConfigError::TooLarge),
     }
-}
-
-/// 32 bits that depend on all of the hash.
-#[inline(always)]
-fn fold(hash: u64) -> u32 {
-    (hash ^ hash >> 32) as u32
 }
