@@ -11,7 +11,9 @@ use crate::source::Source;
 /// Octets buffered at first.
 const BUFFER: usize = 1 << 20;
 /// A record that claims to be larger is damage; libpcap's own limit is lower for most link types.
-const LARGEST: usize = 16 << 20;
+pub(crate) const LARGEST: usize = 16 << 20;
+/// Octets of a pcap file's header.
+const HEADER: usize = 24;
 
 /// One captured frame.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +30,7 @@ pub struct Frame<'a> {
 
 /// Where and why a capture cannot be read any further.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("at octet {offset} of the capture, after {frames} frames: {cause}")]
+#[error("at octet {offset} of the capture, after {frames} frame{}: {cause}", if *.frames == 1 { "" } else { "s" })]
 pub struct Fault {
     /// Octets of the capture, decompressed, before the record that is at fault.
     pub offset: u64,
@@ -73,8 +75,10 @@ enum Kind {
 pub(crate) enum Next<'a> {
     /// A record of this many octets, with the frame in it if it is of that kind.
     Record(usize, Option<Frame<'a>>),
-    /// Part of a record that has this many octets at least.
+    /// Part of a record of this many octets.
     Part(usize),
+    /// Part of what a record begins with, of this many octets; how long the record is, is not known.
+    Head(usize),
     /// Nothing that makes sense.
     Damage(String),
 }
@@ -109,33 +113,32 @@ impl Capture {
     /// What is wrong with the capture; all frames before the fault have been shown.
     pub fn read(mut self, mut visit: impl FnMut(Frame<'_>)) -> Result<(), Fault> {
         loop {
-            match self.kind.next(self.octets.data()) {
+            let (wanted, exactly) = match self.kind.next(self.octets.data()) {
                 Next::Record(length, frame) => {
                     if let Some(frame) = frame {
                         self.frames += 1;
                         visit(frame);
                     }
                     self.octets.start += length;
+                    continue;
                 }
-                Next::Part(length) if length > LARGEST => {
-                    return Err(self.fault(format!("a record claims to have {length} octets")));
-                }
-                Next::Part(length) => {
-                    if !self.octets.more(length) {
-                        return self.end();
-                    }
-                }
+                Next::Part(length) => (length, ""),
+                Next::Head(length) => (length, "at least "),
                 Next::Damage(cause) => return Err(self.fault(cause)),
+            };
+            if !self.octets.more(wanted) {
+                return self.end(&format!("{exactly}{wanted}"));
             }
         }
     }
 
-    fn end(&self) -> Result<(), Fault> {
+    fn end(&self, wanted: &str) -> Result<(), Fault> {
         let left = self.octets.data().len();
         match self.octets.source.progress().fault() {
             Some(cause) => Err(self.fault(cause)),
             None if left > 0 => {
-                Err(self.fault(format!("it ends within a record, of which it has {left} octets")))
+                let text = "it is truncated: the last record should have";
+                Err(self.fault(format!("{text} {wanted} octets with its header, and has {left}")))
             }
             None => Ok(()),
         }
@@ -168,20 +171,50 @@ impl Kind {
     }
 
     fn next<'a>(&mut self, data: &'a [u8]) -> Next<'a> {
+        if let Some(next) = self.file_after_file(data) {
+            return next;
+        }
         match self {
             Self::Pcap(header) => pcap_record(header, data),
             Self::PcapNg(section) => section.block(data),
         }
     }
+
+    /// Files follow one another when they are decompressed by one command. What looks like a file's header would, as a
+    /// record, be an empty packet of the year 2055 or later, or one of 400 MB.
+    fn file_after_file<'a>(&mut self, data: &'a [u8]) -> Option<Next<'a>> {
+        if matches!(self, Self::Pcap(_)) && Section::begins(data) {
+            *self = Self::PcapNg(Section::default());
+            return None;
+        }
+        match pcap_parser::parse_pcap_header(data) {
+            Ok((_, header)) if is_plausible(&header) => {
+                let length = header.size();
+                *self = Self::Pcap(header);
+                Some(Next::Record(length, None))
+            }
+            Err(pcap_parser::nom::Err::Incomplete(_)) if data.len() >= 4 => Some(Next::Head(HEADER)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a header is that of a file, and not octets that look like one: of the only version there is, and with nothing
+/// where link types have nothing.
+fn is_plausible(header: &PcapHeader) -> bool {
+    header.version_major == 2 && header.network.0 & 0x03ff_0000 == 0
 }
 
 fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8]) -> Next<'a> {
     let big = header.is_bigendian();
     let head = if header.is_modified_format() { 24 } else { 16 };
     let Some(captured) = data.get(8..12).filter(|_| data.len() >= head) else {
-        return Next::Part(head);
+        return Next::Head(head);
     };
     let captured = word(captured, big) as usize;
+    if captured > LARGEST {
+        return Next::Damage(format!("a record claims to have {captured} octets"));
+    }
     let length = head + captured;
     if data.len() < length {
         return Next::Part(length);

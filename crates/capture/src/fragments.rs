@@ -1,4 +1,7 @@
 //! Fragments after the first have no ports: their flow is known by the datagram that they are part of.
+//!
+//! Frames are shown once, in the order of the capture, so a fragment that comes before the first of its datagram has no
+//! flow: it is [lost](crate::Seen::LostFragment).
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;

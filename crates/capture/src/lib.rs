@@ -19,6 +19,11 @@
 //! # }
 //! ```
 //!
+//! # Files after files
+//!
+//! Captures that follow one another, as `zcat *.pcap.gz` puts them, are one: byte order, clock and link type are those of
+//! the last header, and pcapng may follow pcap or the other way round.
+//!
 //! # What is bounded
 //!
 //! Octets of one record (16 MiB), octets that a decompressor looks back at (128 MiB), interfaces of one section of a
@@ -41,9 +46,10 @@ mod source;
 mod writer;
 mod zstd;
 
+pub use ahead::Stopper;
 pub use capture::{Capture, Fault, Format, Frame};
 pub use fragments::{DatagramId, Fragments};
-pub use link::{Payload, payload};
+pub use link::{Payload, link_name, payload};
 pub use packet::{FIN, Flow, RST, SYN, Seen, Tuple, look};
 pub use source::{Compression, Progress, Source};
 pub use writer::PcapWriter;

@@ -14,6 +14,43 @@ const RAW: [u32; 5] = [12, 14, 101, 228, 229];
 /// VLAN tags of one frame, at most.
 const TAGS: usize = 4;
 
+/// The name of a link type, if it is one that is often met, understood or not.
+pub const fn link_name(link: u32) -> Option<&'static str> {
+    Some(match link {
+        NULL => "BSD loopback",
+        ETHERNET => "Ethernet",
+        6 => "Token Ring",
+        9 => "PPP",
+        10 => "FDDI",
+        12 | 14 | 101 => "raw IP",
+        50 => "PPP in HDLC-like framing",
+        51 => "PPPoE",
+        104 => "Cisco HDLC",
+        105 => "IEEE 802.11",
+        107 => "Frame Relay",
+        LOOP => "OpenBSD loopback",
+        LINUX_COOKED => "Linux cooked",
+        119 => "IEEE 802.11 with a Prism header",
+        127 => "IEEE 802.11 with radiotap",
+        147..=162 => "reserved for private use",
+        163 => "IEEE 802.11 with an AVS header",
+        189 | 220 => "USB of Linux",
+        192 => "PPI",
+        195 | 230 => "IEEE 802.15.4",
+        201 => "Bluetooth HCI",
+        227 => "CAN",
+        228 => "raw IPv4",
+        229 => "raw IPv6",
+        239 => "netfilter log",
+        249 => "USB of Windows",
+        251 => "Bluetooth Low Energy",
+        252 => "Wireshark's upper PDUs",
+        253 => "netlink",
+        LINUX_COOKED_2 => "Linux cooked, version 2",
+        _ => return None,
+    })
+}
+
 /// What a frame carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload<'a> {

@@ -58,7 +58,7 @@ impl Flow {
 pub enum Seen {
     /// Part of a flow, with the bits of its TCP header.
     Flow(Flow, u8),
-    /// Part of a datagram whose beginning, which has the ports, was not seen.
+    /// Part of a datagram whose beginning, which has the ports, was not seen, or comes later.
     LostFragment,
     /// Neither TCP nor UDP.
     OtherProtocol,

@@ -3,7 +3,7 @@
 use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le};
 use pcap_parser::traits::PcapNGPacketBlock;
 
-use crate::capture::{Frame, Next, word};
+use crate::capture::{Frame, LARGEST, Next, word};
 
 /// Interfaces of one section; what goes beyond is damage.
 const INTERFACES: usize = 1 << 16;
@@ -27,9 +27,10 @@ struct Interface {
 }
 
 impl Interface {
-    fn of(block: &InterfaceDescriptionBlock<'_>) -> Option<Self> {
-        let resolution = block.ts_resolution().filter(|resolution| *resolution > 0)?;
-        Some(Self { link: block.linktype.0 as u32, resolution, offset: block.ts_offset() })
+    fn of(block: &InterfaceDescriptionBlock<'_>, big: bool) -> Option<Self> {
+        // The parser takes this number for little-endian in all files.
+        let offset = if big { block.if_tsoffset.swap_bytes() } else { block.if_tsoffset };
+        Some(Self { link: block.linktype.0 as u32, resolution: resolution(block.if_tsresol)?, offset })
     }
 
     fn nanoseconds(self, ticks: u64) -> u64 {
@@ -43,26 +44,37 @@ impl Interface {
     }
 }
 
+/// Time units in a second, as the option says: a power of ten or, with the highest bit set, of two. None if there are
+/// more than 64 bits can tell.
+fn resolution(option: u8) -> Option<u64> {
+    let exponent = u32::from(option & 0x7f);
+    if option & 0x80 == 0 { 10_u64.checked_pow(exponent) } else { 1_u64.checked_shl(exponent) }
+}
+
 impl Section {
     /// What every pcapng file begins with, in both byte orders.
     pub(crate) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
+    /// Whether these octets are the beginning of a section, with its byte order.
+    pub(crate) fn begins(data: &[u8]) -> bool {
+        data.starts_with(&Self::MAGIC) && data.get(8..12).is_some_and(|order| byte_order(order).is_some())
+    }
+
     /// Takes the block that `data` begins with.
     pub(crate) fn block<'a>(&mut self, data: &'a [u8]) -> Next<'a> {
         let Some((head, _)) = data.split_first_chunk::<12>() else {
-            return Next::Part(12);
+            return Next::Head(12);
         };
         // A section may have another byte order than the one before.
         let starts = head.starts_with(&Self::MAGIC);
         if starts {
-            match head[8..] {
-                [0x1a, 0x2b, 0x3c, 0x4d] => self.big = true,
-                [0x4d, 0x3c, 0x2b, 0x1a] => self.big = false,
-                _ => return Next::Damage("a section has no byte order".to_owned()),
+            match byte_order(&head[8..]) {
+                Some(big) => self.big = big,
+                None => return Next::Damage("a section has no byte order".to_owned()),
             }
         }
         let length = word(&head[4..], self.big) as usize;
-        if length < 12 || !length.is_multiple_of(4) {
+        if !(12..=LARGEST).contains(&length) || !length.is_multiple_of(4) {
             return Next::Damage(format!("a block claims to have {length} octets"));
         }
         if data.len() < length {
@@ -85,7 +97,8 @@ impl Section {
                 if self.interfaces.len() == INTERFACES {
                     return Err("too many interfaces");
                 }
-                let interface = Interface::of(&block).ok_or("an interface has an impossible clock")?;
+                let interface =
+                    Interface::of(&block, self.big).ok_or("an interface has an impossible clock")?;
                 self.interfaces.push(interface);
             }
             Block::EnhancedPacket(block) => {
@@ -114,6 +127,15 @@ impl Section {
 
     fn frame<'a>(&self, interface: Interface, length: u32, data: &'a [u8]) -> Frame<'a> {
         Frame { time: self.last_time, link: interface.link, length, data }
+    }
+}
+
+/// Whether numbers have their high octet first, as the mark of it says.
+fn byte_order(mark: &[u8]) -> Option<bool> {
+    match mark {
+        [0x1a, 0x2b, 0x3c, 0x4d] => Some(true),
+        [0x4d, 0x3c, 0x2b, 0x1a] => Some(false),
+        _ => None,
     }
 }
 

@@ -1,12 +1,13 @@
 //! Where the octets of a capture come from: a file or standard input, compressed or not.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::ahead::Ahead;
+use crate::ahead::{Ahead, Stopper};
 use crate::zstd::Frames;
 
 /// Octets that a compressed stream may make us keep to look back at.
@@ -137,6 +138,11 @@ impl Source {
         self.compression
     }
 
+    /// Ends the reading from elsewhere.
+    pub fn stopper(&self) -> Stopper {
+        self.octets.stopper()
+    }
+
     /// A view of what has been read.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
@@ -162,10 +168,31 @@ impl Read for Source {
 impl Source {
     fn fail(&self, error: &io::Error) {
         let cause = match self.compression {
+            _ if error.kind() == io::ErrorKind::Interrupted => "its reading was ended".to_owned(),
             Compression::None => error.to_string(),
-            compression => format!("the {} data cannot be decompressed: {error}", compression.name()),
+            compression => {
+                format!("the {} data cannot be decompressed: {}", compression.name(), root_cause(error))
+            }
         };
         let _ = self.progress.fault.set(cause);
+    }
+}
+
+/// What is at the bottom of a decompressor's error: errors above it show those below as programmers see them.
+fn root_cause(error: &io::Error) -> String {
+    let mut cause: &(dyn Error + 'static) = error;
+    loop {
+        let below = match cause.downcast_ref::<io::Error>() {
+            Some(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return "the file ends early".to_owned();
+            }
+            Some(error) => error.get_ref().map(|error| error as &(dyn Error + 'static)),
+            None => cause.source(),
+        };
+        match below {
+            Some(below) => cause = below,
+            None => return cause.to_string().lines().next().unwrap_or_default().trim_end().to_owned(),
+        }
     }
 }
 

@@ -20,6 +20,11 @@ fn read(octets: Vec<u8>) -> Option<Outcome> {
     Some((times, end.err()))
 }
 
+/// What programmers see of an error is not what people are told.
+fn is_plain(fault: &Fault) -> bool {
+    !["broken down", "Error", "whole buffer", "{", "\n"].iter().any(|part| fault.cause.contains(part))
+}
+
 /// Packets of 164 octets with their records: several blocks of any compression.
 const PACKETS: u64 = 1000;
 
@@ -54,7 +59,7 @@ fn cut_off_at_many_places() {
             let Some((seen, fault)) = read(whole[..length].to_vec()) else { continue };
             let fault = fault.unwrap_or_else(|| panic!("{name}, {length}: no fault"));
             assert!(fault.cause.contains(&format!("the {name} data cannot be decompressed")), "{fault}");
-            assert!(!fault.cause.contains("broken down"), "{name}, {length}: {fault}");
+            assert!(is_plain(&fault), "{name}, {length}: {fault}");
             assert_eq!((fault.frames, &seen[..]), (seen.len() as u64, &times[..seen.len()]), "{name}");
             // Where the next header is cut off, the 4 KiB before it are lost, of 164 octets a record.
             assert!(seen.len() + 25 >= most, "{name}, {length}: {} < {most}", seen.len());
@@ -82,7 +87,7 @@ fn bits_flipped_at_many_places() {
             opened += 1;
             match fault {
                 Some(fault) => {
-                    assert!(!fault.cause.contains("broken down"), "{name}, bit {bit}: {fault}");
+                    assert!(is_plain(&fault), "{name}, bit {bit}: {fault}");
                     assert_eq!(fault.frames, seen.len() as u64, "{name}, bit {bit}");
                 }
                 None => {
@@ -107,7 +112,7 @@ fn every_octet_changed() {
             damaged[at] ^= 1 << (at % 8);
             let Some((seen, fault)) = read(damaged) else { continue };
             match fault {
-                Some(fault) => assert!(!fault.cause.contains("broken down"), "{name}, octet {at}: {fault}"),
+                Some(fault) => assert!(is_plain(&fault), "{name}, octet {at}: {fault}"),
                 None => assert_eq!(seen, expected, "{name}, octet {at}"),
             }
         }

@@ -4,6 +4,7 @@ mod captures;
 mod compress;
 
 use std::io::{Cursor, Read};
+use std::sync::mpsc::{Sender, channel};
 
 use captures::*;
 use throughline_capture::{Capture, Fault, Flow, Fragments, Payload, Seen, Source, Tuple, look, payload};
@@ -114,6 +115,60 @@ fn sections_follow_one_another() {
         file.extend(enhanced(Order::Little, 1, *time, frame));
     }
     expect_conversation(&contents(file));
+}
+
+#[test]
+fn clocks() {
+    let times = |order, resolution, second, ticks| {
+        let interface = interface_since(order, 1, resolution, second);
+        let file = [section(order), interface, enhanced(order, 0, ticks, &conversation(1)[0].1)].concat();
+        let contents = contents(file);
+        contents.fault.map_or(Ok(contents.times), |fault| Err(fault.cause))
+    };
+    for order in [Order::Big, Order::Little] {
+        assert_eq!(times(order, 0x8a, 0, 1024 * 5 + 256), Ok(vec![5_250_000_000]));
+        assert_eq!(times(order, 0x80, 0, 7), Ok(vec![7_000_000_000]));
+        assert_eq!(times(order, 0xbf, 0, 3 << 62), Ok(vec![1_500_000_000]));
+        assert_eq!(times(order, 19, 0, 10_u64.pow(19)), Ok(vec![1_000_000_000]));
+        assert_eq!(times(order, 6, 1_700_000_000, 7), Ok(vec![1_700_000_000_000_007_000]));
+        assert_eq!(times(order, 0x81, -2, 5), Ok(vec![500_000_000]));
+        for impossible in [20, 0x7f, 0xc0, 0xff] {
+            assert!(times(order, impossible, 0, 1).unwrap_err().contains("impossible clock"));
+        }
+    }
+}
+
+#[test]
+fn files_follow_one_another() {
+    let frames = conversation(1);
+    let (first, other) = frames.split_at(4);
+    let raw: Vec<Timed> = conversation(101)[4..].to_vec();
+    let begin = [pcap(Order::Big, false, 1, first), pcapng(Order::Little, true, 1, first)];
+    for begin in begin {
+        for end in [
+            pcap(Order::Little, true, 101, &raw),
+            pcap(Order::Big, true, 1, other),
+            pcapng(Order::Big, false, 101, &raw),
+            pcapng(Order::Little, false, 1, other),
+        ] {
+            expect_conversation(&contents([begin.clone(), end].concat()));
+        }
+        let empty = pcap(Order::Little, true, 101, &[]);
+        expect_conversation(&contents([begin, empty, pcap(Order::Big, false, 1, other)].concat()));
+    }
+}
+
+/// A packet whose time looks like what a file begins with is a packet.
+#[test]
+fn what_is_no_header_is_a_record() {
+    let frame = conversation(1)[0].1.clone();
+    for second in [0xa1b2_c3d4_u64, 0xd4c3_b2a1, 0xa1b2_3c4d, 0x0a0d_0d0a] {
+        for order in [Order::Big, Order::Little] {
+            let file = pcap(order, false, 1, &[(second * 1_000_000_000, frame.clone())]);
+            let contents = contents(file);
+            assert_eq!((contents.times, contents.fault), (vec![second * 1_000_000_000], None));
+        }
+    }
 }
 
 #[test]
@@ -231,7 +286,19 @@ fn damage_is_told() {
     let cause = |file: Vec<u8>| contents(file).fault.unwrap().to_string();
     let mut huge = pcap(Order::Little, false, 1, &frames);
     huge[24 + 8..24 + 12].fill(0xff);
-    assert!(cause(huge).contains("at octet 24 of the capture, after 0 frames: a record claims"));
+    assert!(
+        cause(huge).contains(
+            "at octet 24 of the capture, after 0 frames: a record claims to have 4294967295 octets"
+        )
+    );
+    let cut = pcap(Order::Little, false, 1, &frames[..2]);
+    let end = 24 + 16 + frames[0].1.len();
+    for (length, text) in [(4, "at least 16"), (20, "70")] {
+        let told = format!(
+            "after 1 frame: it is truncated: the last record should have {text} octets with its header, and has {length}"
+        );
+        assert!(cause(cut[..end + length].to_vec()).contains(&told));
+    }
     let good = pcapng(Order::Little, false, 1, &frames);
     let first = section(Order::Little).len() + interface(Order::Little, 1, 6).len();
     let changed = |at: usize, to: u8| {
@@ -265,4 +332,37 @@ fn a_source_that_fails() {
     let found = read(Failing(Cursor::new(file))).unwrap();
     assert_eq!(found.times.len(), 9);
     assert!(found.fault.unwrap().cause.contains("on fire"));
+}
+
+/// Has some octets, and then says that it waits for more.
+struct Waiting(Cursor<Vec<u8>>, Sender<()>);
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => loop {
+                let _ = self.1.send(());
+                std::thread::park();
+            },
+            count => Ok(count),
+        }
+    }
+}
+
+/// What came before is there, whatever the source has already begun to wait for.
+#[test]
+fn a_reading_that_is_ended() {
+    let file = pcap(Order::Little, false, 1, &conversation(1));
+    let length = file.len() as u64;
+    let (waits, waiting) = channel();
+    let source = Source::new(Waiting(Cursor::new(file), waits)).unwrap();
+    let stopper = source.stopper();
+    waiting.recv().unwrap();
+    stopper.stop();
+    let mut frames = 0;
+    let fault = Capture::open(source).unwrap().read(|_| frames += 1).unwrap_err();
+    assert_eq!(
+        (frames, fault.frames, fault.offset, &fault.cause[..]),
+        (9, 9, length, "its reading was ended")
+    );
 }

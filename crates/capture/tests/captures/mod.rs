@@ -122,11 +122,22 @@ pub fn section(order: Order) -> Vec<u8> {
     block(order, 0x0a0d_0d0a, &body)
 }
 
-/// An interface, with the exponent of its clock's resolution.
-pub fn interface(order: Order, link: u32, exponent: u8) -> Vec<u8> {
+/// An interface, with its clock's resolution as the option tells it.
+pub fn interface(order: Order, link: u32, resolution: u8) -> Vec<u8> {
+    interface_since(order, link, resolution, 0)
+}
+
+/// The same, whose clock counts from this second on.
+pub fn interface_since(order: Order, link: u32, resolution: u8, second: i64) -> Vec<u8> {
     let mut body = [order.u16(link as u16), [0; 2]].concat();
     body.extend(order.u32(0));
-    body.extend([order.u16(9), order.u16(1), [exponent, 0], [0; 2], [0; 2], [0; 2]].concat());
+    body.extend([order.u16(9), order.u16(1), [resolution, 0], [0; 2]].concat());
+    if second != 0 {
+        body.extend([order.u16(14), order.u16(8)].concat());
+        let (high, low) = (order.u32((second >> 32) as u32), order.u32(second as u32));
+        body.extend(if matches!(order, Order::Big) { [high, low] } else { [low, high] }.concat());
+    }
+    body.extend([0; 4]);
     block(order, 1, &body)
 }
 
