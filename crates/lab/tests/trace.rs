@@ -69,8 +69,62 @@ fn what_is_not_looked_up_is_counted() {
     assert_eq!((counts.not_ip, counts.other_protocol, counts.broken, counts.packets), (2, 1, 1, 0));
     assert!(report.recommendation().is_none());
     assert!(report.tables().iter().all(|table| !table.to_string().contains("NaN")));
-    let report = analysed(pcap(Order::Little, false, 147, &frames)).unwrap();
-    assert_eq!((report.counts.unknown_link, report.counts.last_unknown_link), (4, 147));
+    let report = analysed(pcap(Order::Little, false, 105, &frames)).unwrap();
+    assert_eq!((report.counts.unknown_link, report.counts.last_unknown_link), (4, 105));
+}
+
+/// Where nothing can be looked up, tables, rows and page say why, and have no empty figures.
+#[test]
+fn nothing_to_look_up() {
+    let conversation = |link| pcap(Order::Little, false, link, &conversation(1));
+    let elsewhere = Options { to: Some("192.0.2.0/24".parse().unwrap()), ..Options::default() };
+    let cases = [
+        (conversation(105), Options::default(), "link type 105 (IEEE 802.11), which is not understood"),
+        (conversation(1), elsewhere, "None of the packets of TCP or UDP in it (9) is to 192.0.2.0/24"),
+        (pcap(Order::Big, true, 1, &[]), Options::default(), "There are no frames in it"),
+        (conversation(101), Options::default(), "There are no packets of TCP or UDP in it"),
+        (
+            [pcap(Order::Big, true, 1, &[(0, vec![2; 60])]), conversation(9)].concat(),
+            Options::default(),
+            "those of link type 9 (PPP) are not understood",
+        ),
+    ];
+    for (octets, options, why) in cases {
+        let report = with(octets, &options).unwrap();
+        let sentence = report.nothing().unwrap();
+        assert!(sentence.contains(why), "{sentence}");
+        assert!(report.tables().iter().all(|table| !table.is_empty()) && report.recommendation().is_none());
+        let rows = report.rows("some.pcap");
+        assert!(rows.iter().any(|row| row.text("sentence") == sentence));
+        assert!(rows.iter().all(|row| row.get("locator").is_none()));
+        let page = report.html("some.pcap").unwrap();
+        assert!(page.contains(&sentence) && !page.contains("<svg"), "{page}");
+    }
+}
+
+/// Clocks that are set, short captures, and what little of an interval there is at the end.
+#[test]
+fn times_that_mean_little() {
+    let packet = |time: u64| (time, frame(101, &v4([9; 4], [8; 4], 17, (0, 0), &udp(1, 7))));
+    let tables = |times: &[u64]| {
+        let frames: Vec<Timed> = times.iter().map(|time| packet(*time)).collect();
+        let report = analysed(pcap(Order::Little, true, 101, &frames)).unwrap();
+        (report.tables().iter().map(ToString::to_string).collect::<String>(), report)
+    };
+    const SECOND: u64 = 1_000_000_000;
+    let (text, report) = tables(&[100 * SECOND, 90 * SECOND, 95 * SECOND, 101 * SECOND]);
+    assert!(text.contains("earlier than one before, by up to 10 s: 2;"), "{text}");
+    assert_eq!((report.counts.set_back, report.duration), (2, SECOND));
+    let (text, _) = tables(&[0, 20_000 * 86_400 * SECOND]);
+    assert!(text.contains("20,000 days: duration and rates mean little"), "{text}");
+    // Packets of one time have no rate; nor has the moment after the last whole interval.
+    let (text, _) = tables(&[SECOND; 5]);
+    assert!(text.contains("  0                 -       -            1      1"), "{text}");
+    let (text, _) = tables(&[0, 1_000_000, 2_000_000, 2_300_000]);
+    assert!(text.contains("duration, ms") && text.contains("from, ms"), "{text}");
+    let (text, report) = tables(&[SECOND, SECOND + 1_000, SECOND + 8_000]);
+    assert!(text.contains("from, µs") && !text.contains("days") && !text.contains("earlier"), "{text}");
+    assert!(report.over_time.bins().len() <= 12);
 }
 
 #[test]
@@ -107,7 +161,7 @@ fn few_flows_are_kept() {
 #[test]
 fn rows_are_flat_and_complete() {
     let report = analysed(pcap(Order::Little, false, 1, &conversation(1))).unwrap();
-    let rows = report.rows();
+    let rows = report.rows("some.pcap");
     for row in &rows {
         let parsed: serde_json::Map<_, _> = serde_json::from_str(&row.to_string()).unwrap();
         assert!(parsed.values().all(|v| !v.is_object() && !v.is_array()), "{row}");
@@ -115,6 +169,14 @@ fn rows_are_flat_and_complete() {
             assert!(parsed.contains_key(key), "{row}");
         }
     }
+    let capture = rows.iter().find(|row| row.text("metric") == "capture").unwrap();
+    assert_eq!((capture.text("file"), capture.text("format"), capture.value()), ("some.pcap", "pcap", 9.0));
+    let link = rows.iter().find(|row| row.text("metric") == "link_type").unwrap();
+    assert_eq!((link.text("name"), link.value()), ("Ethernet", 1.0));
+    for metric in ["flows_kept", "train_length_median", "train_length_p90"] {
+        assert!(rows.iter().any(|row| row.text("metric") == metric), "{metric}");
+    }
+    assert!(rows.len() < 250, "{} rows of 9 packets", rows.len());
     for lookup in &report.lookups {
         let has = |metric| {
             rows.iter().any(|r| r.text("metric") == metric && r.text("locator") == lookup.strategy.name())

@@ -1,5 +1,6 @@
 //! One pass over a capture.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use throughline_capture::{
@@ -20,6 +21,9 @@ use super::working_set::WorkingSet;
 
 /// Packets looked up together: few enough for their keys to stay in a cache near the processor.
 pub(super) const BATCH: usize = 4096;
+
+/// Intervals of time that the shortest capture has.
+const FEWEST_INTERVALS: usize = 12;
 
 /// Analyses a capture. `progress` is told how many octets of the file have been taken.
 ///
@@ -86,6 +90,8 @@ struct Analysis<'o> {
     ride: Ride,
     working_set: WorkingSet,
     over_time: Binned<Moment>,
+    /// The link types of the frames.
+    links: BTreeSet<u32>,
     first_time: u64,
     now: u64,
     /// Frames since the last batch, and when that was.
@@ -105,6 +111,7 @@ impl<'o> Analysis<'o> {
             ride: Ride::default(),
             working_set: WorkingSet::new(),
             over_time: Binned::new(1000),
+            links: BTreeSet::new(),
             first_time: 0,
             now: 0,
             batch_frames: 0,
@@ -114,12 +121,12 @@ impl<'o> Analysis<'o> {
 
     fn frame(&mut self, frame: &Frame<'_>) {
         if self.counts.frames == 0 {
-            (self.first_time, self.batch_time) = (frame.time, frame.time);
+            (self.first_time, self.batch_time, self.now) = (frame.time, frame.time, frame.time);
         }
         self.counts.frames += 1;
         self.counts.bytes += u64::from(frame.length);
-        // Clocks are set back now and then.
-        self.now = self.now.max(frame.time);
+        self.go_on(frame.time);
+        self.links.insert(frame.link);
         self.batch_frames += 1;
         let moment = self.over_time.at(self.now - self.first_time);
         moment.packets += 1;
@@ -136,6 +143,18 @@ impl<'o> Analysis<'o> {
                 self.counts.unknown_link += 1;
                 self.counts.last_unknown_link = frame.link;
             }
+        }
+    }
+
+    /// Clocks are set back now and then; ours waits until they have caught up.
+    fn go_on(&mut self, time: u64) {
+        let counts = &mut self.counts;
+        if time < self.now {
+            counts.set_back += 1;
+            counts.most_set_back = counts.most_set_back.max(self.now - time);
+        } else {
+            counts.longest_gap = counts.longest_gap.max(time - self.now);
+            self.now = time;
         }
     }
 
@@ -215,9 +234,10 @@ impl<'o> Analysis<'o> {
             duration: self.now.saturating_sub(self.first_time),
             first_time: self.first_time,
             counts: self.counts,
-            working_set: self.working_set.curve(self.counts.packets),
+            working_set: self.working_set.curve(self.counts.packets, self.counts.flows),
             trains: self.ride.trains(),
-            over_time: filled(self.over_time),
+            over_time: filled(self.over_time, self.counts.frames),
+            links: self.links.into_iter().collect(),
             lookups: merged(self.v4.finish()?, self.v6.finish()?),
             options: self.options.clone(),
             format: read.format,
@@ -227,8 +247,9 @@ impl<'o> Analysis<'o> {
     }
 }
 
-/// While nothing comes that belongs to a flow, flows stay.
-fn filled(mut over_time: Binned<Moment>) -> Binned<Moment> {
+/// While nothing comes that belongs to a flow, flows stay. Few frames have few intervals.
+fn filled(mut over_time: Binned<Moment>, frames: u64) -> Binned<Moment> {
+    over_time.limit(usize::try_from(frames).unwrap_or(usize::MAX).max(FEWEST_INTERVALS));
     let mut live = 0;
     for moment in over_time.bins_mut() {
         if moment.live == 0 {

@@ -35,6 +35,13 @@ impl<B: Bin> Binned<B> {
         &mut self.bins[at]
     }
 
+    /// Has no more than so many intervals.
+    pub fn limit(&mut self, most: usize) {
+        while self.bins.len() > most.max(1) {
+            self.double();
+        }
+    }
+
     /// The length of an interval.
     pub fn width(&self) -> u64 {
         self.width

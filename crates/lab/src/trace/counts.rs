@@ -29,6 +29,12 @@ pub struct Counts {
     pub unknown_link: u64,
     /// The link type of the last of these.
     pub last_unknown_link: u32,
+    /// Frames that are earlier than one before them.
+    pub set_back: u64,
+    /// Nanoseconds by which they are, at most.
+    pub most_set_back: u64,
+    /// The most nanoseconds between two frames.
+    pub longest_gap: u64,
     /// Flows that began.
     pub flows: u64,
     /// The most that were alive at once.

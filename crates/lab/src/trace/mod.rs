@@ -27,6 +27,12 @@
 //! beforehand (so all flows that are alive are given to it now and then, and it looks up the batch that came last), source
 //! hashes and direct indices must come in the packet (so they are put in).
 //!
+//! The working set is that of the windows that end at each packet, in the mean: those at the beginning are not full yet.
+//! It is within 2 %, since long intervals between a flow's packets are told by their ranges.
+//!
+//! Frames are looked at once, in the order of the capture: a fragment that comes before the first of its datagram is one
+//! of an unknown flow, and a frame that is earlier than one before it is taken to be as late as that.
+//!
 //! # How fast
 //!
 //! | packets of | packets a second | a second of processor time |
@@ -61,6 +67,7 @@ mod list;
 mod live;
 mod lookups;
 mod measured;
+mod nothing;
 mod options;
 mod order;
 mod page;

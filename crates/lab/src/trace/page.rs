@@ -5,6 +5,7 @@ use std::io;
 
 use super::by_size::{BySize, Cost};
 use super::report::Report;
+use super::tables::Unit;
 use crate::Table;
 use crate::plot::{Plot, Series};
 
@@ -29,8 +30,9 @@ impl Report {
         let title = format!("Which lookup suits {}?", escaped(name));
         page += "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n";
         page += &format!("<title>{title}</title>\n<style>{STYLE}</style></head>\n<body>\n<h1>{title}</h1>\n");
-        if let Some(recommendation) = self.recommendation() {
-            page += &format!("<p class=\"advice\">{}</p>\n", escaped(&recommendation.sentence));
+        let advice = self.nothing().or_else(|| self.recommendation().map(|advice| advice.sentence));
+        if let Some(advice) = advice {
+            page += &format!("<p class=\"advice\">{}</p>\n", escaped(&advice));
         }
         if let Some(fault) = &self.fault {
             let fault = escaped(&fault.to_string());
@@ -48,6 +50,9 @@ impl Report {
     }
 
     fn plots(&self) -> Vec<Plot> {
+        if self.nothing().is_some() {
+            return Vec::new();
+        }
         let all = [
             self.trains_plot(),
             self.entries_plot(),
@@ -77,14 +82,15 @@ impl Report {
 
     fn window_plot(&self) -> Plot {
         let line = self.working_set.iter().map(|point| (point.window as f64, point.flows)).collect();
-        plot("Working set", "packets in the window", "flows, in the mean", line)
+        plot("Working set, within 2 %", "packets in the window", "flows, in the mean over all windows", line)
     }
 
     fn flows_plot(&self) -> Plot {
-        let width = self.over_time.width() as f64 / 1e9;
+        let (unit, width) = (Unit::of(self.duration), self.over_time.width());
         let bins = self.over_time.bins().iter().enumerate();
-        let line = bins.map(|(at, moment)| (at as f64 * width, moment.live as f64)).collect();
-        Plot { logarithmic: false, ..plot("Flows over time", "seconds", "flows alive", line) }
+        let time = |at: usize| unit.of_nanoseconds(at as u64 * width);
+        let line = bins.map(|(at, moment)| (time(at), moment.live as f64)).collect();
+        Plot { logarithmic: false, ..plot("Flows over time", unit.name, "flows alive", line) }
     }
 
     fn entries_plot(&self) -> Plot {

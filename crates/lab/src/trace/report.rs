@@ -1,6 +1,6 @@
 //! What came out, as rows for programs.
 
-use throughline_capture::{Compression, Fault, Format};
+use throughline_capture::{Compression, Fault, Format, link_name};
 
 use super::binned::Binned;
 use super::counts::{Counts, Moment};
@@ -18,6 +18,8 @@ pub struct Report {
     pub format: Format,
     /// How it was compressed.
     pub compression: Compression,
+    /// The link types of its frames.
+    pub links: Vec<u32>,
     /// What it was analysed with.
     pub options: Options,
     /// Packets and flows.
@@ -51,12 +53,14 @@ impl Report {
             summaries: &self.lookups,
             same_again: self.same_again(),
             most_live: self.counts.most_live,
+            packets: self.counts.packets,
         })
     }
 
-    /// One number a row.
-    pub fn rows(&self) -> Vec<Row> {
-        let mut rows = self.count_rows();
+    /// One number a row, of a capture of this name.
+    pub fn rows(&self, name: &str) -> Vec<Row> {
+        let mut rows = self.origin_rows(name);
+        rows.extend(self.count_rows());
         rows.extend(self.trains.cumulative().map(|(length, below)| {
             share("train_length_cdf", below, self.trains.total()).with("length", length)
         }));
@@ -72,7 +76,10 @@ impl Report {
             rows.push(at_time(row("flows_begun_in_interval", "flows", moment.begun as f64)));
             rows.push(at_time(row("flows_alive", "flows", moment.live as f64)));
         }
-        rows.extend(self.lookups.iter().flat_map(lookup_rows));
+        match self.nothing() {
+            Some(why) => rows.push(row("nothing_to_look_up", "packets", 0.0).with("sentence", why)),
+            None => rows.extend(self.lookups.iter().flat_map(lookup_rows)),
+        }
         if let Some(recommendation) = self.recommendation() {
             let time = self.lookups.iter().find(|l| l.strategy == recommendation.strategy);
             let time = time.and_then(|l| l.nanoseconds_each).unwrap_or(f64::NAN);
@@ -83,6 +90,28 @@ impl Report {
             let row = row("fault_offset", "bytes", fault.offset as f64).with("frames", fault.frames);
             rows.push(row.with("cause", fault.cause.as_str()));
         }
+        rows
+    }
+
+    /// What was analysed, and how.
+    fn origin_rows(&self, name: &str) -> Vec<Row> {
+        let options = &self.options;
+        let to = options.to.map_or_else(|| "anyone".to_owned(), |network| network.to_string());
+        let mut rows = vec![
+            row("capture", "packets", self.counts.frames as f64)
+                .with("file", name)
+                .with("format", self.format.name())
+                .with("compression", self.compression.name()),
+            row("flows_kept", "flows", options.flows as f64)
+                .with("both_directions", options.both_directions)
+                .with("to", to)
+                .with("idle_s", options.idle as f64 / 1e9)
+                .with("chains", options.chains)
+                .with("seed", options.seed),
+        ];
+        rows.extend(self.links.iter().map(|link| {
+            row("link_type", "number", f64::from(*link)).with("name", link_name(*link).unwrap_or(""))
+        }));
         rows
     }
 
@@ -100,6 +129,7 @@ impl Report {
             ("lost_fragments", "packets", c.lost_fragments),
             ("not_asked_for", "packets", c.not_asked_for),
             ("unknown_link", "packets", c.unknown_link),
+            ("frames_set_back", "packets", c.set_back),
             ("flows", "flows", c.flows),
             ("most_flows_alive", "flows", c.most_live),
             ("flows_evicted", "flows", c.evicted),
@@ -107,9 +137,15 @@ impl Report {
         .map(|(metric, unit, value)| row(metric, unit, value as f64))
         .into();
         rows.push(row("duration", "s", self.duration as f64 / 1e9));
+        rows.push(row("set_back_max", "s", c.most_set_back as f64 / 1e9));
+        rows.push(row("gap_max", "s", c.longest_gap as f64 / 1e9));
         rows.push(row("one_entry_cache_hit_rate", "share", self.same_again()));
         rows.push(row("train_length_mean", "packets", self.trains.mean()));
-        rows.push(row("train_length_p99", "packets", self.trains.quantile(0.99) as f64));
+        for (metric, part) in
+            [("train_length_median", 0.5), ("train_length_p90", 0.9), ("train_length_p99", 0.99)]
+        {
+            rows.push(row(metric, "packets", self.trains.quantile(part) as f64));
+        }
         rows.push(row("train_length_max", "packets", self.trains.largest() as f64));
         rows
     }

@@ -4,6 +4,7 @@ use throughline_capture::Compression;
 
 use super::binned::Bin;
 use super::counts::Moment;
+use super::nothing::link_text;
 use super::report::Report;
 use super::summary::Summary;
 use crate::Table;
@@ -12,6 +13,9 @@ use crate::table::{figure, grouped};
 impl Report {
     /// What to print for people, in this order.
     pub fn tables(&self) -> Vec<Table> {
+        if self.nothing().is_some() {
+            return vec![self.traffic_table()];
+        }
         vec![
             self.traffic_table(),
             self.flows_table(),
@@ -28,10 +32,12 @@ impl Report {
             compression => format!(", {}", compression.name()),
         };
         let mut table = Table::new(format!("Traffic ({}{compressed})", self.format.name()), ["", ""]);
+        let unit = Unit::of(self.duration);
         let mut line = |what: &str, value: String| table.line([what.to_owned(), value]);
+        self.links.iter().for_each(|link| line(&link_text(*link), String::new()));
         line("frames", grouped(c.frames));
         line("bytes", grouped(c.bytes));
-        line("duration, s", figure(self.duration as f64 / 1e9));
+        line(&format!("duration, {}", unit.name), figure(unit.of_nanoseconds(self.duration)));
         line("packets of flows", grouped(c.packets));
         line("  of them TCP", grouped(c.tcp));
         line("  of them IPv6", grouped(c.v6));
@@ -44,43 +50,66 @@ impl Report {
             ("link type not understood", c.unknown_link),
         ];
         rare.iter().filter(|(_, count)| *count > 0).for_each(|(what, count)| line(what, grouped(*count)));
-        line("flows", grouped(c.flows));
-        line("most flows at once", grouped(c.most_live));
-        line("train length, mean", figure(self.trains.mean()));
-        for (name, part) in [("median", 0.5), ("p90", 0.9), ("p99", 0.99)] {
-            line(&format!("  {name}"), grouped(self.trains.quantile(part)));
+        if c.packets > 0 {
+            line("flows", grouped(c.flows));
+            line("most flows at once", grouped(c.most_live));
+            line("train length, mean", figure(self.trains.mean()));
+            for (name, part) in [("median", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+                line(&format!("  {name}"), grouped(self.trains.quantile(part)));
+            }
+            line("  longest", grouped(self.trains.largest()));
+            line("one-entry cache hits, %", figure(self.same_again() * 100.0));
         }
-        line("  longest", grouped(self.trains.largest()));
-        line("one-entry cache hits, %", figure(self.same_again() * 100.0));
+        table.remarks = self.traffic_remarks();
+        table
+    }
+
+    fn traffic_remarks(&self) -> Vec<String> {
+        let c = &self.counts;
+        let mut remarks = Vec::new();
         if c.unknown_link > 0 {
-            table = table.remark(format!("link type {} is not understood", c.last_unknown_link));
+            remarks.push(format!("{} is not understood", link_text(c.last_unknown_link)));
         }
         if c.evicted > 0 {
             let kept = grouped(self.options.flows as u64);
             let text = "flows were taken out early: no more than";
-            table = table.remark(format!("{} {text} {kept} are kept (--flows)", grouped(c.evicted)));
+            remarks.push(format!("{} {text} {kept} are kept (--flows)", grouped(c.evicted)));
         }
-        table
+        if c.most_set_back >= SET_BACK {
+            let (frames, most) = (grouped(c.set_back), figure(c.most_set_back as f64 / 1e9));
+            let text = "they are taken to be as late";
+            remarks.push(format!("frames earlier than one before, by up to {most} s: {frames}; {text}"));
+        }
+        if c.longest_gap >= GAP {
+            let gap = figure(c.longest_gap as f64 / GAP as f64);
+            remarks.push(format!("between two frames are {gap} days: duration and rates mean little"));
+        }
+        remarks
     }
 
     fn flows_table(&self) -> Table {
         /// Lines, at most; the file of rows has all intervals.
         const LINES: usize = 12;
+        let unit = Unit::of(self.duration);
+        let from = format!("from, {}", unit.name);
         let mut table =
-            Table::new("Flows over time", ["from, s", "packets/s", "Mbit/s", "flows begun", "alive"]);
-        let bins = self.over_time.bins();
+            Table::new("Flows over time", [from.as_str(), "packets/s", "Mbit/s", "flows begun", "alive"]);
+        let (bins, width) = (self.over_time.bins(), self.over_time.width());
         let each = bins.len().div_ceil(LINES).max(1);
         for (at, some) in bins.chunks(each).enumerate() {
             let mut sum = Moment::default();
             some.iter().for_each(|moment| sum.join(*moment));
-            let width = self.over_time.width() as f64 / 1e9;
-            // The last interval ends with the capture.
-            let from = (at * each) as f64 * width;
-            let seconds = (some.len() as f64 * width).min(self.duration as f64 / 1e9 - from).max(1e-6);
+            let from = (at * each) as u64 * width;
+            // The last interval ends with the capture. What little of one there is says nothing of a rate.
+            let whole = each as u64 * width;
+            let length = whole.min(self.duration - from);
+            let rate = |count: f64| {
+                if length * 2 < whole { "-".to_owned() } else { figure(count * 1e9 / length as f64) }
+            };
             table.line([
-                figure(from),
-                figure((sum.packets as f64 / seconds).round()),
-                figure(sum.bytes as f64 * 8e-6 / seconds),
+                figure(unit.of_nanoseconds(from)),
+                rate(sum.packets as f64),
+                rate(sum.bytes as f64 * 8e-6),
                 grouped(sum.begun),
                 grouped(sum.live),
             ]);
@@ -93,7 +122,7 @@ impl Report {
         for point in self.working_set.iter().step_by(2) {
             table.line([grouped(point.window), figure(point.flows)]);
         }
-        table
+        table.remark(WINDOWS)
     }
 
     /// The lookups that need nothing but the packet.
@@ -131,6 +160,35 @@ impl Report {
             }
         }
         table
+    }
+}
+
+/// What the figures of the working set are.
+const WINDOWS: &str =
+    "within 2 %; in the mean over the windows that end at each packet, of which the first are not full yet";
+/// Nanoseconds: what is earlier by less does not matter for flows.
+const SET_BACK: u64 = 1_000_000_000;
+/// Nanoseconds: captures that wait so long for a frame are of several times, or their clock was set.
+const GAP: u64 = 86_400_000_000_000;
+
+/// A unit of time.
+pub(super) struct Unit {
+    pub(super) name: &'static str,
+    nanoseconds: f64,
+}
+
+impl Unit {
+    /// The one for a capture of this many nanoseconds.
+    pub(super) const fn of(duration: u64) -> Self {
+        match duration {
+            0..1_000_000 => Self { name: "µs", nanoseconds: 1e3 },
+            1_000_000..1_000_000_000 => Self { name: "ms", nanoseconds: 1e6 },
+            _ => Self { name: "s", nanoseconds: 1e9 },
+        }
+    }
+
+    pub(super) fn of_nanoseconds(&self, count: u64) -> f64 {
+        count as f64 / self.nanoseconds
     }
 }
 

@@ -41,11 +41,14 @@ impl WorkingSet {
         *self.last.at(number) += 1;
     }
 
-    /// The curve at windows that double, up to all packets.
-    pub fn curve(&self, packets: u64) -> Vec<Point> {
+    /// The curve at windows that double, up to all packets, of which there are so many, and of so many flows. Windows at
+    /// the beginning are not full yet.
+    pub fn curve(&self, packets: u64, flows: u64) -> Vec<Point> {
         let doubling = std::iter::successors(Some(1_u64), |window| window.checked_mul(2));
         let windows = doubling.take_while(|window| *window < packets).chain((packets > 0).then_some(packets));
-        windows.map(|window| Point { window, flows: self.flows(window, packets) }).collect()
+        // Long intervals are told by the ends of their ranges, so that the mean may come out above what is possible.
+        let most = |window: u64| window.min(flows) as f64;
+        windows.map(|window| Point { window, flows: self.flows(window, packets).min(most(window)) }).collect()
     }
 
     fn flows(&self, window: u64, packets: u64) -> f64 {
@@ -82,13 +85,27 @@ mod tests {
             }
         }
         seen.values().for_each(|number| set.last(*number as u64));
-        for point in set.curve(trace.len() as u64) {
+        for point in set.curve(trace.len() as u64, seen.len() as u64) {
             let count = |end: usize| {
                 let start = (end + 1).saturating_sub(point.window as usize);
                 trace[start..=end].iter().collect::<HashSet<_>>().len()
             };
             let mean = (0..trace.len()).map(count).sum::<usize>() as f64 / trace.len() as f64;
             assert!((mean - point.flows).abs() <= 0.02 * mean, "{point:?}: {mean}");
+        }
+    }
+
+    /// Flows that take turns: each window has as many as it can, and there are no more.
+    #[test]
+    fn no_more_than_there_are() {
+        for flows in [200, 1000, 5000] {
+            let packets = flows * 100;
+            let mut set = WorkingSet::new();
+            (flows..packets).for_each(|_| set.again(flows));
+            (packets - flows..packets).for_each(|number| set.last(number));
+            for point in set.curve(packets, flows) {
+                assert!(point.flows <= point.window.min(flows) as f64, "{flows}: {point:?}");
+            }
         }
     }
 }
