@@ -4,16 +4,24 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
+use crate::failure::Failure;
+
 /// Prints one JSON object in one line.
 pub fn json_line(value: &Value) {
     line(&value.to_string());
 }
 
-/// Prints a line. A reader that has gone away, as `head` does, ends the process quietly.
+/// Prints a line. A reader that has gone away, as `head` does, ends the process quietly; a full disk or the like with
+/// status 1.
 pub fn line(text: &str) {
-    if writeln!(io::stdout(), "{text}").is_err() {
+    let Err(error) = writeln!(io::stdout(), "{text}") else { return };
+    if error.kind() == io::ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
+    let failure = Failure::new("cannot write to standard output").because(error);
+    // Where standard error fails as well, the status is all that can be told.
+    let _ = write!(io::stderr(), "{failure}");
+    std::process::exit(1);
 }
 
 /// Columns whose widths follow their contents.

@@ -1,5 +1,6 @@
-//! The end of a server: ctrl-c, or the system's request to terminate.
+//! Ctrl-C, or the system's request to terminate: the end of a server, or of what is read.
 
+use std::thread;
 use std::time::Duration;
 
 use throughline::Orb;
@@ -9,11 +10,32 @@ use crate::failure::{Failure, Result};
 /// How long requests under way may take to finish.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// What those who write into our pipe, and are told to end by the same ctrl-c, may still have to write.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
+/// The first ctrl-c ends what is under way; another one the process.
+pub fn end_once(end: impl Fn() + Send + 'static) -> Result {
+    /// That of a process ended by ctrl-c.
+    const STATUS: i32 = 130;
+    let mut told = false;
+    let handler = move || {
+        if std::mem::replace(&mut told, true) {
+            std::process::exit(STATUS);
+        }
+        thread::sleep(LAST_WORDS);
+        end();
+    };
+    ctrlc::set_handler(handler).map_err(no_signals)
+}
+
+fn no_signals(error: ctrlc::Error) -> Failure {
+    Failure::new("cannot wait for ctrl-c").because(error)
+}
+
 /// Waits until the process is told to end, then shuts the ORB down in order.
 pub fn serve_until_told(orb: &Orb) -> Result {
     let ending = orb.clone();
-    ctrlc::set_handler(move || ending.shutdown(GRACE))
-        .map_err(|e| Failure::new("cannot wait for ctrl-c").because(e))?;
+    ctrlc::set_handler(move || ending.shutdown(GRACE)).map_err(no_signals)?;
     orb.run();
     Ok(())
 }

@@ -59,7 +59,7 @@ fn faults_have_their_status() {
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8(output.stdout).unwrap().contains("Take "));
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("after 2 frames") && message.contains("it ends within a record"), "{message}");
+    assert!(message.contains("after 2 frames: it is truncated") && message.contains("next:"), "{message}");
 
     std::fs::write(&file, "no capture at all, but long enough").unwrap();
     let (status, message) = failure_of(&["trace", &file]);
@@ -69,6 +69,106 @@ fn faults_have_their_status() {
     for wrong in [["--to", "nowhere"], ["--flows", "0"], ["--chains", "0"], ["--idle", "0"]] {
         assert_eq!(failure_of(&["trace", wrong[0], wrong[1], &file]).0, 2, "{wrong:?}");
     }
+}
+
+#[test]
+fn the_page_has_a_place_of_its_own() {
+    let folder = Folder::new("trace-page");
+    let (file, page) = (folder.file("a.pcap"), folder.file("a.html"));
+    let (linked, hard) = (folder.file("linked"), folder.file("hard"));
+    std::fs::write(&file, capture(&[1, 2])).unwrap();
+    std::os::unix::fs::symlink(&file, &linked).unwrap();
+    std::fs::hard_link(&file, &hard).unwrap();
+    for same in [&file, &linked, &hard] {
+        let (status, message) = failure_of(&["trace", "--html", same, &file]);
+        assert!(status == 2 && message.contains("would overwrite the capture"), "{message}");
+    }
+    let stdin = std::fs::File::open(&file).unwrap();
+    let output = throughline().args(["trace", "--html", &hard, "-"]).stdin(stdin).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read(&file).unwrap(), capture(&[1, 2]));
+    assert_eq!(failure_of(&["trace", "--html", "-", &file]).0, 2);
+    // Neither is anything read for a page that has no place, nor a page lost or left for what is no capture.
+    let (status, message) =
+        failure_of(&["trace", "--html", &folder.file("none/a.html"), &folder.file("none")]);
+    assert!(status == 1 && message.contains("cannot write"), "{message}");
+    let none = folder.file("no.pcap");
+    failure_of(&["trace", "--html", &page, &none]);
+    assert!(!std::path::Path::new(&page).exists());
+    std::fs::write(&page, "x".repeat(1 << 20)).unwrap();
+    failure_of(&["trace", "--html", &page, &none]);
+    assert_eq!(std::fs::read(&page).unwrap().len(), 1 << 20);
+    stdout_of(&["trace", "--html", &page, &file]);
+    let written = std::fs::read_to_string(&page).unwrap();
+    assert!(written.starts_with("<!DOCTYPE") && written.ends_with("</html>\n"));
+}
+
+#[test]
+fn a_full_disk() {
+    let folder = Folder::new("trace-full");
+    let file = folder.file("a.pcap");
+    std::fs::write(&file, capture(&[1, 2])).unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = throughline().args(["trace", &file]).stdout(full).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("cannot write to standard output") && message.contains("No space"), "{message}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = throughline().args(["trace", &file]).stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+#[test]
+fn files_one_after_another() {
+    let folder = Folder::new("trace-files");
+    let file = folder.file("a.pcap.gz");
+    let both = [compress::gzip(&capture(&[1, 2, 3])), compress::gzip(&capture(&[3, 4]))].concat();
+    std::fs::write(&file, both).unwrap();
+    let rows = stdout_of(&["trace", "--json", &file]);
+    assert!(rows.contains(r#""metric":"frames","unit":"packets","value":5"#), "{rows}");
+}
+
+/// Whether a process has a handler for ctrl-c.
+fn listens(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+    u64::from_str_radix(caught, 16).unwrap() & 2 != 0
+}
+
+#[test]
+fn ctrl_c_ends_the_reading() {
+    let mut command = throughline();
+    command
+        .args(["trace", "--json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Held open: it would wait for more.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&capture(&[5, 6, 7])).unwrap();
+    while !listens(child.id()) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (rows, message) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(3), "{message}");
+    assert!(rows.contains(r#""metric":"frames","unit":"packets","value":3"#), "{rows}");
+    assert!(message.contains("after 3 frames: its reading was ended"), "{message}");
+    drop(input);
+}
+
+#[test]
+fn nothing_to_look_up() {
+    let folder = Folder::new("trace-nothing");
+    let file = folder.file("a.pcap");
+    std::fs::write(&file, capture(&[1, 2])).unwrap();
+    let text = stdout_of(&["trace", "--to", "192.0.2.1", &file]);
+    assert!(text.contains("(2) is to 192.0.2.1/32") && !text.contains("Lookups"), "{text}");
 }
 
 /// Damaged compressed captures are analysed up to the damage: the report is there, and where it ends is told.
