@@ -100,7 +100,7 @@ fn again(share: f64) -> String {
 
 fn few(packets: u64) -> String {
     let packets = counted(packets, "packet");
-    format!("With no more than {packets}, the times say little of heavier traffic.")
+    format!("With only {packets}, the times say little of heavier traffic.")
 }
 
 fn counted(count: u64, what: &str) -> String {
@@ -161,9 +161,9 @@ mod tests {
     #[test]
     fn few_packets_and_rare_trains() {
         let one = sentence([5.0, 10.0, 12.0], 0.0, 1);
-        assert!(one.contains("up to 1 flow at once") && one.contains("no more than 1 packet,"), "{one}");
+        assert!(one.contains("up to 1 flow at once") && one.contains("only 1 packet,"), "{one}");
         assert!(one.contains("no packet follows one of the same flow"), "{one}");
         let rare = sentence([5.0, 10.0, 12.0], 1e-6, 1_000_000);
-        assert!(rare.contains("less than 0.01 %") && !rare.contains("no more than"), "{rare}");
+        assert!(rare.contains("less than 0.01 %") && !rare.contains("With only"), "{rare}");
     }
 }
