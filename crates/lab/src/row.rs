@@ -7,7 +7,8 @@ pub use serde_json::Value;
 /// A measured or computed number with what it is of: tidy data, one number per row.
 ///
 /// `experiment`, `metric`, `unit` and `value` are always there; `claim` and `paper` where a paper has a figure to set
-/// beside; `target` and `ok` where the project set itself one. Parameters are further keys.
+/// beside; `target`, `bound` (`at most`, `at least` or `under`) and `ok` where the project set itself one. Parameters are
+/// further keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row(Vec<(&'static str, Value)>);
 
@@ -49,14 +50,25 @@ impl Row {
     #[must_use]
     pub fn at_most(self, target: f64) -> Self {
         let ok = self.value() <= target;
-        self.with("target", number(target)).with("ok", ok)
+        self.judged("at most", target, ok)
+    }
+
+    /// Less than `target` is good.
+    #[must_use]
+    pub fn under(self, target: f64) -> Self {
+        let ok = self.value() < target;
+        self.judged("under", target, ok)
     }
 
     /// At least `target` is good.
     #[must_use]
     pub fn at_least(self, target: f64) -> Self {
         let ok = self.value() >= target;
-        self.with("target", number(target)).with("ok", ok)
+        self.judged("at least", target, ok)
+    }
+
+    fn judged(self, bound: &str, target: f64, ok: bool) -> Self {
+        self.with("bound", bound).with("target", number(target)).with("ok", ok)
     }
 
     /// What a key is set to.
@@ -117,5 +129,16 @@ mod tests {
         assert_eq!(parsed["strategy"], "a \"quoted\" one");
         assert_eq!((&parsed["target"], &parsed["ok"]), (&Value::from(12), &Value::from(false)));
         assert!(parsed.values().all(|v| !v.is_object() && !v.is_array()));
+    }
+
+    #[test]
+    fn targets_say_which_side_is_good() {
+        let of = |judge: fn(Row, f64) -> Row, target: f64| {
+            let row = judge(Row::new("pcb", "examined", "entries", 9.0), target);
+            (row.text("bound").to_owned(), row.get("ok").and_then(Value::as_bool).unwrap())
+        };
+        assert_eq!(of(Row::at_most, 9.0), ("at most".to_owned(), true));
+        assert_eq!(of(Row::under, 9.0), ("under".to_owned(), false));
+        assert_eq!(of(Row::at_least, 9.5), ("at least".to_owned(), false));
     }
 }

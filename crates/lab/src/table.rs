@@ -158,7 +158,7 @@ pub(crate) fn targets(rows: &[Row], describe: impl Fn(&Row) -> String) -> Table 
         table.line([
             describe(row),
             figure(row.value()),
-            figure(target),
+            format!("{} {}", row.text("bound"), figure(target)),
             row.text("unit").to_owned(),
             verdict(row),
         ]);
