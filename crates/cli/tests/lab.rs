@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{failure_of, stdout_of};
+use std::fs::OpenOptions;
+
+use common::{failure_of, stdout_of, throughline};
 
 #[test]
 fn experiments_are_listed() {
@@ -17,4 +19,40 @@ fn unknown_ones_are_refused() {
     let (status, message) = failure_of(&["lab", "run", "nonsense"]);
     assert_eq!(status, 2);
     assert!(message.contains("choose one of: "), "{message}");
+}
+
+#[test]
+fn the_folder_for_figures_is_tried_before_the_run() {
+    for folder in ["/dev/null/x", "/proc/nope"] {
+        let (status, message) = failure_of(&["lab", "run", "pcb", "--plots", folder]);
+        assert_eq!(status, 1);
+        assert!(message.contains(folder) && message.contains("next:  name another folder"), "{message}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_named() {
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = throughline();
+    command.args(["lab", "run", "collisions", "--quick", "--json", "--interop", "nowhere"]).stdout(full);
+    let output = command.output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("standard output cannot be written") && message.contains("next:"), "{message}");
+    assert!(message.contains("--interop changes nothing in the experiment collisions"), "{message}");
+}
+
+#[test]
+fn without_what_it_needs_an_experiment_fails() {
+    let output = throughline().env("PATH", "/nowhere").args(["lab", "run", "hash-cost"]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("nothing was measured") && message.contains("next:"), "{message}");
+}
+
+#[test]
+fn help_has_examples_and_statuses() {
+    let help = stdout_of(&["lab", "run", "--help"]);
+    assert!(help.contains("throughline lab run pcb") && help.contains("Exit status"), "{help}");
 }

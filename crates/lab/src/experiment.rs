@@ -1,5 +1,7 @@
 //! What an experiment is, and the list of all.
 
+use std::path::PathBuf;
+
 use crate::{Options, Row, Sink, Table, experiments};
 
 /// An experiment: it takes its options, runs, and hands over rows as they come.
@@ -16,7 +18,8 @@ pub trait Experiment: Sync {
     /// Runs it.
     ///
     /// # Errors
-    /// What kept it from going on. What the machine lacks for a part of it is a note, not an error.
+    /// What kept it from going on. What the machine lacks for a part of it is a note, not an error. An experiment without
+    /// any rows has failed: [`run`](crate::run) makes an error of its notes.
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError>;
 
     /// Its rows as tables for people.
@@ -41,9 +44,23 @@ pub enum LabError {
     /// A locator did not take a key.
     #[error(transparent)]
     Insert(#[from] throughline_demux::InsertError),
-    /// The system refused something, or the output is closed.
+    /// The system refused something.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// Rows or tables could not be written.
+    #[error("standard output cannot be written: {0}")]
+    Output(#[source] std::io::Error),
+    /// A figure, or its folder, could not be written.
+    #[error("{} cannot be written: {source}", path.display())]
+    Plots {
+        /// The folder or the file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The machine lacks what the whole experiment needs; the text says what.
+    #[error("nothing was measured: {0}")]
+    Nothing(String),
     /// A process that takes part ended early or said something unexpected.
     #[error("{who}: {what}")]
     Child {
@@ -52,6 +69,18 @@ pub enum LabError {
         /// What happened.
         what: String,
     },
+}
+
+impl LabError {
+    /// What whoever started the experiment can do about it, where that is known.
+    pub fn next(&self) -> Option<&'static str> {
+        match self {
+            Self::Output(_) => Some("make room where standard output goes, or send it elsewhere"),
+            Self::Plots { .. } => Some("name another folder by --plots DIR, one that you may write to"),
+            Self::Nothing(_) => Some("install what is missing, or choose another of `throughline lab list`"),
+            _ => None,
+        }
+    }
 }
 
 /// All experiments.

@@ -40,5 +40,5 @@ pub use children::child;
 pub use experiment::{Experiment, LabError, find, registry};
 pub use options::Options;
 pub use row::{Row, Value};
-pub use sink::{Collected, JsonLines, Screen, Sink, run};
+pub use sink::{Collected, Ended, JsonLines, Screen, Sink, run};
 pub use table::Table;

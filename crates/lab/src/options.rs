@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Options that all experiments share; those that do not apply to one are ignored by it.
+/// Options that all experiments share; of those that change nothing in one it is said so.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// Fewer parameters and shorter runs: seconds instead of minutes
@@ -23,7 +23,7 @@ pub struct Options {
     /// The folder `interop` of a source checkout, where the foreign peers are built from
     #[arg(long, value_name = "DIR")]
     pub interop: Option<PathBuf>,
-    /// Draw figures too, as SVG files in this folder
+    /// Draw figures too, as SVG files in this folder, where an experiment has some
     #[arg(long, value_name = "DIR")]
     pub plots: Option<PathBuf>,
     /// Real traffic too, from this file (pcap or pcapng), where an experiment can use it: filter
@@ -42,6 +42,62 @@ impl Default for Options {
             interop: None,
             plots: None,
             capture: None,
+        }
+    }
+}
+
+/// The experiments in which an option changes something; --quick and --json are for all.
+const USED_BY: [(&str, &[&str]); 6] = [
+    ("--instructions", &["dispatch", "filter"]),
+    ("--syscalls", &["iiop"]),
+    ("--seed", &["dispatch", "pcb", "connect", "filter", "collisions", "forwarding", "mixes", "tcp-scale"]),
+    ("--interop", &["iiop"]),
+    (
+        "--plots",
+        &["setup-cost", "move-data", "calls", "paths", "priority", "pcb", "filter", "collisions", "ilp"],
+    ),
+    ("--capture", &["filter"]),
+];
+
+impl Options {
+    /// The options given that change nothing in an experiment.
+    pub(crate) fn idle(&self, experiment: &str) -> Vec<&'static str> {
+        let used =
+            |option: &str| USED_BY.iter().any(|(name, by)| *name == option && by.contains(&experiment));
+        self.given().into_iter().filter(|option| !used(option)).collect()
+    }
+
+    /// Of those that not all experiments use. A seed is given if it is another than without.
+    fn given(&self) -> Vec<&'static str> {
+        let given = [
+            ("--instructions", self.instructions),
+            ("--syscalls", self.syscalls),
+            ("--seed", self.seed != Self::default().seed),
+            ("--interop", self.interop.is_some()),
+            ("--plots", self.plots.is_some()),
+            ("--capture", self.capture.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_change_nothing_are_found() {
+        let folder = Some(PathBuf::from("figures"));
+        let options = Options { plots: folder.clone(), interop: folder, seed: 2, ..Options::default() };
+        assert_eq!(options.idle("pcb"), ["--interop"]);
+        assert_eq!(options.idle("connect"), ["--interop", "--plots"]);
+        assert!(Options::default().idle("hash-cost").is_empty());
+    }
+
+    #[test]
+    fn their_users_are_experiments() {
+        for name in USED_BY.iter().flat_map(|(_, by)| *by) {
+            assert!(crate::find(name).is_some(), "{name}");
         }
     }
 }

@@ -3,21 +3,24 @@
 use std::fs;
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
-use crate::Options;
 use crate::table::figure;
+use crate::{LabError, Options};
+
+/// Points of one kind.
+pub(crate) type Points = Vec<(f64, f64)>;
 
 /// A curve, points, or both, under one name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    pub(crate) line: Vec<(f64, f64)>,
-    pub(crate) points: Vec<(f64, f64)>,
+    pub(crate) line: Points,
+    pub(crate) points: Points,
 }
 
 /// A figure.
@@ -46,28 +49,53 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(140, 140, 140),
 ];
 
+/// Makes the folder for figures, and finds out whether files can be written there: before a run, which may take minutes.
+pub(crate) fn prepare(folder: &Path) -> Result<(), LabError> {
+    let probe = folder.join(format!(".throughline-{}", std::process::id()));
+    let tried = fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&probe, ""))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|source| LabError::Plots { path: folder.to_owned(), source })
+}
+
 impl Plot {
     /// Writes it into the folder that the user named, if one was.
-    pub(crate) fn save(&self, options: &Options, name: &str) -> io::Result<Option<PathBuf>> {
+    pub(crate) fn save(&self, options: &Options, name: &str) -> Result<Option<PathBuf>, LabError> {
+        self.save_with(options, name, &[])
+    }
+
+    /// The same with rings, those of each series in turn: points of another kind.
+    pub(crate) fn save_with(
+        &self,
+        options: &Options,
+        name: &str,
+        rings: &[Points],
+    ) -> Result<Option<PathBuf>, LabError> {
         let Some(folder) = &options.plots else { return Ok(None) };
-        fs::create_dir_all(folder)?;
         let path = folder.join(name);
-        fs::write(&path, self.svg()?)?;
-        Ok(Some(path))
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, self.svg_with(rings)?));
+        match written {
+            Ok(()) => Ok(Some(path)),
+            Err(source) => Err(LabError::Plots { path, source }),
+        }
     }
 
     /// The picture.
     pub(crate) fn svg(&self) -> io::Result<String> {
+        self.svg_with(&[])
+    }
+
+    fn svg_with(&self, rings: &[Points]) -> io::Result<String> {
         let mut text = String::new();
-        let [x, y] = self.extent();
+        let [x, y] = self.extent(rings);
         let (log_x, log_y) = (octaves(x).log_scale(), decades(y).log_scale());
         let (linear_x, linear_y) = (0.0..x.1, 0.0..y.1 * self.headroom());
         let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
         let drawn = match (self.logarithmic, self.logarithmic_y) {
-            (false, false) => self.draw(&area, linear_x, linear_y),
-            (false, true) => self.draw(&area, linear_x, log_y),
-            (true, false) => self.draw(&area, log_x, linear_y),
-            (true, true) => self.draw(&area, log_x, log_y),
+            (false, false) => self.draw(&area, linear_x, linear_y, rings),
+            (false, true) => self.draw(&area, linear_x, log_y, rings),
+            (true, false) => self.draw(&area, log_x, linear_y, rings),
+            (true, true) => self.draw(&area, log_x, log_y, rings),
         };
         drawn.map_err(io::Error::other)?;
         drop(area);
@@ -80,8 +108,9 @@ impl Plot {
     }
 
     /// The least and the largest x and y.
-    fn extent(&self) -> [(f64, f64); 2] {
+    fn extent(&self, rings: &[Points]) -> [(f64, f64); 2] {
         let all = self.series.iter().flat_map(|series| series.line.iter().chain(&series.points));
+        let all = all.chain(rings.iter().flatten());
         let wider = |(least, most): (f64, f64), value: f64| (value.min(least), value.max(most));
         let none = [(f64::MAX, 1.0), (f64::MAX, 0.0)];
         let extent = all.fold(none, |[x, y], point| [wider(x, point.0), wider(y, point.1)]);
@@ -93,6 +122,7 @@ impl Plot {
         area: &DrawingArea<SVGBackend<'_>, Shift>,
         x: impl AsRangedCoord<CoordDescType = X, Value = f64>,
         y: impl AsRangedCoord<CoordDescType = Y, Value = f64>,
+        rings: &[Points],
     ) -> Result<(), String>
     where
         X: Ranged<ValueType = f64> + ValueFormatter<f64>,
@@ -129,6 +159,10 @@ impl Plot {
             });
             let points = series.points.iter().map(|point| Circle::new(*point, 4, colour.filled()));
             chart.draw_series(points).map_err(text)?;
+        }
+        for (rings, colour) in rings.iter().zip(COLOURS.into_iter().cycle()) {
+            let rings = rings.iter().map(|ring| Circle::new(*ring, 7, colour.stroke_width(2)));
+            chart.draw_series(rings).map_err(text)?;
         }
         if self.series.len() < 2 {
             return area.present().map_err(text);
@@ -168,14 +202,14 @@ mod tests {
             let title = "Cost < benefit".to_owned();
             let series = vec![series("a"), series("b")];
             let plot = Plot { title, logarithmic, logarithmic_y, series, ..Plot::default() };
-            let svg = plot.svg().unwrap();
+            let svg = plot.svg_with(&[vec![(20.0, 8.0)]]).unwrap();
             assert!(svg.contains("Cost &lt; benefit") && svg.ends_with("</svg>\n"), "{svg}");
             assert_eq!(
                 svg.matches("stroke-width=\"2\"").count(),
                 4,
                 "two curves, and both in the legend: {svg}"
             );
-            assert_eq!(svg.matches("<circle").count(), 2);
+            assert_eq!(svg.matches("<circle").count(), 3, "two points and a ring");
         }
         for (logarithmic, logarithmic_y) in [(false, false), (true, true)] {
             let empty = Plot { logarithmic, logarithmic_y, ..Plot::default() };

@@ -40,8 +40,19 @@ fn main() {
             exit(2);
         }
     };
-    if let Err(error) = result {
-        eprintln!("{name}: {error}");
-        exit(1);
+    match result {
+        Ok(ended) => {
+            if let Some(verdict) = ended.verdict() {
+                eprintln!(
+                    "{name}: {verdict}{}",
+                    if ended.judged { "" } else { " (quick runs are not judged)" }
+                );
+            }
+            exit(if ended.is_good() { 0 } else { 3 });
+        }
+        Err(error) => {
+            eprintln!("{name}: {error}");
+            exit(1);
+        }
     }
 }

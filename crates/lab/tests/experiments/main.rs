@@ -30,7 +30,8 @@ fn counts() -> bool {
     counts
 }
 
-/// The rows of an experiment with `--quick --json` and more, and what it said besides.
+/// The rows of an experiment with `--quick --json` and more, and what it said besides. There are none, and it fails, where the
+/// machine lacks all that it needs.
 fn run(experiment: &str, more: &[&str]) -> (Vec<Row>, String) {
     let output = Command::new(released().unwrap_or_else(|| env!("CARGO_BIN_EXE_throughline-lab").into()))
         .args([experiment, "--quick", "--json"])
@@ -38,7 +39,8 @@ fn run(experiment: &str, more: &[&str]) -> (Vec<Row>, String) {
         .output()
         .unwrap();
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{notes}");
+    let lacking = output.status.code() == Some(1) && notes.contains("nothing was measured");
+    assert!(output.status.success() || lacking, "{notes}");
     let lines = output.stdout.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     let rows: Vec<Row> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
     for row in &rows {
