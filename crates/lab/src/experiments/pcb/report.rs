@@ -1,12 +1,13 @@
 //! The rows as tables.
 
+use super::apart;
 use crate::table::{figure, targets};
 use crate::{Row, Table, Value};
 
 /// Everything, the paper's figures first.
 pub(crate) fn tables(rows: &[Row]) -> Vec<Table> {
-    let mut tables =
-        vec![means(rows), undisturbed(rows), spread(rows), hits(rows), gains(rows), figure_9(rows)];
+    let mut tables = vec![means(rows), apart::table(rows), undisturbed(rows), spread(rows), hits(rows)];
+    tables.extend([gains(rows), figure_9(rows)]);
     tables.push(targets(rows, |row| {
         let about = ["metric", "locator", "chains", "traffic", "response_s", "packet", "source", "from"];
         let about = about.iter().filter_map(|key| row.get(key)).map(plain);
@@ -16,13 +17,18 @@ pub(crate) fn tables(rows: &[Row]) -> Vec<Table> {
     tables
 }
 
-fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), |text| text.replace('_', " "))
 }
 
 /// What tells one line of a table from another.
-fn about(row: &Row, keys: &[&str]) -> Vec<String> {
+pub(crate) fn about(row: &Row, keys: &[&str]) -> Vec<String> {
     keys.iter().map(|key| row.get(key).map_or_else(|| "-".to_owned(), plain)).collect()
+}
+
+/// The paper's figure, with what it says of it.
+pub(crate) fn paper(row: &Row) -> String {
+    format!("{} {}", row.text("paper_bound"), number(row.number("paper"))).trim_start().to_owned()
 }
 
 fn number(value: Option<f64>) -> String {
@@ -30,7 +36,7 @@ fn number(value: Option<f64>) -> String {
 }
 
 /// As other figures, and very small ones in powers of ten.
-fn small(value: f64) -> String {
+pub(crate) fn small(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.01 { format!("{value:.2e}") } else { figure(value) }
 }
 
@@ -54,6 +60,7 @@ fn means(rows: &[Row]) -> Table {
     )
     .remark("model: the paper's equations; waiting: the same users when they wait for their responses")
     .remark("tpc-a: users wait; independent: they do not, as the paper's equations have it");
+    table.remarks.extend(keys_of_the_hash(rows));
     for row in all(rows, "examined_mean", "simulation") {
         let model = |source: &str, traffic: &str| {
             let found = all(rows, "examined_mean", source).find(|model| {
@@ -64,16 +71,29 @@ fn means(rows: &[Row]) -> Table {
             });
             number(found.map(Row::value))
         };
-        let exponential = ["tpc-a", "independent"].contains(&row.text("traffic"));
-        let paper = if exponential { model("model", "independent") } else { "-".to_owned() };
-        let waiting = model("model of users who wait", row.text("traffic"));
-        let figures = [number(row.number("paper")), paper, waiting, small(row.value())];
+        let users = row.text("traffic");
+        // The paper's equations are for users who do not wait; beside those who do they stand for comparison.
+        let equations = model("model", if users == "tpc-a" { "independent" } else { users });
+        let waiting = model("model of users who wait", users);
+        let figures = [paper(row), equations, waiting, small(row.value())];
         table.line(about(row, &keys).into_iter().chain(figures));
     }
     table
 }
 
-fn all<'r>(rows: &'r [Row], metric: &'r str, source: &'r str) -> impl Iterator<Item = &'r Row> {
+/// What a keyed hash makes of the paper's "under 9".
+fn keys_of_the_hash(rows: &[Row]) -> Option<String> {
+    let of = |metric: &str| rows.iter().find(|row| row.text("metric") == metric);
+    let (least, most) = (of("examined_mean_least")?, of("examined_mean_most")?);
+    let [from, to] = [least, most].map(|row| figure(row.value()));
+    Some(format!(
+        "sequent, 100 chains, keyed: {from} to {to} with {} keys; {} 9 is met by terminals numbered through and xor",
+        least.get("keys").map_or_else(String::new, plain),
+        least.text("paper_bound"),
+    ))
+}
+
+pub(crate) fn all<'r>(rows: &'r [Row], metric: &'r str, source: &'r str) -> impl Iterator<Item = &'r Row> {
     rows.iter().filter(move |row| {
         row.text("metric") == metric && row.text("source") == source && row.get("figure").is_none()
     })
@@ -84,12 +104,16 @@ fn undisturbed(rows: &[Row]) -> Table {
         "Nobody else on the chain sends during a response time of 0.2 s: probability",
         ["locator", "chains", "traffic", "source", "paper", "value"],
     )
-    .remark("others' silence: the part of others who are silent that long, to the power of their number")
-    .remark(
-        "51 chains: equation 9 gives 0.217; the paper's 0.21 leaves out that users do not disturb themselves",
-    );
+    .remark("others' silence: the part of others who are silent that long, to the power of their number");
+    let probability = |p: f64| if p < 1e-3 { format!("{p:.2e}") } else { format!("{p:.4}") };
+    if let Some(row) = all(rows, "undisturbed", "model").find(|row| row.number("chains") == Some(51.0)) {
+        table.remarks.push(format!(
+            "51 chains: equation 9 gives {}; the paper's {} leaves out that users do not disturb themselves",
+            probability(row.value()),
+            row.number("paper").map_or_else(String::new, figure),
+        ));
+    }
     for row in rows.iter().filter(|row| row.text("metric") == "undisturbed") {
-        let probability = |p: f64| if p < 1e-3 { format!("{p:.2e}") } else { format!("{p:.4}") };
         let figures = [row.number("paper").map_or_else(String::new, probability), probability(row.value())];
         table.line(about(row, &["locator", "chains", "traffic", "source"]).into_iter().chain(figures));
     }
@@ -147,9 +171,10 @@ fn figure_9(rows: &[Row]) -> Table {
         .iter()
         .filter(|row| row.get("figure").is_some())
         .map(|row| {
-            let [locator, response, source] =
-                ["locator", "response_s", "source"].map(|key| row.get(key).map_or_else(String::new, plain));
-            row.clone().with("curve", format!("{locator} {response} s, {source}"))
+            let [locator, response, source, traffic] = ["locator", "response_s", "source", "traffic"]
+                .map(|key| row.get(key).map_or_else(String::new, plain));
+            let by = if source == "model" { source } else { format!("{source}, {traffic}") };
+            row.clone().with("curve", format!("{locator} {response} s, {by}"))
         })
         .collect();
     Table::pivot("Figure 9: entries examined per packet, by users", &points, ("curve", "users"))

@@ -33,11 +33,11 @@ impl Choice {
         Self { strategy: Strategy::Sequent, chains, hash: HashKind::XorFold }
     }
 
-    const fn keyed(self) -> Self {
+    pub(crate) const fn keyed(self) -> Self {
         Self { hash: HashKind::Keyed, ..self }
     }
 
-    const fn to_front(self) -> Self {
+    pub(crate) const fn to_front(self) -> Self {
         Self { strategy: Strategy::ChainsMoveToFront, ..self }
     }
 
@@ -68,6 +68,11 @@ impl Traffic {
             Self::Fixed => "fixed-think-time",
             Self::Polled => "polling",
         }
+    }
+
+    /// Whether think times are exponential, as the paper's equations have them.
+    pub(crate) const fn is_exponential(self) -> bool {
+        matches!(self, Self::TpcA | Self::Independent)
     }
 }
 

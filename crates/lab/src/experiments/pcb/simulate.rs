@@ -2,7 +2,7 @@
 
 use throughline_demux::{AnyLocator, Ipv4Connection, LocatorConfig, Strategy};
 
-use super::models::{Packet, claim, describe, paper_model, waiting_model};
+use super::models::{HUNDRED_CHAINS, Packet, claim, describe, mean_row, paper_model, waiting_model};
 use super::row;
 use super::settings::{Choice, Setting, Traffic};
 use crate::traffic::{Subject, Tally, drive, keys};
@@ -16,20 +16,31 @@ type Tried = Subject<AnyLocator<Ipv4Connection>>;
 
 /// Runs a setting; what it cost each of its locators.
 pub(crate) fn simulate(setting: &Setting, seed: u64) -> Result<Vec<Tried>, LabError> {
-    let mut subjects = Vec::new();
-    for choice in &setting.choices {
-        let config = LocatorConfig {
-            limit: setting.users as usize,
-            chains: choice.chains,
-            hash: choice.hash,
-            ..LocatorConfig::seeded(seed)
-        };
-        let mut subject = Subject::new(choice.strategy.locator(config)?);
-        subject.fill(0..setting.users, keys::terminal)?;
-        subjects.push(subject);
-    }
+    let subjects = setting.choices.iter().map(|choice| subject(*choice, setting.users, seed));
+    let mut subjects = subjects.collect::<Result<Vec<_>, _>>()?;
     drive(&mut subjects, setting.events(seed), setting.warm(), keys::terminal)?;
     Ok(subjects)
+}
+
+/// Runs a setting once for tables of one kind whose hash functions have different keys; what it cost each of them.
+pub(crate) fn simulate_keys(setting: &Setting, choice: Choice, keys: &[u64]) -> Result<Vec<Tried>, LabError> {
+    let subjects = keys.iter().map(|key| subject(choice, setting.users, *key));
+    let mut subjects = subjects.collect::<Result<Vec<_>, _>>()?;
+    drive(&mut subjects, setting.events(keys[0]), setting.warm(), keys::terminal)?;
+    Ok(subjects)
+}
+
+/// A table with everybody's connection.
+fn subject(choice: Choice, users: u32, seed: u64) -> Result<Tried, LabError> {
+    let config = LocatorConfig {
+        limit: users as usize,
+        chains: choice.chains,
+        hash: choice.hash,
+        ..LocatorConfig::seeded(seed)
+    };
+    let mut subject = Subject::new(choice.strategy.locator(config)?);
+    subject.fill(0..users, keys::terminal)?;
+    Ok(subject)
 }
 
 /// Entries examined on average; of both kinds together, as much of either as of the other, as the models have it. (Of
@@ -76,13 +87,11 @@ fn costs(setting: &Setting, choice: Choice, packet: Packet, (mean, tally): (f64,
             None => row,
         }
     };
-    let mut mean = of("examined_mean", "entries", mean).with("packets", tally.lookups());
-    if let Some((_, Some(paper))) = claim(choice, setting.traffic, setting.response, packet) {
-        mean = mean.paper(paper);
-    }
+    let mean = mean_row(choice, setting.traffic, setting.response, packet, mean);
+    let mut mean = mean.with("source", "simulation").with("packets", tally.lookups());
     let hundred = choice == Choice::sequent(100) && packet == Packet::Both && setting.response == 0.2;
     if hundred && setting.traffic == Traffic::TpcA {
-        mean = mean.at_most(9.0);
+        mean = mean.under(HUNDRED_CHAINS);
     }
     let mut rows = vec![
         mean,
@@ -92,6 +101,7 @@ fn costs(setting: &Setting, choice: Choice, packet: Packet, (mean, tally): (f64,
     if matches!(choice.strategy, Strategy::Bsd | Strategy::Sequent) {
         let hits = of("cache_hit_rate", "%", 100.0 * tally.hit_rate());
         rows.push(match (choice, packet) {
+            _ if !setting.traffic.is_exponential() => hits,
             (Choice::BSD, Packet::Both) => hits.paper(0.05),
             (choice, Packet::Both) if choice == Choice::sequent(19) => hits.paper(0.95),
             _ => hits,
