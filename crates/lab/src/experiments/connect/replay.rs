@@ -9,15 +9,12 @@ use super::machines::{End, Setup};
 use crate::LabError;
 use crate::traffic::{Event, Kind, keys};
 
-/// The shortest of so many counts.
-const TIMES: usize = 3;
-
-/// The time for all lookups, and the server's insertions, in the order of the packets.
-pub(crate) fn time(setup: Setup, packets: &[(End, Event)]) -> Result<Duration, LabError> {
+/// The time for all lookups, and the server's insertions, in the order of the packets; so many times, one after another.
+pub(crate) fn times(setup: Setup, packets: &[(End, Event)], count: usize) -> Result<Vec<Duration>, LabError> {
     let packets: Vec<_> =
         packets.iter().map(|(end, event)| (*end, *event, keys::one_client(event.flow))).collect();
-    let mut shortest = Duration::MAX;
-    for _ in 0..TIMES {
+    let mut times = Vec::new();
+    for _ in 0..count {
         let (mut server, mut client) = (setup.locator()?, setup.locator()?);
         for connection in 0..setup.connections {
             client.insert_new(keys::one_client(connection), Slot(connection))?;
@@ -32,7 +29,7 @@ pub(crate) fn time(setup: Setup, packets: &[(End, Event)]) -> Result<Duration, L
                 server.insert_new(*key, Slot(event.flow))?;
             }
         }
-        shortest = shortest.min(started.elapsed());
+        times.push(started.elapsed());
     }
-    Ok(shortest)
+    Ok(times)
 }
