@@ -18,7 +18,7 @@ pub(crate) enum Function {
     Xor8,
     /// XOR of all 16-bit words.
     Xor16,
-    /// CRC-8 of either half, as 16 bits; the polynomial is ATM's, x^8 + x^2 + x + 1. The paper doesn't say which.
+    /// CRC-8 of either half, as 16 bits; the polynomial is ATM's, x^8 + x^2 + x + 1. The paper doesn't say which it takes.
     Crc8Atm,
     /// The same with a polynomial of more terms, AUTOSAR's.
     Crc8,
@@ -69,7 +69,7 @@ impl Function {
 
     /// Whether the figure has it: as many as can be told apart.
     pub(crate) const fn is_drawn(self) -> bool {
-        !matches!(self, Self::Crc8Atm | Self::Multiplicative | Self::Fnv | Self::Rustc | Self::Sip)
+        !matches!(self, Self::Multiplicative | Self::Fnv | Self::Rustc | Self::Sip)
     }
 
     /// The function of a flow id and of the label that came with it. Of the seed only the keyed one takes notice.
