@@ -1,5 +1,7 @@
 //! What the experiments on looking connections up must show on any machine: counts, no times.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Row;
@@ -33,6 +35,25 @@ fn pcb() {
     }
     let figure = std::fs::read_to_string(folder.join("pcb-figure-9.svg")).unwrap();
     assert!(figure.starts_with("<svg") && figure.contains("Sequent, 19 chains"));
+    let of_figure = rows.iter().filter(|row| row.contains_key("figure") && row["source"] == "simulation");
+    let traffic: BTreeSet<_> = of_figure.map(|row| row["traffic"].as_str().unwrap()).collect();
+    assert_eq!(Vec::from_iter(traffic), ["independent", "tpc-a"]);
+    // PCB-7 by equation 6 with the users of a chain; PCB-3 by its own.
+    let model = |wanted: &[(&str, Value)]| {
+        let mut models = rows.iter().filter(|row| row.get("source") == Some(&"model".into()));
+        let row = models.find(|row| wanted.iter().all(|(key, value)| row.get(*key) == Some(value)));
+        row.unwrap_or_else(|| panic!("no model {wanted:?}"))["value"].as_f64().unwrap()
+    };
+    for (chains, examined) in [(19, 29.62), (51, 11.49), (100, 6.21)] {
+        let of = [
+            ("locator", "chains-move-to-front".into()),
+            ("chains", chains.into()),
+            ("packet", "both".into()),
+        ];
+        assert!((model(&of) - examined).abs() < 0.01, "{chains}");
+    }
+    assert_eq!(model(&[("traffic", "fixed-think-time".into()), ("packet", "entry".into())]), 2000.0);
+    assert_eq!(model(&[("traffic", "polling".into())]), 2000.0);
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -40,6 +61,11 @@ fn pcb() {
 fn connect() {
     let rows = run("connect", &[]);
     claims(&rows, &["PCB-6"]);
+    let ratio = rows.iter().find(|row| row["metric"] == "lookup_time_over_sequent").unwrap();
+    assert!(!ratio.contains_key("paper"), "the paper has no such time: {ratio:?}");
+    let [least, value, most] = ["least", "value", "most"].map(|key| ratio[key].as_f64().unwrap());
+    assert!(least <= value && value <= most, "{ratio:?}");
+    assert!(rows.iter().filter(|row| row["unit"] == "entries").all(|row| row["order"] == "stop and wait"));
     assert_eq!(rows.iter().filter(|row| row.contains_key("ok")).count(), 4);
 }
 
@@ -47,6 +73,13 @@ fn connect() {
 fn collisions() {
     let rows = run("collisions", &[]);
     claims(&rows, &["HDR-4"]);
+    let xor = |addresses: &str| {
+        let wanted = [("hash", "xor, words"), ("addresses", addresses), ("metric", "collisions_over_random")];
+        let mut rows = rows.iter().filter(|row| row["bins"] == 65_536);
+        let row = rows.find(|row| wanted.iter().all(|(key, value)| row.get(*key) == Some(&(*value).into())));
+        row.unwrap()["value"].as_f64().unwrap()
+    };
+    assert!(xor("site") > 10.0 && xor("outbound") < 1.1, "it is worse with both addresses of a site only");
     assert_eq!(rows.iter().filter(|row| row.contains_key("ok")).count(), 10);
 }
 
