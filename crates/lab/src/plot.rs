@@ -206,8 +206,8 @@ mod tests {
             assert!(svg.contains("Cost &lt; benefit") && svg.ends_with("</svg>\n"), "{svg}");
             assert_eq!(
                 svg.matches("stroke-width=\"2\"").count(),
-                4,
-                "two curves, and both in the legend: {svg}"
+                5,
+                "two curves, both in the legend, and the ring: {svg}"
             );
             assert_eq!(svg.matches("<circle").count(), 3, "two points and a ring");
         }

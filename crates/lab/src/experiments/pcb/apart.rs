@@ -1,6 +1,6 @@
 //! Simulated figures that are not the paper's: which ones, how far off they are, and why.
 
-use super::report::{about, all, paper, plain, small};
+use super::report::{about, all, plain, small};
 use super::settings::RATE;
 use crate::{Row, Table};
 
@@ -9,7 +9,7 @@ const FAR: f64 = 2.0;
 
 /// All that the simulation says otherwise than the paper.
 pub(crate) fn table(rows: &[Row]) -> Table {
-    let keys = ["metric", "locator", "chains", "hash", "traffic", "response_s", "packet"];
+    let keys = ["metric", "locator", "chains", "hash", "traffic", "response_s", "packet", "source"];
     let head = [
         "",
         "locator",
@@ -18,20 +18,28 @@ pub(crate) fn table(rows: &[Row]) -> Table {
         "traffic",
         "response s",
         "packet",
+        "source",
         "paper",
-        "simulated",
+        "value",
         "off by %",
     ];
     let mut table =
         Table::new("Simulated figures more than 2 % from the paper's, or not under its bound", head);
     for row in rows.iter().filter(|row| row.text("source").starts_with("simulation")) {
         if let Some(off) = off(row) {
-            let figures = [paper(row), small(row.value()), format!("{off:+.1}")];
+            let paper = row.number("paper").map_or_else(String::new, fine);
+            let paper = format!("{} {paper}", row.text("paper_bound")).trim_start().to_owned();
+            let figures = [paper, fine(row.value()), format!("{off:+.1}")];
             table.line(about(row, &keys).into_iter().chain(figures));
         }
     }
     table.remarks.extend(remarks(rows));
     table
+}
+
+/// So that figures which are a few per cent apart differ.
+fn fine(value: f64) -> String {
+    if (0.001..1.0).contains(&value) { format!("{value:.4}") } else { small(value) }
 }
 
 /// By how many per cent a figure is off, if that is far. The gains have no figures of the paper's, only rough bounds.

@@ -27,7 +27,7 @@ pub(crate) fn about(row: &Row, keys: &[&str]) -> Vec<String> {
 }
 
 /// The paper's figure, with what it says of it.
-pub(crate) fn paper(row: &Row) -> String {
+fn paper(row: &Row) -> String {
     format!("{} {}", row.text("paper_bound"), number(row.number("paper"))).trim_start().to_owned()
 }
 
