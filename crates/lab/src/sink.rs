@@ -153,7 +153,8 @@ impl Screen {
     /// What came, for people.
     fn print(&self, experiment: &dyn Experiment) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        for table in experiment.tables(&self.rows) {
+        let tables = if self.rows.is_empty() { Vec::new() } else { experiment.tables(&self.rows) };
+        for table in tables {
             writeln!(out, "{table}")?;
         }
         for note in &self.notes {
