@@ -101,7 +101,8 @@
 //! - `getrandom`: [`OsNonces`], unguessable nonces from the operating system. Without it bring a [`NonceSource`].
 //!
 //! Without features everything but the shared locators remains, on `core` and `alloc`; [`FlowTable`] only where there are atomic
-//! integers of 64 bits.
+//! integers of 64 bits. The lock of those who insert into an [`Arena`] spins then: whoever may interrupt one of them, on the same
+//! core, must not insert.
 #![no_std]
 
 extern crate alloc;

@@ -17,7 +17,8 @@ impl<F: FnMut() -> u64 + Send> NonceSource for F {
 #[cfg(feature = "getrandom")]
 const BATCH: usize = 32;
 
-/// Nonces from the operating system's random source, fetched 32 at a time.
+/// Nonces from the operating system's random source, fetched 32 at a time. A process that is forked from this one hands out those
+/// that are left once more.
 #[cfg(feature = "getrandom")]
 #[derive(Default)]
 pub struct OsNonces {
