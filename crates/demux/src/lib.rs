@@ -96,7 +96,7 @@
 //!
 //! - `std` (default): the [`shared`] locators, whose readers pin an epoch per thread, and `getrandom`.
 //! - `huge-pages`: arenas and [`FlowTable`]s of more than 2 and 4 MiB ask Linux for huge pages. Those of a table that may come to
-//!   have so many are made ready ahead of their use, up to 32 MiB, by a thread for the records and, of the largest, for tags.
+//!   have so many are made ready ahead of their use, up to 32 MiB, by a thread for the records and, of the largest, others for tags and counts.
 //! - `swiss`: `Swiss`, hashbrown's table as a locator.
 //! - `getrandom`: [`OsNonces`], unguessable nonces from the operating system. Without it bring a [`NonceSource`].
 //!

@@ -15,6 +15,11 @@ pub trait Experiment: Sync {
     /// The papers' claims that it covers.
     fn claims(&self) -> &'static [&'static str];
 
+    /// The options that change something in it, as they are written; `--quick` and `--json` do in all.
+    fn uses(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Runs it.
     ///
     /// # Errors

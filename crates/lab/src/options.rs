@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::Experiment;
+
 /// Options that all experiments share; of those that change nothing in one it is said so.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
@@ -46,25 +48,10 @@ impl Default for Options {
     }
 }
 
-/// The experiments in which an option changes something; --quick and --json are for all.
-const USED_BY: [(&str, &[&str]); 6] = [
-    ("--instructions", &["dispatch", "filter"]),
-    ("--syscalls", &["iiop"]),
-    ("--seed", &["dispatch", "pcb", "connect", "filter", "collisions", "forwarding", "mixes", "tcp-scale"]),
-    ("--interop", &["iiop"]),
-    (
-        "--plots",
-        &["setup-cost", "move-data", "calls", "paths", "priority", "pcb", "filter", "collisions", "ilp"],
-    ),
-    ("--capture", &["filter"]),
-];
-
 impl Options {
     /// The options given that change nothing in an experiment.
-    pub(crate) fn idle(&self, experiment: &str) -> Vec<&'static str> {
-        let used =
-            |option: &str| USED_BY.iter().any(|(name, by)| *name == option && by.contains(&experiment));
-        self.given().into_iter().filter(|option| !used(option)).collect()
+    pub(crate) fn idle(&self, experiment: &dyn Experiment) -> Vec<&'static str> {
+        self.given().into_iter().filter(|option| !experiment.uses().contains(option)).collect()
     }
 
     /// Of those that not all experiments use. A seed is given if it is another than without.
@@ -89,15 +76,30 @@ mod tests {
     fn options_that_change_nothing_are_found() {
         let folder = Some(PathBuf::from("figures"));
         let options = Options { plots: folder.clone(), interop: folder, seed: 2, ..Options::default() };
-        assert_eq!(options.idle("pcb"), ["--interop"]);
-        assert_eq!(options.idle("connect"), ["--interop", "--plots"]);
-        assert!(Options::default().idle("hash-cost").is_empty());
+        let idle = |options: &Options, name| options.idle(crate::find(name).expect("an experiment"));
+        assert_eq!(idle(&options, "pcb"), ["--interop"]);
+        assert_eq!(idle(&options, "connect"), ["--interop", "--plots"]);
+        assert!(idle(&Options::default(), "hash-cost").is_empty());
     }
 
     #[test]
-    fn their_users_are_experiments() {
-        for name in USED_BY.iter().flat_map(|(_, by)| *by) {
-            assert!(crate::find(name).is_some(), "{name}");
+    fn what_experiments_use_are_options() {
+        let file = PathBuf::from("file");
+        let all = Options {
+            instructions: true,
+            syscalls: true,
+            seed: 2,
+            interop: Some(file.clone()),
+            plots: Some(file.clone()),
+            capture: Some(file),
+            ..Options::default()
+        };
+        for experiment in crate::registry() {
+            assert!(
+                experiment.uses().iter().all(|option| all.given().contains(option)),
+                "{}",
+                experiment.name()
+            );
         }
     }
 }

@@ -34,7 +34,7 @@ pub trait Sink {
 /// # Errors
 /// As [`Experiment::run`]; and if there was nothing that could be measured.
 pub fn run(experiment: &dyn Experiment, options: &Options) -> Result<Ended, LabError> {
-    let idle = options.idle(experiment.name());
+    let idle = options.idle(experiment);
     for option in &idle {
         eprintln!("Note: {option} changes nothing in the experiment {}", experiment.name());
     }

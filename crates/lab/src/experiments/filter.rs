@@ -104,6 +104,10 @@ impl Experiment for Filter {
         &["HDR-1"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--instructions", "--seed", "--plots", "--capture"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let libpcap = match Libpcap::open() {
             Ok(libpcap) => libpcap,

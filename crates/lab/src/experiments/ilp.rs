@@ -63,6 +63,10 @@ impl Experiment for Ilp {
         &[]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let sizes: &[usize] = if options.quick { &FEW_SIZES } else { &SIZES };
         sink.ahead(2 * sizes.len() as u64);

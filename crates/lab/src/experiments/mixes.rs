@@ -93,6 +93,10 @@ impl Experiment for Mixes {
         &[]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--seed"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let packets = if options.quick { 20_000 } else { 200_000 };
         sink.ahead(MIXES.len() as u64);

@@ -166,25 +166,23 @@ const RESPONSE: Parameter = Parameter::measure("response", 0.2).from(0.0, 3e8);
 const FLOWS: Parameter = Parameter::number("flows", 2000.0);
 const RATE: Parameter = Parameter::measure("rate", 400.0).from(1e-6, 1e9);
 
+fn users(values: &[f64], think: Think) -> Traffic {
+    Traffic::TpcA(TpcA { users: values[0] as u32, think, response: values[2], waits: true })
+}
+
 const FORMS: [Form; 8] = [
     Form {
         name: "tpc-a",
         what: "users who enter a transaction, wait for the response and think (times in s)",
         parameters: &[USERS, THINK, RESPONSE],
-        make: |v| {
-            // As much as TPC/A wants at least.
-            let think = Think::Exponential { mean: v[1], max: 10.0 * v[1] };
-            Traffic::TpcA(TpcA { users: v[0] as u32, think, response: v[2], waits: true })
-        },
+        // As much as TPC/A wants at least.
+        make: |v| users(v, Think::Exponential { mean: v[1], max: 10.0 * v[1] }),
     },
     Form {
         name: "clock",
         what: "the same users, who always think for as long",
         parameters: &[USERS, THINK, RESPONSE],
-        make: |v| {
-            let think = Think::Fixed(v[1]);
-            Traffic::TpcA(TpcA { users: v[0] as u32, think, response: v[2], waits: true })
-        },
+        make: |v| users(v, Think::Fixed(v[1])),
     },
     Form {
         name: "polling",

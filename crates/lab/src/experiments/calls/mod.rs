@@ -22,6 +22,10 @@ impl Experiment for Calls {
         &[]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         measure::all(options, sink)
     }

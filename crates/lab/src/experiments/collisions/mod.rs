@@ -58,6 +58,10 @@ impl Experiment for Collisions {
         &["HDR-4"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--seed", "--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         sink.ahead(Addresses::ALL.len() as u64);
         for addresses in Addresses::ALL {

@@ -97,6 +97,10 @@ impl Experiment for Connect {
         &["PCB-6"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--seed"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let all = STRATEGIES.into_iter().flat_map(|s| PAPER.iter().map(move |p| (s, p.connections)));
         let all: Vec<_> = all.filter(|(s, n)| !options.quick || paper(*s, *n).is_some()).collect();

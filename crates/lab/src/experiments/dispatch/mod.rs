@@ -34,6 +34,10 @@ impl Experiment for Dispatch {
         &["TAO-1", "TAO-2", "TAO-3", "TAO-4", "TAO-5"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--instructions", "--seed"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let times = time::measure(options, sink)?;
         for row in paper::beside(&times) {

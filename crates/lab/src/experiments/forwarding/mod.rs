@@ -44,6 +44,10 @@ impl Experiment for Forwarding {
         &["HDR-1"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--seed"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let tables = if options.quick { &[100, 10_000][..] } else { &TABLES[..] };
         sink.ahead(3 * tables.len() as u64 + 2);

@@ -24,6 +24,10 @@ impl Experiment for Iiop {
         &["TAO-5"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--syscalls", "--interop"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let theirs = match omniorb::build(options) {
             Ok(programs) => Some(programs),

@@ -25,6 +25,10 @@ impl Experiment for MoveData {
         &["VIA-1", "VIA-2", "VIA-3", "VIA-4", "VIA-5"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let Some(measured) = measure::all(options, sink)? else { return Ok(()) };
         let alone = memory::measure(options, measured.sizes());

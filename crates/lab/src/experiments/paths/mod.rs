@@ -72,6 +72,10 @@ impl Experiment for Paths {
         &["PATHS-1", "PATHS-2", "PATHS-3", "PATHS-4"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         sink.ahead(3);
         sink.step("counting instructions");

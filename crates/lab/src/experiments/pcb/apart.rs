@@ -1,6 +1,6 @@
 //! Simulated figures that are not the paper's: which ones, how far off they are, and why.
 
-use super::report::{about, all, plain, small};
+use super::report::{about, all, headed, plain, small};
 use super::settings::RATE;
 use crate::{Row, Table};
 
@@ -10,21 +10,8 @@ const FAR: f64 = 2.0;
 /// All that the simulation says otherwise than the paper.
 pub(crate) fn table(rows: &[Row]) -> Table {
     let keys = ["metric", "locator", "chains", "hash", "traffic", "response_s", "packet", "source"];
-    let head = [
-        "",
-        "locator",
-        "chains",
-        "hash",
-        "traffic",
-        "response s",
-        "packet",
-        "source",
-        "paper",
-        "value",
-        "off by %",
-    ];
-    let mut table =
-        Table::new("Simulated figures more than 2 % from the paper's, or not under its bound", head);
+    let title = "Simulated figures more than 2 % from the paper's, or not under its bound";
+    let mut table = headed(title, &keys, &["paper", "value", "off by %"]);
     for row in rows.iter().filter(|row| row.text("source").starts_with("simulation")) {
         if let Some(off) = off(row) {
             let paper = row.number("paper").map_or_else(String::new, fine);

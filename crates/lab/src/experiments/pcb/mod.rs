@@ -38,6 +38,10 @@ impl Experiment for Pcb {
         &["PCB-1", "PCB-2", "PCB-3", "PCB-4", "PCB-5", "PCB-7"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--seed", "--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         models::rows().into_iter().try_for_each(|row| sink.row(row))?;
         let settings = settings::all(options.quick);

@@ -26,6 +26,13 @@ pub(crate) fn about(row: &Row, keys: &[&str]) -> Vec<String> {
     keys.iter().map(|key| row.get(key).map_or_else(|| "-".to_owned(), plain)).collect()
 }
 
+/// A table with a column for each key, and for each figure. The metric needs no heading.
+pub(crate) fn headed(title: &str, keys: &[&str], figures: &[&str]) -> Table {
+    let keys = keys.iter().map(|key| if *key == "metric" { String::new() } else { key.replace('_', " ") });
+    let head = keys.chain(figures.iter().map(|figure| (*figure).to_owned())).collect();
+    Table { title: title.to_owned(), head, ..Table::default() }
+}
+
 /// The paper's figure, with what it says of it.
 fn paper(row: &Row) -> String {
     format!("{} {}", row.text("paper_bound"), number(row.number("paper"))).trim_start().to_owned()
@@ -43,23 +50,10 @@ pub(crate) fn small(value: f64) -> String {
 /// Entries examined on average: paper, model, simulation.
 fn means(rows: &[Row]) -> Table {
     let keys = ["locator", "chains", "hash", "traffic", "response_s", "packet"];
-    let mut table = Table::new(
-        "Entries examined per packet, 2,000 users",
-        [
-            "locator",
-            "chains",
-            "hash",
-            "traffic",
-            "response s",
-            "packet",
-            "paper",
-            "model",
-            "waiting",
-            "simulated",
-        ],
-    )
-    .remark("model: the paper's equations; waiting: the same users when they wait for their responses")
-    .remark("tpc-a: users wait; independent: they do not, as the paper's equations have it");
+    let figures = ["paper", "model", "waiting", "simulated"];
+    let mut table = headed("Entries examined per packet, 2,000 users", &keys, &figures)
+        .remark("model: the paper's equations; waiting: the same users when they wait for their responses")
+        .remark("tpc-a: users wait; independent: they do not, as the paper's equations have it");
     table.remarks.extend(keys_of_the_hash(rows));
     for row in all(rows, "examined_mean", "simulation") {
         let model = |source: &str, traffic: &str| {

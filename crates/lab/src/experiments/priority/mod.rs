@@ -85,6 +85,10 @@ impl Experiment for Priority {
         &["PATHS-5"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         sink.ahead(3);
         sink.step("counting who is served first");

@@ -74,6 +74,10 @@ impl Experiment for SetupCost {
         &["HDR-5"]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--plots"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let routes = routes(options);
         sink.ahead(3);

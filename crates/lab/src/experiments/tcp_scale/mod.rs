@@ -41,6 +41,10 @@ impl Experiment for TcpScale {
         &[]
     }
 
+    fn uses(&self) -> &'static [&'static str] {
+        &["--seed"]
+    }
+
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
         let sizes = if options.quick { &SIZES[..5] } else { &SIZES[..] };
         sink.ahead(2 * sizes.len() as u64 + 2);
