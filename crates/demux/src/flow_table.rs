@@ -8,6 +8,7 @@ mod batch;
 mod bits;
 mod concurrent;
 mod elsewhere;
+mod few;
 mod hash;
 mod locator;
 mod place;
@@ -25,8 +26,15 @@ mod watched;
 use core::{fmt, hash::Hash};
 
 pub use self::concurrent::{FlowReader, FlowWriter, PlainRecord, flow_table};
-use self::{access::Alone, table::Table};
-use crate::probe::{NoProbe, Probe};
+use self::{
+    access::Alone,
+    few::{Few, Refusal, Spot, are_few},
+    table::Table,
+};
+use crate::{
+    hashes::Keyed,
+    probe::{NoProbe, Probe},
+};
 
 /// What a [`FlowTable`] keeps: something that holds its key.
 pub trait FlowRecord {
@@ -61,7 +69,7 @@ pub enum FlowInsertError<R> {
     Crowded(R),
 }
 
-/// Millions of flows: records placed by their keys, behind one byte of tag for each.
+/// Flows by the dozen or by the million: records placed by their keys, behind one byte of tag for each.
 ///
 /// ```
 /// use throughline_demux::FlowTable;
@@ -74,7 +82,11 @@ pub enum FlowInsertError<R> {
 /// # Ok::<(), throughline_demux::FlowInsertError<([u8; 11], &str)>>(())
 /// ```
 ///
-/// # How it works
+/// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
+/// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
+/// move within the table when it changes: who needs a place that stays takes an arena.
+///
+/// # Many flows
 ///
 /// Records lie in blocks of 64, their tags (8 bits of the keyed hash each) in one cache line apart from the records. A key
 /// prefers a group of 16 places in one block, whose tags are compared in one SIMD instruction; there 95 % of the records
@@ -91,34 +103,66 @@ pub enum FlowInsertError<R> {
 /// block at a time (linear hashing): the new block takes its share of one other and of that one's neighbour, and brings
 /// home records that found no room before, some hundred at most; those that stay may come to the place they prefer. So no
 /// insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving others (cuckoo
-/// hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes, but 87 to 174 in tables
-/// for less than 16,384, whose number of blocks is a power of two, so that there is less to calculate. The blocks are
+/// hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes. The blocks are
 /// equally likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half
 /// more than their share, and a tenth of the records are not where they prefer to be; changes take half as long again or
 /// more. Removing clears a tag: there are no tombstones, and the table shrinks as it grew.
 ///
-/// A hash is spread by one more product, so that keys which differ in few bits lie as if by chance. Tables of up to 64 blocks and
-/// 300 KiB, unless they have readers, go without it, which saves a tenth of a lookup, until their keys are found to lie badly.
-/// Then one insertion makes the table anew, in about 50 us.
+/// # Few flows
 ///
-/// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
-/// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
-/// move within the table when it changes: who needs a place that stays takes an arena.
+/// Less than 16,384 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
+/// lookup takes. So they are found by hash and displace. Keys fall into buckets, two to five for each record. Of a bucket the
+/// table keeps where its window of 128 places begins, in two bytes; where in the window a key lies its hash says. A lookup reads
+/// the one, adds the other, sees by the tag whether there is a record of this bucket, and compares it: one record for each
+/// hit, one for each 2,000 hits in vain.
+///
+/// A record that comes into an empty bucket goes anywhere. One that comes into a bucket with others, as one in five does, sends
+/// away who is in its place, if that one is alone in its bucket; or the bucket moves to another window. If two of a
+/// bucket want the same place, all of it is kept in a list aside: one record of 400. Up to 98 % of the places are in use; memory
+/// for the limit is taken at the beginning, 16 bytes a record and the record, and there is nothing to grow.
+///
+/// Changes take twice as long as lookups do, 25 ns for one that goes and one that comes.
+///
+/// # Keys
+///
+/// Hashes are keyed by the seed, and spread by one more product, so that keys which differ in few bits lie as if by chance.
+/// Tables for few go without it, which saves a tenth of a lookup, until their keys are found to lie badly, as those that
+/// differ in few bits do for one seed in twelve. Then one insertion makes the table anew, which takes up to a millisecond
+/// for 16,000 records.
 ///
 /// # When to take another
 ///
-/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast, and
-/// where records come and go one at a time in larger ones. See the
+/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast for
+/// lookups, faster by half where records come and go and do little else, and takes up to five times the memory. See the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md) beside other
 /// tables.
 ///
 /// # Memory and threads
 ///
 /// With readers beside one writer, see [`flow_table`]. Address space for the limit is reserved at once and backed with memory
-/// as the table grows, if the system does so; 64 to 128 blocks are the least of one that grows. Who has the memory to spare
+/// as a table of [many](#many-flows) grows, if the system does so; 64 to 128 blocks are the least. Who has the memory to spare
 /// takes it at the beginning, see [`reserve`](Self::reserve).
 pub struct FlowTable<R: FlowRecord> {
-    table: Table<R, Alone>,
+    kind: Kind<R>,
+}
+
+/// How many records there may be decides how they are found.
+enum Kind<R: FlowRecord> {
+    Many(Table<R, Alone>),
+    Few(Few<R, false>),
+    /// Few whose keys lie badly otherwise.
+    FewSpread(Few<R, true>),
+}
+
+/// Does the same with whatever kind of table it is.
+macro_rules! with {
+    ($kind:expr, $table:ident => $work:expr) => {
+        match $kind {
+            Kind::Many($table) => $work,
+            Kind::Few($table) => $work,
+            Kind::FewSpread($table) => $work,
+        }
+    };
 }
 
 // SAFETY: the table owns its records, and reaches them through `&mut self` or lends them through `&self` only.
@@ -134,12 +178,17 @@ impl<R: FlowRecord> FlowTable<R> {
     /// If the limit is more than the address space, or the table's own 3.4 billion, allows.
     #[must_use]
     pub fn new(limit: usize, seed: u64) -> Self {
-        Self { table: Table::new(limit, seed, |_, _| Alone) }
+        let kind = match are_few::<R>(limit) {
+            true => Kind::Few(Few::new(limit, Keyed::new(seed))),
+            false => Kind::Many(Table::new(limit, seed, |_, _| Alone)),
+        };
+        Self { kind }
     }
 
     /// Takes the memory for `additional` more records at once, as far as the limit allows, and keeps it when they are gone;
     /// as much as the limit needs, or a half of it, a quarter and so on, so that all blocks are equally likely. With the
-    /// feature `huge-pages`, on Linux, it returns when the memory is there; otherwise the system gives what is used.
+    /// feature `huge-pages`, on Linux, it returns when the memory is there; otherwise the system gives what is used. Tables
+    /// for [few](Self#few-flows) records have all their memory from the beginning.
     ///
     /// For tables whose size is known, or that have memory to spare: they fill several times as fast, no insertion splits a
     /// block, and records come and go in half the time that they take in a table which has grown to a size between those.
@@ -153,7 +202,9 @@ impl<R: FlowRecord> FlowTable<R> {
     /// assert_eq!(flows.bytes(), bytes);
     /// ```
     pub fn reserve(&mut self, additional: usize) {
-        self.table.reserve(additional);
+        if let Kind::Many(table) = &mut self.kind {
+            table.reserve(additional);
+        }
     }
 
     /// The record of a key.
@@ -165,15 +216,18 @@ impl<R: FlowRecord> FlowTable<R> {
     /// As [`get`](Self::get); `probe` sees each record compared.
     #[inline]
     pub fn get_probed(&self, key: &R::Key, probe: &mut impl Probe) -> Option<&R> {
-        self.table.get(key, || probe.examined())
+        with!(&self.kind, table => table.get(key, || probe.examined()))
     }
 
     /// The record of a key, to be changed; its key must stay.
     #[inline]
     pub fn get_mut(&mut self, key: &R::Key) -> Option<&mut R> {
-        let place = self.table.find(key)?;
-        // SAFETY: the place was found full, and `&mut self` is exclusive.
-        Some(unsafe { self.table.store.record(place).as_mut() })
+        match &mut self.kind {
+            // SAFETY: the place was found full, and nobody else looks at it.
+            Kind::Many(table) => table.find(key).map(|place| unsafe { table.store.record(place).as_mut() }),
+            Kind::Few(table) => table.get_mut(key),
+            Kind::FewSpread(table) => table.get_mut(key),
+        }
     }
 
     /// The records of many keys, in batches whose waits for memory overlap.
@@ -183,22 +237,24 @@ impl<R: FlowRecord> FlowTable<R> {
     #[inline]
     pub fn get_batch<'a>(&'a self, keys: &[R::Key], records: &mut [Option<&'a R>]) {
         let records = &mut records[..keys.len()];
-        self.table.find_batch(keys, |n, record| records[n] = record);
+        self.visit_batch(keys, |n, record| records[n] = record);
     }
 
     /// As [`get_batch`](Self::get_batch), but hands each record out when it is there: `visit` is called with the number
     /// and the record of each key, in order.
     #[inline]
     pub fn visit_batch<'a>(&'a self, keys: &[R::Key], visit: impl FnMut(usize, Option<&'a R>)) {
-        self.table.find_batch(keys, visit);
+        with!(&self.kind, table => table.find_batch(keys, visit));
     }
 
     /// Asks for the memory that removals and insertions of these keys need, which then wait for it together. Worth it before
     /// a few dozen changes, whose memory the nearest cache has room for; [`get_batch`](Self::get_batch) does as much for
-    /// lookups. Does nothing in a table of less than 1 MiB, for which the caches are fast enough.
+    /// lookups. Does nothing in a table for [few](Self#few-flows), or of less than 1 MiB: the caches are fast enough.
     #[inline]
     pub fn prefetch(&self, keys: &[R::Key]) {
-        self.table.prefetch(keys);
+        if let Kind::Many(table) = &self.kind {
+            table.prefetch(keys);
+        }
     }
 
     /// Adds a record.
@@ -207,25 +263,99 @@ impl<R: FlowRecord> FlowTable<R> {
     /// See [`FlowInsertError`]; the table is unchanged.
     #[inline(always)]
     pub fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        self.table.insert_new(record)
+        // A few instructions more or less for many: what few need is in a function apart, for which nothing is kept in
+        // registers.
+        let spot = match &mut self.kind {
+            Kind::Many(table) => return table.insert_new(record),
+            Kind::Few(table) => table.wait(record),
+            Kind::FewSpread(table) => table.wait(record),
+        };
+        // SAFETY: it waits.
+        match unsafe { self.insert_waiting(spot) } {
+            Ok(()) => Ok(()),
+            // SAFETY: it waits still.
+            Err(refusal) => Err(unsafe { self.refused(refusal) }),
+        }
+    }
+
+    /// Inserts the record that waits in a table for few. If its keys lie badly, their hashes are spread once more before.
+    ///
+    /// # Safety
+    /// A record waits, which belongs there. Afterwards it does only if it is refused.
+    #[inline(never)]
+    unsafe fn insert_waiting(&mut self, spot: Spot) -> Result<(), Refusal> {
+        match &mut self.kind {
+            // SAFETY: as the caller says.
+            Kind::Few(table) => match unsafe { table.insert_waiting(spot) } {
+                // SAFETY: it was refused, so it waits still.
+                Err(Refusal::Crowded) => unsafe { self.insert_spread() },
+                done => done,
+            },
+            // SAFETY: as above.
+            Kind::FewSpread(table) => unsafe { table.insert_waiting(spot) },
+            Kind::Many(_) => unreachable!("they are few"),
+        }
+    }
+
+    /// Spreads hashes once more, and inserts the record that waits.
+    ///
+    /// # Safety
+    /// A record waits in a table whose keys lie badly. Afterwards it does only if it is refused.
+    #[cold]
+    #[inline(never)]
+    unsafe fn insert_spread(&mut self) -> Result<(), Refusal> {
+        let Kind::Few(table) = &mut self.kind else { unreachable!("its hashes are not spread yet") };
+        // SAFETY: a record waits, says the caller.
+        let record = unsafe { table.waiting() };
+        let Some(spread) = table.spread() else {
+            table.wait(record);
+            return Err(Refusal::Crowded);
+        };
+        self.kind = Kind::FewSpread(spread);
+        let Kind::FewSpread(table) = &mut self.kind else { unreachable!("just made") };
+        let spot = table.wait(record);
+        // SAFETY: it waits.
+        unsafe { table.insert_waiting(spot) }
+    }
+
+    /// Gives a record back that waits.
+    ///
+    /// # Safety
+    /// One does in a table for few; from now on it does not.
+    #[cold]
+    unsafe fn refused(&mut self, refusal: Refusal) -> FlowInsertError<R> {
+        // SAFETY: as the caller says.
+        refusal.of(unsafe {
+            match &mut self.kind {
+                Kind::Few(table) => table.waiting(),
+                Kind::FewSpread(table) => table.waiting(),
+                Kind::Many(_) => unreachable!("they are few"),
+            }
+        })
     }
 
     /// Takes a record out.
     #[inline(always)]
     pub fn remove(&mut self, key: &R::Key) -> Option<R> {
-        self.table.remove(key)
+        let record = with!(&mut self.kind, table => table.unlink(key))?;
+        // SAFETY: it is ours, and nothing was done since it was taken out.
+        Some(unsafe { record.read() })
     }
 
     /// All records, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &R> {
-        // SAFETY: the places are full, and `&self` keeps writers away.
-        self.table.full_places().map(|place| unsafe { self.table.record(place) })
+        let (few, spread, many) = match &self.kind {
+            Kind::Few(table) => (Some(table.iter()), None, None),
+            Kind::FewSpread(table) => (None, Some(table.iter()), None),
+            Kind::Many(table) => (None, None, Some(table.iter())),
+        };
+        few.into_iter().flatten().chain(spread.into_iter().flatten()).chain(many.into_iter().flatten())
     }
 
     /// How many records there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.table.len()
+        with!(&self.kind, table => table.len())
     }
 
     /// Whether there is no record.
@@ -237,20 +367,20 @@ impl<R: FlowRecord> FlowTable<R> {
     /// How many records there may be.
     #[must_use]
     pub fn limit(&self) -> usize {
-        self.table.limit()
+        with!(&self.kind, table => table.limit())
     }
 
     /// Bytes of memory in use, the records and the places kept free among them included; not what the feature `huge-pages` has made
     /// ready ahead.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.table.bytes()
+        with!(&self.kind, table => table.bytes())
     }
 
     /// Records moved within the table since it was made: what growing, shrinking and making room have cost.
     #[must_use]
     pub fn moved(&self) -> u64 {
-        self.table.moved()
+        with!(&self.kind, table => table.moved())
     }
 }
 

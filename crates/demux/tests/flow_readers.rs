@@ -47,13 +47,15 @@ impl Record {
     }
 }
 
-const STAYING: u64 = if cfg!(miri) { 40 } else { 20_000 };
+const STAYING: u64 = if cfg!(miri) { 50 } else { 20_000 };
+/// Under Miri, with so many, the table grows in the end.
+const LIMIT: u64 = if cfg!(miri) { 402 } else { 6 * STAYING };
 const ROUNDS: u64 = if cfg!(miri) { 1 } else { 4 };
 
 /// Those that stay are always found, whole, and never older than before, while all around them come and go.
 #[test]
 fn what_stays_is_always_found_and_what_is_found_is_whole() {
-    let (mut writer, reader) = flow_table::<Record>(STAYING as usize * 6, 0x5eed);
+    let (mut writer, reader) = flow_table::<Record>(LIMIT as usize, 0x5eed);
     (0..STAYING).for_each(|key| writer.insert(Record::new(key, 0)).expect("below the limit"));
     let (done, mut before) = (AtomicBool::new(false), 0);
     thread::scope(|scope| {

@@ -27,7 +27,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 1 } else { 128 }, ..Default::default() })]
 
     #[test]
-    fn it_does_as_a_map_does(steps in prop::collection::vec((0u8..8, 0..KEYS), 0..2 * KEYS as usize), limit in 1..KEYS as usize) {
+    fn it_does_as_a_map_does(steps in prop::collection::vec((0u8..8, 0..KEYS), 0..2 * KEYS as usize), limit in prop_oneof![1..KEYS as usize, Just(MANY as usize)]) {
         let mut table = table(limit);
         let mut map = HashMap::new();
         for (n, (step, key)) in steps.into_iter().enumerate() {
@@ -151,6 +151,21 @@ fn a_large_table_takes_at_most_sixteen_bytes_for_a_record_of_sixty_four() {
         // One block may be just begun.
         let most = table.len() * 16 + 64 * 66 + 16;
         assert!(key < 5_000 || besides <= most, "{besides} bytes besides {} records", table.len());
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_small_table_takes_at_most_sixteen_bytes_for_a_record_of_sixty_four() {
+    for limit in [2_000, 2_500, 3_413, 3_414, 6_000, 10_000, 13_653, 13_654, 16_383] {
+        let mut table = FlowTable::<(u64, [u64; 7])>::new(limit, 7);
+        let record = |n| (n, [n; 7]);
+        (0..limit as u64).for_each(|n| table.insert(record(n)).expect("below the limit"));
+        for n in 0..4 * limit as u64 {
+            assert_eq!(table.remove(&n), Some(record(n)));
+            table.insert(record(n + limit as u64)).expect("below the limit");
+        }
+        assert!(table.bytes() <= limit * 80, "{} bytes for {limit} records", table.bytes());
     }
 }
 

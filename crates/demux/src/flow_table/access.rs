@@ -19,9 +19,6 @@ pub(super) trait Access<R: FlowRecord>: Sized {
 
     fn hold(store: Store<R, Self>) -> Self::Held;
 
-    /// Of a table that takes the place of another, unless readers hold on to that.
-    fn anew() -> Option<Self>;
-
     /// Bytes per block for what this side has to know.
     const BLOCK_BYTES: usize;
 
@@ -84,10 +81,6 @@ impl<R: FlowRecord> Access<R> for Alone {
 
     fn hold(store: Store<R, Self>) -> Self::Held {
         Own(store)
-    }
-
-    fn anew() -> Option<Self> {
-        Some(Self)
     }
 
     const BLOCK_BYTES: usize = 0;

@@ -23,15 +23,10 @@ pub(super) const MOST_BLOCKS: u32 = 1 << 26;
 /// What there is to calculate on the way to a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Shape {
-    /// Nothing: the number of blocks is a power of two.
-    Even,
-    /// The number of blocks is another one; none of the present doubling is yet to come.
+    /// None of the blocks of the present doubling is yet to come.
     Whole,
     /// Some blocks of the present doubling are yet to come.
     Split,
-    /// Nothing, as for [`Shape::Even`], nor is the keyed hash spread once more. Such a table neither grows nor shrinks; where
-    /// its keys lie badly it is made anew.
-    Plain,
 }
 
 /// How many blocks there are. They lie in rows of `columns`; the rows double, block by block.
@@ -58,11 +53,7 @@ impl Extent {
         let row = GROUPS * columns.count();
         let mask = u64::from(wide) << columns.row_bit() | columns.mask();
         let (groups, back) = (GROUPS * count, wide.div_ceil(2) * row);
-        let shape = match groups == (wide + 1) * row {
-            true if row.is_power_of_two() => Shape::Even,
-            true => Shape::Whole,
-            false => Shape::Split,
-        };
+        let shape = if groups == (wide + 1) * row { Shape::Whole } else { Shape::Split };
         // Below the bit that the doubling adds.
         let neighbour = u64::from((wide + 1) >> 2) << columns.row_bit();
         Self { shape, groups, back, columns, mask, neighbour }
@@ -75,11 +66,6 @@ impl Extent {
         let doublings = if grows { (most / (MOST_COLUMNS / 2)).ilog2() } else { 0 };
         let columns = most.div_ceil(1 << doublings).max(LEAST_COLUMNS);
         (Self::new(columns, 0, Columns::new(columns)), columns << doublings)
-    }
-
-    /// The same blocks, for keyed hashes as they are, if that is possible.
-    pub(super) fn plain(self) -> Self {
-        Self { shape: if self.shape == Shape::Even { Shape::Plain } else { self.shape }, ..self }
     }
 
     #[inline(always)]
@@ -119,67 +105,37 @@ impl Extent {
     #[inline(always)]
     pub(super) fn first(self, hash: Hash) -> Group {
         match self.shape {
-            Shape::Plain | Shape::Even => self.first_of_even(hash),
             Shape::Whole => self.first_of_whole(hash),
             Shape::Split => self.first_of_split(hash),
         }
     }
 
-    /// What the table needs of a keyed hash.
-    #[inline(always)]
-    pub(super) fn hash(self, keyed: u64) -> Hash {
-        if self.shape == Shape::Plain { Hash::plain(keyed) } else { Hash::of(keyed) }
-    }
-
-    /// The [`hash`](Self::hash) of a key and where the key is sought [first](Self::first), in fewer instructions, of which
+    /// The [`Hash`] of a key and where the key is sought [first](Self::first), in fewer instructions, of which
     /// more wait for each other: for changes, whose time other waits decide. By reference, so that what a way does not need
     /// is not loaded.
     #[inline(always)]
     pub(super) fn seek_in_short(&self, keyed: u64) -> (Hash, Group) {
         match self.shape {
-            Shape::Even | Shape::Whole => self.seek_in_whole(keyed),
+            Shape::Whole => self.seek_in_whole(keyed),
             Shape::Split => {
                 out_of_line();
                 self.seek_in_split(keyed)
             }
-            Shape::Plain => {
-                out_of_line();
-                self.seek_in_plain(keyed)
-            }
         }
     }
 
-    /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Plain`].
-    #[inline(always)]
-    pub(super) fn seek_in_plain(self, keyed: u64) -> (Hash, Group) {
-        let hash = Hash::plain(keyed);
-        (hash, self.first_of_even(hash))
-    }
-
-    /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Even`].
-    #[inline(always)]
-    pub(super) fn seek_in_even(self, keyed: u64) -> (Hash, Group) {
-        let hash = Hash::of(keyed);
-        (hash, self.first_of_even(hash))
-    }
-
-    /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Even`] or [`Shape::Whole`].
+    /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Whole`].
     #[inline(always)]
     pub(super) fn seek_in_whole(self, keyed: u64) -> (Hash, Group) {
         let hash = Hash::of(keyed);
         (hash, self.first_of_whole(hash))
     }
 
-    /// As [`seek_in_short`](Self::seek_in_short), if the shape is not [`Shape::Plain`].
+    /// As [`seek_in_short`](Self::seek_in_short).
     #[inline(always)]
     pub(super) fn seek_in_split(self, keyed: u64) -> (Hash, Group) {
         let hash = Hash::of(keyed);
         (hash, self.first_of_split(hash))
-    }
-
-    #[inline(always)]
-    fn first_of_even(self, hash: Hash) -> Group {
-        Group::at((hash.place & self.mask) as usize)
     }
 
     #[inline(always)]
@@ -311,7 +267,7 @@ mod tests {
                     assert_ne!(extent.first(hash).block(), extent.second(hash).block());
                 }
                 for keyed in keyed() {
-                    assert_eq!(extent.first(extent.hash(keyed)), extent.seek_in_short(keyed).1);
+                    assert_eq!(extent.first(Hash::of(keyed)), extent.seek_in_short(keyed).1);
                 }
                 assert_eq!(grown.shrunk(), extent);
                 assert_eq!(Extent::from_word(grown.to_word(), grown.columns()), grown);

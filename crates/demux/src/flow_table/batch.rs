@@ -16,10 +16,6 @@ use super::{
     tags::{GROUP, Tag},
 };
 
-/// Bytes of a table that is near, if its number of blocks is a power of two: there is little to wait for, so lookups one after
-/// the other take less time.
-const NEAR: usize = 5 << 19;
-
 /// Bytes of a table from which on it pays to ask for what changes need: a cache that is large enough for less is nearly as
 /// fast as asking.
 const FAR: usize = 1 << 20;
@@ -59,11 +55,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Calls `visit` with the number and the record of each key, in order.
     #[inline(always)]
     pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
-        match self.extent.shape {
-            Shape::Plain => return self.find_near(keys, Extent::seek_in_plain, visit),
-            Shape::Even if self.bytes() <= NEAR => return self.find_near(keys, Extent::seek_in_even, visit),
-            _ => (),
-        }
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
         for (n, keys) in batches.iter().enumerate() {
             let mut visit = |at, found| visit(n * TOGETHER + at, found);
@@ -123,30 +114,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
     }
 
-    /// One lookup after the other, four by four: the processor foresees where short loops end.
-    #[inline(always)]
-    fn find_near<'a>(
-        &'a self,
-        keys: &[R::Key],
-        seek: impl Fn(Extent, u64) -> (Hash, Group),
-        mut visit: impl FnMut(usize, Option<&'a R>),
-    ) {
-        let mut find = |n: usize, key: &R::Key| {
-            let (hash, group) = seek(self.extent, self.store.keyed(key));
-            visit(n, self.get_in(group, key, hash));
-        };
-        let (fours, rest) = keys.as_chunks();
-        for (n, [first, second, third, fourth]) in fours.iter().enumerate() {
-            find(4 * n, first);
-            find(4 * n + 1, second);
-            find(4 * n + 2, third);
-            find(4 * n + 3, fourth);
-        }
-        for (n, key) in rest.iter().enumerate() {
-            find(4 * fours.len() + n, key);
-        }
-    }
-
     /// The steps of each lookup, among those of the others, so that the memory is never idle. The last step is as short as
     /// can be: the processor waits for records there, and should see the next batch from where it waits.
     #[inline(always)]
@@ -159,10 +126,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let to = waits.cache();
         let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
         match self.extent.shape {
-            Shape::Even => self.seek_tags(keys, &mut sought, waits, Extent::seek_in_even),
             Shape::Whole => self.seek_tags(keys, &mut sought, waits, Extent::seek_in_whole),
             Shape::Split => self.seek_tags(keys, &mut sought, waits, Extent::seek_in_split),
-            Shape::Plain => unreachable!("plain tables are near"),
         }
         let mut found = [None; TOGETHER];
         let mut one = Some32::NONE;

@@ -3,8 +3,7 @@
 use super::tags::{GROUP, GROUPS, Tag};
 use crate::mix::FACTOR;
 
-/// The keyed hash of a key, spread once more unless the table is [plain](super::address::Shape::Plain): where it prefers to
-/// be, from the bit [`LOWEST`] on 16 bits at most for the group of a row and 26 for the row; and a word whose upper half is
+/// The keyed hash of a key, spread once more: where it prefers to be, from the bit [`LOWEST`] on 16 bits at most for the group of a row and 26 for the row; and a word whose upper half is
 /// the tag, 6 bits of it the way to the second block.
 #[derive(Clone, Copy)]
 pub(super) struct Hash {
@@ -25,12 +24,6 @@ impl Hash {
     pub(super) fn of(hash: u64) -> Self {
         let product = u128::from(hash) * u128::from(FACTOR);
         Self { place: (product >> 64) as u64, tag: product as u64 }
-    }
-
-    /// Of a keyed hash as it is, for few groups: where keys differ in few bits it spreads them as well under most seeds.
-    #[inline(always)]
-    pub(super) fn plain(hash: u64) -> Self {
-        Self { place: hash, tag: hash }
     }
 
     /// What tells keys of one group apart.

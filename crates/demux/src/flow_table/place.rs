@@ -44,12 +44,6 @@ pub(super) struct Group(usize);
 impl Group {
     pub(super) const NONE: Self = Self(0);
 
-    /// The group that begins with this place.
-    #[inline(always)]
-    pub(super) fn at(place: usize) -> Self {
-        Self(place)
-    }
-
     #[inline(always)]
     pub(super) fn numbered(number: usize) -> Self {
         Self(number * GROUP)

@@ -3,7 +3,7 @@
 use super::{
     FlowRecord,
     access::Access,
-    address::{Extent, Shape},
+    address::Extent,
     bits::ones,
     hash::Hash,
     place::{Group, Place},
@@ -13,12 +13,12 @@ use super::{
 };
 
 /// Adds one block and moves to it what belongs there now; brings home what found no room before. False if the table
-/// has all blocks it may have, or is plain, or if no room is found for what the new block has none for.
+/// has all blocks it may have, or if no room is found for what the new block has none for.
 #[cold]
 #[inline(never)]
 pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool {
     let old = table.extent;
-    if old.count() == table.store.most_blocks() || old.shape == Shape::Plain {
+    if old.count() == table.store.most_blocks() {
         return false;
     }
     let (grown, new) = (old.grown(), old.count());

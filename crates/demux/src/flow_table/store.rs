@@ -14,10 +14,7 @@ use crate::hashes::{KeyHash, Keyed};
 
 /// Records per 16 blocks at the limit: 83 % of the places, or a little less so that rows are complete then. Places kept
 /// free and tags together take at most 16 bytes for each record of 64.
-const FULL: usize = 854;
-
-/// Bytes that the system makes ready together, or more.
-const PAGE: usize = 4 << 10;
+const FULL: usize = 854 * BLOCK / 64;
 
 /// Bytes besides its records that a block takes.
 pub(super) const BLOCK_BYTES: usize =
@@ -85,26 +82,9 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.records.make_ready(blocks as usize * BLOCK);
     }
 
-    /// The function that makes keyed hashes.
-    pub(super) fn function(&self) -> &Keyed {
-        &self.hash
-    }
-
     #[inline(always)]
     pub(super) fn keyed(&self, key: &R::Key) -> u64 {
         self.hash.hash(key)
-    }
-
-    /// Has the system make the memory of a block ready.
-    ///
-    /// # Safety
-    /// Its places are empty, and nobody else looks at them.
-    pub(super) unsafe fn touch(&self, block: u32) {
-        let record = self.record(Place::new(block, 0)).cast::<u8>();
-        for byte in (0..BLOCK * size_of::<R>()).step_by(PAGE) {
-            // SAFETY: within the block, in which nobody looks for anything, says the caller.
-            unsafe { record.add(byte).write_volatile(0) };
-        }
     }
 
     /// The tags of all places.
@@ -163,18 +143,9 @@ fn grow_at(limit: usize, blocks: u32) -> u64 {
     if cfg!(loom) { 1 << 15 } else { ((limit as u64) << 16).div_ceil(blocks.into()) }
 }
 
-/// Records from which on places are not to be wasted.
-const MANY: usize = 256 * BLOCK;
-
-/// Blocks needed for so many records. Where they are few, three quarters of the places are in use at most and their number
-/// is a power of two: all of them are in the caches, so that the comparisons and instructions saved count.
+/// Blocks needed for so many records.
 fn blocks_for(limit: usize) -> Option<u32> {
-    let blocks = if limit < MANY {
-        limit.div_ceil(BLOCK * 3 / 4).next_power_of_two()
-    } else {
-        limit.checked_mul(16)? / FULL
-    };
-    u32::try_from(blocks).ok()
+    u32::try_from(limit.checked_mul(16)?.div_ceil(FULL)).ok()
 }
 
 /// Where the tags of a group begin. The compiler does not see by itself that there is nothing to calculate.

@@ -6,10 +6,7 @@
 
 mod change;
 mod insert;
-mod plain;
 mod remove;
-
-use alloc::boxed::Box;
 
 use super::{
     FlowRecord,
@@ -46,10 +43,6 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
     /// To so many blocks at least.
     least: u32,
     moved: u64,
-    /// What a plain table bears before its records are looked at.
-    trust: u32,
-    /// What is to take the place of a plain table.
-    next: Option<Box<plain::Next<R, A>>>,
     /// The record that is to be inserted, while a place is sought that is not found at once. Empty otherwise.
     waiting: Space<R>,
 }
@@ -57,19 +50,12 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent, u32) -> A) -> Self {
         let (store, extent) = Store::new(limit, Keyed::new(seed), access);
-        let mut table = Self::of(store, extent, limit);
-        table.be_plain_if_small();
-        table
-    }
-
-    fn of(store: Store<R, A>, extent: Extent, limit: usize) -> Self {
         let counts = Space::new(GROUPS as usize * store.most_blocks() as usize);
         store.reach(extent.count());
         let store = A::hold(store);
-        let (most, room, most_room, moved, trust, next) = (0, 0, 0, 0, 0, None);
+        let (most, room, most_room, moved) = (0, 0, 0, 0);
         let (least, waiting) = (extent.count(), Space::new(1));
-        let mut table =
-            Self { store, counts, extent, limit, most, room, most_room, least, moved, trust, next, waiting };
+        let mut table = Self { store, counts, extent, limit, most, room, most_room, least, moved, waiting };
         table.set_extent(extent);
         table
     }
@@ -125,7 +111,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 
     #[inline(always)]
     pub(super) fn hash_of(&self, key: &R::Key) -> Hash {
-        self.extent.hash(self.store.keyed(key))
+        Hash::of(self.store.keyed(key))
     }
 
     /// The hash of a key and the group it prefers: for changes, see [`Extent::seek_in_short`].
@@ -186,12 +172,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.find_as(key, examined, |_, record| record)
     }
 
-    /// The record of a key that prefers this group.
-    #[inline(always)]
-    pub(super) fn get_in(&self, group: Group, key: &R::Key, hash: Hash) -> Option<&R> {
-        self.find_from(group, self.matching(group, hash.tag()), key, hash.tag(), || (), |_, record| record)
-    }
-
     /// Where the record of `key` is.
     #[inline(always)]
     pub(super) fn find(&self, key: &R::Key) -> Option<Place> {
@@ -213,16 +193,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         };
         // Each apart, so that what decides which is a branch, which the processor foresees, and no step on the way to the
         // tags.
-        // Two and two: of four the compiler makes a jump by a table.
-        if extent.shape <= Shape::Whole {
-            return match extent.shape {
-                Shape::Even => find(extent.seek_in_even(keyed)),
-                _ => find(extent.seek_in_whole(keyed)),
-            };
-        }
         match extent.shape {
-            Shape::Plain => find(extent.seek_in_plain(keyed)),
-            _ => find(extent.seek_in_split(keyed)),
+            Shape::Whole => find(extent.seek_in_whole(keyed)),
+            Shape::Split => find(extent.seek_in_split(keyed)),
         }
     }
 
@@ -405,6 +378,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Asks for these records of a block, all at once.
     pub(super) fn prefetch_records(&self, block: u32, places: u64) {
         ones(places).for_each(|at| _ = self.store.prefetch_record(Place::new(block, at), Cache::First));
+    }
+
+    /// All records, as long as nobody writes.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
+        // SAFETY: the places are full, and `&self` keeps writers away.
+        self.full_places().map(|place| unsafe { self.record(place) })
     }
 
     /// All places that hold records.

@@ -111,6 +111,13 @@ fn kept(tag: Option<Tag>, at: usize) -> u8 {
     tag.map_or(EMPTY, |tag| tag.kept(at))
 }
 
+/// Those of a row of bytes that are this one, one bit each.
+#[inline(always)]
+pub(super) fn same(bytes: [u8; GROUP], byte: u8) -> u16 {
+    let (words, _) = bytes.as_chunks::<LANES>();
+    equal(core::array::from_fn(|n| u64::from_le_bytes(words[n])), byte)
+}
+
 /// A copy of the tags of a group.
 #[derive(Clone, Copy)]
 pub(super) struct Tags([u64; WORDS]);

@@ -8,6 +8,7 @@ use super::{
     address::Shape,
     bits::ones,
     elsewhere::KINDS,
+    hash::Hash,
     place::{Group, Place},
     resize,
     table::Table,
@@ -18,14 +19,6 @@ type Flows = Table<(u64, u64), Alone>;
 
 fn table(limit: usize) -> Flows {
     Table::new(limit, 0x5eed, |_, _| Alone)
-}
-
-/// As [`table`], with hashes spread once more however small it is.
-fn spread(limit: usize) -> Flows {
-    let mut table = table(limit);
-    table.spread_once_more();
-    assert_ne!(table.extent.shape, Shape::Plain);
-    table
 }
 
 /// The share of records that are not in the group they prefer, after checking that everything is where it is said to be.
@@ -114,7 +107,7 @@ fn churn_moves_a_share_of_the_records_elsewhere_that_soon_grows_no_more() {
 
 #[test]
 fn records_of_full_blocks_make_room_for_others() {
-    let mut table = spread(200);
+    let mut table = table(200);
     let first = |key: &u64| table.extent.first(table.hash_of(key)).block();
     let keys: Vec<u64> = (0..).filter(|key| first(key) == 0).take(200).collect();
     keys.iter().for_each(|&key| table.insert_new((key, 0)).expect("other blocks have room"));
@@ -145,11 +138,11 @@ fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
 #[cfg_attr(miri, ignore = "slow")]
 fn a_block_that_comes_takes_no_more_than_it_has_places_for() {
     for crowded in [false, true] {
-        let mut table = spread(MANY as usize);
+        let mut table = table(MANY as usize);
         table.reserve(MANY as usize / 2);
         let (before, grown) = (table.extent, table.extent.grown());
         let [here, there] = [before, grown].map(|extent| move |hash| extent.first(hash).block());
-        let hash = |key: &u64| before.hash(table.store.keyed(key));
+        let hash = |key: &u64| Hash::of(table.store.keyed(key));
         let mut keys: Vec<u64> = (0..).filter(|key| there(hash(key)) == before.count()).take(150).collect();
         if crowded {
             let mut seconds: Vec<u32> = keys.iter().map(|key| before.second(hash(key)).block()).collect();
@@ -175,7 +168,7 @@ fn a_block_that_comes_takes_no_more_than_it_has_places_for() {
 fn reserved_blocks_are_taken_at_once_and_kept() {
     let limit = MANY;
     for held in [0, limit / 10, limit / 3, limit] {
-        let mut table = spread(limit as usize);
+        let mut table = table(limit as usize);
         (0..held).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
         let before = table.extent.count();
         table.reserve((limit / 2 - held.min(limit / 2)) as usize);
@@ -202,48 +195,6 @@ fn no_more_is_reserved_than_the_limit_needs() {
         assert_eq!(table.insert_new((limit, 0)), Err(FlowInsertError::Full((limit, 0))));
         assert_eq!(table.extent.count(), reserved.count());
     }
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "slow")]
-fn small_tables_whose_keys_lie_as_by_chance_stay_plain() {
-    for limit in [1, 100, 1_500, 2_047] {
-        for seed in 0..50 {
-            let mut table = Flows::new(limit, seed, |_, _| Alone);
-            let key = crate::mix::spread;
-            (0..limit as u64).for_each(|n| table.insert_new((key(n), n)).expect("below the limit"));
-            for n in 0..2 * limit as u64 {
-                table.remove(&key(n)).expect("it is there");
-                table.insert_new((key(n + limit as u64), n)).expect("below the limit");
-            }
-            assert_eq!(table.extent.shape, Shape::Plain, "{limit}, {seed}");
-            elsewhere(&table);
-        }
-    }
-    assert_ne!(table(MANY as usize).extent.shape, Shape::Plain);
-}
-
-#[test]
-fn a_small_table_whose_keys_lie_badly_is_made_anew_once_and_keeps_its_records() {
-    const COUNT: usize = if cfg!(miri) { 90 } else { 1_000 };
-    let mut table = table(2 * COUNT);
-    let home = table.extent.first(table.hash_of(&0));
-    let alike = (0..).filter(|key| table.extent.first(table.hash_of(key)) == home).take(COUNT);
-    let keys: Vec<u64> = alike.collect();
-    let mut shapes = vec![table.extent.shape];
-    for (n, &key) in keys.iter().enumerate() {
-        table.insert_new((key, n as u64)).expect("below the limit");
-        assert_eq!(table.insert_new((key, 0)), Err(FlowInsertError::Duplicate((key, 0))));
-        if shapes.last() != Some(&table.extent.shape) {
-            shapes.push(table.extent.shape);
-            assert!(keys[..=n].iter().zip(0..).all(|(key, n)| table.get(key, || ()) == Some(&(*key, n))));
-            assert!(table.moved() >= n as u64 && table.len() == n + 1);
-        }
-    }
-    assert_eq!(shapes, [Shape::Plain, Shape::Even]);
-    assert!(elsewhere(&table) < 0.1);
-    assert!(keys.iter().zip(0..).all(|(key, n)| table.remove(key) == Some((*key, n))));
-    assert_eq!(table.len(), 0);
 }
 
 /// A key whose hash says nothing of it.
@@ -288,21 +239,6 @@ impl core::hash::Hash for Failing {
         HASHES_LEFT.set(HASHES_LEFT.get().checked_sub(1).expect("as many as may be"));
         hasher.write_u64(*self.0);
     }
-}
-
-#[test]
-fn a_hash_that_fails_while_the_table_is_made_anew_leaves_it_as_it_was() {
-    let keys: Vec<Rc<u64>> = (0..50).map(Rc::new).collect();
-    let mut table = Table::<(Failing, u64), Alone>::new(100, 0x5eed, |_, _| Alone);
-    keys.iter().for_each(|key| table.insert_new((Failing(key.clone()), 7)).expect("below the limit"));
-    HASHES_LEFT.set(20);
-    let anew = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| table.spread_once_more()));
-    HASHES_LEFT.set(u32::MAX);
-    assert!(anew.is_err() && table.extent.shape == Shape::Plain);
-    assert!(keys.iter().all(|key| Rc::strong_count(key) == 2));
-    assert!(keys.iter().all(|key| table.remove(&Failing(key.clone())).is_some_and(|record| record.1 == 7)));
-    drop(table);
-    assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
 }
 
 /// Does something to the table while so many hashes are left before one fails; none if one did.

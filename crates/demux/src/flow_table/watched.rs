@@ -108,10 +108,6 @@ impl<R: PlainRecord> Access<R> for Watched {
         Arc::new(store)
     }
 
-    fn anew() -> Option<Self> {
-        None
-    }
-
     const BLOCK_BYTES: usize = size_of::<Word>();
     // What readers may be looking at decides which place is taken.
     const PREFERS: bool = false;
@@ -270,7 +266,6 @@ impl<R: PlainRecord> Store<R, Watched> {
 
     #[inline(always)]
     fn aim(&self, key: &R::Key, known: &Known) -> Aim {
-        // Tables that are read meanwhile are never plain.
         let hash = Hash::of(self.keyed(key));
         Aim { hash, column: self.access.columns.first(hash), group: known.extent.first(hash) }
     }

@@ -86,7 +86,7 @@ fn a_record_is_found_while_its_block_is_split() {
 fn a_record_is_found_while_it_leaves_the_neighbour_of_its_block() {
     // Of sixteen blocks in the end, each insertion adding one; so far there are twelve.
     let filled = |key| {
-        let (mut writer, reader) = flow_table(150, SEED);
+        let (mut writer, reader) = flow_table(210, SEED);
         [key].into_iter().chain(1000..1009).for_each(|key| insert(&mut writer, key));
         (writer, reader)
     };

@@ -1,6 +1,6 @@
 //! How records get into the table.
 
-use core::mem::{MaybeUninit, forget};
+use core::mem::forget;
 
 use super::Table;
 use crate::flow_table::{
@@ -160,10 +160,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if self.find_among(home, matching, key, tag, &mut || ()).is_some() {
             return self.refuse(Refusal::Duplicate);
         }
-        if self.doubts(matching.count_ones()) {
-            // SAFETY: as the caller says.
-            return unsafe { self.insert_spread() };
-        }
         let empty = tags.empty();
         if empty == 0 {
             // SAFETY: as the caller says.
@@ -192,10 +188,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// As for [`insert_crowded`](Self::insert_crowded).
     #[inline(always)]
     unsafe fn insert_into_full(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
-        if self.doubts(1) {
-            // SAFETY: as the caller says.
-            return unsafe { self.insert_spread() };
-        }
         // SAFETY: the group is full, says the caller.
         if let Some(place) = unsafe { room::evict(self, home) } {
             self.store.access.touch(place.block());
@@ -207,7 +199,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             unsafe { self.fill(place, tag) };
         } else {
             // SAFETY: as the caller says.
-            return unsafe { self.insert_far(home, tag) };
+            return unsafe { self.insert_far(tag) };
         }
         Ok(())
     }
@@ -218,42 +210,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// As for [`insert_met`](Self::insert_met).
     #[cold]
     #[inline(never)]
-    unsafe fn insert_far(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
+    unsafe fn insert_far(&mut self, tag: Tag) -> Result<(), Refusal> {
         // SAFETY: a record waits, says the caller.
         let hash = self.hash_of(unsafe { self.waiting.at(0).as_ref() }.key());
         let Some(place) = room::find_far(self, hash) else {
-            if !self.despairs() {
-                return self.refuse(Refusal::Crowded);
-            }
-            // SAFETY: as the caller says.
-            return unsafe { self.insert_spread() };
+            return self.refuse(Refusal::Crowded);
         };
-        if place.block() != home.block() {
-            self.met_full_block();
-        }
         self.take(place, self.extent.first(hash), tag);
         // SAFETY: as the caller says; the place is empty.
         unsafe { self.fill(place, tag) };
         Ok(())
-    }
-
-    /// Makes the table anew and inserts the waiting record then.
-    ///
-    /// # Safety
-    /// A record waits.
-    #[cold]
-    #[inline(never)]
-    unsafe fn insert_spread(&mut self) -> Result<(), Refusal> {
-        // SAFETY: a record waits, says the caller. If this goes wrong it still does; otherwise it waits again, perhaps in
-        // another table.
-        unsafe {
-            let record = self.waiting.at(0).cast::<MaybeUninit<R>>().read();
-            let len = self.len();
-            self.spread_once_more();
-            self.set_len(len);
-            self.waiting.at(0).cast().write(record);
-            self.insert_anew()
-        }
     }
 
     /// Puts the waiting record into an empty place, which has been taken.

@@ -1,5 +1,7 @@
 //! How records get out of the table.
 
+use core::ptr::NonNull;
+
 use super::Table;
 use crate::flow_table::{
     FlowRecord,
@@ -14,6 +16,13 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Takes out the record of a key. Always inlined: who has no use for the record does not read it then.
     #[inline(always)]
     pub(in crate::flow_table) fn remove(&mut self, key: &R::Key) -> Option<R> {
+        // SAFETY: nothing is done before.
+        self.unlink(key).map(|record| unsafe { record.read() })
+    }
+
+    /// As [`remove`](Self::remove), but the record is to be read before anything else is done.
+    #[inline(always)]
+    pub(in crate::flow_table) fn unlink(&mut self, key: &R::Key) -> Option<NonNull<R>> {
         let (hash, home) = self.seek(key);
         self.prefetch_preferred(home, hash.tag());
         let place = match self.matching(home, hash.tag()).lowest() {
@@ -24,17 +33,25 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             }
             _ => {
                 let place = self.clear_late(home, key, hash.tag())?;
-                // SAFETY: as below. The next removal will see whether there are too few.
-                return Some(unsafe { self.store.record(place).read() });
+                // The next removal will see whether there are too few.
+                return Some(self.store.record(place));
             }
         };
         self.room += 1;
-        // SAFETY: the place held a record and is empty now, so the record is ours alone.
-        let record = unsafe { self.store.record(place).read() };
-        if self.room > self.most_room {
+        if self.room > self.most_room { self.shrink_without(place) } else { Some(self.store.record(place)) }
+    }
+
+    /// Shrinks the table after a record was taken out, which is put where those are that wait.
+    #[cold]
+    #[inline(never)]
+    fn shrink_without(&mut self, place: Place) -> Option<NonNull<R>> {
+        // SAFETY: the place held a record and is empty now, so the record is ours alone; and none waits.
+        unsafe {
+            let record = self.store.record(place).read();
             resize::shrink(self);
+            self.waiting.at(0).write(record);
+            Some(self.waiting.at(0))
         }
-        Some(record)
     }
 
     /// Empties the place of a key whose record is not in the first matching place of the group it prefers. The record is

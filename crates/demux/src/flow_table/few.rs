@@ -1,0 +1,328 @@
+//! Tables for few flows, which lie in the caches: hash and displace, changed as records come and go.
+//!
+//! Keys fall into buckets, two to five for each record there may be. The keys of a bucket lie in one window of places: where
+//! it starts is what the table keeps of a bucket, and where in the window a key lies its hash says. So a lookup reads one
+//! number and knows the place. No two keys of a bucket want the same place of the window but for one pair in [`WIDE`]; such a
+//! bucket is kept [aside](Aside). Windows overlap as they like, as rows do in Tarjan's and Yao's sparse tables (1979); Pagh's
+//! hash and displace (1999) is the same with a function of the whole table in place of a window.
+//!
+//! Tags alone say which places hold records, and each record is in one such place or aside, whatever keys' own code says. That
+//! code is not called between a copy and the clearing of what was copied.
+
+mod aside;
+mod counts;
+mod free;
+mod insert;
+mod room;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use core::{hint::select_unpredictable, ptr::NonNull};
+
+pub(super) use self::insert::Refusal;
+use self::{aside::Aside, counts::Counts, free::Recent};
+use super::{FlowRecord, space::Space};
+use crate::{
+    hashes::{KeyHash, Keyed},
+    mix::FACTOR,
+};
+
+/// Places of a window.
+pub(super) const WIDE: usize = 1 << WIDE_BITS;
+
+const WIDE_BITS: u32 = 7;
+
+/// Records for which such a table is made, at most, and bytes of all of them: what the caches hold.
+const MOST_RECORDS: usize = if cfg!(miri) { 150 } else { 1 << 14 };
+const MOST_BYTES: usize = 1 << 20;
+
+/// Bytes that a record may take besides itself.
+const BESIDES: usize = 16;
+
+/// Quarters of a byte of that for what is kept aside.
+const ASIDE_QUARTERS: usize = 5;
+
+/// Where the window of a bucket without records starts: all its places are dummies, which hold none.
+const NOWHERE: usize = 0;
+
+/// Where a key belongs.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    bucket: usize,
+    /// In the window of the bucket.
+    offset: usize,
+}
+
+impl Spot {
+    /// What tells a bucket's records from others; never 0, which marks empty places.
+    #[inline(always)]
+    fn tag(self) -> u8 {
+        tag(self.bucket)
+    }
+}
+
+/// The tag of a place that is no place: that of no bucket.
+const DUMMY: u8 = 2;
+
+#[inline(always)]
+fn tag(bucket: usize) -> u8 {
+    bucket as u8 | 1
+}
+
+/// A table of records that lie where their buckets say. `SPREAD` says that hashes are spread by one more product: without it
+/// keys that differ in few bits lie badly under some seeds, and with it a lookup takes a tenth longer.
+pub(super) struct Few<R, const SPREAD: bool> {
+    /// For each bucket, where its window starts.
+    starts: Space<u16>,
+    counts: Counts,
+    /// A tag for each place, dummies included: a window of them before and after the places that there are.
+    tags: Space<u8>,
+    records: Space<R>,
+    recent: Recent,
+    aside: Aside<R>,
+    /// The record that is to be inserted, while a place is sought that is not found at once. Empty otherwise.
+    waiting: Space<R>,
+    hash: Keyed,
+    buckets: usize,
+    /// The place after the last; where the windows of buckets start that are kept aside.
+    end: usize,
+    len: usize,
+    limit: usize,
+    moved: u64,
+}
+
+/// Whether so many records are few.
+pub(super) fn are_few<R>(limit: usize) -> bool {
+    limit < MOST_RECORDS && limit * size_of::<R>() <= MOST_BYTES
+}
+
+impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
+    /// An empty table for at most `limit` records, which [are few](are_few).
+    pub(super) fn new(limit: usize, hash: Keyed) -> Self {
+        let buckets = (limit * 12 / 5).next_power_of_two().max(4);
+        let end = WIDE + places::<R>(limit, buckets);
+        let tags = Space::new(end + WIDE);
+        for dummy in (0..WIDE).chain(end..end + WIDE) {
+            // SAFETY: one of the tags.
+            unsafe { tags.at(dummy).write(DUMMY) };
+        }
+        Self {
+            starts: Space::new(buckets),
+            counts: Counts::new(buckets),
+            tags,
+            records: Space::new(end - WIDE),
+            recent: Recent::new(),
+            aside: Aside::new(if SPREAD { 128 + limit / 64 } else { 16 + limit / 128 }),
+            waiting: Space::new(1),
+            hash,
+            buckets,
+            end,
+            len: 0,
+            limit,
+            moved: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    pub(super) fn moved(&self) -> u64 {
+        self.moved
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let places = self.end - WIDE;
+        let (records, tags) = (places * size_of::<R>(), self.end + WIDE);
+        records + tags + self.buckets * size_of::<u16>() + self.counts.bytes() + self.aside.bytes()
+    }
+
+    #[inline(always)]
+    fn spot(&self, key: &R::Key) -> Spot {
+        let keyed = self.hash.hash(key);
+        // From the middle, where bits are independent of one another.
+        let word = if SPREAD { ((u128::from(keyed) * u128::from(FACTOR)) >> 40) as u64 } else { keyed };
+        Spot { bucket: (word >> WIDE_BITS) as usize & (self.buckets - 1), offset: word as usize & (WIDE - 1) }
+    }
+
+    /// Where the window of a bucket starts.
+    #[inline(always)]
+    fn start(&self, bucket: usize) -> usize {
+        debug_assert!(bucket < self.buckets);
+        // SAFETY: there is one for each bucket.
+        usize::from(unsafe { self.starts.at(bucket).read() })
+    }
+
+    #[inline(always)]
+    fn set_start(&mut self, bucket: usize, start: usize) {
+        debug_assert!(bucket < self.buckets && start <= self.end);
+        // SAFETY: as above.
+        unsafe { self.starts.at(bucket).write(start as u16) }
+    }
+
+    /// The tag of a place, which may be a dummy.
+    #[inline(always)]
+    fn tag(&self, place: usize) -> u8 {
+        debug_assert!(place < self.end + WIDE);
+        // SAFETY: windows start at `end` at the latest, and there is a tag for each place of the last.
+        unsafe { self.tags.at(place).read() }
+    }
+
+    /// Says what the tag of a place is that is no dummy, or, with 0, that it is empty.
+    #[inline(always)]
+    fn set_tag(&mut self, place: usize, tag: u8) {
+        debug_assert!(self.is_real(place));
+        // SAFETY: as above.
+        unsafe { self.tags.at(place).write(tag) }
+    }
+
+    /// Whether a place is no dummy.
+    #[inline(always)]
+    fn is_real(&self, place: usize) -> bool {
+        (WIDE..self.end).contains(&place)
+    }
+
+    /// Where the record of a place is that is no dummy.
+    #[inline(always)]
+    fn record(&self, place: usize) -> NonNull<R> {
+        debug_assert!(self.is_real(place));
+        // SAFETY: there is one for each such place.
+        unsafe { self.records.at(place - WIDE) }
+    }
+
+    /// The key at a place that holds a record.
+    ///
+    /// # Safety
+    /// It does.
+    #[inline(always)]
+    unsafe fn key(&self, place: usize) -> &R::Key {
+        // SAFETY: there is a record, says the caller; records are written to through `&mut self` only.
+        unsafe { self.record(place).as_ref() }.key()
+    }
+
+    /// The place of a key's record; otherwise, if it is kept aside, where. `examined` sees each record compared.
+    #[inline(always)]
+    fn find(&self, key: &R::Key, examined: &mut impl FnMut()) -> Result<usize, Option<usize>> {
+        let spot = self.spot(key);
+        let start = self.start(spot.bucket);
+        let place = start + spot.offset;
+        if self.tag(place) == spot.tag() {
+            examined();
+            // SAFETY: dummies have no such tags, and places that do hold records.
+            if unsafe { self.key(place) } == key {
+                return Ok(place);
+            }
+        }
+        Err(if start == self.end { self.aside.find(spot, key, examined) } else { None })
+    }
+
+    /// The record of a key. `examined` sees each record compared.
+    #[inline(always)]
+    pub(super) fn get(&self, key: &R::Key, mut examined: impl FnMut()) -> Option<&R> {
+        match self.find(key, &mut examined) {
+            // SAFETY: a record, which nobody writes to while the table is borrowed.
+            Ok(place) => Some(unsafe { self.record(place).as_ref() }),
+            Err(aside) => aside.map(|at| self.aside.at(at)),
+        }
+    }
+
+    /// The record of a key, to be changed.
+    #[inline(always)]
+    pub(super) fn get_mut(&mut self, key: &R::Key) -> Option<&mut R> {
+        match self.find(key, &mut || ()) {
+            // SAFETY: a record, and the table is borrowed as a whole.
+            Ok(place) => Some(unsafe { self.record(place).as_mut() }),
+            Err(aside) => aside.map(|at| self.aside.at_mut(at)),
+        }
+    }
+
+    /// Calls `visit` with the number and the record of each key, in order.
+    #[inline(always)]
+    pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
+        // Four by four: the processor foresees where short loops end.
+        let (fours, rest) = keys.as_chunks::<4>();
+        for (n, four) in fours.iter().enumerate() {
+            for (at, key) in four.iter().enumerate() {
+                visit(4 * n + at, self.get(key, || ()));
+            }
+        }
+        for (at, key) in rest.iter().enumerate() {
+            visit(4 * fours.len() + at, self.get(key, || ()));
+        }
+    }
+
+    /// Takes out the record of a key, which is to be read before anything else is done.
+    #[inline(always)]
+    pub(super) fn unlink(&mut self, key: &R::Key) -> Option<NonNull<R>> {
+        let spot = self.spot(key);
+        let start = self.start(spot.bucket);
+        let place = start + spot.offset;
+        // SAFETY: dummies have no such tags, and places that do hold records.
+        if self.tag(place) == spot.tag() && unsafe { self.key(place) } == key {
+            self.empty(place);
+            self.len -= 1;
+            let was_last = self.counts.less(spot.bucket);
+            // One of five was not: nothing that a branch would foresee.
+            self.set_start(spot.bucket, select_unpredictable(was_last, NOWHERE, start));
+            return Some(self.record(place));
+        }
+        if start == self.end { self.take_aside(spot, key) } else { None }
+    }
+
+    /// Says that a place is empty. Its record is the caller's.
+    #[inline(always)]
+    fn empty(&mut self, place: usize) {
+        self.set_tag(place, 0);
+        self.recent.push(place);
+    }
+
+    /// Takes out a record that is kept aside; the others of its bucket may return.
+    #[cold]
+    #[inline(never)]
+    fn take_aside(&mut self, spot: Spot, key: &R::Key) -> Option<NonNull<R>> {
+        let record = self.aside.take(spot, key)?;
+        self.len -= 1;
+        self.bring_back(spot.bucket);
+        Some(record)
+    }
+
+    /// All records.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
+        // SAFETY: places that have tags hold records, which nobody writes to while the table is borrowed.
+        self.full_places().map(|place| unsafe { self.record(place).as_ref() }).chain(self.aside.iter())
+    }
+
+    /// All places that hold records.
+    fn full_places(&self) -> impl Iterator<Item = usize> {
+        (WIDE..self.end).filter(|&place| self.tag(place) != 0)
+    }
+}
+
+/// How many places there are: as many as [`BESIDES`] bytes for each record allow, but not too few to find room nor more than
+/// are of use.
+fn places<R>(limit: usize, buckets: usize) -> usize {
+    let all = limit * (size_of::<R>() + BESIDES);
+    let others =
+        size_of::<u16>() * buckets + Counts::bytes_of(buckets) + 4 * WIDE + limit * ASIDE_QUARTERS / 4;
+    let allowed = all.saturating_sub(others) / (size_of::<R>() + 1);
+    allowed.clamp(limit + limit / 64 + 16, limit + limit / 4 + 16)
+}
+
+impl<R, const SPREAD: bool> Drop for Few<R, SPREAD> {
+    fn drop(&mut self) {
+        if core::mem::needs_drop::<R>() {
+            for place in WIDE..self.end {
+                // SAFETY: there is a tag for each place, and a record where it is not 0; nothing looks at it afterwards.
+                unsafe {
+                    if self.tags.at(place).read() != 0 {
+                        self.records.at(place - WIDE).drop_in_place();
+                    }
+                }
+            }
+        }
+    }
+}

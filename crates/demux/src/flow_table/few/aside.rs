@@ -1,0 +1,128 @@
+//! Records kept aside: those of buckets in which two keys want one place, or for which no room was found. Of a bucket all are
+//! here or none, so that a lookup knows by where its window starts.
+
+use alloc::vec::Vec;
+use core::ptr::NonNull;
+
+use super::{Spot, WIDE_BITS};
+use crate::flow_table::FlowRecord;
+
+/// Records that more room is made for than is needed at once.
+const SPARE: usize = 3;
+
+/// A list of records, each with where it belongs.
+pub(super) struct Aside<R> {
+    spots: Vec<u32>,
+    records: Vec<R>,
+    most: usize,
+}
+
+impl<R> Aside<R> {
+    /// For so many records at most.
+    pub(super) fn new(most: usize) -> Self {
+        Self { spots: Vec::new(), records: Vec::new(), most }
+    }
+
+    /// Whether there is room for so many more.
+    pub(super) fn has_room_for(&self, more: usize) -> bool {
+        self.records.len() + more <= self.most
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.spots.capacity() * size_of::<u32>() + self.records.capacity() * size_of::<R>()
+    }
+
+    /// One of them.
+    pub(super) fn at(&self, at: usize) -> &R {
+        &self.records[at]
+    }
+
+    /// One of them, to be changed.
+    pub(super) fn at_mut(&mut self, at: usize) -> &mut R {
+        &mut self.records[at]
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> core::slice::Iter<'_, R> {
+        self.records.iter()
+    }
+
+    /// Makes room, so that so many can be added without a fault.
+    pub(super) fn reserve(&mut self, more: usize) {
+        // Few come, and all that is kept free counts.
+        if self.records.capacity() - self.records.len() < more {
+            self.spots.reserve_exact(more + SPARE);
+            self.records.reserve_exact(more + SPARE);
+        }
+    }
+
+    /// Adds a record.
+    pub(super) fn push(&mut self, spot: Spot, record: R) {
+        self.spots.push(code(spot));
+        self.records.push(record);
+    }
+
+    /// The offsets of a bucket's records, one bit each; none if two have the same.
+    pub(super) fn offsets(&self, bucket: usize) -> Option<u128> {
+        let same = self.spots.iter().filter(|spot| bucket_of(**spot) == bucket);
+        let mut offsets = 0;
+        for bit in same.map(|spot| 1 << offset_of(*spot)) {
+            if offsets & bit != 0 {
+                return None;
+            }
+            offsets |= bit;
+        }
+        Some(offsets)
+    }
+
+    /// Is empty from now on. The records are the caller's.
+    pub(super) fn forget_all(&mut self) {
+        self.spots.clear();
+        // SAFETY: none is fewer than there are.
+        unsafe { self.records.set_len(0) };
+    }
+
+    /// Takes out one of a bucket's records, with its offset.
+    pub(super) fn take_of(&mut self, bucket: usize) -> Option<(usize, R)> {
+        let at = self.spots.iter().position(|spot| bucket_of(*spot) == bucket)?;
+        Some((offset_of(self.spots.swap_remove(at)), self.records.swap_remove(at)))
+    }
+}
+
+impl<R: FlowRecord> Aside<R> {
+    /// Which of them is that of a key.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn find(&self, spot: Spot, key: &R::Key, examined: &mut impl FnMut()) -> Option<usize> {
+        let mut both = self.spots.iter().zip(&self.records);
+        both.position(|(at, record)| {
+            *at == code(spot) && {
+                examined();
+                record.key() == key
+            }
+        })
+    }
+
+    /// Takes out the record of a key, which stays where it is until one is added.
+    pub(super) fn take(&mut self, spot: Spot, key: &R::Key) -> Option<NonNull<R>> {
+        let at = self.find(spot, key, &mut || ())?;
+        let last = self.records.len() - 1;
+        self.spots.swap_remove(at);
+        self.records.swap(at, last);
+        // SAFETY: one less than there are, which is the caller's now.
+        unsafe { self.records.set_len(last) };
+        NonNull::new(self.records.as_mut_ptr().wrapping_add(last))
+    }
+}
+
+fn code(spot: Spot) -> u32 {
+    (spot.bucket << WIDE_BITS | spot.offset) as u32
+}
+
+fn bucket_of(code: u32) -> usize {
+    (code >> WIDE_BITS) as usize
+}
+
+fn offset_of(code: u32) -> usize {
+    code as usize & ((1 << WIDE_BITS) - 1)
+}

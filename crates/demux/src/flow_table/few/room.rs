@@ -1,0 +1,83 @@
+//! How room is made for a bucket's records.
+
+use super::{Few, Spot, WIDE, free::offsets};
+use crate::flow_table::{FlowRecord, tags::GROUP};
+
+impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
+    /// Clears a place that is not free for a record of this bucket, if the one that is there is alone in its own: it may lie
+    /// anywhere.
+    pub(super) fn clear(&mut self, place: usize, bucket: usize) -> bool {
+        let loner = self.loner(place, bucket);
+        loner.inspect(|&spot| self.send_away(place, spot)).is_some()
+    }
+
+    /// Where the record of a place belongs that is not free, if it is alone in a bucket other than this.
+    #[inline(always)]
+    fn loner(&self, place: usize, bucket: usize) -> Option<Spot> {
+        if !self.is_real(place) {
+            return None;
+        }
+        // SAFETY: the place is neither free nor a dummy, so it holds a record.
+        let spot = self.spot(unsafe { self.key(place) });
+        // A key may have changed since it came.
+        let is_there = self.start(spot.bucket) + spot.offset == place;
+        (is_there && spot.bucket != bucket && self.counts.of(spot.bucket) == 1).then_some(spot)
+    }
+
+    /// Moves the record of a place, which is alone in its bucket, to any other.
+    #[inline(always)]
+    fn send_away(&mut self, place: usize, spot: Spot) {
+        let to = self.any();
+        // SAFETY: the one place holds a record, and the other is empty, and the record has one owner afterwards.
+        unsafe { self.record(to).copy_from_nonoverlapping(self.record(place), 1) };
+        self.occupy(to, spot.bucket);
+        self.set_start(spot.bucket, to - spot.offset);
+        self.empty(place);
+        self.moved += 1;
+    }
+
+    /// The offsets of a bucket's records in its window, one bit each.
+    #[inline(always)]
+    pub(super) fn members(&self, bucket: usize, start: usize) -> u128 {
+        let mut members = 0;
+        for offset in offsets(self.tagged_in_window(super::tag(bucket), start)) {
+            // SAFETY: dummies have no such tags, and places that do hold records.
+            let spot = self.spot(unsafe { self.key(start + offset) });
+            members |= u128::from(spot.bucket == bucket && spot.offset == offset) << offset;
+        }
+        members
+    }
+
+    /// The offsets in a window of the places that have a tag, one bit each.
+    #[inline(always)]
+    fn tagged_in_window(&self, tag: u8, start: usize) -> u128 {
+        let group = |at| u128::from(self.tagged(tag, start + at)) << at;
+        (0..WIDE).step_by(GROUP).fold(0, |all, at| all | group(at))
+    }
+
+    /// Where a window can start in which the places of a bucket's members and of one more are free, having made them so.
+    pub(super) fn window(&mut self, spot: Spot, members: u128) -> Option<usize> {
+        let own = 1 << spot.offset;
+        if members == 0 {
+            return Some(self.any() - spot.offset);
+        }
+        if members & own != 0 {
+            return None;
+        }
+        /// Records looked at that are in the way.
+        const TRIES: usize = 16;
+        let (mut loner, mut tries) = (None, 0);
+        let fit = self.fit(members | own, |table, place| {
+            tries += 1;
+            loner = if tries <= TRIES { table.loner(place, spot.bucket) } else { None };
+            loner.is_some()
+        })?;
+        if let (Some(place), Some(loner)) = (fit.taken, loner) {
+            // What is free there is not for the one that goes. It is filled in a moment.
+            let wanted = offsets(members | own).map(|offset| fit.start + offset);
+            wanted.filter(|other| *other != place).for_each(|place| self.set_tag(place, spot.tag()));
+            self.send_away(place, loner);
+        }
+        Some(fit.start)
+    }
+}

@@ -1,0 +1,240 @@
+//! What a table for few keeps of its buckets, against the records themselves.
+
+use alloc::{rc::Rc, vec, vec::Vec};
+use core::{cell::Cell, hash};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{Few, NOWHERE, WIDE, are_few, tag};
+use crate::{
+    flow_table::{FlowInsertError, FlowRecord, FlowTable, Kind},
+    hashes::Keyed,
+    mix::spread,
+};
+
+type Flows = Few<(u64, u64), false>;
+
+impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
+    fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
+        let spot = self.wait(record);
+        // SAFETY: it waits.
+        unsafe { self.insert_waiting(spot).map_err(|refusal| refusal.of(self.waiting())) }
+    }
+
+    fn remove(&mut self, key: &R::Key) -> Option<R> {
+        // SAFETY: read before anything else is done.
+        self.unlink(key).map(|record| unsafe { record.read() })
+    }
+}
+
+fn table(limit: usize) -> Flows {
+    Few::new(limit, Keyed::new(0x5eed))
+}
+
+/// Checks that everything is where it is said to be; says how many records are kept aside.
+fn check<R: FlowRecord, const SPREAD: bool>(table: &Few<R, SPREAD>) -> usize {
+    let mut counts = vec![0; table.buckets];
+    for place in 0..table.end + WIDE {
+        assert_eq!(table.tag(place) == super::DUMMY, !table.is_real(place));
+        if table.is_real(place) && !table.is_free(place) {
+            // SAFETY: places that have tags hold records.
+            let spot = table.spot(unsafe { table.key(place) });
+            assert_eq!((table.start(spot.bucket) + spot.offset, table.tag(place)), (place, tag(spot.bucket)));
+            counts[spot.bucket] += 1;
+        }
+    }
+    let mut aside = vec![0; table.buckets];
+    table.aside.iter().for_each(|record| aside[table.spot(record.key()).bucket] += 1);
+    for bucket in 0..table.buckets {
+        let (start, count) = (table.start(bucket), table.counts.of(bucket));
+        match (counts[bucket], aside[bucket]) {
+            (0, 0) => assert!(start == NOWHERE || count == 3, "one of which too many were to be counted"),
+            (all, 0) => assert!(start != table.end && (count == all.min(3) || count == 3)),
+            (all, _) => assert_eq!((all, start), (0, table.end)),
+        }
+    }
+    let all = counts.iter().map(|&count| usize::from(count)).sum::<usize>() + aside.iter().sum::<usize>();
+    assert_eq!((all, table.iter().count()), (table.len(), table.len()));
+    aside.iter().sum()
+}
+
+const LIMITS: &[u64] =
+    if cfg!(miri) { &[1, 100] } else { &[1, 2, 7, 100, 1_000, 1_700, 2_000, 5_000, 16_383] };
+
+#[test]
+fn churn_leaves_buckets_as_they_are_said_to_be_in_at_most_sixteen_bytes_a_record() {
+    for &limit in LIMITS {
+        let mut table = table(limit as usize);
+        assert!(are_few::<(u64, u64)>(limit as usize));
+        let mut most = 0;
+        for n in 0..limit * if cfg!(miri) { 2 } else { 8 } {
+            if n >= limit {
+                assert_eq!(table.remove(&spread(n - limit)), Some((spread(n - limit), n - limit)));
+            }
+            table.insert((spread(n), n)).expect("below the limit");
+            if n % (limit / 2 + 1) == 0 {
+                most = most.max(check(&table));
+            }
+        }
+        assert!(most <= 8 + limit as usize / 100, "{most} of {limit} are kept aside");
+        let few = 1_000;
+        assert!(limit < few || table.bytes() <= limit as usize * 32, "{} of {limit}", table.bytes());
+        let last = (0..limit).map(|n| spread(n + limit * if cfg!(miri) { 1 } else { 7 }));
+        assert!(last.filter(|key| table.remove(key).is_some()).count() == limit as usize);
+        assert_eq!((check(&table), table.len()), (0, 0));
+    }
+}
+
+/// The share of places in use is what bytes allow, whatever a record takes.
+#[test]
+fn records_of_other_sizes_find_room() {
+    fn fill<V: Copy>(value: V) {
+        let limit = (1 << 20) / size_of::<(u64, V)>().max(64) - 1;
+        let limit = if cfg!(miri) { 30 } else { limit.min(4_000) };
+        let mut table = Few::<(u64, V), false>::new(limit, Keyed::new(7));
+        for n in 0..limit as u64 {
+            table.insert((spread(n), value)).ok().expect("below the limit");
+        }
+        check(&table);
+    }
+    fill(());
+    fill([0u64; 3]);
+    fill([0u64; 40]);
+    fill([0u64; 1_000]);
+}
+
+/// Keys that want the same place as many others do.
+fn alike<const SPREAD: bool>(table: &Few<(u64, u64), SPREAD>, count: usize) -> Vec<u64> {
+    let first = table.spot(&0);
+    let is_alike = |key: &u64| {
+        (table.spot(key).bucket ^ first.bucket) & 0xf == 0 && table.spot(key).offset == first.offset
+    };
+    (0..).filter(is_alike).take(count).collect()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn keys_that_lie_badly_have_their_hashes_spread_once_more() {
+    let limit = 4_000;
+    let keys = alike(&table(limit), limit / 2);
+    let mut flows = FlowTable::<(u64, u64)>::new(limit, 0x5eed);
+    for (&key, n) in keys.iter().zip(0..) {
+        flows.insert((key, n)).expect("below the limit");
+        assert_eq!(flows.insert((key, 0)), Err(FlowInsertError::Duplicate((key, 0))));
+    }
+    let Kind::FewSpread(table) = &flows.kind else { panic!("they lie badly") };
+    assert!(check(table) < 20 && table.moved() > 0);
+    assert!(keys.iter().zip(0..).all(|(key, n)| flows.get(key) == Some(&(*key, n))));
+    assert!(keys.iter().zip(0..).all(|(key, n)| flows.remove(key) == Some((*key, n))));
+    assert!(flows.is_empty());
+}
+
+/// A key whose hash says nothing of it.
+#[derive(PartialEq, Eq, Debug)]
+struct Blank(Rc<u64>);
+
+impl hash::Hash for Blank {
+    fn hash<H: hash::Hasher>(&self, _: &mut H) {}
+}
+
+#[test]
+fn keys_of_one_hash_are_kept_aside_and_dropped_once() {
+    const KEPT: u64 = 130;
+    let keys: Vec<Rc<u64>> = (0..140).map(Rc::new).collect();
+    let mut table = FlowTable::<(Blank, u64)>::new(149, 0x5eed);
+    for (key, n) in keys.iter().zip(0..) {
+        let record = || (Blank(key.clone()), n);
+        let inserted = table.insert(record());
+        assert_eq!(inserted, if n < KEPT { Ok(()) } else { Err(FlowInsertError::Crowded(record())) });
+    }
+    for (key, n) in keys.iter().zip(0..) {
+        let record = table.get(&Blank(key.clone()));
+        assert_eq!(record, (n < KEPT).then_some(&(Blank(key.clone()), n)));
+    }
+    assert_eq!((table.len() as u64, table.iter().count() as u64), (KEPT, KEPT));
+    for (key, n) in keys.iter().zip(0..100) {
+        table.get_mut(&Blank(key.clone())).expect("it is there").1 += 1_000;
+        assert_eq!(table.get(&Blank(key.clone())).expect("it is there").1, n + 1_000);
+        table.get_mut(&Blank(key.clone())).expect("it is there").1 = n;
+        assert_eq!(table.remove(&Blank(key.clone())), Some((Blank(key.clone()), n)));
+    }
+    let Kind::FewSpread(few) = &table.kind else { panic!("they lie badly") };
+    assert_eq!(check(few) as u64, KEPT - 100);
+    drop(table);
+    assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
+}
+
+#[test]
+fn two_keys_of_one_place_are_kept_aside_until_one_of_them_leaves() {
+    let mut table = table(100);
+    let (first, mut aside) = (table.spot(&0), 0);
+    let of_bucket = |key: &u64| table.spot(key).bucket == first.bucket;
+    let others: Vec<u64> = (1..).filter(of_bucket).take(3).collect();
+    let rival = (1..).find(|key| of_bucket(key) && table.spot(key).offset == first.offset);
+    let keys: Vec<u64> = [0].into_iter().chain(others).chain(rival).collect();
+    for &key in &keys {
+        table.insert((key, key)).expect("below the limit");
+        aside = check(&table);
+    }
+    assert_eq!(aside, keys.len());
+    assert_eq!(table.remove(&0), Some((0, 0)));
+    assert_eq!(check(&table), 0);
+    assert!(keys[1..].iter().all(|key| table.get(key, || ()) == Some(&(*key, *key))));
+}
+
+/// A key whose hash fails when it is told to.
+#[derive(PartialEq, Eq, Debug)]
+struct Failing(Rc<u64>);
+
+std::thread_local! {
+    static HASHES_LEFT: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+impl hash::Hash for Failing {
+    fn hash<H: hash::Hasher>(&self, hasher: &mut H) {
+        HASHES_LEFT.set(HASHES_LEFT.get().checked_sub(1).expect("as many as may be"));
+        hasher.write_u64(spread(*self.0));
+    }
+}
+
+/// Does something to the table while so many hashes are left before one fails; none if one did.
+fn with_hashes_left<T>(left: u32, work: impl FnOnce() -> T) -> Option<T> {
+    HASHES_LEFT.set(left);
+    let worked = catch_unwind(AssertUnwindSafe(work));
+    HASHES_LEFT.set(u32::MAX);
+    worked.ok()
+}
+
+#[test]
+fn a_hash_that_fails_while_room_is_made_leaves_the_table_as_it_was() {
+    let (count, from) = if cfg!(miri) { (100, 80) } else { (4_000, 1_000) };
+    let left = |n: u64| if n < from { u32::MAX } else { 1 + n as u32 % 3 };
+    let mut table = Few::<(Failing, u64), false>::new(count as usize, Keyed::new(0x5eed));
+    let keys: Vec<Rc<u64>> = (0..count).map(Rc::new).collect();
+    let mut failed = 0;
+    for (key, n) in keys.iter().zip(0..) {
+        let record = || (Failing(key.clone()), n);
+        match with_hashes_left(left(n), || table.insert(record())) {
+            Some(inserted) => assert!(inserted.is_ok()),
+            None => {
+                failed += 1;
+                assert_eq!(Rc::strong_count(key), 1);
+                assert!(table.get(&record().0, || ()).is_none());
+                assert!(table.insert(record()).is_ok());
+            }
+        }
+        assert_eq!((Rc::strong_count(key), table.len() as u64), (2, n + 1));
+    }
+    check(&table);
+    assert!(failed > if cfg!(miri) { 0 } else { 100 }, "{failed}");
+    let anew = with_hashes_left(count as u32 / 2, || table.spread().is_some());
+    assert!(anew.is_none() && table.len() as u64 == count);
+    let mut other = table.spread().expect("there is room");
+    check(&other);
+    drop(table);
+    for (key, n) in keys.iter().zip(0..) {
+        assert_eq!(Rc::strong_count(key), 2);
+        assert!(other.remove(&Failing(key.clone())).is_some_and(|record| record.1 == n));
+    }
+    drop(other);
+    assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
+}
