@@ -108,10 +108,15 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         let mut all = [0; WIDE];
         let count = offsets(wanted).zip(&mut all).map(|(offset, to)| *to = offset).count();
         self.fit_by(wanted, may_clear, |start| {
-            all[..count].iter().fold((u16::MAX, 0), |(none_taken, one_taken), offset| {
-                let free = self.tagged(0, start + offset);
-                (none_taken & free, one_taken & free | none_taken & !free)
-            })
+            // In registers wider than the masks, which the compiler would take to pieces otherwise.
+            let (mut none_taken, mut one_taken) = (u32::from(u16::MAX), 0);
+            for offset in &all[..count] {
+                let free = u32::from(self.tagged(0, start + offset));
+                let still_none = none_taken & free;
+                one_taken = one_taken & free | none_taken ^ still_none;
+                none_taken = still_none;
+            }
+            (none_taken as u16, one_taken as u16)
         })
     }
 
