@@ -263,14 +263,21 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         let place = start + spot.offset;
         // SAFETY: dummies have no such tags, and places that do hold records.
         if self.tag(place) == spot.tag() && unsafe { self.key(place) } == key {
-            self.empty(place);
-            self.len -= 1;
-            let was_last = self.counts.less(spot.bucket);
-            // One of five was not: nothing that a branch would foresee.
-            self.set_start(spot.bucket, select_unpredictable(was_last, NOWHERE, start));
-            return Some(self.record(place));
+            return Some(self.vacate(spot.bucket, place));
         }
         if start == self.end { self.take_aside(spot, key) } else { None }
+    }
+
+    /// Empties the place of a bucket's record, which is the caller's. Apart, so that nothing is kept in registers for it where
+    /// a table of many is asked.
+    #[inline(never)]
+    fn vacate(&mut self, bucket: usize, place: usize) -> NonNull<R> {
+        self.empty(place);
+        self.len -= 1;
+        let was_last = self.counts.less(bucket);
+        // One of five was not: nothing that a branch would foresee.
+        self.set_start(bucket, select_unpredictable(was_last, NOWHERE, self.start(bucket)));
+        self.record(place)
     }
 
     /// Says that a place is empty. Its record is the caller's.
