@@ -158,7 +158,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             return Ok(());
         }
         let members = self.members(spot.bucket, start);
-        let Some(new) = self.window(spot, members) else {
+        let Some(new) = self.window(spot, members, start) else {
             // SAFETY: as the caller says.
             return unsafe { self.lay_aside(spot, members, start, from) };
         };

@@ -55,8 +55,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         (0..WIDE).step_by(GROUP).fold(0, |all, at| all | group(at))
     }
 
-    /// Where a window can start in which the places of a bucket's members and of one more are free, having made them so.
-    pub(super) fn window(&mut self, spot: Spot, members: u128) -> Option<usize> {
+    /// Where a window can start in which the places of a bucket's members and of one more are free, having made them so. The
+    /// members' window starts at `start`.
+    pub(super) fn window(&mut self, spot: Spot, members: u128, start: usize) -> Option<usize> {
         let own = 1 << spot.offset;
         if members == 0 {
             return Some(self.any() - spot.offset);
@@ -67,9 +68,11 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         /// Records looked at that are in the way.
         const TRIES: usize = 16;
         let (mut loner, mut tries) = (None, 0);
+        // Whatever a member's key says now.
+        let is_member = |place: usize| offsets(members).any(|offset| start + offset == place);
         let fit = self.fit(members | own, |table, place| {
             tries += 1;
-            loner = if tries <= TRIES { table.loner(place, spot.bucket) } else { None };
+            loner = if tries <= TRIES && !is_member(place) { table.loner(place, spot.bucket) } else { None };
             loner.is_some()
         })?;
         if let (Some(place), Some(loner)) = (fit.taken, loner) {
