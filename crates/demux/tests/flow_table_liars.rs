@@ -133,8 +133,8 @@ fn live(manners: Manners, limit: u64, seed: u64) {
     assert_eq!(lives.borrow().wrong, 0, "seed {seed}");
 }
 
-/// One for few records, one that has all its blocks at once, and one that grows.
-const LIMITS: &[u64] = if cfg!(miri) { &[100, 200] } else { &[2_000, 20_000, 40_000] };
+/// Two for few records, one that has all its blocks at once, and one that grows.
+const LIMITS: &[u64] = if cfg!(miri) { &[100, 200] } else { &[300, 2_000, 20_000, 40_000] };
 
 const PHASES: usize = if cfg!(miri) { 2 } else { 4 };
 
