@@ -88,11 +88,12 @@ fn compare(address: &str) {
         let of = |percent| percentile(taken, percent);
         println!("{address} {name}: median {:?}, 99th percentile {:?}, most {:?}", of(50), of(99), of(100));
     }
-    // Others may use this machine's processors too.
-    let (without, with) = (percentile(&without, 50), percentile(&with, 90));
+    // Without lanes some are lucky and others wait for seconds. And others may use this machine's processors too.
+    let mean = without.iter().sum::<Duration>() / without.len() as u32;
+    let (without, with) = (mean, percentile(&with, 90));
     assert!(with < BOUND && without > BOUND, "{address}: {with:?} with lanes, {without:?} without");
     let ratio = without.as_secs_f64() / with.as_secs_f64();
-    println!("{address}: the median without lanes is {ratio:.0} times what 9 of 10 calls take with them");
+    println!("{address}: the mean without lanes is {ratio:.0} times what 9 of 10 calls take with them");
     assert!(ratio > 4.0, "{address}: {ratio}");
 }
 
