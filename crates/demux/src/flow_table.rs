@@ -133,7 +133,7 @@ pub enum FlowInsertError<R> {
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast for
-/// lookups, faster by half where records come and go and do little else, and takes up to five times the memory. See the
+/// lookups, faster by half where records come and go and do little else, and takes up to five times as much besides them. See the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md) beside other
 /// tables.
 ///
