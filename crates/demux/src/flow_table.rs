@@ -110,7 +110,7 @@ pub enum FlowInsertError<R> {
 ///
 /// # Few flows
 ///
-/// Less than 16,384 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
+/// Less than 12,288 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
 /// lookup takes. So they are found by hash and displace. Keys fall into buckets, two to five for each record. Of a bucket the
 /// table keeps where its window of 128 places begins, in two bytes; where in the window a key lies its hash says. A lookup reads
 /// the one, adds the other, sees by the tag whether there is a record of this bucket, and compares it: one record for each
@@ -128,7 +128,7 @@ pub enum FlowInsertError<R> {
 /// Hashes are keyed by the seed, and spread by one more product, so that keys which differ in few bits lie as if by chance.
 /// Tables for few go without it, which saves a tenth of a lookup, until their keys are found to lie badly, as those that
 /// differ in few bits do for one seed in twelve. Then one insertion makes the table anew, which takes up to a millisecond
-/// for 16,000 records.
+/// for 12,000 records.
 ///
 /// # When to take another
 ///
