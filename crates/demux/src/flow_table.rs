@@ -28,7 +28,7 @@ use core::{fmt, hash::Hash};
 pub use self::concurrent::{FlowReader, FlowWriter, PlainRecord, flow_table};
 use self::{
     access::Alone,
-    few::{Few, Refusal, Spot, are_few},
+    few::{Few, Spot, are_few},
     table::Table,
 };
 use crate::{
@@ -67,6 +67,25 @@ pub enum FlowInsertError<R> {
     /// some have changed theirs.
     #[error("too many keys have the same hash")]
     Crowded(R),
+}
+
+/// Why a record is not inserted.
+#[derive(Clone, Copy)]
+enum Refusal {
+    Duplicate,
+    Full,
+    Crowded,
+}
+
+impl Refusal {
+    /// With the record.
+    fn of<R>(self, record: R) -> FlowInsertError<R> {
+        match self {
+            Self::Duplicate => FlowInsertError::Duplicate(record),
+            Self::Full => FlowInsertError::Full(record),
+            Self::Crowded => FlowInsertError::Crowded(record),
+        }
+    }
 }
 
 /// Flows by the dozen or by the million: records placed by their keys, behind one byte of tag for each.

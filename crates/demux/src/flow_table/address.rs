@@ -21,7 +21,7 @@ const LEAST_COLUMNS: u32 = 4;
 pub(super) const MOST_BLOCKS: u32 = 1 << 26;
 
 /// What there is to calculate on the way to a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// None of the blocks of the present doubling is yet to come.
     Whole,
@@ -131,7 +131,7 @@ impl Extent {
         (hash, self.first_of_whole(hash))
     }
 
-    /// As [`seek_in_short`](Self::seek_in_short).
+    /// As [`seek_in_short`](Self::seek_in_short), whatever the shape.
     #[inline(always)]
     pub(super) fn seek_in_split(self, keyed: u64) -> (Hash, Group) {
         let hash = Hash::of(keyed);

@@ -1,6 +1,6 @@
 //! Places as bits of a word.
 
-/// Places of a group or of a block, one bit each.
+/// Places of a group, a block or a window, one bit each.
 pub(super) trait Bits: Copy {
     /// The number of the lowest bit that is set.
     fn lowest(self) -> Option<u32>;
@@ -25,11 +25,11 @@ macro_rules! bits {
     };
 }
 
-bits!(u16 u64);
+bits!(u16 u64 u128);
 
 /// The numbers of the bits that are set.
 #[inline(always)]
-pub(super) fn ones(mut bits: u64) -> impl Iterator<Item = u32> {
+pub(super) fn ones(mut bits: impl Bits) -> impl Iterator<Item = u32> {
     core::iter::from_fn(move || {
         let at = bits.lowest();
         bits = bits.others();

@@ -19,7 +19,6 @@ mod tests;
 
 use core::{hint::select_unpredictable, ptr::NonNull};
 
-pub(super) use self::insert::Refusal;
 use self::{aside::Aside, counts::Counts, free::Recent};
 use super::{FlowRecord, space::Space};
 use crate::{

@@ -3,8 +3,8 @@
 use super::tags::{GROUP, GROUPS, Tag};
 use crate::mix::FACTOR;
 
-/// The keyed hash of a key, spread once more: where it prefers to be, from the bit [`LOWEST`] on 16 bits at most for the group of a row and 26 for the row; and a word whose upper half is
-/// the tag, 6 bits of it the way to the second block.
+/// The keyed hash of a key, spread once more: where it prefers to be, from the bit [`LOWEST`] on 16 bits at most for the group
+/// of a row and 26 for the row; and a word whose upper half is the tag, 6 bits of it the way to the second block.
 #[derive(Clone, Copy)]
 pub(super) struct Hash {
     pub(super) place: u64,

@@ -44,6 +44,6 @@ impl Some32 {
     /// Their numbers, the last first.
     #[inline(always)]
     pub(super) fn iter(self) -> impl Iterator<Item = usize> {
-        ones(self.0.into()).map(|bit| (TOGETHER - 1) - bit as usize % TOGETHER)
+        ones(u64::from(self.0)).map(|bit| (TOGETHER - 1) - bit as usize % TOGETHER)
     }
 }

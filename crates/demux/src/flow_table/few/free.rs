@@ -90,7 +90,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         // Not always at the same places, which would soon have none left.
         self.recent.turn(self.end);
         let first = wanted.trailing_zeros() as usize;
-        let others = wanted & wanted.wrapping_sub(1);
+        let others = wanted.others();
         let second = others.trailing_zeros() as usize;
         if others.is_power_of_two() {
             // Nearly all buckets that have several have two.
@@ -137,7 +137,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             if let Some(at) = none.lowest() {
                 return Some(Fit { start: group * GROUP + at as usize, taken: None });
             }
-            for at in ones(one.into()) {
+            for at in ones(one) {
                 let start = group * GROUP + at as usize;
                 let taken = offsets(wanted).map(|offset| start + offset).find(|place| !self.is_free(*place));
                 if taken.is_some_and(|place| may_clear(self, place)) {
@@ -149,12 +149,8 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     }
 }
 
-/// The numbers of the bits that are set.
+/// The offsets in a window that are set.
 #[inline(always)]
-pub(super) fn offsets(mut bits: u128) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let at = (bits != 0).then(|| bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        at
-    })
+pub(super) fn offsets(bits: u128) -> impl Iterator<Item = usize> {
+    ones(bits).map(|offset| offset as usize)
 }

@@ -6,26 +6,7 @@ use core::{
 };
 
 use super::{Few, NOWHERE, Spot, free::offsets};
-use crate::flow_table::{FlowInsertError, FlowRecord};
-
-/// Why a record is not inserted.
-#[derive(Clone, Copy)]
-pub(in crate::flow_table) enum Refusal {
-    Duplicate,
-    Full,
-    Crowded,
-}
-
-impl Refusal {
-    /// With the record.
-    pub(in crate::flow_table) fn of<R>(self, record: R) -> FlowInsertError<R> {
-        match self {
-            Self::Duplicate => FlowInsertError::Duplicate(record),
-            Self::Full => FlowInsertError::Full(record),
-            Self::Crowded => FlowInsertError::Crowded(record),
-        }
-    }
-}
+use crate::flow_table::{FlowRecord, Refusal};
 
 /// Copies a record that has just been written, word by word: the processor hands on what was written in words to who asks for
 /// words, but has who asks for more at once wait until it is in the cache.

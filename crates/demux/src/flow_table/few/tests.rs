@@ -128,6 +128,22 @@ fn keys_that_lie_badly_have_their_hashes_spread_once_more() {
     assert!(flows.is_empty());
 }
 
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn keys_that_lie_as_by_chance_have_their_hashes_taken_as_they_are() {
+    for limit in [1, 100, 1_500, 2_047] {
+        for seed in 0..50 {
+            let mut flows = FlowTable::<(u64, u64)>::new(limit as usize, seed);
+            (0..limit).for_each(|n| flows.insert((spread(n), n)).expect("below the limit"));
+            for n in 0..2 * limit {
+                flows.remove(&spread(n)).expect("it is there");
+                flows.insert((spread(n + limit), n)).expect("below the limit");
+            }
+            assert!(matches!(flows.kind, Kind::Few(_)), "{limit}, {seed}");
+        }
+    }
+}
+
 /// A key whose hash says nothing of it.
 #[derive(PartialEq, Eq, Debug)]
 struct Blank(Rc<u64>);

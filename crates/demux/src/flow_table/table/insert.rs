@@ -4,19 +4,12 @@ use core::mem::forget;
 
 use super::Table;
 use crate::flow_table::{
-    FlowInsertError, FlowRecord,
+    FlowInsertError, FlowRecord, Refusal,
     access::Access,
     place::{Group, Place},
     resize, room,
     tags::Tag,
 };
-
-/// Why a record is not inserted.
-enum Refusal {
-    Duplicate,
-    Full,
-    Crowded,
-}
 
 /// Drops the record that waits, and counts it no more, when a key's own code panics.
 struct Abandoned<R: FlowRecord, A: Access<R>>(*mut Table<R, A>);
@@ -72,11 +65,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             insert(self, home, tag)
         };
         // SAFETY: it waits no longer, if it was inserted; otherwise it still does.
-        inserted.map_err(|refusal| match (refusal, unsafe { self.waiting.at(0).read() }) {
-            (Refusal::Duplicate, record) => FlowInsertError::Duplicate(record),
-            (Refusal::Full, record) => FlowInsertError::Full(record),
-            (Refusal::Crowded, record) => FlowInsertError::Crowded(record),
-        })
+        inserted.map_err(|refusal| refusal.of(unsafe { self.waiting.at(0).read() }))
     }
 
     /// Has the record that waits dropped, and counts it no more, if a key's own code panics in one of the functions below. Not
