@@ -1,11 +1,13 @@
 //! The flows of one version of IP, and what lookups cost there: each version has tables of its own.
 
+use std::sync::Arc;
+
 use throughline_demux::{Key, Strategy};
 
 use super::analysis::BATCH;
 use super::driven::Operation;
 use super::live::{Arrival, End, Found, Live};
-use super::lookups::{LookupError, Lookups, Work};
+use super::lookups::{LookupError, Lookups, Needs, Work};
 use super::options::Options;
 use super::summary::Summary;
 use super::walks::Walks;
@@ -16,16 +18,16 @@ pub(super) struct Family<K: Key> {
     pub(super) live: Live<K>,
     options: Options,
     walks: Walks,
-    /// None before the first packet.
-    worker: Option<Worker<K>>,
+    /// For each kind of lookups one; none before the first packet.
+    workers: Vec<Worker<K>>,
     /// Packets that have come since the last batch, and what was found for them.
     waiting: Vec<Arrival<K>>,
     found: Vec<Found>,
-    /// What the worker is given next.
+    /// What the workers are given next.
     work: Work<K>,
 }
 
-impl<K: Key + Copy + Send + 'static> Family<K> {
+impl<K: Key + Copy + Send + Sync + 'static> Family<K> {
     pub(super) fn new(options: &Options) -> Result<Self, LookupError> {
         let live = Live::new(options);
         let live = live.map_err(|error| LookupError { strategy: Strategy::ChainsMoveToFront, error })?;
@@ -33,7 +35,7 @@ impl<K: Key + Copy + Send + 'static> Family<K> {
             walks: Walks::new(live.counts_chains()),
             live,
             options: options.clone(),
-            worker: None,
+            workers: Vec::new(),
             waiting: Vec::new(),
             found: Vec::new(),
             work: Work::default(),
@@ -78,11 +80,14 @@ impl<K: Key + Copy + Send + 'static> Family<K> {
     }
 
     fn hand_over(&mut self) -> Result<(), LookupError> {
-        let worker = match &mut self.worker {
-            Some(worker) => worker,
-            none => none.insert(Worker::new(Lookups::new(&self.options, self.live.counts_chains())?)),
-        };
-        worker.take(&mut self.work);
+        if self.workers.is_empty() {
+            for needs in [Needs::Addresses, Needs::Index] {
+                let lookups = Lookups::new(needs, &self.options, self.live.counts_chains())?;
+                self.workers.push(Worker::new(lookups));
+            }
+        }
+        let work = Arc::new(std::mem::take(&mut self.work));
+        self.workers.iter().for_each(|worker| worker.take(Arc::clone(&work)));
         Ok(())
     }
 
@@ -95,7 +100,8 @@ impl<K: Key + Copy + Send + 'static> Family<K> {
         if !self.work.operations.is_empty() {
             self.hand_over()?;
         }
-        let mut summaries = self.worker.map(Worker::finish).unwrap_or_default();
+        // One worker after the other: what they may have to time again is timed without the other.
+        let mut summaries: Vec<_> = self.workers.into_iter().flat_map(Worker::finish).collect();
         self.walks.complete(&mut summaries);
         Ok(summaries)
     }

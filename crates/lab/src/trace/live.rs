@@ -1,8 +1,10 @@
 //! The flows that are alive: what an end system or a middlebox would keep a record of.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::hint::black_box;
 
+use hashbrown::HashTable;
 use throughline_capture::{FIN, RST, SYN};
 use throughline_demux::{ChainsMoveToFront, ConfigError, HashKind, Key};
 
@@ -105,7 +107,9 @@ pub(super) struct Live<K> {
     idle: u64,
     /// Whether both directions are one flow, closed when both have ended.
     both_directions: bool,
-    index: HashMap<K, u32, foldhash::fast::RandomState>,
+    /// Slots by keys, which the records have.
+    index: HashTable<u32>,
+    hash: foldhash::fast::RandomState,
     records: Vec<Record<K>>,
     free: Vec<u32>,
     all: List,
@@ -130,7 +134,8 @@ impl<K: Key + Copy> Live<K> {
             limit: options.flows,
             idle: options.idle,
             both_directions: options.both_directions,
-            index: HashMap::default(),
+            index: HashTable::new(),
+            hash: foldhash::fast::RandomState::default(),
             records: Vec::new(),
             free: Vec::new(),
             all: List::default(),
@@ -152,7 +157,7 @@ impl<K: Key + Copy> Live<K> {
 
     /// Numbers of the last packets of all flows.
     pub(super) fn last_numbers(&self) -> impl Iterator<Item = u64> {
-        self.index.values().map(|slot| self.records[*slot as usize].last_number)
+        self.index.iter().map(|slot| self.records[*slot as usize].last_number)
     }
 
     /// Packets have come: appends what was found for each.
@@ -161,7 +166,7 @@ impl<K: Key + Copy> Live<K> {
         for some in packets.chunks(STRIDE) {
             // Lookups and touches that do not depend on one another wait for memory together.
             for (slot, packet) in slots.iter_mut().zip(some) {
-                *slot = self.index.get(&packet.key).copied().unwrap_or(NOWHERE);
+                *slot = self.slot_of(&packet.key).unwrap_or(NOWHERE);
             }
             for slot in &slots[..some.len()] {
                 if let Some(record) = self.records.get(*slot as usize) {
@@ -170,7 +175,7 @@ impl<K: Key + Copy> Live<K> {
                 }
             }
             for (slot, packet) in slots.iter().zip(some) {
-                let slot = if *slot == NOWHERE { self.index.get(&packet.key).copied() } else { Some(*slot) };
+                let slot = if *slot == NOWHERE { self.slot_of(&packet.key) } else { Some(*slot) };
                 let seen = match slot {
                     Some(slot) => self.again(slot, packet),
                     None => self.begin(packet),
@@ -179,6 +184,12 @@ impl<K: Key + Copy> Live<K> {
                 found.push(seen);
             }
         }
+    }
+
+    #[inline]
+    fn slot_of(&self, key: &K) -> Option<u32> {
+        let same = |slot: &u32| self.records[*slot as usize].key == *key;
+        self.index.find(self.hash.hash_one(key), same).copied()
     }
 
     #[inline]
@@ -212,7 +223,8 @@ impl<K: Key + Copy> Live<K> {
                 self.records.len() as u32 - 1
             }
         };
-        self.index.insert(packet.key, slot);
+        let hash = |slot: &u32| self.hash.hash_one(self.records[*slot as usize].key);
+        self.index.insert_unique(hash(&slot), slot, hash);
         let whole = self.all.begin(slot, &mut OfAll(&mut self.records));
         let chain = self.chains.get_mut(record.chain_number as usize);
         let chain = chain.map(|chain| chain.begin(slot, &mut OfChain(&mut self.records))).unwrap_or_default();
@@ -267,7 +279,8 @@ impl<K: Key + Copy> Live<K> {
 
     fn remove(&mut self, slot: u32) {
         let record = self.records[slot as usize];
-        self.index.remove(&record.key);
+        let entry = self.index.find_entry(self.hash.hash_one(record.key), |other| *other == slot);
+        entry.expect("every flow is in the index").remove();
         self.all.remove(slot, record.whole);
         if let Some(chain) = self.chains.get_mut(record.chain_number as usize) {
             chain.remove(slot, record.chain);

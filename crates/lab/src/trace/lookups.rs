@@ -1,6 +1,7 @@
 //! The library's lookups at work on the flows of a capture.
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use throughline_demux::{Carried, ConfigError, Key, LocatorConfig, Strategy};
 
@@ -35,32 +36,39 @@ pub(super) struct Work<K> {
 
 impl<K> Default for Work<K> {
     fn default() -> Self {
-        Self { operations: Vec::new(), gone: Vec::new(), live: 0 }
+        Self { operations: Vec::with_capacity(BATCH), gone: Vec::new(), live: 0 }
     }
 }
 
-impl<K> Work<K> {
-    /// Makes it empty; its memory stays.
-    pub(super) fn clear(&mut self) {
-        self.operations.clear();
-        self.gone.clear();
+/// What lookups need of a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Its addresses.
+    Addresses,
+    /// An index that it carries.
+    Index,
+}
+
+impl Needs {
+    fn of(strategy: Strategy) -> Self {
+        if strategy.needs_index() { Self::Index } else { Self::Addresses }
     }
 }
 
-/// All lookups, with keys as they are and with keys that carry an index.
+/// All lookups that need the same: with keys as they are, or with keys that carry an index.
 pub(super) struct Lookups<K: Key> {
     plain: Vec<Measured<K>>,
     carried: Vec<Labelled<K>>,
     foreknown: Vec<Foreknown>,
     most_live: usize,
     /// The first packets, as long as they are not too many.
-    recorded: Vec<Work<K>>,
+    recorded: Vec<Arc<Work<K>>>,
     packets_recorded: u64,
 }
 
 impl<K: Key + Copy + Send + 'static> Lookups<K> {
-    /// Lookups without flows. Walks of chains are counted elsewhere, or not.
-    pub(super) fn new(options: &Options, chains_counted: bool) -> Result<Self, LookupError> {
+    /// Those lookups, without flows. Walks of chains are counted elsewhere, or not.
+    pub(super) fn new(needs: Needs, options: &Options, chains_counted: bool) -> Result<Self, LookupError> {
         let config = LocatorConfig {
             chains: options.chains,
             places: PLACES,
@@ -68,7 +76,7 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
             ..LocatorConfig::seeded(options.seed)
         };
         let (mut plain, mut carried, mut foreknown) = (Vec::new(), Vec::new(), Vec::new());
-        for strategy in Strategy::ALL {
+        for strategy in Strategy::ALL.into_iter().filter(|strategy| Needs::of(*strategy) == needs) {
             let error = |error| LookupError { strategy, error };
             let chains = matches!(strategy, Strategy::Sequent | Strategy::ChainsMoveToFront);
             let counted = strategy.is_list() && (chains_counted || !chains);
@@ -84,7 +92,7 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
     }
 
     /// Looks packets up, then lets flows go.
-    pub(super) fn run(&mut self, work: &Work<K>) {
+    pub(super) fn run(&mut self, work: &Arc<Work<K>>) {
         self.most_live = self.most_live.max(work.live);
         self.record(work);
         self.plain.iter_mut().for_each(|lookup| lookup.run(work));
@@ -94,10 +102,10 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
         self.carried.iter_mut().for_each(Labelled::forget);
     }
 
-    fn record(&mut self, work: &Work<K>) {
+    fn record(&mut self, work: &Arc<Work<K>>) {
         let packets = self.packets_recorded + work.operations.len() as u64;
         if packets <= ENOUGH {
-            self.recorded.push(work.clone());
+            self.recorded.push(Arc::clone(work));
         }
         self.packets_recorded = packets;
     }
@@ -115,8 +123,9 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
 
     /// What each cost.
     pub(super) fn finish(mut self) -> Vec<Summary> {
-        let complete = self.plain.iter().filter(|lookup| lookup.locator().is_some());
-        let timed = complete.map(Measured::packets_timed).min();
+        let timed = self.plain.iter().filter_map(Measured::packets_timed);
+        let timed =
+            timed.chain(self.carried.iter().filter_map(|lookup| lookup.measured.packets_timed())).min();
         if timed.is_some_and(|timed| timed < ENOUGH) {
             self.replay();
         }
@@ -157,15 +166,13 @@ impl<K: Key + Copy + Send + 'static> Labelled<K> {
         self.measured.forget(&self.work.gone);
     }
 
-    fn replay(&mut self, recorded: &[Work<K>]) {
-        let labelled: Vec<_> = recorded
-            .iter()
-            .map(|work| {
-                let mut labelled = Work::default();
-                self.labels.label(work, &mut labelled);
-                labelled
-            })
-            .collect();
+    fn replay(&mut self, recorded: &[Arc<Work<K>>]) {
+        let labelled = |work: &Arc<Work<K>>| {
+            let mut labelled = Work::default();
+            self.labels.label(work, &mut labelled);
+            Arc::new(labelled)
+        };
+        let labelled: Vec<_> = recorded.iter().map(labelled).collect();
         self.measured.replay(&labelled);
     }
 }
@@ -179,7 +186,8 @@ struct Labels {
 
 impl Labels {
     fn label<K: Key + Copy>(&self, work: &Work<K>, labelled: &mut Work<Carried<K>>) {
-        labelled.clear();
+        labelled.operations.clear();
+        labelled.gone.clear();
         labelled.live = work.live;
         let operations = work.operations.iter().map(|operation| Operation {
             key: self.key(operation.key, operation.slot),
@@ -207,7 +215,7 @@ mod tests {
     use crate::random::Random;
 
     /// Batches of packets of so many flows, drawn evenly.
-    fn batches(flows: u32, packets: usize) -> Vec<Work<u64>> {
+    fn batches(flows: u32, packets: usize) -> Vec<Arc<Work<u64>>> {
         let (mut random, mut slots) = (Random::new(1), HashMap::new());
         let mut operation = || {
             let (flow, next) = (random.below(flows), slots.len() as u32);
@@ -218,22 +226,27 @@ mod tests {
         (0..packets / each)
             .map(|_| {
                 let (operations, live): (Vec<_>, Vec<_>) = (0..each).map(|_| operation()).unzip();
-                Work { operations, gone: Vec::new(), live: live[each - 1] }
+                Arc::new(Work { operations, gone: Vec::new(), live: live[each - 1] })
             })
             .collect()
     }
 
-    fn summaries(work: &[Work<u64>]) -> Vec<Summary> {
-        let mut lookups = Lookups::new(&Options::default(), true).unwrap();
-        work.iter().for_each(|work| lookups.run(work));
-        lookups.finish()
+    /// What all lookups cost.
+    fn summaries(options: &Options, chains_counted: bool, work: &[Arc<Work<u64>>]) -> Vec<Summary> {
+        let of = |needs| {
+            let mut lookups = Lookups::new(needs, options, chains_counted).unwrap();
+            work.iter().for_each(|work| lookups.run(work));
+            lookups.finish()
+        };
+        [of(Needs::Addresses), of(Needs::Index)].concat()
     }
 
     /// A short capture has the times that the same traffic would have if it went on: at the first look, caches are cold,
     /// and what tables allocate first takes longer than a thousand lookups.
     #[test]
     fn times_of_short_captures() {
-        let (short, long) = (summaries(&batches(50, 1000)), summaries(&batches(50, 40 * BATCH)));
+        let [short, long] = [batches(50, 1000), batches(50, 40 * BATCH)]
+            .map(|work| summaries(&Options::default(), true, &work));
         for (short, long) in short.iter().zip(&long) {
             let times = [short, long].map(|summary| summary.nanoseconds_each.unwrap());
             let [short_time, long_time] = times;
@@ -249,16 +262,15 @@ mod tests {
 
     #[test]
     fn lists_are_given_up() {
-        let long = summaries(&batches(40_000, 5 * BATCH));
-        for summary in &long {
+        let work = batches(40_000, 5 * BATCH);
+        for summary in &summaries(&Options::default(), true, &work) {
             assert_eq!(summary.complete, !summary.strategy.is_list(), "{}", summary.strategy);
             assert!(summary.nanoseconds_each.is_some());
         }
         // Short chains, which nobody else counts, are walked.
         let options = Options { chains: 4096, ..Options::default() };
-        let mut lookups = Lookups::new(&options, false).unwrap();
-        batches(40_000, 5 * BATCH).iter().for_each(|work| lookups.run(work));
-        let complete = lookups.finish().iter().filter(|summary| summary.complete).count();
+        let summaries = summaries(&options, false, &work);
+        let complete = summaries.iter().filter(|summary| summary.complete).count();
         assert_eq!(complete, Strategy::ALL.len() - 3);
     }
 
@@ -268,15 +280,15 @@ mod tests {
         let mut table = DynamicHash::with_hash(Keyed::new(1), usize::MAX);
         (0..1000).for_each(|key: u64| table.insert_new(key << 32, Slot(0)).unwrap());
         let keys: Vec<u64> = (0..).filter(|key| table.chain_of(key) == 0).take(1000).collect();
-        let mut lookups = Lookups::new(&Options::default(), true).unwrap();
-        for batch in 0..4 {
+        let work = (0..4).map(|batch| {
             let operations = keys.iter().cycle().take(BATCH).enumerate().map(|(at, key)| {
                 let new = batch == 0 && at < keys.len();
                 Operation { key: *key, slot: (at % keys.len()) as u32, new }
             });
-            lookups.run(&Work { operations: operations.collect(), gone: Vec::new(), live: keys.len() });
-        }
-        for summary in lookups.finish().iter().filter(|summary| !summary.strategy.is_list()) {
+            Arc::new(Work { operations: operations.collect(), gone: Vec::new(), live: keys.len() })
+        });
+        let summaries = summaries(&Options::default(), true, &work.collect::<Vec<_>>());
+        for summary in summaries.iter().filter(|summary| !summary.strategy.is_list()) {
             let crowded = summary.strategy == Strategy::DynamicHash;
             assert_eq!(summary.complete, !crowded, "{}", summary.strategy);
         }

@@ -1,5 +1,7 @@
 //! One lookup, driven and timed.
 
+use std::sync::Arc;
+
 use throughline_demux::{ConfigError, Key, LocatorConfig, Slot, Strategy};
 
 use super::by_size::{BySize, Cost, step};
@@ -168,13 +170,13 @@ impl<K: Key + Send + 'static> Measured<K> {
         self.locator.as_deref()
     }
 
-    /// Packets timed so far, with caches warm.
-    pub(super) fn packets_timed(&self) -> u64 {
-        self.by_size.total().timed
+    /// Packets timed so far, with caches warm; none if it was given up.
+    pub(super) fn packets_timed(&self) -> Option<u64> {
+        self.locator.as_ref().map(|_| self.by_size.total().timed)
     }
 
     /// Takes the times of a recording that is looked up again and again instead.
-    pub(super) fn replay(&mut self, recorded: &[Work<K>]) {
+    pub(super) fn replay(&mut self, recorded: &[Arc<Work<K>>]) {
         if let Some(locator) = &mut self.locator {
             empty(&mut **locator);
             self.replayed = true;

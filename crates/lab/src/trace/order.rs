@@ -4,12 +4,30 @@
 //! one is the number of bits below its position: those in its word, and those before its word, before its block and
 //! before its group, which are kept.
 
+use std::num::Wrapping;
+use std::ops::SubAssign;
+
 /// Positions of a word.
 const WORD: usize = 64;
 /// Positions of a block: 64 words.
 const BLOCK: usize = 64 * WORD;
 /// Positions of a group: 64 blocks.
 const GROUP: usize = 64 * BLOCK;
+
+/// What is taken from the counts of 64 words or blocks: nothing from those up to one of them, 1 from those that follow.
+static WORDS: [Wrapping<u16>; 128] = steps(Wrapping(0), Wrapping(1));
+static BLOCKS: [Wrapping<u32>; 128] = steps(Wrapping(0), Wrapping(1));
+
+/// 64 times the one, then 64 times the other.
+const fn steps<T: Copy>(first: T, then: T) -> [T; 128] {
+    let mut steps = [first; 128];
+    let mut at = 64;
+    while at < 128 {
+        steps[at] = then;
+        at += 1;
+    }
+    steps
+}
 
 /// A list of slots, newest first. Whoever keeps slots in it keeps the position of each, too.
 #[derive(Debug, Default)]
@@ -18,8 +36,8 @@ pub(super) struct Order {
     slots: Vec<u32>,
     words: Vec<u64>,
     /// Entries before each word in its block, before each block in its group, and before each group.
-    before_word: Vec<u16>,
-    before_block: Vec<u32>,
+    before_word: Vec<Wrapping<u16>>,
+    before_block: Vec<Wrapping<u32>>,
     before_group: Vec<u32>,
     /// The position for the next that comes to the front.
     next: usize,
@@ -62,8 +80,8 @@ impl Order {
         let at = position as usize;
         self.words[at / WORD] &= !(1 << (at % WORD));
         let last = self.next - 1;
-        less(&mut self.before_word, at / WORD, last / WORD);
-        less(&mut self.before_block, at / BLOCK, last / BLOCK);
+        less(&mut self.before_word, at / WORD, &WORDS);
+        less(&mut self.before_block, at / BLOCK, &BLOCKS);
         self.before_group[at / GROUP + 1..=last / GROUP].iter_mut().for_each(|count| *count -= 1);
         self.len -= 1;
     }
@@ -85,8 +103,8 @@ impl Order {
     #[inline]
     fn before(&self, at: usize) -> usize {
         let lower = self.words[at / WORD] & ((1 << (at % WORD)) - 1);
-        let in_block = u32::from(self.before_word[at / WORD]) + lower.count_ones();
-        (self.before_group[at / GROUP] + self.before_block[at / BLOCK] + in_block) as usize
+        let in_block = u32::from(self.before_word[at / WORD].0) + lower.count_ones();
+        (self.before_group[at / GROUP] + self.before_block[at / BLOCK].0 + in_block) as usize
     }
 
     /// Takes the next position, for which there is room.
@@ -112,9 +130,10 @@ impl Order {
             self.before_group[group] = all;
         }
         if at.is_multiple_of(BLOCK) {
-            self.before_block[block] = all - self.before_group[group];
+            self.before_block[block] = Wrapping(all - self.before_group[group]);
         }
-        self.before_word[word] = (all - self.before_group[group] - self.before_block[block]) as u16;
+        let before = all - self.before_group[group] - self.before_block[block].0;
+        self.before_word[word] = Wrapping(before as u16);
     }
 
     /// Moves all entries to the lowest positions, and makes room for twice as many again.
@@ -134,17 +153,20 @@ impl Order {
     fn room_for(&mut self, positions: usize) {
         self.slots.resize(positions, 0);
         self.words.resize(positions.div_ceil(WORD), 0);
-        self.before_word.resize(positions.div_ceil(WORD), 0);
-        self.before_block.resize(positions.div_ceil(BLOCK), 0);
+        self.before_word.resize(positions.div_ceil(BLOCK) * 64, Wrapping(0));
+        self.before_block.resize(positions.div_ceil(GROUP) * 64, Wrapping(0));
         self.before_group.resize(positions.div_ceil(GROUP), 0);
     }
 }
 
-/// One entry less before those that follow the one at `at`, among the 64 that are counted together, as far as `last`.
+/// One entry less before those that follow the one at `at`, among the 64 that are counted together. `one` is taken from those
+/// that follow: all 64 change in the same few instructions, without a branch.
 #[inline]
-fn less<T: Copy + From<bool> + std::ops::SubAssign>(counts: &mut [T], at: usize, last: usize) {
-    let end = (at / 64 * 64 + 64).min(last + 1);
-    counts[at + 1..end.max(at + 1)].iter_mut().for_each(|count| *count -= T::from(true));
+fn less<T: Copy + SubAssign>(counts: &mut [T], at: usize, steps: &[T; 128]) {
+    let within = at % 64;
+    let counts = counts[at - within..].first_chunk_mut::<64>().expect("room for whole blocks");
+    let ones = steps[63 - within..].first_chunk::<64>().expect("128 steps");
+    counts.iter_mut().zip(ones).for_each(|(count, one)| *count -= *one);
 }
 
 /// The bits that are set, lowest first.

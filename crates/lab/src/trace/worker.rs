@@ -1,7 +1,8 @@
 //! Lookups on a thread of their own, beside the reading of the capture.
 
 use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use throughline_demux::Key;
@@ -9,35 +10,31 @@ use throughline_demux::Key;
 use super::lookups::{Lookups, Work};
 use super::summary::Summary;
 
-/// Batches that wait to be looked up, at most.
-const WAITING: usize = 4;
+/// Batches that wait to be looked up, at most: while a table grows, or a perfect hash is sought, reading goes on.
+const WAITING: usize = 64;
 
 /// A thread that looks packets up.
-pub(super) struct Worker<K: Key> {
-    work: SyncSender<Work<K>>,
-    /// What is done comes back, to be used again.
-    done: Receiver<Work<K>>,
+pub(super) struct Worker<K> {
+    work: SyncSender<Arc<Work<K>>>,
     thread: JoinHandle<Vec<Summary>>,
 }
 
-impl<K: Key + Copy + Send + 'static> Worker<K> {
+impl<K: Key + Copy + Send + Sync + 'static> Worker<K> {
     /// Begins with lookups that nobody has used.
     ///
     /// # Panics
     /// When the system gives us no thread.
     pub(super) fn new(lookups: Lookups<K>) -> Self {
         let (work, waiting) = sync_channel(WAITING);
-        let (finished, done) = channel();
-        let look_up = move || look_up(lookups, &waiting, &finished);
+        let look_up = move || look_up(lookups, &waiting);
         let thread = thread::Builder::new().name("lookups".into()).spawn(look_up).expect("a thread");
-        Self { work, done, thread }
+        Self { work, thread }
     }
 
-    /// Hands a batch over; it is empty again afterwards.
-    pub(super) fn take(&self, work: &mut Work<K>) {
-        let full = std::mem::replace(work, self.done.try_recv().unwrap_or_default());
+    /// Hands a batch over.
+    pub(super) fn take(&self, work: Arc<Work<K>>) {
         // If the thread has broken down, `finish` tells.
-        let _ = self.work.send(full);
+        let _ = self.work.send(work);
     }
 
     /// What the lookups cost, when all is done.
@@ -47,16 +44,10 @@ impl<K: Key + Copy + Send + 'static> Worker<K> {
     }
 }
 
-fn look_up<K: Key + Copy + Send + 'static>(
+fn look_up<K: Key + Copy + Send + Sync + 'static>(
     mut lookups: Lookups<K>,
-    waiting: &Receiver<Work<K>>,
-    finished: &Sender<Work<K>>,
+    waiting: &Receiver<Arc<Work<K>>>,
 ) -> Vec<Summary> {
-    for mut work in waiting {
-        lookups.run(&work);
-        work.clear();
-        // Nobody needs it any more when the last batch is on its way.
-        let _ = finished.send(work);
-    }
+    waiting.iter().for_each(|work| lookups.run(&work));
     lookups.finish()
 }
