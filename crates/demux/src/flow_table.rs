@@ -125,11 +125,13 @@ impl Refusal {
 /// hashing, breadth first), which keeps 83 % of the places in use: 64-byte records take 80 bytes. The blocks are
 /// equally likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half
 /// more than their share, and a tenth of the records are not where they prefer to be; changes take half as long again or
-/// more. Removing clears a tag: there are no tombstones, and the table shrinks as it grew.
+/// more. So a table of up to 8 MiB of records hurries from one such size to the next, with a block for every nine records
+/// instead of 53; unless that is its limit, it takes up to 160 bytes for a record of 64. Removing clears a tag: there are no
+/// tombstones, and the table shrinks as it grew.
 ///
 /// # Few flows
 ///
-/// Less than 12,288 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
+/// Less than 16,384 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
 /// lookup takes. So they are found by hash and displace. Keys fall into buckets, two to five for each record. Of a bucket the
 /// table keeps where its window of 128 places begins, in two bytes; where in the window a key lies its hash says. A lookup reads
 /// the one, adds the other, sees by the tag whether there is a record of this bucket, and compares it: one record for each
@@ -152,9 +154,10 @@ impl Refusal {
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast for
-/// lookups, faster by half where records come and go and do little else, and takes up to five times as much besides them. See the
-/// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md) beside other
-/// tables.
+/// lookups, faster by half where records come and go and do little else, and takes up to five times as much besides them. It is
+/// faster by a third in batches where so few are in a table for [many](#many-flows), whose limit is 16,384 or more. See the
+/// results beside other tables, [at the limit](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md)
+/// and [far below](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-limits.md).
 ///
 /// # Memory and threads
 ///

@@ -68,6 +68,11 @@ impl Extent {
         (Self::new(columns, 0, Columns::new(columns)), columns << doublings)
     }
 
+    /// The most blocks of complete rows, a power of two of them, that are not more than so many.
+    pub(super) fn complete(columns: u32, blocks: u32) -> u32 {
+        columns << (blocks / columns).ilog2()
+    }
+
     #[inline(always)]
     pub(super) fn count(self) -> u32 {
         self.groups / GROUPS
@@ -317,6 +322,9 @@ mod tests {
             let rows = complete / extent.columns().count();
             assert!(complete >= most && complete - most < rows.max(2), "{most}: {complete}");
             assert_ne!(extent.shape, Shape::Split);
+            let completed = |blocks| Extent::complete(extent.columns().count(), blocks);
+            assert_eq!(completed(complete), complete);
+            assert!(rows == 1 || completed(complete - 1) == complete / 2);
             while extent.count() < complete.min(1000) {
                 extent = extent.grown();
             }

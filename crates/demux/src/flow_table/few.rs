@@ -32,7 +32,7 @@ pub(super) const WIDE: usize = 1 << WIDE_BITS;
 const WIDE_BITS: u32 = 7;
 
 /// Records for which such a table is made, at most, and bytes of all of them: what the caches hold.
-const MOST_RECORDS: usize = if cfg!(miri) { 150 } else { 3 << 12 };
+const MOST_RECORDS: usize = if cfg!(miri) { 150 } else { 1 << 14 };
 const MOST_BYTES: usize = 1 << 20;
 
 /// Bytes that a record may take besides itself.

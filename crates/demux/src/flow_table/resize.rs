@@ -35,8 +35,10 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     }
     table.store.access.touch(new);
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
-        let to = last_of(grown, hash).and_then(|group| near(table, group, hash.tag()));
-        copy(table, from, to.expect("as many as a block has places"), hash, grown.first(hash));
+        let home = grown.first(hash);
+        let group = if home.block() == new { home } else { grown.second(hash) };
+        let to = near(table, group, hash.tag());
+        copy(table, from, to.expect("as many as a block has places"), hash, home);
     }
     table.set_extent(grown);
     table.store.access.touch(new);
@@ -44,8 +46,12 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         table.set_tag(from, None);
         left(table, from, hash, old);
     }
-    settle(table, &sharers[0], A::PREFERS);
-    settle(table, &sharers[1], false);
+    if A::PREFERS {
+        settle(table, &sharers[0], u64::MAX);
+    } else {
+        settle(table, &sharers[0], sharers[0].strangers);
+    }
+    settle(table, &sharers[1], sharers[1].strangers);
     if let Some(guests) = guests {
         guests.for_each(table, |table, place, hash| {
             let home = grown.first(hash);
@@ -64,6 +70,8 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
 struct Sharer {
     block: u32,
     full: u64,
+    /// Which of the records prefer another group.
+    strangers: u64,
     /// Of the records, before anything changes: keys' own code runs here.
     hashes: [Hash; BLOCK],
     chosen: u64,
@@ -75,19 +83,33 @@ impl Sharer {
         table.prefetch_records(block, full);
         let mut hashes = [Hash::NONE; BLOCK];
         ones(full).for_each(|at| hashes[at as usize] = table.hash_at(Place::new(block, at)));
-        Self { block, full, hashes, chosen: 0 }
+        Self { block, full, strangers: table.strangers(block), hashes, chosen: 0 }
     }
 
     /// Of two blocks, or of one that is named twice.
     fn both<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, [first, second]: [u32; 2]) -> [Self; 2] {
-        let empty = Self { block: second, full: 0, hashes: [Hash::NONE; BLOCK], chosen: 0 };
+        let empty = Self { block: second, full: 0, strangers: 0, hashes: [Hash::NONE; BLOCK], chosen: 0 };
         [Self::new(table, first), if first == second { empty } else { Self::new(table, second) }]
     }
 
     /// Chooses the records of such hashes.
     fn choose(&mut self, goes: impl Fn(Hash) -> bool) {
-        let goes = ones(self.full).filter(|&at| goes(self.hashes[at as usize]));
-        self.chosen = goes.map(|at| 1 << at).sum();
+        self.chosen = self.those_of(self.full, goes);
+    }
+
+    /// Those of these records that have such hashes.
+    fn those_of(&self, places: u64, such: impl Fn(Hash) -> bool) -> u64 {
+        ones(places).map(|at| u64::from(such(self.hashes[at as usize])) << at).sum()
+    }
+
+    /// Chooses the records that belong to the last block now: those whose first block it is, and of those that are not in
+    /// theirs, those whose second it is.
+    fn choose_for_last(&mut self, grown: Extent) {
+        let last = grown.count() - 1;
+        let first = self.those_of(self.full, |hash| grown.first(hash).block() == last);
+        let second =
+            self.those_of(self.strangers & self.full & !first, |hash| grown.second(hash).block() == last);
+        self.chosen = first | second;
     }
 
     fn chosen(&self) -> impl Iterator<Item = (Place, Hash)> + '_ {
@@ -104,7 +126,7 @@ impl Sharer {
 fn to_share<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, grown: Extent) -> Option<[Sharer; 2]> {
     for _ in 0..4 * BLOCK {
         let mut sharers = Sharer::both(table, grown.sharers());
-        sharers.iter_mut().for_each(|sharer| sharer.choose(|hash| last_of(grown, hash).is_some()));
+        sharers.iter_mut().for_each(|sharer| sharer.choose_for_last(grown));
         if sharers.iter().map(|sharer| sharer.chosen.count_ones()).sum::<u32>() <= BLOCK as u32 {
             return Some(sharers);
         }
@@ -131,11 +153,6 @@ fn leave<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharers: &[Sharer
     let Some(first) = full.next().map(Group::block) else { return false };
     let last = full.last().map_or(first, Group::block);
     displace(table, [first, last], &spared).is_some()
-}
-
-/// Where a key is in the last block, if it is there.
-fn last_of(extent: Extent, hash: Hash) -> Option<Group> {
-    [extent.first(hash), extent.second(hash)].into_iter().find(|group| group.block() + 1 == extent.count())
 }
 
 /// Counts of a record that was in a place according to the old extent, and is no more.
@@ -166,16 +183,16 @@ fn copy<R: FlowRecord, A: Access<R>>(
     table.count_move();
 }
 
-/// Moves the records that stay in a block to the group they prefer, if there is room now; and to the very place, if `precisely`.
-fn settle<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharer: &Sharer, precisely: bool) {
-    for (from, hash) in sharer.places(sharer.full & !sharer.chosen) {
+/// Moves those of some records that stay in a block to the group they prefer, if there is room now; and to the very place.
+fn settle<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharer: &Sharer, some: u64) {
+    for (from, hash) in sharer.places(some & sharer.full & !sharer.chosen) {
         let home = table.extent.first(hash);
         let empty = table.empty(home);
         if home.block() != sharer.block || empty == 0 {
             continue;
         }
         let to = home.place(A::choose(empty, hash.tag()));
-        if home != from.group() || precisely && to.at() == hash.tag().preferred() as usize {
+        if home != from.group() || to.at() == hash.tag().preferred() as usize {
             table.relocate(from, to, hash);
         }
     }
