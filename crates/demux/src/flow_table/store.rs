@@ -144,8 +144,8 @@ impl<R: FlowRecord, A> Store<R, A> {
     }
 }
 
-/// Bytes of records of a table that hurries.
-const NEAR: usize = 8 << 20;
+/// Bytes of records of a table that hurries. Where tables are slow, few are that small.
+const NEAR: usize = if cfg!(miri) { 16 << 10 } else { 8 << 20 };
 
 /// How many times as fast it grows then: nine records come before there is another block.
 const HASTE: u64 = 6;

@@ -7,9 +7,9 @@ pub struct Cost {
     pub packets: u64,
     /// Entries that they examined.
     pub entries: u64,
-    /// Packets that were timed.
+    /// Packets that the time stands for: of many, some are timed for others.
     pub timed: u64,
-    /// Nanoseconds that they took.
+    /// Nanoseconds that they take.
     pub nanoseconds: u64,
 }
 

@@ -1,5 +1,7 @@
 //! Locators of any type, driven by packets.
 
+use std::hint::black_box;
+
 use throughline_demux::{
     AnyLocator, ConfigError, Examined, InsertError, Key, Locator, LocatorConfig, Slot, Strategy,
 };
@@ -21,23 +23,46 @@ pub(super) struct Looked {
 
 /// A locator of any type that is asked for many packets at a time.
 pub(super) trait Driven<K>: Locator<K> + Send {
-    /// Looks packets up one after another, puts in those that are new, and appends what each examined.
+    /// Looks packets up one after another, puts in those that are new, and appends what each examined. The processor
+    /// begins with the next while it waits for the one before.
     fn drive(&mut self, operations: &[Operation<K>], looked: &mut Vec<Looked>);
+
+    /// As [`drive`](Self::drive); each lookup waits for what the one before has found, as it does where much is done with a
+    /// packet before the next is looked up.
+    fn drive_in_turn(&mut self, operations: &[Operation<K>], looked: &mut Vec<Looked>);
 }
 
 impl<K: Key, L: Locator<K> + Send> Driven<K> for L {
     fn drive(&mut self, operations: &[Operation<K>], looked: &mut Vec<Looked>) {
-        for operation in operations {
-            let mut examined = Examined::default();
-            let slot = self.find_probed(&operation.key, &mut examined);
-            looked.push(Looked { entries: examined.entries as u32, cache_hit: examined.cache_hit });
-            debug_assert_eq!(slot, (!operation.new).then_some(Slot(operation.slot)));
-            if slot.is_none() {
-                let done = self.insert_new(operation.key.clone(), Slot(operation.slot));
-                debug_assert!(matches!(done, Ok(()) | Err(InsertError::Occupied)), "{done:?}");
-            }
+        operations.iter().for_each(|operation| _ = look_up(self, operation, looked));
+    }
+
+    fn drive_in_turn(&mut self, operations: &[Operation<K>], looked: &mut Vec<Looked>) {
+        // Zero, which neither the compiler knows nor the processor, before the slot is there.
+        let (nothing, mut waited) = (black_box(0), 0);
+        for at in 0..operations.len() {
+            let slot = look_up(self, &operations[at + waited as usize], looked);
+            waited = slot.map_or(0, |slot| slot.0 & nothing);
         }
     }
+}
+
+/// Looks a packet up, and puts its flow in if that is new.
+#[inline(always)]
+fn look_up<K: Key>(
+    locator: &mut impl Locator<K>,
+    operation: &Operation<K>,
+    looked: &mut Vec<Looked>,
+) -> Option<Slot> {
+    let mut examined = Examined::default();
+    let slot = locator.find_probed(&operation.key, &mut examined);
+    looked.push(Looked { entries: examined.entries as u32, cache_hit: examined.cache_hit });
+    debug_assert_eq!(slot, (!operation.new).then_some(Slot(operation.slot)));
+    if slot.is_none() {
+        let done = locator.insert_new(operation.key.clone(), Slot(operation.slot));
+        debug_assert!(matches!(done, Ok(()) | Err(InsertError::Occupied)), "{done:?}");
+    }
+    slot
 }
 
 /// An empty locator. Which one it is must not be asked for every packet, so each is driven as what it is.

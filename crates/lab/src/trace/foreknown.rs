@@ -54,7 +54,7 @@ impl Foreknown {
         let known: Vec<_> = work.operations.iter().map(|op| Operation { new: false, ..op.clone() }).collect();
         self.looked.clear();
         let begin = processor_time();
-        locator.drive(&known, &mut self.looked);
+        locator.drive_in_turn(&known, &mut self.looked);
         let nanoseconds = processor_time() - begin;
         self.looked.iter().for_each(|looked| self.examined.add(looked.entries.into()));
         let entries = self.looked.iter().map(|looked| u64::from(looked.entries)).sum();

@@ -22,6 +22,10 @@ const MANY_EACH: u64 = 64;
 const STRIDE: usize = 64;
 /// Packets that are not timed: caches are cold.
 const WARM_UP: u64 = 16_384;
+/// Packets that are all timed, as if each were done with before the next is looked up.
+const WELL_KNOWN: u64 = 1 << 17;
+/// Of those that follow, one batch of so many is.
+const SAMPLE: u64 = 8;
 /// Packets that must come together to be timed: fewer take less time than the clock, and find other lookups' caches.
 const TOGETHER: usize = 1024;
 
@@ -43,6 +47,7 @@ pub(super) struct Measured<K: Key> {
     walked: u64,
     /// The most memory in use, and by how many flows.
     memory: (usize, usize),
+    batches: u64,
     /// What each packet of the batch examined.
     looked: Vec<Looked>,
 }
@@ -61,6 +66,7 @@ impl<K: Key + Send + 'static> Measured<K> {
             all: Cost::default(),
             walked: 0,
             memory: (0, 0),
+            batches: 0,
             looked: Vec::new(),
         })
     }
@@ -75,13 +81,23 @@ impl<K: Key + Send + 'static> Measured<K> {
         };
         let flows = locator.len();
         self.looked.clear();
+        self.batches += 1;
+        // How many batches this one stands for.
+        let weight = match self.by_size.total().timed {
+            ..WELL_KNOWN => 1,
+            _ if self.batches.is_multiple_of(SAMPLE) => SAMPLE,
+            _ => 0,
+        };
         let begin = processor_time();
         for some in operations.chunks(STRIDE) {
             let Some(enough) = left else {
                 break;
             };
             let before = self.looked.len();
-            locator.drive(some, &mut self.looked);
+            match weight {
+                0 => locator.drive(some, &mut self.looked),
+                _ => locator.drive_in_turn(some, &mut self.looked),
+            }
             left = enough.checked_sub(self.looked[before..].iter().map(|one| u64::from(one.entries)).sum());
         }
         let nanoseconds = processor_time() - begin;
@@ -93,7 +109,7 @@ impl<K: Key + Send + 'static> Measured<K> {
             self.locator = None;
         }
         self.count(flows, operations);
-        self.timed(at, nanoseconds);
+        self.timed(at, nanoseconds, weight);
     }
 
     /// Takes up what the packets examined, to the first of which there were so many flows.
@@ -116,10 +132,11 @@ impl<K: Key + Send + 'static> Measured<K> {
         self.by_size.add(at, cost);
     }
 
-    fn timed(&mut self, at: usize, nanoseconds: u64) {
+    fn timed(&mut self, at: usize, nanoseconds: u64, weight: u64) {
         let timed = self.looked.len();
         if self.all.timed >= WARM_UP && timed >= TOGETHER {
-            self.by_size.add(at, Cost { timed: timed as u64, nanoseconds, ..Cost::default() });
+            let (timed, nanoseconds) = (timed as u64 * weight, nanoseconds * weight);
+            self.by_size.add(at, Cost { timed, nanoseconds, ..Cost::default() });
         }
         self.all.timed += timed as u64;
         self.all.nanoseconds += nanoseconds;

@@ -1,9 +1,9 @@
 //! Which lookup suits a traffic? A capture is read once, as a stream, in memory that does not grow with its length.
 //!
-//! [`analyse`] takes the octets of a capture ([`Source`]) through three threads: one reads and decompresses them; one finds
+//! [`analyse`] takes the octets of a capture ([`Source`]) through four threads: one reads and decompresses them; one finds
 //! the flow of every packet (`throughline-capture`), keeps the flows that are alive (`live`) and counts what walks through
-//! lists would examine (`walks`); one looks every packet up with every locator of `throughline-demux` (`lookups`). What
-//! comes out is a [`Report`].
+//! lists would examine (`walks`); two look every packet up (`lookups`), one with the locators of `throughline-demux` that need
+//! its addresses, one with those that need an index. What comes out is a [`Report`].
 //!
 //! # What a flow is
 //!
@@ -18,10 +18,13 @@
 //! Entries examined are those of all packets. Lists and chains that take too long to walk are given up, but not what they
 //! would examine: that is told by the flow's distance in the list, newest first or latest first, kept in `order`.
 //!
-//! Times are those of lookups one after another, with putting in new flows, in time of the processor; taking flows out is
-//! not timed. Batches of 4,096 packets go through one lookup after the other. The first 16,384 packets, and batches that
-//! have fewer than 1,024 because flows leave after them, are not timed. Of captures that have fewer than 65,536 packets
-//! beyond that, the first 65,536 packets are kept and looked up again and again, until caches are warm.
+//! Times are those of one lookup at a time, with putting in new flows, in time of the processor; taking flows out is not
+//! timed. Each lookup waits for what the one before has found, as it does where much is done with a packet before the next is
+//! looked up; without that the processor would look up several at once, and hide what each waits for. (Who finds nothing is
+//! not waited for.) Batches of 4,096 packets go through one lookup after the other. The first 16,384 packets, and batches that
+//! have fewer than 1,024 because flows leave after them, are not timed; and when 131,072 are, every eighth batch stands for
+//! eight. Of captures that have fewer than 65,536 packets to be timed, the first 65,536 packets are kept and looked up again
+//! and again, until caches are warm.
 //!
 //! Three lookups need more than the addresses in a packet, and are never recommended: a perfect hash must know the flows
 //! beforehand (so all flows that are alive are given to it now and then, and it looks up the batch that came last), source
@@ -35,14 +38,9 @@
 //!
 //! # How fast
 //!
-//! | packets of | packets a second | a second of processor time |
-//! |---|---|---|
-//! | 2,000 flows | 6.3 million | 4.5 million |
-//! | 100,000 flows | 3.6 million | 2.3 million |
-//! | 1,000,000 flows | 2.4 million | 1.3 million |
-//!
-//! Flows drawn evenly, so that caches help least; files of 4, 4 and 8 million frames of 74 octets; two virtual cores. A
-//! test holds somewhat less than half of that.
+//! Five million packets a second if they are of 1,000 flows, three if of 100,000, two if of a million drawn evenly, one if each is
+//! of a new flow and another leaves for it; two virtual cores ([measured](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/trace-rate.md)).
+//! A test holds somewhat less.
 //!
 //! # What is bounded
 //!

@@ -89,7 +89,7 @@ impl Stopwatch {
     fn drive<K: Key>(&mut self, locator: &mut dyn Driven<K>, operations: &[Operation<K>]) {
         for some in operations.chunks(TOGETHER) {
             self.looked.clear();
-            let time = time(|| locator.drive(some, &mut self.looked)).saturating_sub(self.overhead);
+            let time = time(|| locator.drive_in_turn(some, &mut self.looked)).saturating_sub(self.overhead);
             if self.next == self.laps.len() {
                 let (step, packets) = (step(locator.len()), some.len());
                 self.laps.push(Lap { step, packets, times: Vec::new() });
