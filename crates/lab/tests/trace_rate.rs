@@ -12,6 +12,8 @@ use throughline_lab::trace::{Counts, Options, Source, analyse};
 struct Even {
     flows: u32,
     packets: u32,
+    /// Microseconds from one packet to the next.
+    apart: u64,
     record: [u8; RECORD],
     /// Octets of the record that are to be handed out.
     left: usize,
@@ -26,7 +28,7 @@ const FRAME: usize = 74;
 const RECORD: usize = 16 + FRAME;
 
 impl Even {
-    fn new(flows: u32, packets: u32) -> Self {
+    fn new(flows: u32, packets: u32, apart: u64) -> Self {
         let mut record = [0; RECORD];
         let length = (FRAME as u32).to_le_bytes();
         record[8..12].copy_from_slice(&length);
@@ -37,13 +39,14 @@ impl Even {
         record[46..50].copy_from_slice(&[192, 0, 2, 1]);
         record[52..54].copy_from_slice(&443_u16.to_be_bytes());
         record[62..64].copy_from_slice(&[0x50, 16]);
-        Self { flows, packets, record, left: 0, made: 0, state: 1 }
+        Self { flows, packets, apart, record, left: 0, made: 0, state: 1 }
     }
 
     fn make(&mut self) {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let flow = (((self.state >> 32) * u64::from(self.flows)) >> 32) as u32;
-        let (second, microsecond) = (self.made / 1_000_000, self.made % 1_000_000);
+        let time = u64::from(self.made) * self.apart;
+        let (second, microsecond) = ((time / 1_000_000) as u32, (time % 1_000_000) as u32);
         self.record[..4].copy_from_slice(&second.to_le_bytes());
         self.record[4..8].copy_from_slice(&microsecond.to_le_bytes());
         self.record[42..46].copy_from_slice(&(0x0a00_0000 + flow / 16).to_be_bytes());
@@ -70,7 +73,12 @@ impl Read for Even {
 }
 
 fn analysed(flows: u32, packets: u32) -> Counts {
-    let source = Source::new(HEADER.chain(Even::new(flows, packets))).unwrap();
+    analysed_slow(flows, packets, 1)
+}
+
+/// Of packets that are so many microseconds apart.
+fn analysed_slow(flows: u32, packets: u32, apart: u64) -> Counts {
+    let source = Source::new(HEADER.chain(Even::new(flows, packets, apart))).unwrap();
     let report = analyse(source, &Options::default(), |_| {}).unwrap();
     assert_eq!(report.fault, None);
     assert!(report.lookups.iter().all(|lookup| lookup.nanoseconds_each.is_some()));
@@ -93,7 +101,7 @@ fn most_memory() -> u64 {
 /// What any reader does: the packets of each flow, counted in a map of the standard library.
 fn plainly_counted(flows: u32, packets: u32) -> usize {
     let (mut counts, mut fragments) = (HashMap::<_, u64>::new(), Fragments::default());
-    let source = Source::new(HEADER.chain(Even::new(flows, packets))).unwrap();
+    let source = Source::new(HEADER.chain(Even::new(flows, packets, 1))).unwrap();
     let count = |frame: Frame<'_>| {
         let Payload::Ip(packet) = payload(&frame) else { return };
         if let Seen::Flow(Flow::V4(tuple), _) = look(packet, &mut fragments) {
@@ -114,11 +122,15 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 /// One test, since both look at the whole process.
 #[test]
 fn rate_and_memory() {
-    analysed(2000, 200_000);
+    analysed(2000, 500_000);
     let short = most_memory();
     analysed(2000, 1_000_000);
     let long = most_memory();
     assert!(long < short + (8 << 20), "memory grows with the file: {short} octets, then {long}");
+    // Each is looked up by itself, since the one before has left.
+    analysed_slow(2000, 60_000, 600_000_000);
+    let slow = most_memory();
+    assert!(slow < long + (32 << 20), "packets far apart take {slow} octets, others {long}");
     if cfg!(debug_assertions) {
         eprintln!("SKIPPED: the rate is that of release builds");
         return;

@@ -1,7 +1,6 @@
 //! Lookups whose keys must be known beforehand, tried on samples of a capture.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use throughline_demux::{Key, LocatorConfig, Slot, Strategy};
 
@@ -64,7 +63,7 @@ impl Foreknown {
     }
 
     /// Takes the times of a recording that is looked up again and again instead.
-    pub(super) fn replay<K: Key + Send + 'static>(&mut self, recorded: &[Arc<Work<K>>]) {
+    pub(super) fn replay<K: Key + Send + 'static>(&mut self, recorded: &[Work<K>]) {
         let mut slots = HashMap::new();
         let mut operations = Vec::new();
         for operation in recorded.iter().flat_map(|work| &work.operations) {

@@ -1,7 +1,6 @@
 //! The library's lookups at work on the flows of a capture.
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
 
 use throughline_demux::{Carried, ConfigError, Key, LocatorConfig, Strategy};
 
@@ -62,7 +61,7 @@ pub(super) struct Lookups<K: Key> {
     foreknown: Vec<Foreknown>,
     most_live: usize,
     /// The first packets, as long as they are not too many.
-    recorded: Vec<Arc<Work<K>>>,
+    recorded: Vec<Work<K>>,
     packets_recorded: u64,
 }
 
@@ -92,7 +91,7 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
     }
 
     /// Looks packets up, then lets flows go.
-    pub(super) fn run(&mut self, work: &Arc<Work<K>>) {
+    pub(super) fn run(&mut self, work: &Work<K>) {
         self.most_live = self.most_live.max(work.live);
         self.record(work);
         self.plain.iter_mut().for_each(|lookup| lookup.run(work));
@@ -102,10 +101,11 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
         self.carried.iter_mut().for_each(Labelled::forget);
     }
 
-    fn record(&mut self, work: &Arc<Work<K>>) {
+    fn record(&mut self, work: &Work<K>) {
         let packets = self.packets_recorded + work.operations.len() as u64;
         if packets <= ENOUGH {
-            self.recorded.push(Arc::clone(work));
+            // A copy takes no more than it holds.
+            self.recorded.push(work.clone());
         }
         self.packets_recorded = packets;
     }
@@ -166,11 +166,11 @@ impl<K: Key + Copy + Send + 'static> Labelled<K> {
         self.measured.forget(&self.work.gone);
     }
 
-    fn replay(&mut self, recorded: &[Arc<Work<K>>]) {
-        let labelled = |work: &Arc<Work<K>>| {
-            let mut labelled = Work::default();
+    fn replay(&mut self, recorded: &[Work<K>]) {
+        let labelled = |work: &Work<K>| {
+            let mut labelled = Work { operations: Vec::new(), gone: Vec::new(), live: 0 };
             self.labels.label(work, &mut labelled);
-            Arc::new(labelled)
+            labelled
         };
         let labelled: Vec<_> = recorded.iter().map(labelled).collect();
         self.measured.replay(&labelled);
@@ -215,7 +215,7 @@ mod tests {
     use crate::random::Random;
 
     /// Batches of packets of so many flows, drawn evenly.
-    fn batches(flows: u32, packets: usize) -> Vec<Arc<Work<u64>>> {
+    fn batches(flows: u32, packets: usize) -> Vec<Work<u64>> {
         let (mut random, mut slots) = (Random::new(1), HashMap::new());
         let mut operation = || {
             let (flow, next) = (random.below(flows), slots.len() as u32);
@@ -226,13 +226,13 @@ mod tests {
         (0..packets / each)
             .map(|_| {
                 let (operations, live): (Vec<_>, Vec<_>) = (0..each).map(|_| operation()).unzip();
-                Arc::new(Work { operations, gone: Vec::new(), live: live[each - 1] })
+                Work { operations, gone: Vec::new(), live: live[each - 1] }
             })
             .collect()
     }
 
     /// What all lookups cost.
-    fn summaries(options: &Options, chains_counted: bool, work: &[Arc<Work<u64>>]) -> Vec<Summary> {
+    fn summaries(options: &Options, chains_counted: bool, work: &[Work<u64>]) -> Vec<Summary> {
         let of = |needs| {
             let mut lookups = Lookups::new(needs, options, chains_counted).unwrap();
             work.iter().for_each(|work| lookups.run(work));
@@ -285,7 +285,7 @@ mod tests {
                 let new = batch == 0 && at < keys.len();
                 Operation { key: *key, slot: (at % keys.len()) as u32, new }
             });
-            Arc::new(Work { operations: operations.collect(), gone: Vec::new(), live: keys.len() })
+            Work { operations: operations.collect(), gone: Vec::new(), live: keys.len() }
         });
         let summaries = summaries(&Options::default(), true, &work.collect::<Vec<_>>());
         for summary in summaries.iter().filter(|summary| !summary.strategy.is_list()) {

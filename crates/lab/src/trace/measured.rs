@@ -1,7 +1,5 @@
 //! One lookup, driven and timed.
 
-use std::sync::Arc;
-
 use throughline_demux::{ConfigError, Key, LocatorConfig, Slot, Strategy};
 
 use super::by_size::{BySize, Cost, step};
@@ -193,7 +191,7 @@ impl<K: Key + Send + 'static> Measured<K> {
     }
 
     /// Takes the times of a recording that is looked up again and again instead.
-    pub(super) fn replay(&mut self, recorded: &[Arc<Work<K>>]) {
+    pub(super) fn replay(&mut self, recorded: &[Work<K>]) {
         if let Some(locator) = &mut self.locator {
             empty(&mut **locator);
             self.replayed = true;

@@ -1,6 +1,5 @@
 //! Short captures are looked up again and again: the first time, caches are cold, and memory is not there yet.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use throughline_demux::Key;
@@ -22,7 +21,7 @@ const ENOUGH: u64 = 2_000_000;
 const TOGETHER: usize = 256;
 
 /// What lookups cost when a recording comes again and again to a locator that is empty at first each time.
-pub(super) fn replay<K: Key>(locator: &mut dyn Driven<K>, recorded: &[Arc<Work<K>>]) -> BySize {
+pub(super) fn replay<K: Key>(locator: &mut dyn Driven<K>, recorded: &[Work<K>]) -> BySize {
     rounds(|stopwatch| {
         for work in recorded {
             stopwatch.drive(locator, &work.operations);
