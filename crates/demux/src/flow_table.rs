@@ -149,13 +149,13 @@ impl Refusal {
 /// Hashes are keyed by the seed, and spread by one more product, so that keys which differ in few bits lie as if by chance.
 /// Tables for few go without it, which saves a tenth of a lookup, until their keys are found to lie badly, as those that
 /// differ in few bits do for one seed in twelve. Then one insertion makes the table anew, which takes up to a millisecond
-/// for 12,000 records.
+/// for 16,000 records.
 ///
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast for
 /// lookups, faster by half where records come and go and do little else, and takes up to five times as much besides them. It is
-/// faster by a third in batches where so few are in a table for [many](#many-flows), whose limit is 16,384 or more. See the
+/// faster by up to two fifths in batches where so few are in a table for [many](#many-flows), whose limit is 16,384 or more. See the
 /// results beside other tables, [at the limit](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md)
 /// and [far below](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-limits.md).
 ///

@@ -122,6 +122,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 /// One test, since both look at the whole process.
 #[test]
 fn rate_and_memory() {
+    // More batches than may be under way at once.
     analysed(2000, 500_000);
     let short = most_memory();
     analysed(2000, 1_000_000);

@@ -69,7 +69,8 @@ impl Extent {
     }
 
     /// The most blocks of complete rows, a power of two of them, that are not more than so many.
-    pub(super) fn complete(columns: u32, blocks: u32) -> u32 {
+    pub(super) fn complete(self, blocks: u32) -> u32 {
+        let columns = self.columns.count();
         columns << (blocks / columns).ilog2()
     }
 
@@ -322,9 +323,8 @@ mod tests {
             let rows = complete / extent.columns().count();
             assert!(complete >= most && complete - most < rows.max(2), "{most}: {complete}");
             assert_ne!(extent.shape, Shape::Split);
-            let completed = |blocks| Extent::complete(extent.columns().count(), blocks);
-            assert_eq!(completed(complete), complete);
-            assert!(rows == 1 || completed(complete - 1) == complete / 2);
+            assert_eq!(extent.complete(complete), complete);
+            assert!(rows == 1 || extent.complete(complete - 1) == complete / 2);
             while extent.count() < complete.min(1000) {
                 extent = extent.grown();
             }

@@ -46,11 +46,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         table.set_tag(from, None);
         left(table, from, hash, old);
     }
-    if A::PREFERS {
-        settle(table, &sharers[0], u64::MAX);
-    } else {
-        settle(table, &sharers[0], sharers[0].strangers);
-    }
+    settle(table, &sharers[0], if A::PREFERS { u64::MAX } else { sharers[0].strangers });
     settle(table, &sharers[1], sharers[1].strangers);
     if let Some(guests) = guests {
         guests.for_each(table, |table, place, hash| {

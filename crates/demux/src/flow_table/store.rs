@@ -28,7 +28,6 @@ pub(super) struct Store<R, A> {
     hash: Keyed,
     pub(super) access: A,
     most_blocks: u32,
-    columns: u32,
     grow_at: u64,
 }
 
@@ -48,7 +47,6 @@ impl<R: FlowRecord, A> Store<R, A> {
             hash,
             access: access(extent, most_blocks),
             most_blocks,
-            columns: extent.columns().count(),
             grow_at: grow_at(limit, complete),
         };
         // Loom's atomics can't be made of zeroes.
@@ -67,10 +65,10 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.most_blocks
     }
 
-    /// How many records so many blocks are enough for. A small table that has begun to double its rows hurries to have them
+    /// How many records so many blocks, in rows as long as those of `extent`, are enough for. A small table that has begun to double its rows hurries to have them
     /// all: until then some blocks have more than their share, which costs more than memory that is so near.
-    pub(super) fn capacity(&self, blocks: u32) -> usize {
-        let complete = Extent::complete(self.columns, blocks);
+    pub(super) fn capacity(&self, extent: Extent, blocks: u32) -> usize {
+        let complete = extent.complete(blocks);
         let hurries = !cfg!(loom) && complete as usize * 2 * BLOCK * size_of::<R>() <= NEAR;
         let hasty = if hurries { blocks - complete } else { 0 };
         let as_many = u64::from(blocks - hasty) * HASTE + u64::from(hasty);

@@ -65,7 +65,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let len = self.len();
         let few = extent.count() as usize * SHRINK_AT / 16;
         self.extent = extent;
-        self.most = self.store.capacity(extent.count()).min(self.limit);
+        self.most = self.store.capacity(extent, extent.count()).min(self.limit);
         self.most_room =
             if extent.count() > self.least { self.most as isize - few as isize } else { isize::MAX };
         self.set_len(len);
@@ -86,7 +86,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let wanted = self.len().saturating_add(additional).min(self.limit);
         let mut blocks = self.extent.columns().count();
         // Rows are complete then: all blocks are equally likely.
-        while self.store.capacity(blocks) < wanted {
+        while self.store.capacity(self.extent, blocks) < wanted {
             blocks *= 2;
         }
         self.least = self.least.max(blocks);

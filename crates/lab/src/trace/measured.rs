@@ -72,20 +72,14 @@ impl<K: Key + Send + 'static> Measured<K> {
     /// Looks up a batch, one after another.
     pub(super) fn run(&mut self, work: &Work<K>) {
         self.make_places(work.live);
-        let operations = &work.operations[..];
+        self.batches += 1;
+        let (operations, weight) = (&work.operations[..], self.weight());
         let mut left = self.entries_left(operations.len() as u64);
         let Some(locator) = &mut self.locator else {
             return;
         };
         let flows = locator.len();
         self.looked.clear();
-        self.batches += 1;
-        // How many batches this one stands for.
-        let weight = match self.by_size.total().timed {
-            ..WELL_KNOWN => 1,
-            _ if self.batches.is_multiple_of(SAMPLE) => SAMPLE,
-            _ => 0,
-        };
         let begin = processor_time();
         for some in operations.chunks(STRIDE) {
             let Some(enough) = left else {
@@ -128,6 +122,15 @@ impl<K: Key + Send + 'static> Measured<K> {
             cost.entries += u64::from(looked.entries);
         }
         self.by_size.add(at, cost);
+    }
+
+    /// How many batches the present one stands for, if it is timed.
+    fn weight(&self) -> u64 {
+        match self.by_size.total().timed {
+            ..WELL_KNOWN => 1,
+            _ if self.batches.is_multiple_of(SAMPLE) => SAMPLE,
+            _ => 0,
+        }
     }
 
     fn timed(&mut self, at: usize, nanoseconds: u64, weight: u64) {

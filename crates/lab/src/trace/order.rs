@@ -159,8 +159,8 @@ impl Order {
     }
 }
 
-/// One entry less before those that follow the one at `at`, among the 64 that are counted together. `one` is taken from those
-/// that follow: all 64 change in the same few instructions, without a branch.
+/// One entry less before those that follow the one at `at`, among the 64 that are counted together: all of them change in the
+/// same few instructions, without a branch. Those that no position has been given out in yet may wrap; they begin anew.
 #[inline]
 fn less<T: Copy + SubAssign>(counts: &mut [T], at: usize, steps: &[T; 128]) {
     let within = at % 64;
