@@ -148,7 +148,7 @@ miri_epochs() { miri "-Zmiri-tree-borrows -Zmiri-ignore-leaks" -p throughline-de
 
 # Records in flow tables are owned by nothing but their tags: with the provenance of every address. The owner's tests are
 # run in one order of borrows only, for the sake of time.
-miri_flows() { miri "-Zmiri-strict-provenance" -p throughline-demux --lib --test flow_table --test flow_table_liars --test flow_readers "$@"; }
+miri_flows() { miri "-Zmiri-strict-provenance" -p throughline-demux --lib --test flow_table --test flow_table_liars --test flow_table_sweep --test flow_readers "$@"; }
 miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p throughline-demux --lib --test flow_readers "$@"; }
 
 # What of the Virtual Interfaces needs no memory of other processes. Miri's model of weak memory knows accesses of one size

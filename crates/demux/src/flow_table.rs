@@ -17,19 +17,23 @@ mod room;
 mod some;
 mod space;
 mod store;
+mod sweep;
 mod table;
 mod tags;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod watched;
 
-use core::{fmt, hash::Hash};
+use core::{fmt, hash::Hash, ptr::NonNull};
 
-pub use self::concurrent::{FlowReader, FlowWriter, PlainRecord, flow_table};
 use self::{
     access::Alone,
     few::{Few, Spot, are_few},
     table::Table,
+};
+pub use self::{
+    concurrent::{FlowReader, FlowWriter, PlainRecord, flow_table},
+    sweep::Sweep,
 };
 use crate::{
     hashes::Keyed,
@@ -100,6 +104,8 @@ impl Refusal {
 /// assert_eq!(flows.remove(b"10.0.0.1:80").map(|flow| flow.1), Some("a connection"));
 /// # Ok::<(), throughline_demux::FlowInsertError<([u8; 11], &str)>>(())
 /// ```
+///
+/// Flows that are idle expire by [`sweep`](Self::sweep), a few at a time.
 ///
 /// Records with keys of their own, [`FlowRecord`]s, are found with one line fetched. With a [`Slot`](crate::Slot) as
 /// the record the table is a [`Locator`](crate::Locator) for an arena, which costs the arena's line besides. Records
@@ -250,6 +256,45 @@ impl<R: FlowRecord> FlowTable<R> {
             Kind::Few(table) => table.get_mut(key),
             Kind::FewSpread(table) => table.get_mut(key),
         }
+    }
+
+    /// The record of a key, to be changed; if there is none, the one that `new` makes for it.
+    ///
+    /// ```
+    /// # use throughline_demux::FlowTable;
+    /// let mut packets = FlowTable::<(u32, u64)>::new(1_000, 0x5eed);
+    /// for flow in [7, 8, 7] {
+    ///     packets.get_or_insert_with(&flow, || (flow, 0))?.1 += 1;
+    /// }
+    /// assert_eq!(packets.get(&7), Some(&(7, 2)));
+    /// # Ok::<(), throughline_demux::FlowInsertError<(u32, u64)>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`FlowInsertError`]; the table is unchanged.
+    ///
+    /// # Panics
+    /// If the new record has another key.
+    #[inline]
+    pub fn get_or_insert_with(
+        &mut self,
+        key: &R::Key,
+        new: impl FnOnce() -> R,
+    ) -> Result<&mut R, FlowInsertError<R>> {
+        let found = match self.get_mut(key).map(NonNull::from) {
+            Some(found) => found,
+            None => self.insert_for(key, new())?,
+        };
+        // SAFETY: a record, and the table is borrowed as a whole.
+        Ok(unsafe { { found }.as_mut() })
+    }
+
+    /// Where the new record of a key is.
+    #[inline(never)]
+    fn insert_for(&mut self, key: &R::Key, record: R) -> Result<NonNull<R>, FlowInsertError<R>> {
+        assert!(record.key() == key, "the new record has another key");
+        self.insert(record)?;
+        Ok(self.get_mut(key).map(NonNull::from).expect("it was inserted, and its key is still the same"))
     }
 
     /// The records of many keys, in batches whose waits for memory overlap.

@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use throughline_demux::{FlowInsertError, FlowReader, FlowRecord, PlainRecord, flow_table};
+use throughline_demux::{FlowInsertError, FlowReader, FlowRecord, PlainRecord, Sweep, flow_table};
 
 /// Sixty-four bytes that say whether they belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,17 @@ fn what_stays_is_always_found_and_what_is_found_is_whole() {
                 let old = writer.replace(Record::new(key % STAYING, round)).expect("it stays");
                 assert!(old.is_whole() && old.version <= round);
             }
-            for key in STAYING..STAYING * 5 {
+            if round % 2 == 0 {
+                let gone = writer.retain(|record| record.key.0 < STAYING);
+                assert_eq!(gone as u64, STAYING * 4);
+            } else {
+                let mut sweep = Sweep::default();
+                while writer.len() as u64 > STAYING {
+                    writer.sweep(&mut sweep, 100, |record| record.is_whole() && record.key.0 < STAYING);
+                }
+            }
+            for key in STAYING..STAYING * 2 {
+                writer.insert(Record::new(key, round)).expect("below the limit");
                 assert!(writer.remove(&Number(key)).expect("just put there").is_whole());
             }
         }

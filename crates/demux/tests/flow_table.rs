@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use throughline_demux::{CountExamined, FlowInsertError, FlowTable, KeyHash, Keyed};
+use throughline_demux::{CountExamined, FlowInsertError, FlowTable, KeyHash, Keyed, Sweep};
 
 type Record = (u64, u64);
 
@@ -27,9 +27,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 1 } else { 128 }, ..Default::default() })]
 
     #[test]
-    fn it_does_as_a_map_does(steps in prop::collection::vec((0u8..8, 0..KEYS), 0..2 * KEYS as usize), limit in prop_oneof![1..KEYS as usize, Just(MANY as usize)]) {
+    fn it_does_as_a_map_does(steps in prop::collection::vec((0u8..10, 0..KEYS), 0..2 * KEYS as usize), limit in prop_oneof![1..KEYS as usize, Just(MANY as usize)]) {
         let mut table = table(limit);
         let mut map = HashMap::new();
+        let mut sweep = Sweep::default();
         for (n, (step, key)) in steps.into_iter().enumerate() {
             let record = (key, n as u64);
             match step {
@@ -47,6 +48,21 @@ proptest! {
                 },
                 4 | 5 => prop_assert_eq!(table.remove(&key), map.remove(&key)),
                 6 => prop_assert_eq!(table.get(&key), map.get(&key)),
+                7 => match table.get_or_insert_with(&key, || record) {
+                    Ok(found) => prop_assert_eq!(*found, *map.entry(key).or_insert(record)),
+                    Err(_) => prop_assert!(map.len() == limit && !map.contains_key(&key)),
+                },
+                8 => {
+                    let mut gone = Vec::new();
+                    let count = table.sweep(&mut sweep, key as usize % 40, |found| {
+                        gone.extend((found.1 % 8 == n as u64 % 8).then_some(*found));
+                        gone.last() != Some(found)
+                    });
+                    prop_assert_eq!(gone.len(), count);
+                    for record in gone {
+                        prop_assert_eq!(map.remove(&record.0), Some(record));
+                    }
+                }
                 _ => {
                     let changed = table.get_mut(&key).map(|record| record.1 += 1).is_some();
                     prop_assert_eq!(changed, map.get_mut(&key).map(|record| record.1 += 1).is_some());

@@ -9,7 +9,7 @@ use std::{
     rc::Rc,
 };
 
-use throughline_demux::{FlowInsertError, FlowTable};
+use throughline_demux::{FlowInsertError, FlowTable, Sweep};
 
 /// When keys lie, and when they panic: once in so many answers, or never.
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ impl Eq for Key {}
 type Table = FlowTable<(Key, u64)>;
 
 /// One step of a table's life, at random.
-fn step(table: &mut Table, names: u64, grows: bool, lives: &Rc<RefCell<Lives>>) {
+fn step(table: &mut Table, sweep: &mut Sweep, names: u64, grows: bool, lives: &Rc<RefCell<Lives>>) {
     let key = Key::new(random(names), lives);
     match random(16) {
         0..9 if grows => match table.insert((key, 0)) {
@@ -109,6 +109,16 @@ fn step(table: &mut Table, names: u64, grows: bool, lives: &Rc<RefCell<Lives>>) 
             table.get_batch(&keys, &mut found);
             assert!(found.iter().flatten().all(|record| record.1 == 0));
         }
+        12 => {
+            table.sweep(sweep, 20, |record| {
+                assert!(lives.borrow().alive[record.0.number]);
+                if random(20) == 0 {
+                    record.0.name = random(names);
+                }
+                random(8) != 0
+            });
+        }
+        13 if random(names) == 0 => _ = table.retain(|record| record.0.number % 2 == 0),
         _ => _ = table.remove(&key),
     }
 }
@@ -118,11 +128,12 @@ fn live(manners: Manners, limit: u64, seed: u64) {
     RANDOM.set(seed);
     let lives = Rc::new(RefCell::new(Lives::default()));
     let mut table = Table::new(limit as usize, seed);
+    let mut sweep = Sweep::default();
     for grows in [true, false, true, false].into_iter().take(PHASES) {
         for _ in 0..if cfg!(miri) { limit } else { 2 * limit } {
             MANNERS.set(manners);
             // What a panic leaves is what the next step finds.
-            let _ = catch_unwind(AssertUnwindSafe(|| step(&mut table, limit, grows, &lives)));
+            let _ = catch_unwind(AssertUnwindSafe(|| step(&mut table, &mut sweep, limit, grows, &lives)));
             MANNERS.set(HONEST);
         }
         assert_eq!(table.iter().count(), table.len());

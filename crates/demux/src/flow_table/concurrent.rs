@@ -121,7 +121,7 @@ impl<R: PlainRecord> fmt::Debug for FlowReader<R> {
 
 /// The one who changes a table that [`FlowReader`]s look into.
 pub struct FlowWriter<R: PlainRecord> {
-    table: Table<R, Watched>,
+    pub(super) table: Table<R, Watched>,
 }
 
 impl<R: PlainRecord> FlowWriter<R> {
@@ -182,6 +182,12 @@ impl<R: PlainRecord> FlowWriter<R> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many records there may be.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.table.limit()
     }
 
     /// As [`FlowTable::moved`](super::FlowTable::moved).

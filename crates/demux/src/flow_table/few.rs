@@ -14,6 +14,7 @@ mod counts;
 mod free;
 mod insert;
 mod room;
+mod sweep;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

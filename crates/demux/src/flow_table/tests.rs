@@ -3,7 +3,7 @@
 use alloc::{rc::Rc, vec, vec::Vec};
 
 use super::{
-    FlowInsertError,
+    FlowInsertError, Sweep,
     access::Alone,
     address::Shape,
     bits::ones,
@@ -70,6 +70,16 @@ fn all_is_counted_while_the_table_grows_and_shrinks() {
             if key % (limit / CHECKS + 1) == 0 {
                 elsewhere(&table);
             }
+        }
+        assert_eq!(elsewhere(&table), 0.0);
+        (0..limit).for_each(|key| table.insert_new((key, 0)).expect("below the limit"));
+        for kept in [4, 2, 0] {
+            let mut looks = 0;
+            table.sweep(&mut Sweep::default(), usize::MAX, |_| {
+                looks += 1;
+                looks % 5 >= kept
+            });
+            elsewhere(&table);
         }
         assert_eq!(elsewhere(&table), 0.0);
     }

@@ -23,6 +23,10 @@ impl<R> Aside<R> {
         Self { spots: Vec::new(), records: Vec::new(), most }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
     /// Whether there is room for so many more.
     pub(super) fn has_room_for(&self, more: usize) -> bool {
         self.records.len() + more <= self.most
@@ -86,6 +90,11 @@ impl<R> Aside<R> {
     pub(super) fn take_of(&mut self, bucket: usize) -> Option<(usize, R)> {
         let at = self.spots.iter().position(|spot| bucket_of(*spot) == bucket)?;
         Some((offset_of(self.spots.swap_remove(at)), self.records.swap_remove(at)))
+    }
+
+    /// Takes out one of them, with its bucket; the last comes in its place.
+    pub(super) fn swap_remove(&mut self, at: usize) -> (usize, R) {
+        (bucket_of(self.spots.swap_remove(at)), self.records.swap_remove(at))
     }
 }
 

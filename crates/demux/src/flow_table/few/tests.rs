@@ -1,12 +1,12 @@
 //! What a table for few keeps of its buckets, against the records themselves.
 
 use alloc::{rc::Rc, vec, vec::Vec};
-use core::{cell::Cell, hash};
+use core::{cell::Cell, hash, ptr::NonNull};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Few, NOWHERE, WIDE, are_few, tag};
 use crate::{
-    flow_table::{FlowInsertError, FlowRecord, FlowTable, Kind},
+    flow_table::{FlowInsertError, FlowRecord, FlowTable, Kind, Sweep},
     hashes::Keyed,
     mix::spread,
 };
@@ -195,6 +195,41 @@ fn two_keys_of_one_place_are_kept_aside_until_one_of_them_leaves() {
     assert_eq!(table.remove(&0), Some((0, 0)));
     assert_eq!(check(&table), 0);
     assert!(keys[1..].iter().all(|key| table.get(key, || ()) == Some(&(*key, *key))));
+}
+
+#[test]
+fn a_sweep_brings_back_what_is_kept_aside_without_need() {
+    let mut table = table(100);
+    let first = table.spot(&0);
+    let of_place =
+        |key: &u64| (table.spot(key).bucket, table.spot(key).offset) == (first.bucket, first.offset);
+    let keys: Vec<u64> = (0..).filter(of_place).take(4).collect();
+    keys.iter().for_each(|&key| table.insert((key, key)).expect("below the limit"));
+    assert_eq!(check(&table), 4);
+    let mut seen = Vec::new();
+    let mut keep = |mut record: NonNull<(u64, u64)>, kept: &[u64]| {
+        // SAFETY: the table has it, and nobody else looks at it.
+        let key = unsafe { record.as_mut() }.0;
+        seen.push(key);
+        !kept.contains(&key)
+    };
+    for (kept, gone, aside) in [(&keys[..3], 1, 3), (&keys[1..2], 2, 0), (&[], 1, 0)] {
+        assert_eq!(table.sweep(&mut Sweep::default(), usize::MAX, |record| keep(record, kept)), gone);
+        assert_eq!((check(&table), table.len()), (aside, kept.len()));
+    }
+    assert_eq!((seen.len(), table.start(first.bucket)), (4 + 3 + 1, NOWHERE));
+}
+
+#[test]
+fn a_record_whose_key_has_changed_goes_without_others() {
+    let mut table = table(100);
+    (0..100).for_each(|key| table.insert((key, key)).expect("below the limit"));
+    (0..50).for_each(|key| table.get_mut(&key).expect("it is there").0 = key + 50);
+    // SAFETY: the table has it, and nobody else looks at it.
+    let has_changed = |record: NonNull<(u64, u64)>| unsafe { record.as_ref() }.1 < 50;
+    assert_eq!(table.sweep(&mut Sweep::default(), usize::MAX, has_changed), 50);
+    assert!((50..100).all(|key| table.get(&key, || ()) == Some(&(key, key))));
+    assert_eq!(table.len(), 50);
 }
 
 /// A key whose hash fails when it is told to.

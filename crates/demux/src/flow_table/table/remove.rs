@@ -65,4 +65,28 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         self.room += 1;
         Some(place)
     }
+
+    /// Takes out the record of a full place; no block is given up.
+    pub(in crate::flow_table) fn take_out(&mut self, place: Place) -> R {
+        let hash = self.hash_at(place);
+        // SAFETY: the place is full and is cleared at once, so the record has one owner.
+        let record = unsafe { self.store.record(place).read() };
+        self.clear(place, self.extent.first(hash), hash.tag());
+        self.room += 1;
+        record
+    }
+
+    /// Gives up blocks after so many records were [taken out](Self::take_out): at most one for each, as
+    /// [`remove`](Self::remove) does.
+    pub(in crate::flow_table) fn shrink_after(&mut self, gone: usize) {
+        for _ in 0..gone {
+            let blocks = self.extent.count();
+            if self.room > self.most_room {
+                resize::shrink(self);
+            }
+            if self.extent.count() == blocks {
+                return;
+            }
+        }
+    }
 }
