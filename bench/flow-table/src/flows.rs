@@ -1,9 +1,10 @@
 //! Flows, and the order in which packets ask for them.
 
-use throughline_demux::{FlowRecord, PlainRecord};
+use bytemuck::NoUninit;
+use throughline_demux::FlowRecord;
 
 /// A 5-tuple in 16 bytes: two addresses; two ports, protocol, zeroes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, NoUninit)]
 #[repr(C)]
 pub struct Tuple {
     addresses: u64,
@@ -20,7 +21,7 @@ impl Tuple {
 }
 
 /// A record of one cache line, its key included.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, NoUninit)]
 #[repr(C, align(64))]
 pub struct Record {
     pub key: Tuple,
@@ -110,6 +111,3 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
-
-// SAFETY: eight words and no padding.
-unsafe impl PlainRecord for Record {}

@@ -32,7 +32,11 @@ use crate::{
 
 /// The place of a record. It never changes while the record lives, and is reused afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Slot(pub u32);
+
+// SAFETY: an integer.
+unsafe impl bytemuck::NoUninit for Slot {}
 
 /// A slot and the nonce drawn when its record was inserted: what a stranger presents to reach the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -109,6 +109,10 @@ macro_rules! packed {
         }
 
         impl Key for $name {}
+
+        // SAFETY: bytes, as many as it has, so there is no padding.
+        unsafe impl bytemuck::NoUninit for $name {}
+        const _: () = assert!(size_of::<$name>() == $bytes);
     };
 }
 

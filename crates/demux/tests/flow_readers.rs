@@ -6,10 +6,11 @@ use std::{
     thread,
 };
 
-use throughline_demux::{FlowInsertError, FlowReader, FlowRecord, PlainRecord, Sweep, flow_table};
+use bytemuck::NoUninit;
+use throughline_demux::{FlowInsertError, FlowReader, FlowRecord, Sweep, flow_table};
 
 /// Sixty-four bytes that say whether they belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, NoUninit)]
 #[repr(C, align(64))]
 struct Record {
     key: Number,
@@ -17,7 +18,7 @@ struct Record {
     check: [u64; 6],
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, NoUninit)]
 #[repr(transparent)]
 struct Number(u64);
 
@@ -33,9 +34,6 @@ impl FlowRecord for Record {
         &self.key
     }
 }
-
-// SAFETY: eight words, no padding.
-unsafe impl PlainRecord for Record {}
 
 impl Record {
     fn new(key: u64, version: u64) -> Self {

@@ -3,6 +3,8 @@
 use alloc::sync::Arc;
 use core::fmt;
 
+use bytemuck::NoUninit;
+
 use super::{
     FlowInsertError, FlowRecord,
     store::Store,
@@ -10,39 +12,40 @@ use super::{
     watched::{Aim, Disturbed, Look, Watched},
 };
 
-/// A record that can be copied while it is being overwritten, and the copy thrown away.
-///
-/// # Safety
-/// It has no padding: every byte of it is initialised. It holds no pointers or references, which would no longer be such when they
-/// have been copied as numbers. (Its size is a multiple of 8 and its alignment 8 at least, which is checked when it is used.)
-pub unsafe trait PlainRecord: FlowRecord + Copy + Send + Sync {}
+/// A record that can be copied while it is being overwritten, and the copy thrown away: without padding and pointers, as
+/// the derive macro of [bytemuck](https://docs.rs/bytemuck)'s `NoUninit` sees to. This crate's keys of addresses, and
+/// [`Slot`](crate::Slot)s, can be part of it. Its size is a multiple of 8 and its alignment 8 at least, or a program with
+/// such a table does not compile.
+pub trait PlainRecord: FlowRecord + NoUninit + Send + Sync {}
+
+impl<R: FlowRecord + NoUninit + Send + Sync> PlainRecord for R {}
 
 /// An empty table for at most `limit` records, as the one who changes it and those who look records up see it; see
 /// [`FlowTable`](super::FlowTable).
 ///
 /// ```
-/// use throughline_demux::{FlowRecord, PlainRecord, flow_table};
+/// use bytemuck::NoUninit; // with the feature `derive`
+/// use throughline_demux::{FlowRecord, Ipv4Flow, flow_table};
 ///
-/// #[derive(Clone, Copy, Debug)]
-/// #[repr(C)]
+/// #[derive(Clone, Copy, Debug, NoUninit)]
+/// #[repr(C, align(8))]
 /// struct Connection {
-///     key: [u64; 2],
-///     socket: u64,
+///     key: Ipv4Flow,
+///     socket: u32,
+///     mark: u32,
 /// }
 ///
 /// impl FlowRecord for Connection {
-///     type Key = [u64; 2];
-///     fn key(&self) -> &[u64; 2] {
+///     type Key = Ipv4Flow;
+///     fn key(&self) -> &Ipv4Flow {
 ///         &self.key
 ///     }
 /// }
 ///
-/// // SAFETY: three words, no padding, no pointers.
-/// unsafe impl PlainRecord for Connection {}
-///
+/// let key = Ipv4Flow::new([10, 0, 0, 1].into(), 40_000, [10, 0, 0, 2].into(), 80, 6);
 /// let (mut writer, reader) = flow_table(1_000, 0x5eed);
-/// writer.insert(Connection { key: [1, 2], socket: 7 })?;
-/// let found = std::thread::spawn(move || reader.get(&[1, 2])).join().expect("it looks");
+/// writer.insert(Connection { key, socket: 7, mark: 0 })?;
+/// let found = std::thread::spawn(move || reader.get(&key)).join().expect("it looks");
 /// assert_eq!(found.map(|connection| connection.socket), Some(7));
 /// # Ok::<(), throughline_demux::FlowInsertError<Connection>>(())
 /// ```

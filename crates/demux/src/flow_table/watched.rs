@@ -187,7 +187,7 @@ const fn words<R>() -> usize {
 /// Both are places for one record, `from` holds one that nobody writes to, and nobody else writes to `to`.
 unsafe fn write_words<R: PlainRecord>(to: NonNull<R>, from: NonNull<R>) {
     for n in 0..words::<R>() {
-        // SAFETY: within the records, aligned; `PlainRecord` says that all bytes are initialised.
+        // SAFETY: within the records, aligned; `NoUninit` says that all bytes are initialised.
         unsafe {
             let word = from.cast::<u64>().add(n).read();
             to.cast::<Word>().add(n).as_ref().store(word, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use loom::thread;
-use throughline_demux::{FlowReader, FlowRecord, FlowWriter, PlainRecord, flow_table};
+use throughline_demux::{FlowReader, FlowRecord, FlowWriter, flow_table};
 
 use crate::{bounded, model};
 
@@ -26,7 +26,7 @@ impl FlowRecord for Record {
 }
 
 // SAFETY: two words, no padding.
-unsafe impl PlainRecord for Record {}
+unsafe impl bytemuck::NoUninit for Record {}
 
 /// Of tables of four blocks of 16, or five, if there are more than two records.
 const LIMIT: usize = 20;
