@@ -1,6 +1,6 @@
 //! Which packets have been received, and when to say so.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use super::{
     Ecn,
@@ -140,12 +140,23 @@ impl Received {
         AckHeader { largest, delay, marked: self.marked, ecn: self.ecn, first }
     }
 
-    /// An acknowledgement of all that is to be acknowledged, if that is something, and without gaps.
+    /// An acknowledgement of one range that leaves nothing unsaid, if there is such.
     #[inline]
     pub fn lone(&self, now: Duration) -> Option<AckHeader> {
-        let only = self.numbers.only()?;
-        let first = u16::try_from(only.end - only.start).unwrap_or(u16::MAX);
-        Some(self.header(now, only.end - 1, first))
+        let range = self.numbers.only().or_else(|| self.nothing_new())?;
+        let first = u16::try_from(range.end - range.start).unwrap_or(u16::MAX);
+        Some(self.header(now, range.end - 1, first))
+    }
+
+    /// What the sender has been told, or knows, already: the latest packets, if those before the gaps have been acknowledged as
+    /// well; or the last one that is settled, if there is none after it. Without, messages could not take the short way until the
+    /// sender of these packets has more to send.
+    #[cold]
+    fn nothing_new(&self) -> Option<Range<u64>> {
+        match self.numbers.iter().next_back() {
+            Some(latest) => self.due.is_none().then_some(latest),
+            None => Some(self.floor.checked_sub(1)?..self.floor),
+        }
     }
 
     /// The acknowledgement leaves.
@@ -189,6 +200,25 @@ mod tests {
         assert_eq!(received.due(), None);
         received.record(3 * MS, 13, Ecn::NotCapable, POLICY);
         assert_eq!(received.due(), Some(3 * MS));
+    }
+
+    /// Otherwise the short way would be closed until the peer sent something.
+    #[test]
+    fn one_range_acknowledges_all_that_is_not_said() {
+        let mut received = Received::new();
+        let lone = |received: &Received| received.lone(MS).map(|header| (header.largest, header.first));
+        assert_eq!(lone(&received), None);
+        (7..10).for_each(|number| received.record(MS, number, Ecn::NotCapable, POLICY));
+        assert_eq!(lone(&received), Some((9, 3)));
+        (11..13).for_each(|number| received.record(MS, number, Ecn::NotCapable, POLICY));
+        assert_eq!(lone(&received), None, "those before the gap might not have been said");
+        received.is_said();
+        assert_eq!(lone(&received), Some((12, 2)));
+        received.hurry(MS);
+        assert_eq!(lone(&received), None, "what was said may have been lost");
+        received.is_said();
+        received.raise_floor(20);
+        assert_eq!(lone(&received), Some((19, 1)), "the sender knows of all");
     }
 
     #[test]

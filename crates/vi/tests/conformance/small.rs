@@ -4,6 +4,9 @@ use crate::{Pair, Result, everywhere, on_pairs, pattern, receive, send};
 use std::time::{Duration, Instant};
 use throughline_vi::{CompletionError, Reliability, SMALL_MESSAGE, SendDescriptor, State, Vi, ViAttributes};
 
+/// Longer than anything takes, and sooner than a silent peer would be asked whether it is there, which might help.
+const SOON: Duration = Duration::from_secs(5);
+
 /// Sends without a descriptor if that can be, as users do.
 fn send_somehow(vi: &mut Vi, bytes: &[u8]) -> Result {
     if vi.send_small(bytes) { Ok(()) } else { send(vi, bytes) }
@@ -94,12 +97,36 @@ fn the_room_that_small_messages_leave_is_told_of_however_late_they_are_taken() -
             }
             let began = Instant::now();
             while sent > 0 && !a.send_small(b"another") {
-                assert!(began.elapsed() < Duration::from_secs(2), "no room after {sent} messages");
+                assert!(began.elapsed() < SOON, "no room after {sent} messages");
                 assert!(!polls || b.receive_small(&mut [0; SMALL_MESSAGE]).is_none());
                 assert!(a.send_done().is_none() && a.receive_done().is_none());
             }
             Ok(())
         })
+    })
+}
+
+#[test]
+fn small_messages_may_follow_one_another_though_no_message_comes_back() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        if !a.send_small(&pattern(8, 0)) {
+            return Ok(());
+        }
+        for round in 1..10 {
+            assert_eq!(receive_somehow(b)?, pattern(8, round - 1));
+            let began = Instant::now();
+            while !a.has_settled() {
+                assert!(began.elapsed() < SOON, "nobody acknowledges the message before {round}");
+                assert_eq!(b.receive_small(&mut [0; SMALL_MESSAGE]), None);
+            }
+            while !a.send_small(&pattern(8, round)) {
+                assert!(began.elapsed() < SOON, "message {round} cannot be sent this way");
+                assert!(a.send_done().is_none() && a.receive_done().is_none());
+                assert_eq!(b.receive_small(&mut [0; SMALL_MESSAGE]), None);
+            }
+        }
+        Ok(())
     })
 }
 
