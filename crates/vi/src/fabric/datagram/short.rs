@@ -4,7 +4,7 @@ use super::{
     Reception, Wire,
     message::{Outgoing, Small},
     roles::Role,
-    state::{MOST_UNANSWERED, State, now},
+    state::{MOST_UNANSWERED, State},
     watch::{Sleepers, Watch},
 };
 use crate::{
@@ -88,10 +88,7 @@ impl<W: Wire> State<W> {
         if !self.outgoing.is_empty() || !self.is_plain(slot) {
             return false;
         }
-        // Not by `look_at_clock`: what is due is not done here, and who tries in vain each time he polls would put it off for
-        // ever.
-        let now = now();
-        self.now = now;
+        let now = self.look_at_clock();
         let Self { endpoint, outgoing, wire, .. } = self;
         let passed = outgoing.pass(
             |buffer| endpoint.write_short(slot, now, message, buffer),
@@ -107,86 +104,5 @@ impl<W: Wire> State<W> {
             self.set_timer();
         }
         true
-    }
-}
-
-#[cfg(all(test, not(loom), not(miri)))]
-mod tests {
-    use super::*;
-    use crate::{
-        fabric::datagram::message::Place,
-        reliable::{Config, Ecn, Endpoint, EndpointConfig, Handled, Level, batch::Run},
-    };
-    use rustix::event::{EventfdFlags, eventfd};
-    use std::{
-        collections::VecDeque,
-        io,
-        os::fd::BorrowedFd,
-        sync::{Arc, Mutex},
-        time::{Duration, Instant},
-    };
-    use throughline_demux::OsNonces;
-
-    type Datagrams = Arc<Mutex<VecDeque<Vec<u8>>>>;
-
-    /// To one peer, whose datagrams are handled by the test.
-    struct Line {
-        there: Datagrams,
-        back: Datagrams,
-    }
-
-    impl Wire for Line {
-        type Address = u8;
-
-        fn receive(&mut self, into: &mut [u8], _: bool) -> Option<Reception<u8>> {
-            let datagram = self.back.lock().unwrap().pop_front()?;
-            into[..datagram.len()].copy_from_slice(&datagram);
-            Some(Reception { from: 0, ecn: Ecn::NotCapable, len: datagram.len(), each: datagram.len() })
-        }
-
-        fn send(&mut self, _: &Run<u8>, octets: &[u8]) -> bool {
-            self.there.lock().unwrap().push_back(octets.to_vec());
-            true
-        }
-
-        fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-            std::iter::empty()
-        }
-    }
-
-    /// No keeper helps whoever polls.
-    #[test]
-    fn who_tries_to_send_in_vain_while_he_polls_repeats_what_was_lost() -> io::Result<()> {
-        let (config, now) = (Config::data_center(), now());
-        let (there, back) = (Datagrams::default(), Datagrams::default());
-        let mut state = State::new(Line { there: there.clone(), back: back.clone() }, Arc::default())?;
-        let sleepers = Sleepers::new(eventfd(0, EventfdFlags::CLOEXEC)?)?;
-        let slot = state.endpoint.open(&config, 0, Level::Delivery, b"line", now).unwrap();
-        state.flush(&sleepers, None);
-        let mut peer: Endpoint<u8, Outgoing, Place> =
-            Endpoint::new(EndpointConfig::default(), OsNonces::default());
-        let opening = there.lock().unwrap().pop_front().unwrap();
-        let handled = peer.handle(now, 0, Ecn::NotCapable, &opening);
-        let Handled::Incoming(incoming) = handled else { panic!("{handled:?}") };
-        let accepted = peer.accept(&config, &incoming, now).unwrap();
-        let connection = peer.connection(accepted).unwrap();
-        assert!((0..4).all(|_| connection.post_receive(Place::for_provider()).is_ok()));
-        peer.handle(now, 0, Ecn::NotCapable, &opening);
-        let mut buffer = [0; 2000];
-        let (_, answer) = peer.transmit(now, &mut buffer).unwrap();
-        back.lock().unwrap().push_back(buffer[..answer.length].to_vec());
-        assert!(state.take_in(&sleepers, None));
-        state.flush(&sleepers, None);
-
-        let sent = std::iter::repeat_with(|| state.send_small(slot, b"lost", &sleepers));
-        assert_eq!(sent.take_while(|sent| *sent).count(), 4, "as many as the peer has buffers for");
-        there.lock().unwrap().clear();
-        let began = Instant::now();
-        while there.lock().unwrap().is_empty() {
-            assert!(began.elapsed() < Duration::from_secs(4), "nothing is repeated");
-            assert!(!state.send_small(slot, b"in vain", &sleepers) && !state.take_in(&sleepers, None));
-            state.pause(&sleepers);
-        }
-        Ok(())
     }
 }

@@ -26,7 +26,7 @@ use std::{
 };
 use throughline_demux::{OsNonces, Slot};
 
-/// Looks in vain between two looks at the clock: some microseconds.
+/// Looks, in vain or not, until what is due is done: some microseconds.
 const LOOKS: u32 = 32;
 /// So many looks follow one another at once, and what comes is found that much sooner,
 const IN_ROW: u32 = 4;
@@ -55,7 +55,8 @@ pub(crate) struct State<W: Wire> {
     windows: Arc<Windows>,
     pub(super) listeners: Listeners<W::Address>,
     pub(super) now: Duration,
-    idle: u32,
+    /// Looks since what is due was done. Whatever else is done with a port must not put that off: it may be another VI's.
+    since_due: u32,
     /// Receptions since something was sent.
     pub(super) unanswered: u32,
     /// Receptions since there was nothing to receive.
@@ -92,7 +93,7 @@ impl<W: Wire> State<W> {
             windows,
             listeners: Listeners::default(),
             now: now(),
-            idle: 0,
+            since_due: 0,
             unanswered: 0,
             in_row: 0,
             vain: 0,
@@ -116,7 +117,6 @@ impl<W: Wire> State<W> {
 
     pub(super) fn look_at_clock(&mut self) -> Duration {
         self.now = now();
-        self.idle = 0;
         self.now
     }
 
@@ -165,6 +165,7 @@ impl<W: Wire> State<W> {
 
     fn take(&mut self, reception: &Reception<W::Address>, sleepers: &Sleepers, own: Option<Slot>) {
         self.look_at_clock();
+        self.since_due += 1;
         if !self.handle_short(reception, sleepers, own) {
             self.handle(reception);
             self.tell(sleepers, own);
@@ -177,6 +178,9 @@ impl<W: Wire> State<W> {
         }
         if self.unanswered >= MOST_UNANSWERED {
             self.flush(sleepers, own);
+            if self.since_due >= LOOKS {
+                self.do_what_is_due(sleepers);
+            }
         }
     }
 
@@ -283,8 +287,8 @@ impl<W: Wire> State<W> {
     /// Nothing has arrived: does what is due, if it is time to look.
     #[inline]
     pub(super) fn pause(&mut self, sleepers: &Sleepers) {
-        self.idle += 1;
-        if self.idle >= LOOKS {
+        self.since_due += 1;
+        if self.since_due >= LOOKS {
             self.do_what_is_due(sleepers);
         } else if self.put_off {
             self.flush(sleepers, None);
@@ -293,6 +297,7 @@ impl<W: Wire> State<W> {
 
     pub(super) fn do_what_is_due(&mut self, sleepers: &Sleepers) {
         let now = self.look_at_clock();
+        self.since_due = 0;
         if self.timer_at.is_some_and(|at| at <= now) {
             self.timer_at = None;
             let _ = rustix::io::read(&self.timer, &mut [0; 8]);
@@ -385,3 +390,6 @@ fn accept_remote<A: Copy + Eq + Hash>(
     }
     endpoint.handle(now, incoming.from, Ecn::NotCapable, datagram);
 }
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests;

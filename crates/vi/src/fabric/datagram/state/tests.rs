@@ -1,0 +1,120 @@
+//! What is due is done, whatever else is done with a port. No keeper helps: these states are no port's.
+
+use super::*;
+use crate::reliable::{Config, Ecn, Handled, batch::Run};
+use rustix::event::{EventfdFlags, eventfd};
+use std::{collections::VecDeque, io, os::fd::BorrowedFd, sync::Mutex};
+
+type Datagrams = Arc<Mutex<VecDeque<Vec<u8>>>>;
+
+/// To one peer, whose datagrams are handled by the test.
+struct Line {
+    there: Datagrams,
+    back: Datagrams,
+}
+
+impl Wire for Line {
+    type Address = u8;
+
+    fn receive(&mut self, into: &mut [u8], _: bool) -> Option<Reception<u8>> {
+        let datagram = self.back.lock().unwrap().pop_front()?;
+        into[..datagram.len()].copy_from_slice(&datagram);
+        Some(Reception { from: 0, ecn: Ecn::NotCapable, len: datagram.len(), each: datagram.len() })
+    }
+
+    fn send(&mut self, _: &Run<u8>, octets: &[u8]) -> bool {
+        self.there.lock().unwrap().push_back(octets.to_vec());
+        true
+    }
+
+    fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::empty()
+    }
+}
+
+/// A state with a connection, whose messages were lost.
+struct Lossy {
+    state: State<Line>,
+    sleepers: Sleepers,
+    slot: Slot,
+    there: Datagrams,
+    back: Datagrams,
+}
+
+impl Lossy {
+    fn new() -> io::Result<Self> {
+        let (config, now) = (Config::data_center(), now());
+        let (there, back) = (Datagrams::default(), Datagrams::default());
+        let mut state = State::new(Line { there: there.clone(), back: back.clone() }, Arc::default())?;
+        let sleepers = Sleepers::new(eventfd(0, EventfdFlags::CLOEXEC)?)?;
+        let slot = state.endpoint.open(&config, 0, Level::Delivery, b"line", now).unwrap();
+        state.flush(&sleepers, None);
+        let mut peer: Endpoint<u8, Outgoing, Place> =
+            Endpoint::new(EndpointConfig::default(), OsNonces::default());
+        let opening = there.lock().unwrap().pop_front().unwrap();
+        let handled = peer.handle(now, 0, Ecn::NotCapable, &opening);
+        let Handled::Incoming(incoming) = handled else { panic!("{handled:?}") };
+        let accepted = peer.accept(&config, &incoming, now).unwrap();
+        let connection = peer.connection(accepted).unwrap();
+        assert!((0..4).all(|_| connection.post_receive(Place::for_provider()).is_ok()));
+        peer.handle(now, 0, Ecn::NotCapable, &opening);
+        let mut buffer = [0; 2000];
+        let (_, answer) = peer.transmit(now, &mut buffer).unwrap();
+        back.lock().unwrap().push_back(buffer[..answer.length].to_vec());
+        assert!(state.take_in(&sleepers, None));
+        state.flush(&sleepers, None);
+        let mut lossy = Self { state, sleepers, slot, there, back };
+        assert!((0..4).all(|_| lossy.send_small()), "the peer has buffers for as many");
+        lossy.there.lock().unwrap().clear();
+        Ok(lossy)
+    }
+
+    fn send_small(&mut self) -> bool {
+        self.state.send_small(self.slot, b"small", &self.sleepers)
+    }
+
+    /// Polls; `true` if something had arrived.
+    fn poll(&mut self) -> bool {
+        let arrived = self.state.take_in(&self.sleepers, None);
+        if !arrived {
+            self.state.pause(&self.sleepers);
+        }
+        arrived
+    }
+
+    /// A datagram arrives that is not for this connection.
+    fn other_arrives(&mut self) {
+        self.back.lock().unwrap().push_back(vec![0; 64]);
+        assert!(self.poll());
+    }
+
+    /// Does this until something is repeated.
+    fn repeats_during(&mut self, mut work: impl FnMut(&mut Self)) {
+        let began = Instant::now();
+        while self.there.lock().unwrap().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(4), "nothing is repeated");
+            work(self);
+        }
+    }
+}
+
+#[test]
+fn what_was_lost_is_repeated_while_its_sender_tries_to_send_more_in_vain() -> io::Result<()> {
+    Lossy::new()?.repeats_during(|lossy| assert!(!lossy.send_small() && !lossy.poll()));
+    Ok(())
+}
+
+#[test]
+fn what_was_lost_is_repeated_while_others_talk() -> io::Result<()> {
+    Lossy::new()?.repeats_during(|lossy| {
+        lossy.other_arrives();
+        assert!((0..9).all(|_| !lossy.poll()));
+    });
+    Ok(())
+}
+
+#[test]
+fn what_was_lost_is_repeated_while_others_never_pause() -> io::Result<()> {
+    Lossy::new()?.repeats_during(Lossy::other_arrives);
+    Ok(())
+}
