@@ -7,11 +7,13 @@ use std::{
     time::Instant,
 };
 
-use throughline_demux::{FlowReader, FlowTable, flow_table};
+use throughline_demux::{FlowReader, FlowTable, Sweep, flow_table};
 
 use crate::{
     Options,
     flows::{Record, Traffic, Tuple},
+    lookups::median,
+    tables::{Hashbrown, Table},
 };
 
 /// How long insertions took that filled a table, in nanoseconds of this thread's time: median, one in a thousand, one
@@ -42,6 +44,59 @@ fn each<W: FnMut(u64)>(flows: u64, make: impl Fn() -> W) -> [u64; 4] {
     times.sort_unstable();
     let at = |part: u64| u64::from(times[(flows - 1 - flows / part) as usize]);
     [at(2), at(1_000), at(100_000), u64::from(times[flows as usize - 1])]
+}
+
+fn filled(flows: u64, options: &Options) -> FlowTable<Record> {
+    let mut table = FlowTable::<Record>::new(options.limit(flows), 0x5eed);
+    table.reserve(options.reserved(flows));
+    (0..flows).for_each(|flow| table.insert(Record::of(flow)).ok().expect("there is room"));
+    table
+}
+
+/// Nanoseconds for each record that is looked at and stays: FlowTable's, and hashbrown's.
+pub fn retain(flows: u64, options: &Options) -> [f64; 2] {
+    let mut ours = filled(flows, options);
+    let mut other = Hashbrown::new(options.reserved(flows));
+    (0..flows).for_each(|flow| other.insert(flow));
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..options.rounds {
+        let mut time = |n: usize, work: &mut dyn FnMut()| {
+            let start = thread_time();
+            work();
+            times[n].push((thread_time() - start) as f64 / flows as f64);
+        };
+        time(0, &mut || _ = ours.retain(|record| record.value != u64::MAX));
+        time(1, &mut || other.retain(|value| value != u64::MAX));
+    }
+    assert_eq!(ours.len() as u64, flows);
+    times.map(median)
+}
+
+/// Records of a part.
+pub const PART: usize = 32;
+
+/// Nanoseconds for each part of a round: the median, what one in a thousand takes, and the worst; of each the least of five rounds. One
+/// of so many records stays.
+pub fn sweep(flows: u64, options: &Options, stays: u64) -> [u64; 3] {
+    let mut times: Vec<u64> = Vec::new();
+    for _ in 0..5 {
+        let (mut table, mut sweep) = (filled(flows, options), Sweep::default());
+        for part in 0.. {
+            let start = thread_time();
+            table.sweep(&mut sweep, PART, |record| record.value.is_multiple_of(stays));
+            let time = thread_time() - start;
+            match times.get_mut(part) {
+                Some(least) => *least = time.min(*least),
+                None => times.push(time),
+            }
+            if sweep.rounds() > 0 {
+                break;
+            }
+        }
+        assert!(table.len() as u64 >= flows / stays);
+    }
+    times.sort_unstable();
+    [times[times.len() / 2], times[times.len() - 1 - times.len() / 1_000], times[times.len() - 1]]
 }
 
 /// Nanoseconds that this thread has run.
@@ -96,7 +151,7 @@ fn read_and_write(flows: u64, packets: usize, rounds: usize) -> [f64; 3] {
         }
         done.store(true, Ordering::Relaxed);
     });
-    [crate::lookups::median(quiet), crate::lookups::median(disturbed), beside / rounds as f64]
+    [median(quiet), median(disturbed), beside / rounds as f64]
 }
 
 /// The first and the last core that this program may use.

@@ -52,6 +52,9 @@ struct Options {
     /// How long single insertions into FlowTable take, instead of lookups.
     #[arg(long)]
     inserts: bool,
+    /// How long it takes to pass all records of FlowTable, at once and in parts, instead of lookups.
+    #[arg(long)]
+    sweeps: bool,
     /// FlowTable's readers while its writer works, instead of lookups.
     #[arg(long)]
     readers: bool,
@@ -110,7 +113,7 @@ fn main() -> ExitCode {
     if let Some(count) = options.changes {
         return if lookups::change_only(count, &options) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    if options.inserts || options.readers {
+    if options.inserts || options.sweeps || options.readers {
         let mut results = Vec::new();
         options.flows.iter().for_each(|&flows| beside(flows, &options, &mut results));
         if options.json {
@@ -160,6 +163,20 @@ fn beside(flows: u64, options: &Options, results: &mut Vec<Value>) {
             let text =
                 format!("median {median} ns, 99.9 % {thousand} ns, 99.999 % {rare} ns, worst {worst} ns");
             report(what, text, json!(times));
+        }
+    }
+    if options.sweeps {
+        let [ours, hashbrown] = beside::retain(flows, options);
+        let text = format!("{ours:.2} ns a record, hashbrown {hashbrown:.2}: {:.2}", hashbrown / ours);
+        report("retain, all stay", text, json!([ours, hashbrown]));
+        for (what, stays) in [("all stay", 1), ("three of four go", 4)] {
+            let [median, rare, worst] = beside::sweep(flows, options, stays);
+            let text = format!("median {median} ns, 99.9 % {rare} ns, worst {worst} ns");
+            report(
+                &format!("sweeps of {} records, {what}", beside::PART),
+                text,
+                json!([median, rare, worst]),
+            );
         }
     }
     if options.readers {

@@ -88,6 +88,11 @@ impl Hashbrown {
         let hasher = foldhash::fast::FixedState::with_seed(0x5eed);
         Self(hashbrown::HashMap::with_capacity_and_hasher(reserved, hasher))
     }
+
+    /// Takes out the flows of whose values `keep` says no.
+    pub fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
+        self.0.retain(|_, record| keep(record[0]));
+    }
 }
 
 impl Table for Hashbrown {

@@ -46,7 +46,8 @@ impl<R: FlowRecord> FlowTable<R> {
     /// next call begins again.
     ///
     /// So flows expire while packets come: a timer, or each packet, pays for a look at some. A record that changes to the
-    /// table move between two calls may be passed over, or seen twice, in that round.
+    /// table move between two calls may be passed over, or seen twice, in that round. A part of 32 records takes half a
+    /// microsecond in a table of 8 million, and 34 at worst while it [shrinks](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sweep.md).
     ///
     /// ```
     /// use throughline_demux::{FlowTable, Sweep};

@@ -76,10 +76,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         record
     }
 
-    /// Gives up blocks after so many records were [taken out](Self::take_out): at most one for each, as
-    /// [`remove`](Self::remove) does.
+    /// Gives up blocks, if there are too many, after so many records were [taken out](Self::take_out): one, and another for each 16
+    /// records, since where a table shrinks a block has 24.
     pub(in crate::flow_table) fn shrink_after(&mut self, gone: usize) {
-        for _ in 0..gone {
+        for _ in 0..=gone / 16 {
             let blocks = self.extent.count();
             if self.room > self.most_room {
                 resize::shrink(self);
