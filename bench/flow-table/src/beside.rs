@@ -23,8 +23,7 @@ use crate::{
 /// the machine does hits another one each time.
 pub fn inserts(flows: u64, options: &Options) -> [[u64; 4]; 2] {
     let inserts = each(flows, || {
-        let mut table = FlowTable::<Record>::new(options.limit(flows), 0x5eed);
-        table.reserve(options.reserved(flows));
+        let mut table = empty(flows, options);
         move |flow| table.insert(Record::of(flow)).ok().expect("there is room")
     });
     [inserts, each(flows, || |flow| _ = black_box(flow))]
@@ -46,9 +45,14 @@ fn each<W: FnMut(u64)>(flows: u64, make: impl Fn() -> W) -> [u64; 4] {
     [at(2), at(1_000), at(100_000), u64::from(times[flows as usize - 1])]
 }
 
-fn filled(flows: u64, options: &Options) -> FlowTable<Record> {
-    let mut table = FlowTable::<Record>::new(options.limit(flows), 0x5eed);
+fn empty(flows: u64, options: &Options) -> FlowTable<Record> {
+    let mut table = FlowTable::new(options.limit(flows), 0x5eed);
     table.reserve(options.reserved(flows));
+    table
+}
+
+fn filled(flows: u64, options: &Options) -> FlowTable<Record> {
+    let mut table = empty(flows, options);
     (0..flows).for_each(|flow| table.insert(Record::of(flow)).ok().expect("there is room"));
     table
 }
@@ -75,8 +79,8 @@ pub fn retain(flows: u64, options: &Options) -> [f64; 2] {
 /// Records of a part.
 pub const PART: usize = 32;
 
-/// Nanoseconds for each part of a round: the median, what one in a thousand takes, and the worst; of each the least of five rounds. One
-/// of so many records stays.
+/// Nanoseconds for each part of a round: the median, what one in a thousand takes, and the worst; of each the least of five
+/// rounds. One of so many records stays.
 pub fn sweep(flows: u64, options: &Options, stays: u64) -> [u64; 3] {
     let mut times: Vec<u64> = Vec::new();
     for _ in 0..5 {

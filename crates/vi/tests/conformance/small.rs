@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use throughline_vi::{CompletionError, Reliability, SMALL_MESSAGE, SendDescriptor, State, Vi, ViAttributes};
 
 /// Longer than anything takes, and sooner than a silent peer would be asked whether it is there, which might help.
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(2);
 
 /// Sends without a descriptor if that can be, as users do.
 fn send_somehow(vi: &mut Vi, bytes: &[u8]) -> Result {

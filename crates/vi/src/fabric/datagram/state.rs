@@ -178,9 +178,9 @@ impl<W: Wire> State<W> {
         }
         if self.unanswered >= MOST_UNANSWERED {
             self.flush(sleepers, own);
-            if self.since_due >= LOOKS {
-                self.do_what_is_due(sleepers);
-            }
+        }
+        if self.since_due >= LOOKS {
+            self.do_what_is_due(sleepers);
         }
     }
 

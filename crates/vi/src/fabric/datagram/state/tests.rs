@@ -114,6 +114,15 @@ fn what_was_lost_is_repeated_while_others_talk() -> io::Result<()> {
 }
 
 #[test]
+fn what_was_lost_is_repeated_while_others_are_answered_without_a_pause() -> io::Result<()> {
+    Lossy::new()?.repeats_during(|lossy| {
+        lossy.other_arrives();
+        lossy.state.send();
+    });
+    Ok(())
+}
+
+#[test]
 fn what_was_lost_is_repeated_while_others_never_pause() -> io::Result<()> {
     Lossy::new()?.repeats_during(Lossy::other_arrives);
     Ok(())
