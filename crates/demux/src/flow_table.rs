@@ -137,9 +137,9 @@ impl Refusal {
 ///
 /// # Few flows
 ///
-/// Less than 16,384 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
-/// lookup takes. So they are found by hash and displace. Keys fall into buckets, two to five for each record. Of a bucket the
-/// table keeps where its window of 128 places begins, in two bytes; where in the window a key lies its hash says. A lookup reads
+/// Up to 16,000 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
+/// lookup takes. So they are found by hash and displace. Keys fall into buckets, three to six for each record. Of a bucket the
+/// table keeps where its window of 128 places begins and whether it has one record, in two bytes; where in the window a key lies its hash says. A lookup reads
 /// the one, adds the other, sees by the tag whether there is a record of this bucket, and compares it: one record for each
 /// hit, one for each 2,000 hits in vain.
 ///
@@ -161,7 +161,7 @@ impl Refusal {
 ///
 /// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast for
 /// lookups, faster by half where records come and go and do little else, and takes up to five times as much besides them. It is
-/// faster by up to two fifths in batches where so few are in a table for [many](#many-flows), whose limit is 16,384 or more. See the
+/// faster by up to two fifths in batches where so few are in a table for [many](#many-flows), whose limit is more than 16,000. See the
 /// results beside other tables, [at the limit](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md)
 /// and [far below](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-limits.md).
 ///
@@ -330,12 +330,17 @@ impl<R: FlowRecord> FlowTable<R> {
     /// See [`FlowInsertError`]; the table is unchanged.
     #[inline(always)]
     pub fn insert(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        // A few instructions more or less for many: what few need is in a function apart, for which nothing is kept in
-        // registers.
+        // Those that are not inserted at once are in a function apart, for which nothing is kept in registers.
         let spot = match &mut self.kind {
             Kind::Many(table) => return table.insert_new(record),
-            Kind::Few(table) => table.wait(record),
-            Kind::FewSpread(table) => table.wait(record),
+            Kind::Few(table) => match table.insert_at_once(record) {
+                None => return Ok(()),
+                Some(spot) => spot,
+            },
+            Kind::FewSpread(table) => match table.insert_at_once(record) {
+                None => return Ok(()),
+                Some(spot) => spot,
+            },
         };
         // SAFETY: it waits.
         match unsafe { self.insert_waiting(spot) } {
@@ -380,9 +385,11 @@ impl<R: FlowRecord> FlowTable<R> {
         };
         self.kind = Kind::FewSpread(spread);
         let Kind::FewSpread(table) = &mut self.kind else { unreachable!("just made") };
-        let spot = table.wait(record);
-        // SAFETY: it waits.
-        unsafe { table.insert_waiting(spot) }
+        match table.insert_at_once(record) {
+            None => Ok(()),
+            // SAFETY: it waits.
+            Some(spot) => unsafe { table.insert_waiting(spot) },
+        }
     }
 
     /// Gives a record back that waits.

@@ -1,7 +1,7 @@
 //! Tables for few flows, which lie in the caches: hash and displace, changed as records come and go.
 //!
-//! Keys fall into buckets, two to five for each record there may be. The keys of a bucket lie in one window of places: where
-//! it starts is what the table keeps of a bucket, and where in the window a key lies its hash says. So a lookup reads one
+//! Keys fall into buckets, three to six for each record there may be. The keys of a bucket lie in one window of places: where
+//! it starts is what the table [keeps](Window) of a bucket, and where in the window a key lies its hash says. So a lookup reads one
 //! number and knows the place. No two keys of a bucket want the same place of the window but for one pair in [`WIDE`]; such a
 //! bucket is kept [aside](Aside). Windows overlap as they like, as rows do in Tarjan's and Yao's sparse tables (1979); Pagh's
 //! hash and displace (1999) is the same with a function of the whole table in place of a window.
@@ -10,17 +10,18 @@
 //! code is not called between a copy and the clearing of what was copied.
 
 mod aside;
-mod counts;
 mod free;
 mod insert;
+mod records;
 mod room;
 mod sweep;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod window;
 
-use core::{hint::select_unpredictable, ptr::NonNull};
+use core::ptr::NonNull;
 
-use self::{aside::Aside, counts::Counts, free::Recent};
+use self::{aside::Aside, free::Recent, records::Records, window::Window};
 use super::{FlowRecord, space::Space};
 use crate::{
     hashes::{KeyHash, Keyed},
@@ -33,7 +34,7 @@ pub(super) const WIDE: usize = 1 << WIDE_BITS;
 const WIDE_BITS: u32 = 7;
 
 /// Records for which such a table is made, at most, and bytes of all of them: what the caches hold.
-const MOST_RECORDS: usize = if cfg!(miri) { 150 } else { 1 << 14 };
+const MOST_RECORDS: usize = if cfg!(miri) { 150 } else { 16_000 };
 const MOST_BYTES: usize = 1 << 20;
 
 /// Bytes that a record may take besides itself.
@@ -41,9 +42,6 @@ const BESIDES: usize = 16;
 
 /// Quarters of a byte of that for what is kept aside.
 const ASIDE_QUARTERS: usize = 5;
-
-/// Where the window of a bucket without records starts: all its places are dummies, which hold none.
-const NOWHERE: usize = 0;
 
 /// Where a key belongs.
 #[derive(Clone, Copy)]
@@ -72,12 +70,11 @@ fn tag(bucket: usize) -> u8 {
 /// A table of records that lie where their buckets say. `SPREAD` says that hashes are spread by one more product: without it
 /// keys that differ in few bits lie badly under some seeds, and with it a lookup takes a tenth longer.
 pub(super) struct Few<R, const SPREAD: bool> {
-    /// For each bucket, where its window starts.
-    starts: Space<u16>,
-    counts: Counts,
+    /// One for each bucket.
+    windows: Space<Window>,
     /// A tag for each place, dummies included: a window of them before and after the places that there are.
     tags: Space<u8>,
-    records: Space<R>,
+    records: Records<R>,
     recent: Recent,
     aside: Aside<R>,
     /// The record that is to be inserted, while a place is sought that is not found at once. Empty otherwise.
@@ -93,13 +90,13 @@ pub(super) struct Few<R, const SPREAD: bool> {
 
 /// Whether so many records are few.
 pub(super) fn are_few<R>(limit: usize) -> bool {
-    limit < MOST_RECORDS && limit * size_of::<R>() <= MOST_BYTES
+    limit <= MOST_RECORDS && limit * size_of::<R>() <= MOST_BYTES
 }
 
 impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     /// An empty table for at most `limit` records, which [are few](are_few).
     pub(super) fn new(limit: usize, hash: Keyed) -> Self {
-        let buckets = (limit * 12 / 5).next_power_of_two().max(4);
+        let buckets = (limit * 3).next_power_of_two().max(4);
         let end = WIDE + places::<R>(limit, buckets);
         let tags = Space::new(end + WIDE);
         for dummy in (0..WIDE).chain(end..end + WIDE) {
@@ -107,10 +104,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             unsafe { tags.at(dummy).write(DUMMY) };
         }
         Self {
-            starts: Space::new(buckets),
-            counts: Counts::new(buckets),
+            windows: Space::new(buckets),
             tags,
-            records: Space::new(end - WIDE),
+            records: Records::new(end - WIDE),
             recent: Recent::new(),
             aside: Aside::new(if SPREAD { 128 + limit / 64 } else { 16 + limit / 128 }),
             waiting: Space::new(1),
@@ -138,7 +134,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     pub(super) fn bytes(&self) -> usize {
         let places = self.end - WIDE;
         let (records, tags) = (places * size_of::<R>(), self.end + WIDE);
-        records + tags + self.buckets * size_of::<u16>() + self.counts.bytes() + self.aside.bytes()
+        records + tags + self.buckets * size_of::<Window>() + self.aside.bytes()
     }
 
     #[inline(always)]
@@ -149,19 +145,25 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         Spot { bucket: (word >> WIDE_BITS) as usize & (self.buckets - 1), offset: word as usize & (WIDE - 1) }
     }
 
-    /// Where the window of a bucket starts.
+    /// The window of a bucket.
     #[inline(always)]
-    fn start(&self, bucket: usize) -> usize {
+    fn window(&self, bucket: usize) -> Window {
         debug_assert!(bucket < self.buckets);
-        // SAFETY: there is one for each bucket.
-        usize::from(unsafe { self.starts.at(bucket).read() })
+        // SAFETY: there is one for each bucket: at first all are 0, which is that of a bucket without records.
+        unsafe { self.windows.at(bucket).read() }
     }
 
     #[inline(always)]
-    fn set_start(&mut self, bucket: usize, start: usize) {
-        debug_assert!(bucket < self.buckets && start <= self.end);
+    fn set_window(&mut self, bucket: usize, window: Window) {
+        debug_assert!(bucket < self.buckets && window.start() <= self.end);
         // SAFETY: as above.
-        unsafe { self.starts.at(bucket).write(start as u16) }
+        unsafe { self.windows.at(bucket).write(window) }
+    }
+
+    /// The window of buckets that are kept [aside](Aside): all its places are dummies.
+    #[inline(always)]
+    fn aside_window(&self) -> Window {
+        Window::new(self.end, 1)
     }
 
     /// The tag of a place, which may be a dummy.
@@ -191,7 +193,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     fn record(&self, place: usize) -> NonNull<R> {
         debug_assert!(self.is_real(place));
         // SAFETY: there is one for each such place.
-        unsafe { self.records.at(place - WIDE) }
+        unsafe { self.records.at(place) }
     }
 
     /// The key at a place that holds a record.
@@ -208,8 +210,8 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     #[inline(always)]
     fn find(&self, key: &R::Key, examined: &mut impl FnMut()) -> Result<usize, Option<usize>> {
         let spot = self.spot(key);
-        let start = self.start(spot.bucket);
-        let place = start + spot.offset;
+        let window = self.window(spot.bucket);
+        let place = window.start() + spot.offset;
         if self.tag(place) == spot.tag() {
             examined();
             // SAFETY: dummies have no such tags, and places that do hold records.
@@ -217,7 +219,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
                 return Ok(place);
             }
         }
-        Err(if start == self.end { self.aside.find(spot, key, examined) } else { None })
+        Err(if window == self.aside_window() { self.aside.find(spot, key, examined) } else { None })
     }
 
     /// The record of a key. `examined` sees each record compared.
@@ -259,24 +261,22 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     #[inline(always)]
     pub(super) fn unlink(&mut self, key: &R::Key) -> Option<NonNull<R>> {
         let spot = self.spot(key);
-        let start = self.start(spot.bucket);
-        let place = start + spot.offset;
+        let window = self.window(spot.bucket);
+        let place = window.start() + spot.offset;
         // SAFETY: dummies have no such tags, and places that do hold records.
         if self.tag(place) == spot.tag() && unsafe { self.key(place) } == key {
-            return Some(self.vacate(spot.bucket, place));
+            return Some(self.vacate(spot.bucket, window, place));
         }
-        if start == self.end { self.take_aside(spot, key) } else { None }
+        if window == self.aside_window() { self.take_aside(spot, key) } else { None }
     }
 
     /// Empties the place of a bucket's record, which is the caller's. Apart, so that nothing is kept in registers for it where
     /// a table of many is asked.
     #[inline(never)]
-    fn vacate(&mut self, bucket: usize, place: usize) -> NonNull<R> {
+    fn vacate(&mut self, bucket: usize, window: Window, place: usize) -> NonNull<R> {
         self.empty(place);
         self.len -= 1;
-        let was_last = self.counts.less(bucket);
-        // One of five was not: nothing that a branch would foresee.
-        self.set_start(bucket, select_unpredictable(was_last, NOWHERE, self.start(bucket)));
+        self.set_window(bucket, window.less());
         self.record(place)
     }
 
@@ -313,10 +313,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
 /// are of use.
 fn places<R>(limit: usize, buckets: usize) -> usize {
     let all = limit * (size_of::<R>() + BESIDES);
-    let others =
-        size_of::<u16>() * buckets + Counts::bytes_of(buckets) + 4 * WIDE + limit * ASIDE_QUARTERS / 4;
+    let others = size_of::<Window>() * buckets + 4 * WIDE + limit * ASIDE_QUARTERS / 4;
     let allowed = all.saturating_sub(others) / (size_of::<R>() + 1);
-    allowed.clamp(limit + limit / 64 + 16, limit + limit / 4 + 16)
+    allowed.clamp(limit + limit / 64 + 16, limit + limit / 4 + 16).min(window::LAST - WIDE)
 }
 
 impl<R, const SPREAD: bool> Drop for Few<R, SPREAD> {
@@ -326,7 +325,7 @@ impl<R, const SPREAD: bool> Drop for Few<R, SPREAD> {
                 // SAFETY: there is a tag for each place, and a record where it is not 0; nothing looks at it afterwards.
                 unsafe {
                     if self.tags.at(place).read() != 0 {
-                        self.records.at(place - WIDE).drop_in_place();
+                        self.records.at(place).drop_in_place();
                     }
                 }
             }

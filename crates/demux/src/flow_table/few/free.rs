@@ -61,8 +61,14 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     /// A free place, of which there is one at least.
     #[inline(always)]
     pub(super) fn any(&mut self) -> usize {
+        self.recent_free().unwrap_or_else(|| self.any_other())
+    }
+
+    /// The place that became free last, if it still is.
+    #[inline(always)]
+    pub(super) fn recent_free(&mut self) -> Option<usize> {
         let recent = self.recent.pop();
-        if self.is_free(recent) { recent } else { self.any_other() }
+        self.is_free(recent).then_some(recent)
     }
 
     #[inline(never)]

@@ -5,7 +5,7 @@ use core::{
     ptr::NonNull,
 };
 
-use super::{Few, NOWHERE, Spot, free::offsets};
+use super::{Few, Spot, free::offsets, window::Window};
 use crate::flow_table::{FlowRecord, Refusal};
 
 /// Copies a record that has just been written, word by word: the processor hands on what was written in words to who asks for
@@ -38,13 +38,28 @@ impl<R> Drop for Abandoned<R> {
 }
 
 impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
-    /// Puts a record where it waits until it is inserted, and says where it belongs.
+    /// Puts a record where it waits until it is inserted.
     #[inline(always)]
-    pub(in crate::flow_table) fn wait(&mut self, record: R) -> Spot {
-        let spot = self.spot(record.key());
+    pub(in crate::flow_table) fn wait(&mut self, record: R) {
         // SAFETY: a place for one, and none waits yet.
         unsafe { self.waiting.at(0).write(record) };
-        spot
+    }
+
+    /// Inserts a record if its bucket has no others and a free place is known. Otherwise the record waits, and the answer is
+    /// where it belongs. Nothing is called here, so that no registers need to be kept.
+    #[inline(always)]
+    pub(in crate::flow_table) fn insert_at_once(&mut self, record: R) -> Option<Spot> {
+        let spot = self.spot(record.key());
+        if self.window(spot.bucket) == Window::NOWHERE
+            && self.len < self.limit
+            && let Some(place) = self.recent_free()
+        {
+            // SAFETY: the place is free.
+            unsafe { self.put_alone(spot, place, |to| to.write(record)) };
+            return None;
+        }
+        self.wait(record);
+        Some(spot)
     }
 
     /// The record that waits.
@@ -60,27 +75,8 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     ///
     /// # Safety
     /// One does, which belongs there. Afterwards it does only if it is refused.
-    #[inline(always)]
-    pub(in crate::flow_table) unsafe fn insert_waiting(&mut self, spot: Spot) -> Result<(), Refusal> {
-        // SAFETY: there is a place for one.
-        let waiting = unsafe { self.waiting.at(0) };
-        if self.start(spot.bucket) == NOWHERE && self.len < self.limit {
-            let place = self.any();
-            self.set_start(spot.bucket, place - spot.offset);
-            // SAFETY: a record waits, says the caller; the place is free.
-            unsafe { self.put_copy(spot, place, waiting) };
-            return Ok(());
-        }
-        // SAFETY: as the caller says.
-        unsafe { self.insert_waiting_late(spot) }
-    }
-
-    /// As [`insert_waiting`](Self::insert_waiting), if its bucket has others or the limit is reached.
-    ///
-    /// # Safety
-    /// As for [`insert_waiting`](Self::insert_waiting).
     #[inline(never)]
-    unsafe fn insert_waiting_late(&mut self, spot: Spot) -> Result<(), Refusal> {
+    pub(in crate::flow_table) unsafe fn insert_waiting(&mut self, spot: Spot) -> Result<(), Refusal> {
         // SAFETY: there is a place for one.
         let waiting = unsafe { self.waiting.at(0) };
         let abandoned = Abandoned(waiting);
@@ -90,16 +86,26 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         inserted
     }
 
-    /// Fills a place in the window of a bucket.
+    /// Fills a place in the window of a bucket, which counts it already.
     ///
     /// # Safety
     /// The place is free, and `write` writes a record to it, which from now on is the table's.
     #[inline(always)]
     unsafe fn put(&mut self, spot: Spot, place: usize, write: impl FnOnce(NonNull<R>)) {
-        self.counts.more(spot.bucket);
         write(self.record(place));
         self.occupy(place, spot.bucket);
         self.len += 1;
+    }
+
+    /// As [`put`](Self::put), if its bucket has no others: in a window in which that is its place.
+    ///
+    /// # Safety
+    /// As for [`put`](Self::put).
+    #[inline(always)]
+    unsafe fn put_alone(&mut self, spot: Spot, place: usize, write: impl FnOnce(NonNull<R>)) {
+        self.set_window(spot.bucket, Window::new(place - spot.offset, 1));
+        // SAFETY: as the caller says.
+        unsafe { self.put(spot, place, write) };
     }
 
     /// As [`put`](Self::put), of a copy.
@@ -123,27 +129,36 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         if self.len >= self.limit {
             return Err(if self.get(key, || ()).is_some() { Refusal::Duplicate } else { Refusal::Full });
         }
-        let start = self.start(spot.bucket);
-        if start == self.end {
+        let window = self.window(spot.bucket);
+        if window == Window::NOWHERE {
+            let place = self.any();
+            // SAFETY: as the caller says; the place is free.
+            unsafe { self.put_alone(spot, place, |to| copy_by_words(from, to)) };
+            return Ok(());
+        }
+        if window == self.aside_window() {
             // SAFETY: as the caller says.
             return unsafe { self.insert_aside(spot, from) };
         }
+        let start = window.start();
         let place = start + spot.offset;
         // SAFETY: dummies have no such tags, and places that do hold records.
         if self.tag(place) == spot.tag() && unsafe { self.key(place) } == key {
             return Err(Refusal::Duplicate);
         }
         if self.is_free(place) || self.clear(place, spot.bucket) {
+            self.set_window(spot.bucket, window.more());
             // SAFETY: as the caller says; the place is free.
             unsafe { self.put_copy(spot, place, from) };
             return Ok(());
         }
         let members = self.members(spot.bucket, start);
-        let Some(new) = self.window(spot, members, start) else {
+        let Some(new) = self.other_window(spot, members, start) else {
             // SAFETY: as the caller says.
             return unsafe { self.lay_aside(spot, members, start, from) };
         };
         self.shift(spot.bucket, members, start, new);
+        self.set_window(spot.bucket, Window::new(new, members.count_ones() as usize + 1));
         // SAFETY: as the caller says; all places that the bucket wants were free.
         unsafe { self.put_copy(spot, new + spot.offset, from) };
         Ok(())
@@ -158,8 +173,6 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             self.empty(from + offset);
             self.moved += 1;
         }
-        self.set_start(bucket, to);
-        self.counts.set(bucket, members.count_ones() as usize);
     }
 
     /// Says that a free place holds a record of this bucket now.
@@ -213,7 +226,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             self.empty(start + offset);
             self.aside.push(Spot { offset, ..spot }, member);
         }
-        self.set_start(spot.bucket, self.end);
+        self.set_window(spot.bucket, self.aside_window());
         // SAFETY: as the caller says.
         self.aside.push(spot, unsafe { from.read() });
         self.len += 1;
@@ -223,17 +236,16 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     /// Returns what is left of a bucket that is kept aside to the table, if its keys want places of their own and there is
     /// room.
     pub(super) fn bring_back(&mut self, bucket: usize) {
-        let start = match self.aside.offsets(bucket) {
-            None => return,
-            Some(0) => NOWHERE,
-            Some(offset) if offset.is_power_of_two() => self.any() - offset.trailing_zeros() as usize,
-            Some(offsets) => match self.fit(offsets, |_, _| false) {
+        let Some(offsets) = self.aside.offsets(bucket) else { return };
+        let start = match offsets.count_ones() {
+            0 => return self.set_window(bucket, Window::NOWHERE),
+            1 => self.any() - offsets.trailing_zeros() as usize,
+            _ => match self.fit(offsets, |_, _| false) {
                 Some(fit) => fit.start,
                 None => return,
             },
         };
-        self.set_start(bucket, start);
-        self.counts.set(bucket, 0);
+        self.set_window(bucket, Window::new(start, offsets.count_ones() as usize));
         while let Some((offset, record)) = self.aside.take_of(bucket) {
             self.len -= 1;
             // SAFETY: the place is free, and the record is the table's from now on.

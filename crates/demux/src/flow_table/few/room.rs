@@ -1,6 +1,6 @@
 //! How room is made for a bucket's records.
 
-use super::{Few, Spot, WIDE, free::offsets};
+use super::{Few, Spot, WIDE, free::offsets, window::Window};
 use crate::flow_table::{FlowRecord, tags::GROUP};
 
 impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
@@ -20,8 +20,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         // SAFETY: the place is neither free nor a dummy, so it holds a record.
         let spot = self.spot(unsafe { self.key(place) });
         // A key may have changed since it came.
-        let is_there = self.start(spot.bucket) + spot.offset == place;
-        (is_there && spot.bucket != bucket && self.counts.of(spot.bucket) == 1).then_some(spot)
+        let window = self.window(spot.bucket);
+        let is_there = window.start() + spot.offset == place;
+        (is_there && spot.bucket != bucket && window.is_of_one()).then_some(spot)
     }
 
     /// Moves the record of a place, which is alone in its bucket, to any other.
@@ -31,7 +32,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         // SAFETY: the one place holds a record, and the other is empty, and the record has one owner afterwards.
         unsafe { self.record(to).copy_from_nonoverlapping(self.record(place), 1) };
         self.occupy(to, spot.bucket);
-        self.set_start(spot.bucket, to - spot.offset);
+        self.set_window(spot.bucket, Window::new(to - spot.offset, 1));
         self.empty(place);
         self.moved += 1;
     }
@@ -57,7 +58,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
 
     /// Where a window can start in which the places of a bucket's members and of one more are free, having made them so. The
     /// members' window starts at `start`.
-    pub(super) fn window(&mut self, spot: Spot, members: u128, start: usize) -> Option<usize> {
+    pub(super) fn other_window(&mut self, spot: Spot, members: u128, start: usize) -> Option<usize> {
         let own = 1 << spot.offset;
         if members == 0 {
             return Some(self.any() - spot.offset);

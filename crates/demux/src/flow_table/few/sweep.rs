@@ -51,8 +51,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     fn take_out(&mut self, place: usize) -> R {
         // SAFETY: it holds a record.
         let spot = self.spot(unsafe { self.key(place) });
-        let record = if self.start(spot.bucket) + spot.offset == place {
-            self.vacate(spot.bucket, place)
+        let window = self.window(spot.bucket);
+        let record = if window.start() + spot.offset == place {
+            self.vacate(spot.bucket, window, place)
         } else {
             // Its key has changed: which bucket has one less nobody knows.
             self.empty(place);
@@ -77,7 +78,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         }
         for bucket in buckets {
             // Not twice.
-            if self.start(bucket) == self.end {
+            if self.window(bucket) == self.aside_window() {
                 self.bring_back(bucket);
             }
         }
