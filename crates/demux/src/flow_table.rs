@@ -32,10 +32,11 @@ use self::{
     table::Table,
 };
 pub use self::{
-    concurrent::{FlowReader, FlowWriter, PlainRecord, flow_table},
+    concurrent::{FlowReader, FlowWriter, PlainRecord, flow_table, try_flow_table},
     sweep::Sweep,
 };
 use crate::{
+    ConfigError,
     hashes::Keyed,
     probe::{NoProbe, Probe},
 };
@@ -67,8 +68,8 @@ pub enum FlowInsertError<R> {
     /// The table's limit is reached.
     #[error("the table's limit is reached")]
     Full(R),
-    /// No place is left where this key's record may be, and none can be made: more than a hundred keys have the same hash, or
-    /// some have changed theirs.
+    /// No place is left where this key's record may be, and none can be made: more than a hundred keys have the same hash,
+    /// some have changed theirs, or there is no memory.
     #[error("too many keys have the same hash")]
     Crowded(R),
 }
@@ -203,14 +204,23 @@ impl<R: FlowRecord> FlowTable<R> {
     /// random bits.
     ///
     /// # Panics
-    /// If the limit is more than the address space, or the table's own 3.4 billion, allows.
+    /// Where [`try_new`](Self::try_new) fails.
     #[must_use]
     pub fn new(limit: usize, seed: u64) -> Self {
+        Self::try_new(limit, seed).unwrap_or_else(|error| panic!("a table for {limit} records: {error}"))
+    }
+
+    /// As [`new`](Self::new), for who has to go on without the table.
+    ///
+    /// # Errors
+    /// [`ConfigError::TooLarge`] if the limit is more than the address space, or the table's own 3.4 billion, allows;
+    /// [`ConfigError::OutOfMemory`]. Afterwards an insertion that lacks memory is refused as [`Crowded`](FlowInsertError::Crowded).
+    pub fn try_new(limit: usize, seed: u64) -> Result<Self, ConfigError> {
         let kind = match are_few::<R>(limit) {
-            true => Kind::Few(Few::new(limit, Keyed::new(seed))),
-            false => Kind::Many(Table::new(limit, seed, |_, _| Alone)),
+            true => Kind::Few(Few::new(limit, Keyed::new(seed))?),
+            false => Kind::Many(Table::new(limit, seed, |_, _| Ok(Alone))?),
         };
-        Self { kind }
+        Ok(Self { kind })
     }
 
     /// Takes the memory for `additional` more records at once, as far as the limit allows, and keeps it when they are gone;

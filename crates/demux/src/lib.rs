@@ -139,6 +139,7 @@ pub mod shared;
 #[cfg(target_has_atomic = "64")]
 pub use flow_table::{
     FlowInsertError, FlowReader, FlowRecord, FlowTable, FlowWriter, PlainRecord, Sweep, flow_table,
+    try_flow_table,
 };
 #[cfg(feature = "getrandom")]
 pub use nonce::OsNonces;

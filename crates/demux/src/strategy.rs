@@ -62,9 +62,12 @@ pub enum ConfigError {
     /// Keys must be somewhere.
     #[error("a table needs at least one chain or place")]
     ZeroChains,
-    /// Tables have at most 2^31 chains or places.
+    /// Tables have at most 2^31 chains or places, a [`FlowTable`] 3.4 billion records, and no more than the address space holds.
     #[error("a table has at most 2^31 chains or places")]
     TooLarge,
+    /// The system does not give the memory that a [`FlowTable`] of so many records needs.
+    #[error("there is not enough memory for a table of this size")]
+    OutOfMemory,
 }
 
 /// How [`AnyLocator`] finds slots.
@@ -170,7 +173,7 @@ impl Strategy {
             #[cfg(feature = "swiss")]
             Self::Swiss => AnyLocator::Swiss(Swiss::with_hash(Keyed::new(seed), limit)),
             #[cfg(target_has_atomic = "64")]
-            Self::FlowTable => AnyLocator::FlowTable(FlowTable::new(limit.min(MAX_FLOWS), seed)),
+            Self::FlowTable => AnyLocator::FlowTable(FlowTable::try_new(limit.min(MAX_FLOWS), seed)?),
             Self::PerfectHash => AnyLocator::PerfectHash(PerfectHash::with_capacity_limit(limit, seed)),
             Self::SourceHash => AnyLocator::SourceHash(SourceHash::with_places(places, limit)?),
             Self::Direct => AnyLocator::Direct(Direct::with_places(places, limit)?),

@@ -7,7 +7,9 @@ use std::{
 };
 
 use bytemuck::NoUninit;
-use throughline_demux::{FlowInsertError, FlowReader, FlowRecord, Sweep, flow_table};
+use throughline_demux::{
+    ConfigError, FlowInsertError, FlowReader, FlowRecord, Sweep, flow_table, try_flow_table,
+};
 
 /// Sixty-four bytes that say whether they belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, NoUninit)]
@@ -164,4 +166,11 @@ fn the_writer_refuses_what_a_table_refuses() {
     assert_eq!(writer.get(&Number(2)), Some(&Record::new(2, 1)));
     drop(writer);
     assert_eq!(reader.get(&Number(1)), Some(Record::new(1, 1)), "readers outlive the writer");
+}
+
+#[test]
+fn a_table_that_is_too_large_is_refused() {
+    assert_eq!(try_flow_table::<Record>(usize::MAX, 7).err(), Some(ConfigError::TooLarge));
+    assert_eq!(try_flow_table::<Record>(4_000_000_000, 7).err(), Some(ConfigError::TooLarge));
+    assert!(try_flow_table::<Record>(100, 7).is_ok());
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use throughline_demux::{CountExamined, FlowInsertError, FlowTable, KeyHash, Keyed, Sweep};
+use throughline_demux::{ConfigError, CountExamined, FlowInsertError, FlowTable, KeyHash, Keyed, Sweep};
 
 type Record = (u64, u64);
 
@@ -190,6 +190,20 @@ fn a_small_table_takes_at_most_sixteen_bytes_for_a_record_of_sixty_four() {
         }
         assert!(table.bytes() <= limit * 80, "{} bytes for {limit} records", table.bytes());
     }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it takes no memory that there is")]
+fn a_table_for_which_there_is_no_memory_is_refused() {
+    for limit in [usize::MAX, 1 << 40, 4_000_000_000] {
+        assert_eq!(FlowTable::<(u64, u64)>::try_new(limit, 7).err(), Some(ConfigError::TooLarge), "{limit}");
+    }
+    // 216 TB, where processors address 128.
+    type Large = (u64, [u64; 8_191]);
+    assert_eq!(FlowTable::<Large>::try_new(3_300_000_000, 7).err(), Some(ConfigError::OutOfMemory));
+    assert!(FlowTable::<(u64, u64)>::try_new(1_000_000, 7).is_ok());
+    let panic = std::panic::catch_unwind(|| FlowTable::<(u64, u64)>::new(usize::MAX, 7));
+    assert!(panic.is_err());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::{
     table::Table,
     watched::{Aim, Disturbed, Look, Watched},
 };
+use crate::ConfigError;
 
 /// A record that can be copied while it is being overwritten, and the copy thrown away: without padding and pointers, as
 /// the derive macro of [bytemuck](https://docs.rs/bytemuck)'s `NoUninit` sees to. This crate's keys of addresses, and
@@ -54,9 +55,20 @@ impl<R: FlowRecord + NoUninit + Send + Sync> PlainRecord for R {}
 /// As [`FlowTable::new`](super::FlowTable::new).
 #[must_use]
 pub fn flow_table<R: PlainRecord>(limit: usize, seed: u64) -> (FlowWriter<R>, FlowReader<R>) {
-    let table = Table::new(limit, seed, Watched::new);
+    try_flow_table(limit, seed).unwrap_or_else(|error| panic!("a table for {limit} records: {error}"))
+}
+
+/// As [`flow_table`].
+///
+/// # Errors
+/// As [`FlowTable::try_new`](super::FlowTable::try_new).
+pub fn try_flow_table<R: PlainRecord>(
+    limit: usize,
+    seed: u64,
+) -> Result<(FlowWriter<R>, FlowReader<R>), ConfigError> {
+    let table = Table::new(limit, seed, Watched::new)?;
     let store = Arc::clone(&table.store);
-    (FlowWriter { table }, FlowReader { store })
+    Ok((FlowWriter { table }, FlowReader { store }))
 }
 
 /// Keys looked up together.

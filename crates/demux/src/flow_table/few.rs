@@ -24,6 +24,7 @@ use core::ptr::NonNull;
 use self::{aside::Aside, free::Recent, records::Records, window::Window};
 use super::{FlowRecord, space::Space};
 use crate::{
+    ConfigError,
     hashes::{KeyHash, Keyed},
     mix::FACTOR,
 };
@@ -95,28 +96,28 @@ pub(super) fn are_few<R>(limit: usize) -> bool {
 
 impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     /// An empty table for at most `limit` records, which [are few](are_few).
-    pub(super) fn new(limit: usize, hash: Keyed) -> Self {
+    pub(super) fn new(limit: usize, hash: Keyed) -> Result<Self, ConfigError> {
         let buckets = (limit * 3).next_power_of_two().max(4);
         let end = WIDE + places::<R>(limit, buckets);
-        let tags = Space::new(end + WIDE);
+        let tags = Space::new(end + WIDE)?;
         for dummy in (0..WIDE).chain(end..end + WIDE) {
             // SAFETY: one of the tags.
             unsafe { tags.at(dummy).write(DUMMY) };
         }
-        Self {
-            windows: Space::new(buckets),
+        Ok(Self {
+            windows: Space::new(buckets)?,
             tags,
-            records: Records::new(end - WIDE),
+            records: Records::new(end - WIDE)?,
             recent: Recent::new(),
             aside: Aside::new(if SPREAD { 128 + limit / 64 } else { 16 + limit / 128 }),
-            waiting: Space::new(1),
+            waiting: Space::new(1)?,
             hash,
             buckets,
             end,
             len: 0,
             limit,
             moved: 0,
-        }
+        })
     }
 
     pub(super) fn len(&self) -> usize {

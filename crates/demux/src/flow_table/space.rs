@@ -1,7 +1,9 @@
 //! Address space for as many elements as there may ever be, backed with memory where it is touched.
 
-use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
+use alloc::alloc::{alloc_zeroed, dealloc};
 use core::{alloc::Layout, ptr::NonNull};
+
+use crate::ConfigError;
 
 /// A page that needs one entry of the processor's address cache where 512 small ones would need one each.
 pub(super) const HUGE: usize = 2 << 20;
@@ -27,22 +29,22 @@ unsafe impl<T: Send> Send for Space<T> {}
 unsafe impl<T: Sync> Sync for Space<T> {}
 
 impl<T> Space<T> {
-    pub(super) fn new(count: usize) -> Self {
-        let layout = layout::<T>(count);
+    pub(super) fn new(count: usize) -> Result<Self, ConfigError> {
+        let layout = layout::<T>(count).ok_or(ConfigError::TooLarge)?;
         let bytes = layout.size() - alignment::<T>(count);
         // SAFETY: the size is not zero, for the sake of the alignment alone.
-        let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        let block = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(ConfigError::OutOfMemory)?;
         // SAFETY: `layout` has room for this.
         let first = unsafe { block.add(block.align_offset(alignment::<T>(count))) };
         advise(first, bytes);
-        Self {
+        Ok(Self {
             first: first.cast(),
             block,
             count,
             #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
             // SAFETY: the block is freed after `ahead` was dropped.
             ahead: (bytes >= READY_AHEAD).then(|| unsafe { super::ahead::Ahead::new(first, bytes) }),
-        }
+        })
     }
 
     /// Where the element is.
@@ -100,25 +102,25 @@ impl<T> Drop for Space<T> {
     fn drop(&mut self) {
         #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
         drop(self.ahead.take());
-        // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.block.as_ptr(), layout::<T>(self.count)) }
+        let layout = layout::<T>(self.count).expect("it was allocated");
+        // SAFETY: in `new`, with this layout.
+        unsafe { dealloc(self.block.as_ptr(), layout) }
     }
 }
 
 /// Small spaces begin at a cache line, large ones at a huge page.
 fn alignment<T>(count: usize) -> usize {
     const { assert!(align_of::<T>() <= 64) };
-    if count * size_of::<T>() >= HUGE { HUGE } else { 64 }
+    if count.saturating_mul(size_of::<T>()) >= HUGE { HUGE } else { 64 }
 }
 
-/// Alignment is made by hand: asked for more than its own, an allocator would clear, and so touch, all the memory.
-fn layout<T>(count: usize) -> Layout {
+/// None if that is more than the address space. Alignment is made by hand: asked for more than its own, an allocator would clear, and so touch, all the memory.
+fn layout<T>(count: usize) -> Option<Layout> {
     // Whole pages: what were left of one would not be made ready ahead, and an insertion would have to clear all of it.
     let bytes = count.checked_mul(size_of::<T>()).and_then(|bytes| {
         bytes.checked_next_multiple_of(alignment::<T>(count))?.checked_add(alignment::<T>(count))
     });
-    let layout = bytes.and_then(|bytes| Layout::from_size_align(bytes, 16).ok());
-    layout.expect("the limit exceeds the address space")
+    bytes.and_then(|bytes| Layout::from_size_align(bytes, 16).ok())
 }
 
 /// Asks the system for huge pages.

@@ -10,7 +10,10 @@ use super::{
     space::{Cache, Space},
     tags::{BLOCK, GROUP, GROUPS, TagGroup},
 };
-use crate::hashes::{KeyHash, Keyed};
+use crate::{
+    ConfigError,
+    hashes::{KeyHash, Keyed},
+};
 
 /// Records per 16 blocks at the limit: 83 % of the places, or a little less so that rows are complete then. Places kept
 /// free and tags together take at most 16 bytes for each record of 64.
@@ -34,18 +37,22 @@ pub(super) struct Store<R, A> {
 impl<R: FlowRecord, A> Store<R, A> {
     /// A store for a table that grows from the extent returned. `access` is made for the number of columns
     /// and the most blocks.
-    pub(super) fn new(limit: usize, hash: Keyed, access: impl FnOnce(Extent, u32) -> A) -> (Self, Extent) {
+    pub(super) fn new(
+        limit: usize,
+        hash: Keyed,
+        access: impl FnOnce(Extent, u32) -> Result<A, ConfigError>,
+    ) -> Result<(Self, Extent), ConfigError> {
         let full = blocks_for(limit).filter(|&blocks| blocks <= MOST_BLOCKS - MOST_BLOCKS / 16);
-        let full = full.expect("the limit exceeds what the table can address");
+        let full = full.ok_or(ConfigError::TooLarge)?;
         let (extent, complete) = Extent::least(full);
         let most_blocks = complete + complete / 32 + 1;
         let blocks = most_blocks as usize;
         let store = Self {
-            tags: Space::new(GROUPS as usize * blocks),
-            elsewhere: Space::new(GROUPS as usize * blocks),
-            records: Space::new(blocks * BLOCK),
+            tags: Space::new(GROUPS as usize * blocks)?,
+            elsewhere: Space::new(GROUPS as usize * blocks)?,
+            records: Space::new(blocks * BLOCK)?,
             hash,
-            access: access(extent, most_blocks),
+            access: access(extent, most_blocks)?,
             most_blocks,
             grow_at: grow_at(limit, complete),
         };
@@ -58,7 +65,7 @@ impl<R: FlowRecord, A> Store<R, A> {
                 store.elsewhere.at(n).write(Elsewhere::new());
             }
         }
-        (store, extent)
+        Ok((store, extent))
     }
 
     pub(super) fn most_blocks(&self) -> u32 {

@@ -21,7 +21,7 @@ use super::{
     store::{BLOCK_BYTES, Store},
     tags::{BLOCK, GROUP, GROUPS, Tag},
 };
-use crate::hashes::Keyed;
+use crate::{ConfigError, hashes::Keyed};
 
 /// Records per 16 blocks at which the table shrinks: 37 % of the places.
 const SHRINK_AT: usize = 384;
@@ -48,16 +48,20 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
 }
 
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
-    pub(super) fn new(limit: usize, seed: u64, access: impl FnOnce(Extent, u32) -> A) -> Self {
-        let (store, extent) = Store::new(limit, Keyed::new(seed), access);
-        let counts = Space::new(GROUPS as usize * store.most_blocks() as usize);
+    pub(super) fn new(
+        limit: usize,
+        seed: u64,
+        access: impl FnOnce(Extent, u32) -> Result<A, ConfigError>,
+    ) -> Result<Self, ConfigError> {
+        let (store, extent) = Store::new(limit, Keyed::new(seed), access)?;
+        let counts = Space::new(GROUPS as usize * store.most_blocks() as usize)?;
         store.reach(extent.count());
         let store = A::hold(store);
         let (most, room, most_room, moved) = (0, 0, 0, 0);
-        let (least, waiting) = (extent.count(), Space::new(1));
+        let (least, waiting) = (extent.count(), Space::new(1)?);
         let mut table = Self { store, counts, extent, limit, most, room, most_room, least, moved, waiting };
         table.set_extent(extent);
-        table
+        Ok(table)
     }
 
     /// From now on there are so many blocks.

@@ -14,7 +14,10 @@ use super::{
     store::Store,
     tags::{Tag, TagGroup, Tags},
 };
-use crate::sync::{AtomicU64, Ordering, fence, spin_loop};
+use crate::{
+    ConfigError,
+    sync::{AtomicU64, Ordering, fence, spin_loop},
+};
 
 /// A version that has a cache line for itself: how often blocks of one column have been touched.
 #[repr(align(64))]
@@ -45,14 +48,14 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) fn new(extent: Extent, most_blocks: u32) -> Self {
-        Self {
+    pub(super) fn new(extent: Extent, most_blocks: u32) -> Result<Self, ConfigError> {
+        Ok(Self {
             versions: (0..extent.columns().count()).map(|_| Version(AtomicU64::new(0))).collect(),
             columns: extent.columns(),
             extent: AtomicU64::new(extent.to_word()),
-            cleared: Space::new(most_blocks as usize),
+            cleared: Space::new(most_blocks as usize)?,
             most_blocks,
-        }
+        })
     }
 
     #[inline(always)]

@@ -96,6 +96,11 @@ impl List {
         self.by_use.oldest()
     }
 
+    /// Flows used longest ago, if some are there that were put in one after the other.
+    pub(super) fn oldest_few(&self) -> impl Iterator<Item = u32> {
+        self.by_use.oldest_few()
+    }
+
     #[inline]
     fn cache(&self, slot: Option<u32>) -> Cached {
         match self.cached {

@@ -265,7 +265,13 @@ impl<K: Key + Copy> Live<K> {
                 gone(record.key, slot, record.last_number, End::Closed);
             }
         }
+        let mut left = 0_usize;
         while let Some(slot) = self.all.oldest() {
+            if left == 0 {
+                left = STRIDE;
+                self.peek_oldest();
+            }
+            left -= 1;
             let record = self.records[slot as usize];
             let end = match () {
                 () if record.last_time.saturating_add(self.idle) <= now => End::Idle,
@@ -274,6 +280,16 @@ impl<K: Key + Copy> Live<K> {
             };
             self.remove(slot);
             gone(record.key, slot, record.last_number, end);
+        }
+    }
+
+    /// Reads what taking out the longest unused will need: their waits for memory overlap.
+    fn peek_oldest(&self) {
+        for slot in self.all.oldest_few().take(STRIDE) {
+            let record = &self.records[slot as usize];
+            let entry = self.index.find(self.hash.hash_one(record.key), |other| *other == slot);
+            let chain = self.chains.get(record.chain_number as usize);
+            black_box((entry, self.all.peek(record.whole), chain.map(|chain| chain.peek(record.chain))));
         }
     }
 

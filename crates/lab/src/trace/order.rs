@@ -99,6 +99,14 @@ impl Order {
         Some(self.slots[self.lowest])
     }
 
+    /// The last slots of the list, those of two words of positions at most.
+    pub(super) fn oldest_few(&self) -> impl Iterator<Item = u32> {
+        let from = self.lowest / WORD;
+        let words = self.words.iter().enumerate().skip(from).take(2);
+        let positions = words.flat_map(|(at, word)| Bits(*word).map(move |bit| at * WORD + bit));
+        positions.map(|position| self.slots[position])
+    }
+
     /// How many entries are at lower positions.
     #[inline]
     fn before(&self, at: usize) -> usize {

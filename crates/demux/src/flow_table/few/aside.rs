@@ -27,11 +27,6 @@ impl<R> Aside<R> {
         self.records.len()
     }
 
-    /// Whether there is room for so many more.
-    pub(super) fn has_room_for(&self, more: usize) -> bool {
-        self.records.len() + more <= self.most
-    }
-
     pub(super) fn bytes(&self) -> usize {
         self.spots.capacity() * size_of::<u32>() + self.records.capacity() * size_of::<R>()
     }
@@ -51,13 +46,15 @@ impl<R> Aside<R> {
         self.records.iter()
     }
 
-    /// Makes room, so that so many can be added without a fault.
-    pub(super) fn reserve(&mut self, more: usize) {
-        // Few come, and all that is kept free counts.
-        if self.records.capacity() - self.records.len() < more {
-            self.spots.reserve_exact(more + SPARE);
-            self.records.reserve_exact(more + SPARE);
+    /// Makes room, so that so many can be added without a fault. False if there may not be so many, or there is no memory.
+    pub(super) fn make_room(&mut self, more: usize) -> bool {
+        if self.records.len() + more > self.most {
+            return false;
         }
+        // Few come, and all that is kept free counts.
+        self.records.capacity() - self.records.len() >= more
+            || self.spots.try_reserve_exact(more + SPARE).is_ok()
+                && self.records.try_reserve_exact(more + SPARE).is_ok()
     }
 
     /// Adds a record.

@@ -192,10 +192,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         if self.aside.find(spot, unsafe { from.as_ref() }.key(), &mut || ()).is_some() {
             return Err(Refusal::Duplicate);
         }
-        if !self.aside.has_room_for(1) {
+        if !self.aside.make_room(1) {
             return Err(Refusal::Crowded);
         }
-        self.aside.reserve(1);
         // SAFETY: as the caller says.
         self.aside.push(spot, unsafe { from.read() });
         self.len += 1;
@@ -216,10 +215,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         from: NonNull<R>,
     ) -> Result<(), Refusal> {
         let all = members.count_ones() as usize + 1;
-        if !self.aside.has_room_for(all) {
+        if !self.aside.make_room(all) {
             return Err(Refusal::Crowded);
         }
-        self.aside.reserve(all);
         for offset in offsets(members) {
             // SAFETY: the place holds a record, which is the list's now; in between nothing fails, since there is room.
             let member = unsafe { self.record(start + offset).read() };
@@ -256,11 +254,11 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
 
 impl<R: FlowRecord> Few<R, false> {
     /// A table with these records whose hashes are spread once more; this one is empty then. None if they don't find room
-    /// like that.
+    /// like that, or there is no memory for it.
     #[cold]
     #[inline(never)]
     pub(in crate::flow_table) fn spread(&mut self) -> Option<Few<R, true>> {
-        let mut other = Few::new(self.limit, self.hash.clone());
+        let mut other = Few::new(self.limit, self.hash.clone()).ok()?;
         let copies = Copies(&mut other);
         for record in self.iter() {
             let spot = copies.0.spot(record.key());

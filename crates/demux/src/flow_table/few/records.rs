@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 
 use super::WIDE;
-use crate::flow_table::space::Space;
+use crate::{ConfigError, flow_table::space::Space};
 
 /// One for each place that is no dummy.
 pub(super) struct Records<R> {
@@ -21,11 +21,11 @@ unsafe impl<R: Sync> Sync for Records<R> {}
 
 impl<R> Records<R> {
     /// For so many places after the dummies.
-    pub(super) fn new(places: usize) -> Self {
-        let space = Space::<R>::new(places);
+    pub(super) fn new(places: usize) -> Result<Self, ConfigError> {
+        let space = Space::<R>::new(places)?;
         // SAFETY: there is one place at least.
         let origin = unsafe { space.at(0) }.as_ptr().wrapping_sub(WIDE);
-        Self { origin, _space: space }
+        Ok(Self { origin, _space: space })
     }
 
     /// Where the record of a place is.

@@ -27,7 +27,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
 }
 
 fn table(limit: usize) -> Flows {
-    Few::new(limit, Keyed::new(0x5eed))
+    Few::new(limit, Keyed::new(0x5eed)).expect("there is memory")
 }
 
 /// Checks that everything is where it is said to be; says how many records are kept aside.
@@ -92,7 +92,7 @@ fn records_of_other_sizes_find_room() {
     fn fill<V: Copy>(value: V) {
         let limit = (1 << 20) / size_of::<(u64, V)>().max(64) - 1;
         let limit = if cfg!(miri) { 30 } else { limit.min(4_000) };
-        let mut table = Few::<(u64, V), false>::new(limit, Keyed::new(7));
+        let mut table = Few::<(u64, V), false>::new(limit, Keyed::new(7)).expect("there is memory");
         for n in 0..limit as u64 {
             table.insert((spread(n), value)).ok().expect("below the limit");
         }
@@ -261,7 +261,8 @@ fn with_hashes_left<T>(left: u32, work: impl FnOnce() -> T) -> Option<T> {
 fn a_hash_that_fails_while_room_is_made_leaves_the_table_as_it_was() {
     let (count, from) = if cfg!(miri) { (100, 80) } else { (4_000, 1_000) };
     let left = |n: u64| if n < from { u32::MAX } else { 1 + n as u32 % 3 };
-    let mut table = Few::<(Failing, u64), false>::new(count as usize, Keyed::new(0x5eed));
+    let mut table =
+        Few::<(Failing, u64), false>::new(count as usize, Keyed::new(0x5eed)).expect("there is memory");
     let keys: Vec<Rc<u64>> = (0..count).map(Rc::new).collect();
     let mut failed = 0;
     for (key, n) in keys.iter().zip(0..) {
