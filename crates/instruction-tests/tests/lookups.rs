@@ -39,6 +39,21 @@ fn flow_to_slot() {
 }
 
 #[test]
+fn flow_to_record() {
+    if !PROGRAM.can_be_counted() {
+        return;
+    }
+    let base = PROGRAM.per_iteration("no-key:1000");
+    // A tenth more than there are: one record of five that comes needs others moved.
+    for few in [2_000, 12_000] {
+        PROGRAM.check(&format!("flow-get:{few}"), base, 45.0);
+        PROGRAM.check(&format!("flow-change:{few}"), base, 200.0);
+    }
+    PROGRAM.check("flow-get:100000", base, 60.0);
+    PROGRAM.check("flow-change:100000", base, 200.0);
+}
+
+#[test]
 fn name_to_index() {
     if !PROGRAM.can_be_counted() {
         return;

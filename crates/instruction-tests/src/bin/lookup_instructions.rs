@@ -6,8 +6,8 @@
 use std::{hint::black_box, mem};
 
 use throughline_demux::{
-    Arena, Carried, Direct, FlowId, Handle, HashedNames, LinearNames, Locator, NameTable, Ref, Slot,
-    SourceCache, SourceHash, build_names,
+    Arena, Carried, Direct, FlowId, FlowTable, Handle, HashedNames, Ipv4Flow, LinearNames, Locator,
+    NameTable, Ref, Slot, SourceCache, SourceHash, build_names,
 };
 
 /// A fat pointer, like a servant behind its skeleton.
@@ -21,7 +21,10 @@ fn main() {
     let iterations: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(1_000);
     let known = match what.split_once(':') {
         Some((what, n)) => n.parse().is_ok_and(|n| {
-            objects(what, n, iterations) || names(what, n, iterations) || flows(what, n, iterations)
+            objects(what, n, iterations)
+                || flows(what, n, iterations)
+                || flow_table(what, n, iterations)
+                || names(what, n, iterations)
         }),
         None => false,
     };
@@ -30,6 +33,7 @@ fn main() {
             "usage: lookup_instructions (no-object|get|get-first|get-slot|no-handle|exclusive|release|stale):OBJECTS ITERATIONS"
         );
         eprintln!("       lookup_instructions (no-flow|source-hash|source-cache|direct):FLOWS ITERATIONS");
+        eprintln!("       lookup_instructions (no-key|flow-get|flow-change):FLOWS ITERATIONS");
         eprintln!("       lookup_instructions (no-name|perfect|predicted|hashed|linear):LENGTH ITERATIONS");
         std::process::exit(2);
     }
@@ -106,6 +110,30 @@ fn find_last<L: Locator<Carried<FlowId>>>(mut locator: L, packets: &[Carried<Flo
     }
     let last = packets[packets.len() - 1];
     each(iterations, |_| black_box(locator.find(black_box(&last)).expect("inserted").0));
+}
+
+/// Finds one flow after the other in a `FlowTable` that has as many as it may, or exchanges them.
+fn flow_table(what: &str, n: usize, iterations: usize) -> bool {
+    let key = |flow: usize| {
+        let client = 0x0a00_0000 | (flow as u32).wrapping_mul(0x9e37_79b9) >> 8;
+        Ipv4Flow::new(client.into(), flow as u16 | 0x8000, [192, 0, 2, 1].into(), 443, 6)
+    };
+    let mut table = FlowTable::<(Ipv4Flow, [u64; 6])>::new(n, 0x5eed);
+    let insert =
+        |table: &mut FlowTable<_>, flow| table.insert((key(flow), [flow as u64; 6])).expect("there is room");
+    (0..n).for_each(|flow| insert(&mut table, flow));
+    match what {
+        "no-key" => each(iterations, |i| black_box(key(i % n))),
+        "flow-get" => {
+            each(iterations, |i| black_box(table.get(&black_box(key(i % n))).expect("inserted").1[0]))
+        }
+        "flow-change" => each(iterations, |i| {
+            table.remove(&black_box(key(i))).expect("inserted");
+            insert(&mut table, n + i);
+        }),
+        _ => return false,
+    }
+    true
 }
 
 /// Looks up names of `length` bytes in an interface that has 256 of them, or as many as there are.

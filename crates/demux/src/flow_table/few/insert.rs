@@ -54,8 +54,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             && self.len < self.limit
             && let Some(place) = self.recent_free()
         {
+            self.set_window(spot.bucket, Window::new(place - spot.offset, 1));
             // SAFETY: the place is free.
-            unsafe { self.put_alone(spot, place, |to| to.write(record)) };
+            unsafe { self.put(spot, place, |to| to.write(record)) };
             return None;
         }
         self.wait(record);
@@ -97,17 +98,6 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         self.len += 1;
     }
 
-    /// As [`put`](Self::put), if its bucket has no others: in a window in which that is its place.
-    ///
-    /// # Safety
-    /// As for [`put`](Self::put).
-    #[inline(always)]
-    unsafe fn put_alone(&mut self, spot: Spot, place: usize, write: impl FnOnce(NonNull<R>)) {
-        self.set_window(spot.bucket, Window::new(place - spot.offset, 1));
-        // SAFETY: as the caller says.
-        unsafe { self.put(spot, place, write) };
-    }
-
     /// As [`put`](Self::put), of a copy.
     ///
     /// # Safety
@@ -132,8 +122,9 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         let window = self.window(spot.bucket);
         if window == Window::NOWHERE {
             let place = self.any();
+            self.set_window(spot.bucket, Window::new(place - spot.offset, 1));
             // SAFETY: as the caller says; the place is free.
-            unsafe { self.put_alone(spot, place, |to| copy_by_words(from, to)) };
+            unsafe { self.put_copy(spot, place, from) };
             return Ok(());
         }
         if window == self.aside_window() {
