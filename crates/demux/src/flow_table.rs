@@ -140,16 +140,16 @@ impl Refusal {
 ///
 /// Up to 16,000 records of 1 MiB at most, if they have no readers, lie in the caches: what counts there is how many steps a
 /// lookup takes. So they are found by hash and displace. Keys fall into buckets, three to six for each record. Of a bucket the
-/// table keeps where its window of 128 places begins and whether it has one record, in two bytes; where in the window a key lies its hash says. A lookup reads
-/// the one, adds the other, sees by the tag whether there is a record of this bucket, and compares it: one record for each
-/// hit, one for each 2,000 hits in vain.
+/// table keeps where its window of 128 places begins and how many records it has, in two bytes; where in the window a key lies
+/// its hash says. A lookup reads the one, adds the other, sees by the tag whether there is a record of this bucket, and compares
+/// it: one record for each hit, one for each 2,000 hits in vain.
 ///
 /// A record that comes into an empty bucket goes anywhere. One that comes into a bucket with others, as one in five does, sends
 /// away who is in its place, if that one is alone in its bucket; or the bucket moves to another window. If two of a
-/// bucket want the same place, all of it is kept in a list aside: one record of 400. Up to 98 % of the places are in use; memory
-/// for the limit is taken at the beginning, 16 bytes a record and the record, and there is nothing to grow.
+/// bucket want the same place, all of it is kept in a list aside: one record of 400 at most. Up to 98.4 % of the places are in
+/// use; memory for the limit is taken at the beginning, 16 bytes a record and the record, and there is nothing to grow.
 ///
-/// Changes take twice as long as lookups do, 25 ns for one that goes and one that comes.
+/// One that goes and one that comes take 20 to 40 ns, as two lookups one at a time do.
 ///
 /// # Keys
 ///
@@ -160,17 +160,17 @@ impl Refusal {
 ///
 /// # When to take another
 ///
-/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast for
-/// lookups, faster by half where records come and go and do little else, and takes up to five times as much besides them. It is
-/// faster by up to two fifths in batches where so few are in a table for [many](#many-flows), whose limit is more than 16,000. See the
-/// results beside other tables, [at the limit](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md)
+/// Batches gain most, and tables that outgrow the caches. With a few thousand records hashbrown's table is nearly as fast, and
+/// takes up to five times as much besides them. It is faster by up to two fifths in batches where so few are in a table for
+/// [many](#many-flows), whose limit is more than 16,000. See the results beside other tables,
+/// [at the limit](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md)
 /// and [far below](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-limits.md).
 ///
 /// # Memory and threads
 ///
 /// With readers beside one writer, see [`flow_table`]. Address space for the limit is reserved at once and backed with memory
 /// as a table of [many](#many-flows) grows, if the system does so; 64 to 128 blocks are the least. Who has the memory to spare
-/// takes it at the beginning, see [`reserve`](Self::reserve).
+/// takes it at the beginning, see [`reserve`](Self::reserve); who has to go on without, see [`try_new`](Self::try_new).
 pub struct FlowTable<R: FlowRecord> {
     kind: Kind<R>,
 }

@@ -1,8 +1,8 @@
 //! Tables for few flows, which lie in the caches: hash and displace, changed as records come and go.
 //!
 //! Keys fall into buckets, three to six for each record there may be. The keys of a bucket lie in one window of places: where
-//! it starts is what the table [keeps](Window) of a bucket, and where in the window a key lies its hash says. So a lookup reads one
-//! number and knows the place. No two keys of a bucket want the same place of the window but for one pair in [`WIDE`]; such a
+//! it starts is what the table [keeps](Window) of a bucket, and where in the window a key lies its hash says. So a lookup reads
+//! one number and knows the place. No two keys of a bucket want the same place of the window but for one pair in [`WIDE`]; such a
 //! bucket is kept [aside](Aside). Windows overlap as they like, as rows do in Tarjan's and Yao's sparse tables (1979); Pagh's
 //! hash and displace (1999) is the same with a function of the whole table in place of a window.
 //!

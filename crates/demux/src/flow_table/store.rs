@@ -72,8 +72,9 @@ impl<R: FlowRecord, A> Store<R, A> {
         self.most_blocks
     }
 
-    /// How many records so many blocks, in rows as long as those of `extent`, are enough for. A small table that has begun to double its rows hurries to have them
-    /// all: until then some blocks have more than their share, which costs more than memory that is so near.
+    /// How many records so many blocks, in rows as long as those of `extent`, are enough for. A small table that has begun to
+    /// double its rows hurries to have them all: until then some blocks have more than their share, which costs more than
+    /// memory that is so near.
     pub(super) fn capacity(&self, extent: Extent, blocks: u32) -> usize {
         let complete = extent.complete(blocks);
         let hurries = !cfg!(loom) && complete as usize * 2 * BLOCK * size_of::<R>() <= NEAR;
