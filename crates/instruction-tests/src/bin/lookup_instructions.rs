@@ -33,7 +33,7 @@ fn main() {
             "usage: lookup_instructions (no-object|get|get-first|get-slot|no-handle|exclusive|release|stale):OBJECTS ITERATIONS"
         );
         eprintln!("       lookup_instructions (no-flow|source-hash|source-cache|direct):FLOWS ITERATIONS");
-        eprintln!("       lookup_instructions (no-key|flow-get|flow-change):FLOWS ITERATIONS");
+        eprintln!("       lookup_instructions (flow-get|flow-change):FLOWS ITERATIONS");
         eprintln!("       lookup_instructions (no-name|perfect|predicted|hashed|linear):LENGTH ITERATIONS");
         std::process::exit(2);
     }
@@ -123,7 +123,6 @@ fn flow_table(what: &str, n: usize, iterations: usize) -> bool {
         |table: &mut FlowTable<_>, flow| table.insert((key(flow), [flow as u64; 6])).expect("there is room");
     (0..n).for_each(|flow| insert(&mut table, flow));
     match what {
-        "no-key" => each(iterations, |i| black_box(key(i % n))),
         "flow-get" => {
             each(iterations, |i| black_box(table.get(&black_box(key(i % n))).expect("inserted").1[0]))
         }
