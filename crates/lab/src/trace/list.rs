@@ -96,7 +96,7 @@ impl List {
         self.by_use.oldest()
     }
 
-    /// Flows used longest ago, if some are there that were put in one after the other.
+    /// Some of the flows used longest ago, the oldest first.
     pub(super) fn oldest_few(&self) -> impl Iterator<Item = u32> {
         self.by_use.oldest_few()
     }

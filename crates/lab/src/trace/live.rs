@@ -265,25 +265,26 @@ impl<K: Key + Copy> Live<K> {
                 gone(record.key, slot, record.last_number, End::Closed);
             }
         }
-        let mut left = 0_usize;
+        // Of those that were looked at together.
+        let mut left = 0;
         while let Some(slot) = self.all.oldest() {
-            if left == 0 {
-                left = STRIDE;
-                self.peek_oldest();
-            }
-            left -= 1;
             let record = self.records[slot as usize];
             let end = match () {
                 () if record.last_time.saturating_add(self.idle) <= now => End::Idle,
                 () if self.len() + room > self.limit.max(room) => End::Evicted,
                 () => break,
             };
+            if left == 0 {
+                left = STRIDE;
+                self.peek_oldest();
+            }
+            left -= 1;
             self.remove(slot);
             gone(record.key, slot, record.last_number, end);
         }
     }
 
-    /// Reads what taking out the longest unused will need: their waits for memory overlap.
+    /// Reads what taking out those unused longest will need: their waits for memory overlap.
     fn peek_oldest(&self) {
         for slot in self.all.oldest_few().take(STRIDE) {
             let record = &self.records[slot as usize];
