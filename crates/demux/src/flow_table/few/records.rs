@@ -14,11 +14,6 @@ pub(super) struct Records<R> {
     _space: Space<R>,
 }
 
-// SAFETY: the origin leads to elements of the space alone, and does what they may.
-unsafe impl<R: Send> Send for Records<R> {}
-// SAFETY: as above.
-unsafe impl<R: Sync> Sync for Records<R> {}
-
 impl<R> Records<R> {
     /// For so many places after the dummies.
     pub(super) fn new(places: usize) -> Result<Self, ConfigError> {
