@@ -1,17 +1,12 @@
-//! What a table does beside lookups: the pauses of growing, and readers while one side writes.
+//! What a table does beside lookups: the pauses of growing, and of passing all records.
 
-use std::{
-    hint::black_box,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    thread,
-    time::Instant,
-};
+use std::hint::black_box;
 
-use throughline_demux::{FlowReader, FlowTable, Sweep, flow_table};
+use throughline_demux::{FlowTable, Sweep};
 
 use crate::{
     Options,
-    flows::{Record, Traffic, Tuple},
+    flows::Record,
     lookups::median,
     tables::{Hashbrown, Table},
 };
@@ -109,91 +104,4 @@ pub fn thread_time() -> u64 {
     // SAFETY: writes to the struct.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Nanoseconds of a reader's own time per lookup in batches of 32, without and with a writer at work, and what the
-/// writer did: removals and insertions, in millions a second. Each has a core of its own.
-pub fn readers(flows: u64, packets: usize, rounds: usize) -> [f64; 3] {
-    // A thread of its own, since it stays on its core.
-    thread::scope(|scope| scope.spawn(|| read_and_write(flows, packets, rounds)).join().expect("it measures"))
-}
-
-fn read_and_write(flows: u64, packets: usize, rounds: usize) -> [f64; 3] {
-    let (mut writer, reader) = flow_table::<Record>(flows as usize + 1000, 0x5eed);
-    (0..flows).for_each(|flow| writer.insert(Record::of(flow)).ok().expect("there is room"));
-    let keys: Vec<Tuple> = Traffic::Uniform.packets(0, flows, packets).into_iter().map(Tuple::of).collect();
-    let (working, done, changes) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU64::new(0));
-    let (mut quiet, mut disturbed, mut beside) = (Vec::new(), Vec::new(), 0.0);
-    let [first, last] = cores();
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            stay_on(last);
-            let mut flow = 0;
-            while !done.load(Ordering::Relaxed) {
-                if !working.load(Ordering::Relaxed) {
-                    thread::sleep(std::time::Duration::from_micros(50));
-                    continue;
-                }
-                for _ in 0..64 {
-                    writer.remove(&Tuple::of(flow)).expect("it is there");
-                    writer.insert(Record::of(flow + flows)).ok().expect("there is room");
-                    flow += 1;
-                }
-                changes.fetch_add(128, Ordering::Relaxed);
-            }
-        });
-        stay_on(first);
-        for _ in 0..rounds {
-            thread::sleep(std::time::Duration::from_millis(1));
-            quiet.push(time(&reader, &keys));
-            working.store(true, Ordering::Relaxed);
-            thread::sleep(std::time::Duration::from_millis(1));
-            let (start, before) = (Instant::now(), changes.load(Ordering::Relaxed));
-            disturbed.push(time(&reader, &keys));
-            beside += (changes.load(Ordering::Relaxed) - before) as f64 / start.elapsed().as_micros() as f64;
-            working.store(false, Ordering::Relaxed);
-        }
-        done.store(true, Ordering::Relaxed);
-    });
-    [median(quiet), median(disturbed), beside / rounds as f64]
-}
-
-/// The first and the last core that this program may use.
-fn cores() -> [usize; 2] {
-    // SAFETY: a set is plain bits, and the call writes one.
-    let set = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &mut set), 0);
-        set
-    };
-    // SAFETY: within the set.
-    let mut cores = (0..libc::CPU_SETSIZE as usize).filter(|&core| unsafe { libc::CPU_ISSET(core, &set) });
-    let first = cores.next().expect("it runs");
-    let last = cores.next_back().unwrap_or(first);
-    if first == last {
-        eprintln!("one core only: reader and writer take turns");
-    }
-    [first, last]
-}
-
-/// Keeps this thread on a core.
-fn stay_on(core: usize) {
-    // SAFETY: a set is plain bits, and the call reads one.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(core, &mut set);
-        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &set), 0);
-    }
-}
-
-fn time(reader: &FlowReader<Record>, keys: &[Tuple]) -> f64 {
-    let mut found = [None; 32];
-    let mut sum = 0;
-    let start = thread_time();
-    for keys in keys.chunks(32) {
-        reader.get_batch(keys, &mut found);
-        sum += found[..keys.len()].iter().flatten().map(|record: &Record| record.value).sum::<u64>();
-    }
-    black_box(sum);
-    (thread_time() - start) as f64 / keys.len() as f64
 }

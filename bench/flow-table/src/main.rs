@@ -7,6 +7,7 @@ mod handles;
 mod lines;
 mod lookups;
 mod plot;
+mod readers;
 mod report;
 mod tables;
 
@@ -180,12 +181,18 @@ fn beside(flows: u64, options: &Options, results: &mut Vec<Value>) {
         }
     }
     if options.readers {
-        let [quiet, disturbed, changes] = beside::readers(flows, options.packets, options.rounds);
-        let ratio = disturbed / quiet;
-        let text = format!(
-            "{quiet:.1} ns a lookup without writer, {disturbed:.1} ns beside {changes:.2} M changes a second: {ratio:.2}"
-        );
-        report("readers", text, json!([quiet, disturbed, changes]));
+        for measured in readers::readers(flows, options.packets, options.rounds, options.alone) {
+            let quiet = measured.quiet;
+            let text: Vec<_> = measured
+                .beside
+                .iter()
+                .map(|[ns, changes]| {
+                    format!("{ns:.1} beside {changes:.1} M changes a second ({:.2})", ns / quiet)
+                })
+                .collect();
+            let text = format!("{quiet:.1} ns a lookup without writer, {}", text.join(", "));
+            report(&format!("readers of {}", measured.table), text, json!([quiet, measured.beside]));
+        }
     }
 }
 

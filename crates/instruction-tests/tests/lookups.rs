@@ -5,6 +5,7 @@ mod common;
 use common::Program;
 
 static PROGRAM: Program = Program::new("lookup_instructions");
+static READERS: Program = Program::new("reader_instructions");
 
 #[test]
 fn handle_to_record() {
@@ -51,6 +52,10 @@ fn flow_to_record() {
     }
     PROGRAM.check("flow-get:100000", 0.0, 89.0);
     PROGRAM.check("flow-change:100000", 0.0, 225.0);
+    // Of 32 together, copied, with the making of keys.
+    for flows in [2_000, 100_000] {
+        READERS.check(&format!("batch:{flows}"), 0.0, 193.0);
+    }
 }
 
 #[test]

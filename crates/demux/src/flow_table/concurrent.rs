@@ -9,7 +9,7 @@ use super::{
     FlowInsertError, FlowRecord,
     store::Store,
     table::Table,
-    watched::{Aim, Disturbed, Look, Watched},
+    watched::{Disturbed, Look, Watched},
 };
 use crate::ConfigError;
 
@@ -103,21 +103,19 @@ impl<R: PlainRecord> FlowReader<R> {
 
     #[inline(always)]
     fn get_together(&self, keys: &[R::Key], records: &mut [Option<R>]) {
-        let mut aims = [Aim::NONE; TOGETHER];
         let mut looks = [Look::NONE; TOGETHER];
         let known = self.store.known();
-        for (key, aim) in keys.iter().zip(&mut aims) {
-            *aim = self.store.prefetch_key(key, &known);
+        for (key, look) in keys.iter().zip(&mut looks) {
+            *look = self.store.prefetch_key(key, &known);
         }
-        for (aim, look) in aims[..keys.len()].iter().zip(&mut looks) {
-            *look = self.store.look(aim, &known);
+        for look in &mut looks[..keys.len()] {
+            self.store.look(look, &known);
             self.store.prefetch_look(look);
         }
-        for (((key, aim), look), record) in keys.iter().zip(&aims).zip(&looks).zip(records) {
-            *record = match self.store.settle(key, aim, look) {
-                Ok(found) => found,
-                Err(Disturbed) => self.store.read_anywhere(key, aim),
-            };
+        for ((key, look), record) in keys.iter().zip(&looks).zip(records) {
+            if let Err(Disturbed) = self.store.settle(key, look, record) {
+                *record = self.store.read_anywhere(key, look);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Readers look while one side writes: versions tell them what they can't trust.
 
-use alloc::{boxed::Box, sync::Arc};
+use alloc::sync::Arc;
 use core::{mem::MaybeUninit, ptr::NonNull, sync::atomic::AtomicU64 as Word};
 
 use super::{
@@ -39,7 +39,7 @@ struct Version(AtomicU64);
 /// - SYNC POINT "extent": the number of blocks is published between two touches, the new block being complete; a
 ///   reader that calculates with the old number finds all records in their old places, or another version.
 pub(super) struct Watched {
-    versions: Box<[Version]>,
+    versions: Space<Version>,
     columns: Columns,
     extent: AtomicU64,
     /// Which places of a block were cleared since it was last touched, a bit each. Only the writer knows them.
@@ -49,8 +49,15 @@ pub(super) struct Watched {
 
 impl Watched {
     pub(super) fn new(extent: Extent, most_blocks: u32) -> Result<Self, ConfigError> {
+        let versions = Space::new(extent.columns().count() as usize)?;
+        // Loom's atomics can't be made of zeroes.
+        #[cfg(loom)]
+        for column in 0..extent.columns().count() as usize {
+            // SAFETY: within the space just made.
+            unsafe { versions.at(column).write(Version(AtomicU64::new(0))) };
+        }
         Ok(Self {
-            versions: (0..extent.columns().count()).map(|_| Version(AtomicU64::new(0))).collect(),
+            versions,
             columns: extent.columns(),
             extent: AtomicU64::new(extent.to_word()),
             cleared: Space::new(most_blocks as usize)?,
@@ -90,9 +97,21 @@ impl Watched {
     }
 
     #[inline(always)]
+    fn of_column(&self, column: u32) -> &AtomicU64 {
+        debug_assert!(column < self.columns.count());
+        // SAFETY: there is one for each column, made in `new`.
+        unsafe { &self.versions.at(column as usize).as_ref().0 }
+    }
+
+    #[inline(always)]
+    fn prefetch_version(&self, column: u32) {
+        self.versions.prefetch(column as usize, Cache::First);
+    }
+
+    #[inline(always)]
     fn version(&self, column: u32) -> u64 {
         // SYNC POINT "touch"
-        self.versions[column as usize].0.load(Ordering::Acquire)
+        self.of_column(column).load(Ordering::Acquire)
     }
 
     /// Whether what was read since [`version`](Self::version) can be trusted.
@@ -100,7 +119,7 @@ impl Watched {
     fn unchanged(&self, column: u32, version: u64) -> bool {
         // SYNC POINT "touch"
         fence(Ordering::Acquire);
-        self.versions[column as usize].0.load(Ordering::Relaxed) == version
+        self.of_column(column).load(Ordering::Relaxed) == version
     }
 }
 
@@ -116,7 +135,7 @@ impl<R: PlainRecord> Access<R> for Watched {
     const PREFERS: bool = false;
 
     fn touch(&self, block: u32) {
-        let version = &self.versions[(block % self.columns.count()) as usize].0;
+        let version = self.of_column(block % self.columns.count());
         // SYNC POINT "touch"
         version.store(version.load(Ordering::Relaxed) + 1, Ordering::Release);
         fence(Ordering::Release);
@@ -224,29 +243,20 @@ pub(super) struct Known {
 /// A lookup during which something changed in its blocks: it must be begun again.
 pub(super) struct Disturbed;
 
-/// Where a key is sought.
-#[derive(Clone, Copy)]
-pub(super) struct Aim {
-    hash: Hash,
-    column: u32,
-    /// If the number of blocks is the one that is known.
-    group: Group,
-}
-
-impl Aim {
-    pub(super) const NONE: Self = Self { hash: Hash::NONE, column: 0, group: Group::NONE };
-}
-
-/// A lookup whose candidates are known.
+/// A lookup on its way.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
-    version: u64,
-    group: Group,
+    hash: Hash,
+    column: u32,
+    /// The places where the record is most likely.
     matching: u16,
+    group: Group,
+    version: u64,
 }
 
 impl Look {
-    pub(super) const NONE: Self = Self { version: 0, group: Group::NONE, matching: 0 };
+    pub(super) const NONE: Self =
+        Self { hash: Hash::NONE, column: 0, matching: 0, group: Group::NONE, version: 0 };
 }
 
 impl<R: PlainRecord> Store<R, Watched> {
@@ -254,10 +264,12 @@ impl<R: PlainRecord> Store<R, Watched> {
     #[inline]
     pub(super) fn read(&self, key: &R::Key) -> Option<R> {
         let known = self.known();
-        let aim = self.aim(key, &known);
-        match self.settle(key, &aim, &self.look(&aim, &known)) {
-            Ok(found) => found,
-            Err(Disturbed) => self.read_anywhere(key, &aim),
+        let mut look = self.aim(key, &known);
+        self.look(&mut look, &known);
+        let mut found = None;
+        match self.settle(key, &look, &mut found) {
+            Ok(()) => found,
+            Err(Disturbed) => self.read_anywhere(key, &look),
         }
     }
 
@@ -267,27 +279,32 @@ impl<R: PlainRecord> Store<R, Watched> {
         self.access.known()
     }
 
+    /// Where a key is sought, if the number of blocks is the one that is known.
     #[inline(always)]
-    fn aim(&self, key: &R::Key, known: &Known) -> Aim {
+    fn aim(&self, key: &R::Key, known: &Known) -> Look {
         let hash = Hash::of(self.keyed(key));
-        Aim { hash, column: self.access.columns.first(hash), group: known.extent.first(hash) }
+        let (column, group) = (self.access.columns.first(hash), known.extent.first(hash));
+        Look { hash, column, group, ..Look::NONE }
     }
 
-    /// As [`aim`](Self::aim); asks for the tags of the key.
+    /// As [`aim`](Self::aim); asks for the version and the tags of the key.
     #[inline(always)]
-    pub(super) fn prefetch_key(&self, key: &R::Key, known: &Known) -> Aim {
-        let aim = self.aim(key, known);
-        self.prefetch_tags(aim.group, Cache::First);
-        aim
+    pub(super) fn prefetch_key(&self, key: &R::Key, known: &Known) -> Look {
+        let look = self.aim(key, known);
+        self.access.prefetch_version(look.column);
+        self.prefetch_tags(look.group, Cache::First);
+        look
     }
 
-    /// The places where a key's record is most likely.
+    /// Finds the places where a key's record is most likely.
     #[inline(always)]
-    pub(super) fn look(&self, aim: &Aim, known: &Known) -> Look {
-        let version = self.access.version(aim.column);
+    pub(super) fn look(&self, look: &mut Look, known: &Known) {
+        look.version = self.access.version(look.column);
         // Only now, so that it is no older than the version.
-        let group = self.access.other_extent(known).map_or(aim.group, |extent| extent.first(aim.hash));
-        Look { version, group, matching: self.matching(group, aim.hash) }
+        if let Some(extent) = self.access.other_extent(known) {
+            look.group = extent.first(look.hash);
+        }
+        look.matching = self.matching(look.group, look.hash);
     }
 
     /// Asks for the record that is most likely the one.
@@ -303,16 +320,18 @@ impl<R: PlainRecord> Store<R, Watched> {
 
     /// Reads the places found. Also disturbed if the record may be in none of them.
     #[inline(always)]
-    pub(super) fn settle(&self, key: &R::Key, aim: &Aim, look: &Look) -> Result<Option<R>, Disturbed> {
-        let unchanged = || self.access.unchanged(aim.column, look.version);
-        let found = self.compare(look.group, look.matching, key, unchanged)?;
-        if found.is_none() && (self.elsewhere(look.group).has(aim.hash.tag()) || !unchanged()) {
-            return Err(Disturbed);
+    pub(super) fn settle(&self, key: &R::Key, look: &Look, to: &mut Option<R>) -> Result<(), Disturbed> {
+        let unchanged = || self.access.unchanged(look.column, look.version);
+        if !self.compare(look.group, look.matching, key, unchanged, to)? {
+            if self.elsewhere(look.group).has(look.hash.tag()) || !unchanged() {
+                return Err(Disturbed);
+            }
+            *to = None;
         }
-        Ok(found)
+        Ok(())
     }
 
-    /// The record of `key` among these places of a group.
+    /// Whether the record of `key` is among these places of a group, and a copy of it.
     #[inline(always)]
     fn compare(
         &self,
@@ -320,7 +339,8 @@ impl<R: PlainRecord> Store<R, Watched> {
         mut matching: u16,
         key: &R::Key,
         unchanged: impl Fn() -> bool,
-    ) -> Result<Option<R>, Disturbed> {
+        to: &mut Option<R>,
+    ) -> Result<bool, Disturbed> {
         while matching != 0 {
             let place = self.record(group.place(matching.trailing_zeros()));
             // SAFETY: a place of this table.
@@ -331,41 +351,63 @@ impl<R: PlainRecord> Store<R, Watched> {
             // SAFETY: nothing was written between the tag, which said that the place is full, and the end of copying.
             let record = unsafe { record.assume_init() };
             if record.key() == key {
-                return Ok(Some(record));
+                *to = Some(record);
+                return Ok(true);
             }
             matching &= matching - 1;
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// A copy of the record of a key, whatever group of whatever block it is in.
     #[cold]
     #[inline(never)]
-    pub(super) fn read_anywhere(&self, key: &R::Key, aim: &Aim) -> Option<R> {
-        loop {
-            if let Ok(found) = self.look_anywhere(key, aim.hash) {
-                return found;
-            }
+    pub(super) fn read_anywhere(&self, key: &R::Key, look: &Look) -> Option<R> {
+        let mut found = None;
+        while self.look_anywhere(key, look, &mut found).is_err() {
             spin_loop();
         }
+        found
     }
 
-    fn look_anywhere(&self, key: &R::Key, hash: Hash) -> Result<Option<R>, Disturbed> {
-        let columns = self.access.columns;
-        let columns = [columns.first(hash), columns.second(hash)];
-        let versions = columns.map(|column| self.access.version(column));
-        let unchanged =
-            || columns.iter().zip(versions).all(|(&column, version)| self.access.unchanged(column, version));
-        let extent = self.access.known().extent;
-        let (first, second) = (extent.first(hash), extent.second(hash));
-        let groups = |first: Group| core::iter::once(first).chain(first.others());
-        for group in groups(first).chain(groups(second)) {
-            let found = self.compare(group, self.matching(group, hash), key, unchanged)?;
-            if found.is_some() {
-                return Ok(found);
+    /// The key's group first, then the rest of its first block, then its second.
+    fn look_anywhere(&self, key: &R::Key, look: &Look, to: &mut Option<R>) -> Result<(), Disturbed> {
+        let version = self.access.version(look.column);
+        let unchanged = || self.access.unchanged(look.column, version);
+        let home = self.access.known().extent.first(look.hash);
+        if self.compare(home, self.matching(home, look.hash), key, unchanged, to)? {
+            return Ok(());
+        }
+        if self.elsewhere(home).has(look.hash.tag()) {
+            for group in home.others() {
+                if self.compare(group, self.matching(group, look.hash), key, unchanged, to)? {
+                    return Ok(());
+                }
+            }
+            return self.look_in_second(key, look, unchanged, to);
+        }
+        if unchanged() { Ok(()) } else { Err(Disturbed) }
+    }
+
+    /// In the second block, once a key was not met in its first, which must be `unchanged`.
+    fn look_in_second(
+        &self,
+        key: &R::Key,
+        look: &Look,
+        unchanged: impl Fn() -> bool,
+        to: &mut Option<R>,
+    ) -> Result<(), Disturbed> {
+        let column = self.access.columns.second(look.hash);
+        let version = self.access.version(column);
+        let unchanged = || unchanged() && self.access.unchanged(column, version);
+        // Anew, so that it is no older than this version; the first block is the same, or its version is another.
+        let second = self.access.known().extent.second(look.hash);
+        for group in core::iter::once(second).chain(second.others()) {
+            if self.compare(group, self.matching(group, look.hash), key, unchanged, to)? {
+                return Ok(());
             }
         }
-        if unchanged() { Ok(None) } else { Err(Disturbed) }
+        if unchanged() { Ok(()) } else { Err(Disturbed) }
     }
 }
 

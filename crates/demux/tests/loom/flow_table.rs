@@ -1,9 +1,12 @@
 //! `FlowTable`'s readers while its writer moves records: a block that is split, records exchanged and removed.
 //! The words of the records themselves are not modelled, the tags, versions and the number of buckets are.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use loom::thread;
@@ -110,6 +113,80 @@ fn a_record_is_found_while_it_leaves_the_neighbour_of_its_block() {
         insert(&mut writer, 1009);
         looking.join().unwrap();
     });
+}
+
+/// The record of a key whose first block is full goes where its second block's half goes.
+#[test]
+fn a_record_is_found_while_its_second_block_is_split() {
+    // As many blocks come as to fill one of them; the next insertion adds one more.
+    let filled = |keys: &[u64]| {
+        let (mut writer, reader) = flow_table(500, SEED);
+        keys.iter().for_each(|&key| insert(&mut writer, key));
+        (writer, reader)
+    };
+    // The key whose record is away from the others, and is the only one that moves.
+    let moves = |keys: &[u64]| {
+        let (keys, moved) = (keys.to_vec(), Arc::new(Mutex::new(None)));
+        let result = Arc::clone(&moved);
+        bounded(0, move || {
+            let (mut writer, _) = filled(&keys);
+            let places = |writer: &_| keys.iter().map(|&key| place(writer, key)).collect::<Vec<_>>();
+            let before = places(&writer);
+            insert(&mut writer, OTHER);
+            let after = places(&writer);
+            let is_near = |n: usize, m: usize| n != m && before[n].abs_diff(before[m]) < 16;
+            let away = (0..keys.len()).find(|&n| (0..keys.len()).all(|m| !is_near(n, m)));
+            let moved: Vec<_> = (0..keys.len()).filter(|&n| before[n] != after[n]).collect();
+            let alone = away.filter(|&n| moved == [n]).map(|n| keys[n]);
+            *result.lock().expect("one thread") = alone;
+        });
+        *moved.lock().expect("one thread")
+    };
+    let (keys, key) = of_one_group(500)
+        .into_iter()
+        .find_map(|keys| moves(&keys).map(|key| (keys, key)))
+        .expect("the second of some block is split");
+    bounded(2, move || {
+        let (mut writer, reader) = filled(&keys);
+        let before = place(&writer, key);
+        let looking =
+            thread::spawn(move || assert_eq!(reader.get(&key), Some(Record { key, value: 2 * key })));
+        insert(&mut writer, OTHER);
+        looking.join().unwrap();
+        assert_ne!(place(&writer, key), before);
+    });
+}
+
+/// A key that no other test chooses.
+const OTHER: u64 = 1 << 40;
+
+/// One key more than a block has places for, all of which prefer one group, of each group of a table for so many records that
+/// has as many records as that.
+fn of_one_group(limit: usize) -> Vec<Vec<u64>> {
+    const KEYS: usize = 16 + 1;
+    let found = Arc::new(Mutex::new(BTreeMap::<usize, Vec<u64>>::new()));
+    // Few in each model, which counts steps in 16 bits.
+    for some in (0..2_400).step_by(30) {
+        let result = Arc::clone(&found);
+        bounded(0, move || {
+            let (mut writer, _) = flow_table(limit, SEED);
+            (0..KEYS as u64 - 1).for_each(|key| insert(&mut writer, OTHER + key));
+            for key in some..some + 30 {
+                insert(&mut writer, key);
+                // The group's first that is empty.
+                let place = place(&writer, key);
+                result.lock().expect("one thread").entry(place).or_default().push(key);
+                writer.remove(&key).expect("it is there");
+            }
+        });
+    }
+    let of_groups = std::mem::take(&mut *found.lock().expect("one thread"));
+    let mut choices = Vec::new();
+    for keys in of_groups.into_values().filter(|keys| keys.len() > KEYS) {
+        // Each choice of the last may have another second block.
+        choices.extend((KEYS - 1..keys.len()).map(|last| [&keys[..KEYS - 1], &keys[last..=last]].concat()));
+    }
+    choices
 }
 
 /// Where the record of a key is.
