@@ -30,14 +30,24 @@ Map* absl_new(size_t reserved) { return new Map(reserved); }
 
 void absl_free(Map* map) { delete map; }
 
-bool absl_insert(Map* map, const Key* key, uint64_t value) {
-  return map->try_emplace(*key, Rest{value, 0, {}}).second;
+bool absl_fill(Map* map, const Key* keys, size_t count, uint64_t value) {
+  bool all = true;
+  for (size_t i = 0; i < count; i++) all &= map->try_emplace(keys[i], Rest{value + i, 0, {}}).second;
+  return all;
 }
 
-bool absl_remove(Map* map, const Key* key) { return map->erase(*key) != 0; }
-
-void absl_prefetch(const Map* map, const Key* keys, size_t count) {
-  for (size_t i = 0; i < count; i++) map->prefetch(keys[i]);
+bool absl_change(Map* map, const Key* gone, const Key* come, size_t count, uint64_t value, size_t batch) {
+  bool all = true;
+  for (size_t i = 0; i < count; i += batch) {
+    size_t n = count - i < batch ? count - i : batch;
+    if (batch > 1) {
+      for (size_t j = 0; j < n; j++) map->prefetch(gone[i + j]);
+      for (size_t j = 0; j < n; j++) map->prefetch(come[i + j]);
+    }
+    for (size_t j = 0; j < n; j++) all &= map->erase(gone[i + j]) != 0;
+    all &= absl_fill(map, come + i, n, value + i);
+  }
+  return all;
 }
 
 uint64_t absl_single(const Map* map, const Key* keys, size_t count) {

@@ -6,7 +6,7 @@ use throughline_demux::{FlowTable, Sweep};
 
 use crate::{
     Options,
-    flows::Record,
+    flows::{Record, Tuple},
     lookups::median,
     tables::{Hashbrown, Table},
 };
@@ -56,7 +56,7 @@ fn filled(flows: u64, options: &Options) -> FlowTable<Record> {
 pub fn retain(flows: u64, options: &Options) -> [f64; 2] {
     let mut ours = filled(flows, options);
     let mut other = Hashbrown::new(options.reserved(flows));
-    (0..flows).for_each(|flow| other.insert(flow));
+    (0..flows).for_each(|flow| other.fill(&[Tuple::of(flow)], flow));
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..options.rounds {
         let mut time = |n: usize, work: &mut dyn FnMut()| {

@@ -78,13 +78,26 @@ void dpdk_free(struct table *table) {
   free(table);
 }
 
-int32_t dpdk_insert(struct table *table, const struct key *key, uint64_t value) {
-  int32_t position = rte_hash_add_key(table->hash, key);
-  if (position >= 0) table->records[position] = (struct record){.key = *key, .value = value};
-  return position;
+bool dpdk_fill(struct table *table, const struct key *keys, size_t count, uint64_t value) {
+  bool all = true;
+  for (size_t i = 0; i < count; i++) {
+    int32_t position = rte_hash_add_key(table->hash, &keys[i]);
+    all &= position >= 0;
+    if (position >= 0) table->records[position] = (struct record){.key = keys[i], .value = value + i};
+  }
+  return all;
 }
 
-bool dpdk_remove(struct table *table, const struct key *key) { return rte_hash_del_key(table->hash, key) >= 0; }
+bool dpdk_change(struct table *table, const struct key *gone, const struct key *come, size_t count, uint64_t value,
+                 size_t batch) {
+  bool all = true;
+  for (size_t i = 0; i < count; i += batch) {
+    size_t n = count - i < batch ? count - i : batch;
+    for (size_t j = 0; j < n; j++) all &= rte_hash_del_key(table->hash, &gone[i + j]) >= 0;
+    all &= dpdk_fill(table, come + i, n, value + i);
+  }
+  return all;
+}
 
 uint64_t dpdk_single(const struct table *table, const struct key *keys, size_t count) {
   uint64_t sum = 0, zero = 0;

@@ -1,6 +1,10 @@
 //! Lookups and churn, in rounds that every table takes part in.
 
-use std::{hint::black_box, ops::Range, time::Instant};
+use std::{
+    hint::black_box,
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use crate::{
     Options, beside,
@@ -43,9 +47,7 @@ fn size(flows: u64, dpdk: bool, options: &Options, rows: &mut Vec<Row>) {
     let mut filling = Vec::new();
     for table in &mut tables {
         progress(&format!("{flows} flows: filling {}", table.name()));
-        let start = Instant::now();
-        (0..flows).for_each(|flow| table.insert(flow));
-        let ns = start.elapsed().as_nanos() as f64 / flows as f64;
+        let ns = fill(table.as_mut(), flows).as_nanos() as f64 / flows as f64;
         filling.push(Time { table: table.name().into(), ns });
     }
     rows.push(Row { flows, what: "filling, once".into(), mode: None, times: filling });
@@ -61,6 +63,23 @@ fn size(flows: u64, dpdk: bool, options: &Options, rows: &mut Vec<Row>) {
     }
 }
 
+/// Adds the first flows, and says how long that took once their keys were known.
+fn fill(table: &mut dyn Table, flows: u64) -> Duration {
+    const KEYS: usize = 4096;
+    let mut time = Duration::ZERO;
+    for first in (0..flows).step_by(KEYS) {
+        let keys = keys(first..flows.min(first + KEYS as u64));
+        let start = Instant::now();
+        table.fill(&keys, first);
+        time += start.elapsed();
+    }
+    time
+}
+
+fn keys(flows: Range<u64>) -> Vec<Tuple> {
+    flows.map(Tuple::of).collect()
+}
+
 /// The first of the tables filled, and so many flows of it exchanged one at a time; says nothing unless there is none.
 pub fn change_only(count: u64, options: &Options) -> bool {
     let dpdk = start_others(options);
@@ -70,8 +89,8 @@ pub fn change_only(count: u64, options: &Options) -> bool {
             eprintln!("this program was built without that table");
             return false;
         };
-        (0..flows).for_each(|flow| table.insert(flow));
-        change(table.as_mut(), 0..count, flows, 1);
+        fill(table.as_mut(), flows);
+        table.change(&keys(0..count), &keys(flows..flows + count), flows, 1);
         true
     })
 }
@@ -163,13 +182,15 @@ fn works<'a>(
 /// The oldest flows go, new ones come, one at a time and in batches; says how many are gone.
 fn churn(flows: u64, tables: &mut [Box<dyn Table>], options: &Options, rows: &mut Vec<Row>) -> u64 {
     let mut gone = 0;
-    let each = (options.packets as u64 / 4).min(flows);
+    let each = options.packets as u64 / 4;
     for (mode, batch) in [(Mode::Single, 1), (Mode::Batched, options.batch)] {
         let mut times = vec![Vec::new(); tables.len()];
         for round in 0..options.rounds {
             progress(&format!("{flows} flows: churn, {}, round {}", mode.name(), round + 1));
+            let (go, come) = (keys(gone..gone + each), keys(gone + flows..gone + flows + each));
             for (table, times) in tables.iter_mut().zip(&mut times) {
-                times.push(time(each as usize, || change(table.as_mut(), gone..gone + each, flows, batch)));
+                let change = || table.change(&go, &come, gone + flows, batch as usize);
+                times.push(time(each as usize, change));
             }
             gone += each;
         }
@@ -181,24 +202,8 @@ fn churn(flows: u64, tables: &mut [Box<dyn Table>], options: &Options, rows: &mu
     gone
 }
 
-/// These flows go, and as many come; so many of them together.
-fn change(table: &mut dyn Table, gone: Range<u64>, flows: u64, batch: u64) -> u64 {
-    if batch == 1 {
-        for flow in gone {
-            table.remove(flow);
-            table.insert(flow + flows);
-        }
-        return 0;
-    }
-    for first in gone.clone().step_by(batch as usize) {
-        let end = gone.end.min(first + batch);
-        table.change(first..end, first + flows..end + flows);
-    }
-    0
-}
-
 /// Nanoseconds per lookup of this thread's time: when the system ran others in between, that is not the table's.
-fn time(count: usize, work: impl FnOnce() -> u64) -> f64 {
+fn time<O>(count: usize, work: impl FnOnce() -> O) -> f64 {
     let start = beside::thread_time();
     black_box(work());
     (beside::thread_time() - start) as f64 / count as f64

@@ -1,29 +1,19 @@
 //! The tables under one trait. Each looks up in a loop of its own language; no row pays for a foreign call per key.
 
 use crate::flows::{Record, Tuple};
-use std::ops::Range;
 use throughline_demux::FlowTable;
 
 pub trait Table {
     fn name(&self) -> &'static str;
-    fn insert(&mut self, flow: u64);
-    fn remove(&mut self, flow: u64);
-    /// Some flows go, others come: all the memory is asked for first, if the table has a way to.
-    fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
-        gone.for_each(|flow| self.remove(flow));
-        come.for_each(|flow| self.insert(flow));
-    }
+    /// Adds records of these keys. The value of the first is `value`, of each other one more than that of the one before.
+    fn fill(&mut self, keys: &[Tuple], value: u64);
+    /// So many flows go, then as many come, until all have: all the memory that a batch of several needs is asked for first,
+    /// if the table has a way to.
+    fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize);
     /// The sum of the values found; each lookup waits for the one before.
     fn single(&self, keys: &[Tuple]) -> u64;
     /// The sum of the values found, in batches.
     fn batch(&self, keys: &[Tuple], batch: usize) -> u64;
-}
-
-/// The keys of at most 64 flows: made once for those that ask for memory by them and then use them.
-fn keys(flows: &Range<u64>) -> ([Tuple; 64], usize) {
-    let mut keys = [Tuple::default(); 64];
-    keys.iter_mut().zip(flows.clone()).for_each(|(key, flow)| *key = Tuple::of(flow));
-    (keys, (flows.end - flows.start) as usize)
 }
 
 pub struct Ours(FlowTable<Record>);
@@ -41,23 +31,22 @@ impl Table for Ours {
         "FlowTable"
     }
 
-    fn insert(&mut self, flow: u64) {
-        self.0.insert(Record::of(flow)).ok().expect("there is room");
-    }
-
-    fn remove(&mut self, flow: u64) {
-        self.0.remove(&Tuple::of(flow)).expect("it is there");
-    }
-
-    fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
-        let [(old, olds), (new, news)] = [keys(&gone), keys(&come)];
-        self.0.prefetch(&old[..olds]);
-        self.0.prefetch(&new[..news]);
-        for key in &old[..olds] {
-            self.0.remove(key).expect("it is there");
+    fn fill(&mut self, keys: &[Tuple], value: u64) {
+        for (&key, value) in keys.iter().zip(value..) {
+            self.0.insert(Record::with(key, value)).ok().expect("there is room");
         }
-        for (&key, flow) in new[..news].iter().zip(come) {
-            self.0.insert(Record::with(key, flow)).ok().expect("there is room");
+    }
+
+    fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize) {
+        for (n, (gone, come)) in gone.chunks(batch).zip(come.chunks(batch)).enumerate() {
+            if batch > 1 {
+                self.0.prefetch(gone);
+                self.0.prefetch(come);
+            }
+            for key in gone {
+                self.0.remove(key).expect("it is there");
+            }
+            self.fill(come, value + (n * batch) as u64);
         }
     }
 
@@ -100,12 +89,19 @@ impl Table for Hashbrown {
         "hashbrown"
     }
 
-    fn insert(&mut self, flow: u64) {
-        assert!(self.0.insert(Tuple::of(flow), [flow, 0, 0, 0, 0, 0]).is_none());
+    fn fill(&mut self, keys: &[Tuple], value: u64) {
+        for (&key, value) in keys.iter().zip(value..) {
+            assert!(self.0.insert(key, [value, 0, 0, 0, 0, 0]).is_none());
+        }
     }
 
-    fn remove(&mut self, flow: u64) {
-        self.0.remove(&Tuple::of(flow)).expect("it is there");
+    fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize) {
+        for (n, (gone, come)) in gone.chunks(batch).zip(come.chunks(batch)).enumerate() {
+            for key in gone {
+                self.0.remove(key).expect("it is there");
+            }
+            self.fill(come, value + (n * batch) as u64);
+        }
     }
 
     fn single(&self, keys: &[Tuple]) -> u64 {
@@ -130,15 +126,21 @@ impl Table for Hashbrown {
 
 #[cfg(absl)]
 pub mod absl {
-    use super::{Table, Tuple, keys};
-    use std::{ffi::c_void, ops::Range};
+    use super::{Table, Tuple};
+    use std::ffi::c_void;
 
     unsafe extern "C" {
         fn absl_new(reserved: usize) -> *mut c_void;
         fn absl_free(map: *mut c_void);
-        fn absl_insert(map: *mut c_void, key: *const Tuple, value: u64) -> bool;
-        fn absl_remove(map: *mut c_void, key: *const Tuple) -> bool;
-        fn absl_prefetch(map: *const c_void, keys: *const Tuple, count: usize);
+        fn absl_fill(map: *mut c_void, keys: *const Tuple, count: usize, value: u64) -> bool;
+        fn absl_change(
+            map: *mut c_void,
+            gone: *const Tuple,
+            come: *const Tuple,
+            count: usize,
+            value: u64,
+            batch: usize,
+        ) -> bool;
         fn absl_single(map: *const c_void, keys: *const Tuple, count: usize) -> u64;
         fn absl_batch(
             map: *const c_void,
@@ -163,35 +165,19 @@ pub mod absl {
             "absl"
         }
 
-        fn insert(&mut self, flow: u64) {
-            // SAFETY: the map lives, the key is read during the call.
-            assert!(unsafe { absl_insert(self.0, &Tuple::of(flow), flow) });
+        fn fill(&mut self, keys: &[Tuple], value: u64) {
+            // SAFETY: the map lives, the keys are read during the call, as many as there are.
+            assert!(unsafe { absl_fill(self.0, keys.as_ptr(), keys.len(), value) });
         }
 
-        fn remove(&mut self, flow: u64) {
+        fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize) {
+            let count = gone.len().min(come.len());
             // SAFETY: as above.
-            assert!(unsafe { absl_remove(self.0, &Tuple::of(flow)) });
-        }
-
-        fn change(&mut self, gone: Range<u64>, come: Range<u64>) {
-            let [(old, olds), (new, news)] = [keys(&gone), keys(&come)];
-            // SAFETY: as above, for as many keys as there are.
-            unsafe {
-                absl_prefetch(self.0, old.as_ptr(), olds);
-                absl_prefetch(self.0, new.as_ptr(), news);
-            }
-            for key in &old[..olds] {
-                // SAFETY: as above.
-                assert!(unsafe { absl_remove(self.0, key) });
-            }
-            for (key, flow) in new[..news].iter().zip(come) {
-                // SAFETY: as above.
-                assert!(unsafe { absl_insert(self.0, key, flow) });
-            }
+            assert!(unsafe { absl_change(self.0, gone.as_ptr(), come.as_ptr(), count, value, batch) });
         }
 
         fn single(&self, keys: &[Tuple]) -> u64 {
-            // SAFETY: as above, for as many keys as there are.
+            // SAFETY: as above.
             unsafe { absl_single(self.0, keys.as_ptr(), keys.len()) }
         }
 
@@ -218,8 +204,15 @@ pub mod dpdk {
         fn dpdk_start() -> i32;
         fn dpdk_new(entries: u32, records: *mut Record, huge: bool) -> *mut c_void;
         fn dpdk_free(table: *mut c_void);
-        fn dpdk_insert(table: *mut c_void, key: *const Tuple, value: u64) -> i32;
-        fn dpdk_remove(table: *mut c_void, key: *const Tuple) -> bool;
+        fn dpdk_fill(table: *mut c_void, keys: *const Tuple, count: usize, value: u64) -> bool;
+        fn dpdk_change(
+            table: *mut c_void,
+            gone: *const Tuple,
+            come: *const Tuple,
+            count: usize,
+            value: u64,
+            batch: usize,
+        ) -> bool;
         fn dpdk_single(table: *const c_void, keys: *const Tuple, count: usize) -> u64;
         fn dpdk_batch(table: *const c_void, keys: *const Tuple, count: usize, batch: usize) -> u64;
     }
@@ -250,18 +243,19 @@ pub mod dpdk {
             "rte_hash"
         }
 
-        fn insert(&mut self, flow: u64) {
-            // SAFETY: the table lives, the key is read during the call.
-            assert!(unsafe { dpdk_insert(self.table, &Tuple::of(flow), flow) } >= 0);
+        fn fill(&mut self, keys: &[Tuple], value: u64) {
+            // SAFETY: the table lives, the keys are read during the call, as many as there are.
+            assert!(unsafe { dpdk_fill(self.table, keys.as_ptr(), keys.len(), value) });
         }
 
-        fn remove(&mut self, flow: u64) {
+        fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize) {
+            let count = gone.len().min(come.len());
             // SAFETY: as above.
-            assert!(unsafe { dpdk_remove(self.table, &Tuple::of(flow)) });
+            assert!(unsafe { dpdk_change(self.table, gone.as_ptr(), come.as_ptr(), count, value, batch) });
         }
 
         fn single(&self, keys: &[Tuple]) -> u64 {
-            // SAFETY: as above, for as many keys as there are.
+            // SAFETY: as above.
             unsafe { dpdk_single(self.table, keys.as_ptr(), keys.len()) }
         }
 

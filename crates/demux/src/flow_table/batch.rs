@@ -10,7 +10,7 @@ use super::{
     hash::Hash,
     place::{Group, Place},
     room,
-    some::{Some32, TOGETHER},
+    some::{Matching, Some32, TOGETHER},
     space::Cache,
     table::Table,
     tags::{GROUP, Tag},
@@ -130,16 +130,16 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             Shape::Split => self.seek_tags(keys, &mut sought, waits, Extent::seek_in_split),
         }
         let mut found = [None; TOGETHER];
-        let mut one = Some32::NONE;
-        in_fours(|n| found[n] = Some(self.seek_record(sought[n], to, &mut one)));
-        // Which of them match in no place and which in several: apart, so that each loop does one thing.
-        let mut absent = Some32::NONE;
-        for n in one.others().iter() {
-            absent.insert_if(self.matching(sought[n].0, sought[n].1) == 0, n);
-        }
-        let several = one.others().without(absent);
+        let mut matching = Matching([0; TOGETHER]);
+        in_fours(|n| {
+            matching.0[n] = self.matching(sought[n].0, sought[n].1);
+            found[n] = Some(self.seek_record(sought[n].0, matching.0[n], to));
+        });
+        // Apart, so that each loop does one thing.
+        let [absent, several] = matching.none_and_several();
+        let next = |n: usize| first_of(sought[n].0, matching.0[n].others());
         for n in several.iter() {
-            self.store.prefetch_record(self.next_matching(sought[n]), to);
+            self.store.prefetch_record(next(n), to);
         }
         let mut second = Some32::NONE;
         for n in absent.iter() {
@@ -151,7 +151,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // Who waits for these does not see the next batch meanwhile.
         if self.bytes() < FARTHER {
             for n in several.iter() {
-                found[n] = found[n].map(|first| self.either(&keys[n], first, self.next_matching(sought[n])));
+                found[n] = found[n].map(|first| self.either(&keys[n], first, next(n)));
             }
         }
         for (n, (key, &found)) in keys.iter().zip(&found).enumerate() {
@@ -178,19 +178,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         });
     }
 
-    /// Asks for the first record whose tag matches, and says whether it is the only one. If there is none it is that of
-    /// another place, not to be looked at.
+    /// Asks for the first of the records whose tags match, and says where it is. If there is none it is that of another place,
+    /// not to be looked at.
     #[inline(always)]
-    fn seek_record(&self, (group, tag): Sought, to: Cache, one: &mut Some32) -> NonNull<R> {
-        let matching = self.matching(group, tag);
-        one.push(matching.is_power_of_two());
-        self.store.prefetch_record(group.place((u32::from(matching) | 1 << GROUP).trailing_zeros()), to)
-    }
-
-    /// The second place whose tag matches, of several.
-    #[inline(always)]
-    fn next_matching(&self, (group, tag): Sought) -> Place {
-        group.place((u32::from(self.matching(group, tag).others()) | 1 << GROUP).trailing_zeros())
+    fn seek_record(&self, group: Group, matching: u16, to: Cache) -> NonNull<R> {
+        self.store.prefetch_record(first_of(group, matching), to)
     }
 
     /// The first of two records if it is that of the key, else the other: both are on their way, and nobody foresees which
@@ -252,6 +244,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn find_anew(&self, key: &R::Key) -> Option<&R> {
         self.get(key, || ())
     }
+}
+
+/// The first of these places of a group, or the one after the group's.
+#[inline(always)]
+fn first_of(group: Group, places: u16) -> Place {
+    group.place((u32::from(places) | 1 << GROUP).trailing_zeros())
 }
 
 /// Calls `step` with the number of each lookup; four by four, which saves a tenth of the instructions.
