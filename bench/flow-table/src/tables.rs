@@ -16,6 +16,32 @@ pub trait Table {
     fn batch(&self, keys: &[Tuple], batch: usize) -> u64;
 }
 
+/// What [`Table::change`] says, of tables in this language.
+#[inline(always)]
+fn change_each<T>(
+    table: &mut T,
+    (gone, come): (&[Tuple], &[Tuple]),
+    value: u64,
+    batch: usize,
+    ask: impl Fn(&T, &[Tuple]),
+    remove: impl Fn(&mut T, &Tuple),
+    insert: impl Fn(&mut T, Tuple, u64),
+) {
+    if batch == 1 {
+        for ((gone, &come), value) in gone.iter().zip(come).zip(value..) {
+            remove(table, gone);
+            insert(table, come, value);
+        }
+        return;
+    }
+    for ((gone, come), value) in gone.chunks(batch).zip(come.chunks(batch)).zip((value..).step_by(batch)) {
+        ask(table, gone);
+        ask(table, come);
+        gone.iter().for_each(|gone| remove(table, gone));
+        come.iter().zip(value..).for_each(|(&come, value)| insert(table, come, value));
+    }
+}
+
 pub struct Ours(FlowTable<Record>);
 
 impl Ours {
@@ -26,28 +52,26 @@ impl Ours {
     }
 }
 
+impl Ours {
+    #[inline(always)]
+    fn add(&mut self, key: Tuple, value: u64) {
+        self.0.insert(Record::with(key, value)).ok().expect("there is room");
+    }
+}
+
 impl Table for Ours {
     fn name(&self) -> &'static str {
         "FlowTable"
     }
 
     fn fill(&mut self, keys: &[Tuple], value: u64) {
-        for (&key, value) in keys.iter().zip(value..) {
-            self.0.insert(Record::with(key, value)).ok().expect("there is room");
-        }
+        keys.iter().zip(value..).for_each(|(&key, value)| self.add(key, value));
     }
 
     fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize) {
-        for (n, (gone, come)) in gone.chunks(batch).zip(come.chunks(batch)).enumerate() {
-            if batch > 1 {
-                self.0.prefetch(gone);
-                self.0.prefetch(come);
-            }
-            for key in gone {
-                self.0.remove(key).expect("it is there");
-            }
-            self.fill(come, value + (n * batch) as u64);
-        }
+        let ask = |table: &Self, keys: &[Tuple]| table.0.prefetch(keys);
+        let remove = |table: &mut Self, key: &Tuple| _ = table.0.remove(key).expect("it is there");
+        change_each(self, (gone, come), value, batch, ask, remove, Self::add);
     }
 
     fn single(&self, keys: &[Tuple]) -> u64 {
@@ -84,24 +108,25 @@ impl Hashbrown {
     }
 }
 
+impl Hashbrown {
+    #[inline(always)]
+    fn add(&mut self, key: Tuple, value: u64) {
+        assert!(self.0.insert(key, [value, 0, 0, 0, 0, 0]).is_none());
+    }
+}
+
 impl Table for Hashbrown {
     fn name(&self) -> &'static str {
         "hashbrown"
     }
 
     fn fill(&mut self, keys: &[Tuple], value: u64) {
-        for (&key, value) in keys.iter().zip(value..) {
-            assert!(self.0.insert(key, [value, 0, 0, 0, 0, 0]).is_none());
-        }
+        keys.iter().zip(value..).for_each(|(&key, value)| self.add(key, value));
     }
 
     fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize) {
-        for (n, (gone, come)) in gone.chunks(batch).zip(come.chunks(batch)).enumerate() {
-            for key in gone {
-                self.0.remove(key).expect("it is there");
-            }
-            self.fill(come, value + (n * batch) as u64);
-        }
+        let remove = |table: &mut Self, key: &Tuple| _ = table.0.remove(key).expect("it is there");
+        change_each(self, (gone, come), value, batch, |_, _| (), remove, Self::add);
     }
 
     fn single(&self, keys: &[Tuple]) -> u64 {
