@@ -154,7 +154,8 @@ miri_epochs() { miri "-Zmiri-tree-borrows -Zmiri-ignore-leaks" -p throughline-de
 # run in one order of borrows only, for the sake of time.
 miri_flows() {
   miri "-Zmiri-strict-provenance" -p throughline-demux \
-    --lib --test flow_table --test flow_table_liars --test flow_table_sweep --test flow_readers "$@"
+    --lib --test flow_table --test flow_table_liars --test flow_table_memory --test flow_table_sweep --test flow_readers \
+    "$@"
 }
 miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p throughline-demux --lib --test flow_readers "$@"; }
 
