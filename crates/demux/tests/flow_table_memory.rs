@@ -45,13 +45,13 @@ fn record(key: u64) -> Record {
     (key, [key; 4])
 }
 
-/// Inserts a record without memory. Whether that was refused, and how often memory was.
-fn insert_without(table: &mut FlowTable<Record>, key: u64) -> (Result<(), FlowInsertError<Record>>, usize) {
+/// Does something without memory, and says how often that was refused.
+fn without_memory<O>(work: impl FnOnce() -> O) -> (O, usize) {
     let before = REFUSED.get();
     REFUSES.set(true);
-    let inserted = table.insert(record(key));
+    let done = work();
     REFUSES.set(false);
-    (inserted, REFUSED.get() - before)
+    (done, REFUSED.get() - before)
 }
 
 /// Fills a table, each record without memory, and those that were refused with memory afterwards. How often there was need
@@ -60,7 +60,7 @@ fn fill(limit: usize, seed: u64, keys: impl Fn(u64) -> u64) -> usize {
     let mut table = FlowTable::new(limit, seed);
     let (mut present, mut needs) = (HashSet::new(), 0);
     for key in (0..limit as u64).map(keys) {
-        match insert_without(&mut table, key) {
+        match without_memory(|| table.insert(record(key))) {
             (Ok(()), lacked) => needs += lacked,
             (Err(FlowInsertError::Crowded(refused)), lacked) => {
                 assert!(lacked > 0, "{key} of {limit} was refused, though nothing was asked for");
@@ -99,6 +99,25 @@ fn a_table_that_can_t_be_made_anew_for_want_of_memory_goes_on_as_it_is() {
     }
     // The tags of another table; a record that is kept aside takes less.
     assert!(cfg!(miri) || LARGEST.get() > 120 + 2 * 128, "no table was made anew");
+}
+
+#[test]
+fn records_are_taken_out_without_memory_too() {
+    let limit = if cfg!(miri) { 150 } else { 14_000 };
+    let mut table = FlowTable::new(limit, 3);
+    let keys = || (0..limit as u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    for stays in [2, u64::MAX] {
+        keys().for_each(|key| table.insert(record(key)).expect("there is memory"));
+        let (gone, lacked) = without_memory(|| table.retain(|record| record.0.is_multiple_of(stays)));
+        assert!(cfg!(miri) || lacked > 0, "none was kept aside");
+        let left = keys().filter(|key| key.is_multiple_of(stays)).count();
+        assert_eq!((gone, table.len(), table.iter().count()), (limit - left, left, left));
+        for key in keys() {
+            let expected = key.is_multiple_of(stays).then(|| record(key));
+            assert_eq!(table.get(&key).copied(), expected);
+        }
+        keys().filter(|key| key.is_multiple_of(stays)).for_each(|key| _ = table.remove(&key));
+    }
 }
 
 #[test]

@@ -72,7 +72,10 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             if goes(NonNull::from(self.aside.at_mut(at))) {
                 let (bucket, record) = self.aside.swap_remove(at);
                 self.len -= 1;
-                buckets.push(bucket);
+                // One that nobody remembers for want of memory is kept aside for longer.
+                if buckets.try_reserve(1).is_ok() {
+                    buckets.push(bucket);
+                }
                 drop(record);
             }
         }
