@@ -56,7 +56,7 @@ struct Options {
     /// How long it takes to pass all records of FlowTable, at once and in parts, instead of lookups.
     #[arg(long)]
     sweeps: bool,
-    /// FlowTable's readers while its writer works, instead of lookups.
+    /// Readers of FlowTable, dashmap and papaya while one thread changes the table, instead of lookups.
     #[arg(long)]
     readers: bool,
     /// How long lines of memory take that are asked for together, instead of lookups.

@@ -16,8 +16,10 @@ use crate::{
     lookups::median,
 };
 
-/// Flows that are not there while the writer works: each comes again after so many others have gone.
-const AWAY: u64 = 64;
+/// How many flows are not there while the writer works: each comes again after so many others have gone.
+fn away(flows: u64) -> u64 {
+    (flows / 20).min(64)
+}
 
 /// Flows that go, each with one that comes, before the writer looks at the clock.
 const STEP: u64 = 8;
@@ -49,7 +51,7 @@ pub fn readers(flows: u64, packets: usize, rounds: usize, alone: bool) -> Vec<Me
 
 fn ours(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
     let (mut writer, reader) = flow_table::<Record>(flows as usize, 0x5eed);
-    (AWAY..flows).for_each(|flow| writer.insert(Record::of(flow)).ok().expect("there is room"));
+    (away(flows)..flows).for_each(|flow| writer.insert(Record::of(flow)).ok().expect("there is room"));
     let mut found = [None; 32];
     let look = move |keys: &[Tuple], look: &mut dyn FnMut(&Record)| {
         reader.get_batch(keys, &mut found);
@@ -65,7 +67,7 @@ fn ours(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
 fn dashmap(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
     let map = dashmap::DashMap::with_capacity_and_hasher(flows as usize, FixedState::with_seed(0x5eed));
     let insert = |flow| assert!(map.insert(Tuple::of(flow), Record::of(flow)).is_none());
-    (AWAY..flows).for_each(insert);
+    (away(flows)..flows).for_each(insert);
     let look = |keys: &[Tuple], look: &mut dyn FnMut(&Record)| {
         keys.iter().filter_map(|key| map.get(key).map(|found| *found)).for_each(|record| look(&record));
     };
@@ -79,7 +81,7 @@ fn dashmap(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
 fn papaya(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
     let map = papaya::HashMap::with_capacity_and_hasher(flows as usize, FixedState::with_seed(0x5eed));
     let insert = |flow| assert!(map.pin().insert(Tuple::of(flow), Record::of(flow)).is_none());
-    (AWAY..flows).for_each(insert);
+    (away(flows)..flows).for_each(insert);
     let look = |keys: &[Tuple], look: &mut dyn FnMut(&Record)| {
         let map = map.pin();
         keys.iter().filter_map(|key| map.get(key).copied()).for_each(|record| look(&record));
@@ -99,6 +101,15 @@ struct Told {
     done: AtomicBool,
     /// Flows that went and came so far.
     changed: AtomicU64,
+}
+
+/// Has the writer end.
+struct Done<'t>(&'t AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Changes nothing, but keeps the core at work: the processor would run the reader at another speed beside an idle one.
@@ -123,6 +134,8 @@ fn measure(
             write(flows, &told, change);
         });
         stay_on(first);
+        // Even if the reader fails, or nobody would end the writer.
+        let _done = Done(&told.done);
         for _ in 0..rounds {
             quiet.push(time(keys, &mut look));
             for (rate, (times, changes)) in RATES.iter().zip(&mut beside) {
@@ -138,7 +151,6 @@ fn measure(
             told.pace.store(IDLE, Ordering::Relaxed);
             thread::sleep(Duration::from_millis(1));
         }
-        told.done.store(true, Ordering::Relaxed);
     });
     let beside = beside.map(|(times, changes)| [median(times), changes / rounds as f64]);
     Measured { table, quiet: median(quiet), beside: beside.to_vec() }
@@ -146,7 +158,7 @@ fn measure(
 
 /// Has flows go and come again until told to end.
 fn write(flows: u64, told: &Told, mut change: impl FnMut(u64, u64)) {
-    let (mut away, mut due) = (0, Instant::now());
+    let (mut next, mut due) = (0, Instant::now());
     while !told.done.load(Ordering::Relaxed) {
         let pace = told.pace.load(Ordering::Relaxed);
         if pace == IDLE || pace > 0 && Instant::now() < due {
@@ -154,8 +166,8 @@ fn write(flows: u64, told: &Told, mut change: impl FnMut(u64, u64)) {
         }
         due = due.max(Instant::now() - Duration::from_millis(1)) + Duration::from_nanos(pace * STEP);
         for _ in 0..STEP {
-            change((away + AWAY) % flows, away);
-            away = (away + 1) % flows;
+            change((next + away(flows)) % flows, next);
+            next = (next + 1) % flows;
         }
         told.changed.fetch_add(STEP, Ordering::Relaxed);
     }
