@@ -129,27 +129,36 @@ fn measure(
     let mut beside = RATES.map(|_| (Vec::new(), 0.0));
     let [first, last] = cores();
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let writer = scope.spawn(|| {
             stay_on(last);
             write(flows, &told, change);
         });
+        // What it takes to begin is not to be measured.
+        let tell = |pace| {
+            let before = told.changed.load(Ordering::Relaxed);
+            told.pace.store(pace, Ordering::Relaxed);
+            while told.changed.load(Ordering::Relaxed) == before && !writer.is_finished() {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
         stay_on(first);
         // Even if the reader fails, or nobody would end the writer.
         let _done = Done(&told.done);
+        tell(0);
         for _ in 0..rounds {
+            told.pace.store(IDLE, Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(1));
             quiet.push(time(keys, &mut look));
             for (rate, (times, changes)) in RATES.iter().zip(&mut beside) {
                 // A removal and an insertion.
                 let pace = rate.map_or(0, |millions| (2_000.0 / millions) as u64);
-                told.pace.store(pace, Ordering::Relaxed);
-                thread::sleep(Duration::from_millis(1));
+                tell(pace);
                 let (start, before) = (Instant::now(), told.changed.load(Ordering::Relaxed));
                 times.push(time(keys, &mut look));
                 let made = 2 * (told.changed.load(Ordering::Relaxed) - before);
                 *changes += made as f64 / start.elapsed().as_micros() as f64;
             }
-            told.pace.store(IDLE, Ordering::Relaxed);
-            thread::sleep(Duration::from_millis(1));
         }
     });
     let beside = beside.map(|(times, changes)| [median(times), changes / rounds as f64]);
