@@ -123,7 +123,7 @@ run_flow_bench() {
   local program=${CARGO_TARGET_DIR:-target}/release/flow-table-bench
   "$program" --quick --json >"$work/rows.json"
   "$program" --from "$work/rows.json" --svg "$work/rows.svg"
-  "$program" --quick --readers --inserts --sweeps
+  "$program" --quick --readers --inserts --sweeps --memory
   "$program" --changes 1000 --flows 2000 --tables hashbrown
 }
 

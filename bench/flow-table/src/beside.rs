@@ -6,9 +6,9 @@ use throughline_demux::{FlowTable, Sweep};
 
 use crate::{
     Options,
-    flows::{Record, Tuple},
-    lookups::median,
-    tables::{Hashbrown, Table},
+    flows::Record,
+    lookups::{fill, median},
+    tables::{Hashbrown, Ours},
 };
 
 /// How long insertions took that filled a table, in nanoseconds of this thread's time: median, one in a thousand, one
@@ -52,11 +52,20 @@ fn filled(flows: u64, options: &Options) -> FlowTable<Record> {
     table
 }
 
+/// Bytes for each record of a table just filled: FlowTable's, and hashbrown's.
+pub fn memory(flows: u64, options: &Options) -> [f64; 2] {
+    let mut ours = Ours::new(options.limit(flows), options.reserved(flows));
+    let mut other = Hashbrown::new(options.reserved(flows));
+    fill(&mut ours, flows);
+    fill(&mut other, flows);
+    [ours.bytes(), other.bytes()].map(|bytes| bytes as f64 / flows as f64)
+}
+
 /// Nanoseconds for each record that is looked at and stays: FlowTable's, and hashbrown's.
 pub fn retain(flows: u64, options: &Options) -> [f64; 2] {
     let mut ours = filled(flows, options);
     let mut other = Hashbrown::new(options.reserved(flows));
-    (0..flows).for_each(|flow| other.fill(&[Tuple::of(flow)], flow));
+    fill(&mut other, flows);
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..options.rounds {
         let mut time = |n: usize, work: &mut dyn FnMut()| {

@@ -64,7 +64,7 @@ fn size(flows: u64, dpdk: bool, options: &Options, rows: &mut Vec<Row>) {
 }
 
 /// Adds the first flows, and says how long that took once their keys were known.
-fn fill(table: &mut dyn Table, flows: u64) -> Duration {
+pub fn fill(table: &mut dyn Table, flows: u64) -> Duration {
     const KEYS: usize = 4096;
     let mut time = Duration::ZERO;
     for first in (0..flows).step_by(KEYS) {

@@ -56,6 +56,9 @@ struct Options {
     /// How long it takes to pass all records of FlowTable, at once and in parts, instead of lookups.
     #[arg(long)]
     sweeps: bool,
+    /// Bytes that FlowTable and hashbrown's table take for a record of 64, instead of lookups.
+    #[arg(long)]
+    memory: bool,
     /// Readers of FlowTable, dashmap and papaya while one thread changes the table, instead of lookups.
     #[arg(long)]
     readers: bool,
@@ -114,7 +117,7 @@ fn main() -> ExitCode {
     if let Some(count) = options.changes {
         return if lookups::change_only(count, &options) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    if options.inserts || options.sweeps || options.readers {
+    if options.inserts || options.sweeps || options.memory || options.readers {
         let mut results = Vec::new();
         options.flows.iter().for_each(|&flows| beside(flows, &options, &mut results));
         if options.json {
@@ -179,6 +182,11 @@ fn beside(flows: u64, options: &Options, results: &mut Vec<Value>) {
                 json!([median, rare, worst]),
             );
         }
+    }
+    if options.memory {
+        let [ours, hashbrown] = beside::memory(flows, options);
+        let text = format!("{ours:.1} bytes for a record, hashbrown's {hashbrown:.1}");
+        report("memory", text, json!([ours, hashbrown]));
     }
     if options.readers {
         for measured in readers::readers(flows, options.packets, options.rounds, options.alone) {

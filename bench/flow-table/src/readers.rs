@@ -31,11 +31,11 @@ pub struct Measured {
     pub quiet: f64,
     /// The same beside a writer who keeps to a rate, if there is one, and how many removals and insertions he made, in
     /// millions a second; for each of the rates asked for.
-    pub beside: Vec<[f64; 2]>,
+    pub beside: [[f64; 2]; RATES.len()],
 }
 
 /// Millions of removals and insertions a second that a writer is to keep to, or all he can do.
-pub const RATES: [Option<f64>; 2] = [Some(1.0), None];
+const RATES: [Option<f64>; 2] = [Some(1.0), None];
 
 /// All tables, or FlowTable alone.
 pub fn readers(flows: u64, packets: usize, rounds: usize, alone: bool) -> Vec<Measured> {
@@ -96,7 +96,7 @@ fn papaya(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
 /// What the writer is to do.
 #[derive(Default)]
 struct Told {
-    /// The bits of how many nanoseconds each change shall take; none are [`IDLE`].
+    /// How many nanoseconds it shall take that a flow goes and one comes: 0 for as few as can be, or [`IDLE`].
     pace: AtomicU64,
     done: AtomicBool,
     /// Flows that went and came so far.
@@ -162,7 +162,7 @@ fn measure(
         }
     });
     let beside = beside.map(|(times, changes)| [median(times), changes / rounds as f64]);
-    Measured { table, quiet: median(quiet), beside: beside.to_vec() }
+    Measured { table, quiet: median(quiet), beside }
 }
 
 /// Has flows go and come again until told to end.

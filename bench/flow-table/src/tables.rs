@@ -50,9 +50,11 @@ impl Ours {
         table.reserve(reserved);
         Self(table)
     }
-}
 
-impl Ours {
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
     #[inline(always)]
     fn add(&mut self, key: Tuple, value: u64) {
         self.0.insert(Record::with(key, value)).ok().expect("there is room");
@@ -106,9 +108,11 @@ impl Hashbrown {
     pub fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
         self.0.retain(|_, record| keep(record[0]));
     }
-}
 
-impl Hashbrown {
+    pub fn bytes(&self) -> usize {
+        self.0.allocation_size()
+    }
+
     #[inline(always)]
     fn add(&mut self, key: Tuple, value: u64) {
         assert!(self.0.insert(key, [value, 0, 0, 0, 0, 0]).is_none());

@@ -161,9 +161,9 @@ impl Refusal {
 /// # When to take another
 ///
 /// Batches gain most, and tables that outgrow the caches. The limit decides between memory and the time of changes: at the limit
-/// a table takes 16 bytes besides a record, half as much as others do at most sizes, and changes take up to a fifth longer
-/// than hashbrown's. With a limit 60 % above the flows, [reserved](Self::reserve), it takes as much memory as hashbrown's table,
-/// and lookups, changes one at a time and changes in batches are at least as fast; see the
+/// a table takes 16 bytes besides a record, where hashbrown's takes up to 70 besides one of 64, and changes take up to a fifth
+/// longer than there. With a limit 60 % above the flows, [reserved](Self::reserve), it takes as much as one of hashbrown's that
+/// is half full, and lookups, changes one at a time and changes in batches are as fast or faster; see the
 /// [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-27/flow-table-memory.md). With a few
 /// thousand records hashbrown's table is nearly as fast. It is faster by up to two fifths in batches where so few are in a table
 /// for [many](#many-flows), whose limit is more than 16,000

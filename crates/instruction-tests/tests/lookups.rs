@@ -5,7 +5,7 @@ mod common;
 use common::Program;
 
 static PROGRAM: Program = Program::new("lookup_instructions");
-static READERS: Program = Program::new("reader_instructions");
+static BATCHES: Program = Program::new("batch_instructions");
 
 #[test]
 fn handle_to_record() {
@@ -52,9 +52,11 @@ fn flow_to_record() {
     }
     PROGRAM.check("flow-get:100000", 0.0, 89.0);
     PROGRAM.check("flow-change:100000", 0.0, 225.0);
-    // Of 32 together, copied, with the making of keys.
     for flows in [2_000, 100_000] {
-        READERS.check(&format!("batch:{flows}"), 0.0, 193.0);
+        BATCHES.check(&format!("reader:{flows}"), 0.0, 184.0);
+    }
+    for flows in [20_000, 100_000] {
+        BATCHES.check(&format!("owner:{flows}"), 0.0, 93.0);
     }
 }
 
