@@ -243,8 +243,10 @@ impl<R: FlowRecord> FlowTable<R> {
     /// assert_eq!(flows.bytes(), bytes);
     /// ```
     pub fn reserve(&mut self, additional: usize) {
-        if let Kind::Many(table) = &mut self.kind {
-            table.reserve(additional);
+        match &mut self.kind {
+            Kind::Many(table) => table.reserve(additional),
+            Kind::Few(table) => table.make_ready_for(additional),
+            Kind::FewSpread(table) => table.make_ready_for(additional),
         }
     }
 

@@ -113,6 +113,22 @@ fn make_ready(start: &Start, wanted: &AtomicUsize, mut ready: usize, end: usize)
     }
 }
 
+/// Makes the pages that lie in `bytes` from `first` ready, whatever their size: each one that is not takes who writes to it
+/// first as long as a dozen insertions.
+///
+/// # Safety
+/// The memory is ours.
+pub(super) unsafe fn make_pages_ready(first: NonNull<u8>, bytes: usize) {
+    let page = rustix::param::page_size();
+    let before = first.align_offset(page);
+    let bytes = bytes.saturating_sub(before) / page * page;
+    // SAFETY: within the memory, unless nothing is to be made ready; populating changes no contents.
+    let made =
+        unsafe { madvise(first.as_ptr().wrapping_add(before).cast(), bytes, Advice::LinuxPopulateWrite) };
+    // Where that can't be done, they become so when they are first used.
+    let _ = made;
+}
+
 /// Makes one huge page ready; false if the system does not do so.
 fn populate(start: &Start, from: usize) -> bool {
     // SAFETY: within memory that stays while a thread makes it ready; populating changes no contents.

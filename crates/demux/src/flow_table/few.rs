@@ -120,6 +120,15 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         })
     }
 
+    /// Has the system make all memory ready, if more records are to come.
+    pub(super) fn make_ready_for(&self, additional: usize) {
+        if additional > 0 {
+            self.windows.make_ready(self.buckets);
+            self.tags.make_ready(self.end + WIDE);
+            self.records.make_ready(self.end - WIDE);
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }

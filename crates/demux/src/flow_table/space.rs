@@ -69,8 +69,10 @@ impl<T> Space<T> {
     /// Makes the memory of so many elements ready, and returns when it is.
     pub(super) fn make_ready(&self, count: usize) {
         #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
-        if let Some(ahead) = &self.ahead {
-            ahead.make_ready(count * size_of::<T>());
+        match &self.ahead {
+            Some(ahead) => ahead.make_ready(count * size_of::<T>()),
+            // SAFETY: the elements are ours.
+            None => unsafe { super::ahead::make_pages_ready(self.first.cast(), count * size_of::<T>()) },
         }
         let _ = count;
     }

@@ -92,6 +92,7 @@ impl<R: FlowRecord, A> Store<R, A> {
     /// Has the system make the memory of so many blocks ready.
     pub(super) fn make_ready(&self, blocks: u32) {
         self.tags.make_ready((blocks * GROUPS) as usize);
+        self.elsewhere.make_ready((blocks * GROUPS) as usize);
         self.records.make_ready(blocks as usize * BLOCK);
     }
 

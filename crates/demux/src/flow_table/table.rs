@@ -97,6 +97,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         while self.extent.count() < blocks && resize::grow(self) {}
         self.set_extent(self.extent);
         self.store.make_ready(self.extent.count());
+        self.counts.make_ready((self.extent.count() * GROUPS) as usize);
     }
 
     pub(super) fn limit(&self) -> usize {

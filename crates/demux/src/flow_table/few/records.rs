@@ -11,7 +11,7 @@ pub(super) struct Records<R> {
     /// their records.
     origin: *mut R,
     /// What they lie in.
-    _space: Space<R>,
+    space: Space<R>,
 }
 
 impl<R> Records<R> {
@@ -20,7 +20,12 @@ impl<R> Records<R> {
         let space = Space::<R>::new(places)?;
         // SAFETY: there is one place at least.
         let origin = unsafe { space.at(0) }.as_ptr().wrapping_sub(WIDE);
-        Ok(Self { origin, _space: space })
+        Ok(Self { origin, space })
+    }
+
+    /// Has the system make the memory of so many ready.
+    pub(super) fn make_ready(&self, places: usize) {
+        self.space.make_ready(places);
     }
 
     /// Where the record of a place is.
