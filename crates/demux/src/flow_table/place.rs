@@ -65,6 +65,12 @@ impl Group {
         (self.0 % BLOCK) as u32
     }
 
+    /// Those of the block's places that are its own.
+    #[inline(always)]
+    pub(super) fn own(self, places: u64) -> u16 {
+        (places >> self.shift()) as u16 & (u16::MAX >> (u16::BITS as usize - GROUP))
+    }
+
     /// Its number among all groups.
     #[inline(always)]
     pub(super) fn index(self) -> usize {

@@ -9,7 +9,7 @@ use super::{
     place::{Group, Place},
     room::{displace, near},
     table::Table,
-    tags::BLOCK,
+    tags::{BLOCK, Tag},
 };
 
 /// Adds one block and moves to it what belongs there now; brings home what found no room before. False if the table
@@ -34,10 +34,11 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         });
     }
     table.store.access.touch(new);
+    let mut targets = Targets::new(table, [new; 2]);
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
         let home = grown.first(hash);
         let group = if home.block() == new { home } else { grown.second(hash) };
-        let to = near(table, group, hash.tag());
+        let to = targets.take::<R, A>(group, hash.tag());
         copy(table, from, to.expect("as many as a block has places"), hash, home);
     }
     table.set_extent(grown);
@@ -54,7 +55,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
             if home.block() == new {
                 table.returns(old.first(hash), hash.tag());
             }
-            if let Some(to) = near(table, home, hash.tag()) {
+            if let Some(to) = near_of(table, home, hash.tag()) {
                 table.relocate(place, to, hash);
             }
         });
@@ -139,7 +140,7 @@ fn leave<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharers: &[Sharer
     // Those that are in their second block already have no other to go to.
     let second = |hash| Some(extent.second(hash)).filter(|second| !spared.contains(&second.block()));
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
-        if let Some(to) = second(hash).and_then(|second| near(table, second, hash.tag())) {
+        if let Some(to) = second(hash).and_then(|second| near_of(table, second, hash.tag())) {
             table.relocate(from, to, hash);
             return true;
         }
@@ -158,6 +159,36 @@ fn left<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, from: Place, hash:
     if home.block() == from.block() && from.group() != home {
         table.returns(home, hash.tag());
     }
+}
+
+/// Blocks that records are copied to, and which of their places are empty yet: tags that were just written one by one can't be read
+/// together until all that was written before has reached the cache, new records included.
+struct Targets {
+    blocks: [u32; 2],
+    empty: [u64; 2],
+}
+
+impl Targets {
+    /// Two blocks, or one that is named twice.
+    fn new<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, blocks: [u32; 2]) -> Self {
+        let empty = blocks.map(|block| table.empty_in_block(Group::new(block, 0)));
+        table.prefetch_records(blocks[0], empty[0]);
+        Self { blocks, empty }
+    }
+
+    /// An empty place of the group's block, which is empty no longer.
+    #[inline(always)]
+    fn take<R: FlowRecord, A: Access<R>>(&mut self, group: Group, tag: Tag) -> Option<Place> {
+        let empty = &mut self.empty[usize::from(self.blocks[0] != group.block())];
+        let to = near::<R, A>(*empty, group, tag)?;
+        *empty &= !to.bit();
+        Some(to)
+    }
+}
+
+/// An empty place of the group's block, as [`near`] it as there is.
+fn near_of<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group, tag: Tag) -> Option<Place> {
+    near::<R, A>(table.empty_in_block(group), group, tag)
 }
 
 /// Copies a record to a block that is not in use yet, where it will be found once it is.
@@ -259,8 +290,9 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
         guests.for_each(table, |table, _, hash| table.leaves(shrunk.first(hash), hash.tag()));
     }
     takers.iter().for_each(|&taker| table.store.access.touch(taker));
+    let mut targets = Targets::new(table, takers);
     for (from, hash) in sharer.chosen() {
-        let to = target(hash).and_then(|to| near(table, to, hash.tag()));
+        let to = target(hash).and_then(|to| targets.take::<R, A>(to, hash.tag()));
         copy(table, from, to.expect("they have room"), hash, shrunk.first(hash));
     }
     table.set_extent(shrunk);

@@ -84,18 +84,20 @@ pub(super) fn prefetch<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: 
 /// An empty place of the block, in this group if it has one.
 #[inline(always)]
 pub(super) fn in_block<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group) -> Option<Place> {
-    let empty = table.empty_in_block(group).rotate_right(group.shift());
-    empty.lowest().map(|after| group.around(after))
+    around(table.empty_in_block(group), group)
 }
 
-/// As [`in_block`]; in the group the one that a record of this tag is best off in.
-pub(super) fn near<R: FlowRecord, A: Access<R>>(
-    table: &Table<R, A>,
-    group: Group,
-    tag: Tag,
-) -> Option<Place> {
-    let empty = table.empty(group);
-    if empty != 0 { Some(group.place(A::choose(empty, tag))) } else { in_block(table, group) }
+/// The first of some places of the block, from this group on.
+#[inline(always)]
+fn around(places: u64, group: Group) -> Option<Place> {
+    places.rotate_right(group.shift()).lowest().map(|after| group.around(after))
+}
+
+/// One of the empty places of a block: in this group, if it has one, the one that a record of this tag is best off in.
+#[inline(always)]
+pub(super) fn near<R: FlowRecord, A: Access<R>>(empty: u64, group: Group, tag: Tag) -> Option<Place> {
+    let own = group.own(empty);
+    if own != 0 { Some(group.place(A::choose(own, tag))) } else { around(empty, group) }
 }
 
 /// Blocks looked at most for one record.
