@@ -59,12 +59,12 @@ impl Extent {
         Self { shape, groups, back, columns, mask, neighbour }
     }
 
-    /// The fewest blocks of a table that has `most` when it is full, or a few more, which are returned too, such that its
-    /// rows are complete then: all blocks are equally likely when no row is half split.
-    pub(super) fn least(most: u32) -> (Self, u32) {
-        let grows = most > MOST_AT_ONCE;
-        let doublings = if grows { (most / (MOST_COLUMNS / 2)).ilog2() } else { 0 };
-        let columns = most.div_ceil(1 << doublings).max(LEAST_COLUMNS);
+    /// The fewest blocks of a table that has at least so many when it is full, and how many it has then: such that its rows are
+    /// complete, since all blocks are equally likely when no row is half split, and as many as it may, if it may have more.
+    pub(super) fn least([needed, allowed]: [u32; 2]) -> (Self, u32) {
+        let grows = needed > MOST_AT_ONCE;
+        let doublings = if grows { (needed / (MOST_COLUMNS / 2)).ilog2() } else { 0 };
+        let columns = needed.div_ceil(1 << doublings).max(allowed >> doublings).max(LEAST_COLUMNS);
         (Self::new(columns, 0, Columns::new(columns)), columns << doublings)
     }
 
@@ -254,7 +254,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "slow")]
     fn growing_moves_keys_from_two_blocks_to_the_new_one_only_and_shrinking_moves_them_back() {
         for most in [1, 4, 100, 1000] {
-            let (mut extent, _) = Extent::least(most);
+            let (mut extent, _) = Extent::least([most; 2]);
             let columns = extent.columns().count();
             for _ in 0..500 {
                 let (grown, sharers) = (extent.grown(), extent.grown().sharers());
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "slow")]
     fn second_blocks_are_known_by_the_first() {
-        let (mut extent, _) = Extent::least(70);
+        let (mut extent, _) = Extent::least([70; 2]);
         for _ in 0..800 {
             let (grown, last) = (extent.grown(), extent.count());
             for hash in hashes() {
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "slow")]
     fn between_two_sizes_no_block_has_more_than_its_share_by_half() {
-        let (mut extent, _) = Extent::least(64);
+        let (mut extent, _) = Extent::least([64; 2]);
         while extent.count() < 512 {
             let mut keys = vec![0; extent.count() as usize];
             let hashes = (0..50_000).map(|n| Hash::of(crate::mix::spread(n)));
@@ -319,8 +319,12 @@ mod tests {
     #[test]
     fn rows_are_complete_when_the_table_is_full() {
         for most in [64, 65, 127, 1000, 153_110, MOST_BLOCKS] {
-            let (mut extent, complete) = Extent::least(most);
+            let (mut extent, complete) = Extent::least([most; 2]);
             let rows = complete / extent.columns().count();
+            let allowed = most.saturating_add(rows * 3 / 2);
+            let (wider, as_allowed) = Extent::least([most, allowed]);
+            assert_eq!(as_allowed, (allowed / rows * rows).max(complete));
+            assert_eq!(wider.columns().count(), as_allowed / rows);
             assert!(complete >= most && complete - most < rows.max(2), "{most}: {complete}");
             assert_ne!(extent.shape, Shape::Split);
             assert_eq!(extent.complete(complete), complete);

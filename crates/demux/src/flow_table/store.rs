@@ -15,9 +15,12 @@ use crate::{
     hashes::{KeyHash, Keyed},
 };
 
-/// Records per 16 blocks at the limit: 83 % of the places, or a little less so that rows are complete then. Places kept
-/// free and tags together take at most 16 bytes for each record of 64.
+/// Records per 16 blocks at the limit, at most: 83 % of the places.
 const FULL: usize = 854 * BLOCK / 64;
+
+/// Bytes that a table of records of so many bytes may take for each at its limit, if it is not so small that a block more or less
+/// matters: the fewer places are in use, the sooner one is found.
+const BYTES: [usize; 2] = [64, 64 + 16];
 
 /// Bytes besides its records that a block takes.
 pub(super) const BLOCK_BYTES: usize =
@@ -42,9 +45,8 @@ impl<R: FlowRecord, A> Store<R, A> {
         hash: Keyed,
         access: impl FnOnce(Extent, u32) -> Result<A, ConfigError>,
     ) -> Result<(Self, Extent), ConfigError> {
-        let full = blocks_for(limit).filter(|&blocks| blocks <= MOST_BLOCKS - MOST_BLOCKS / 16);
-        let full = full.ok_or(ConfigError::TooLarge)?;
-        let (extent, complete) = Extent::least(full);
+        let blocks = blocks_for(limit).filter(|[least, _]| *least <= MOST_BLOCKS - MOST_BLOCKS / 16);
+        let (extent, complete) = Extent::least(blocks.ok_or(ConfigError::TooLarge)?);
         let most_blocks = complete + complete / 32 + 1;
         let blocks = most_blocks as usize;
         let store = Self {
@@ -163,9 +165,13 @@ fn grow_at(limit: usize, blocks: u32) -> u64 {
     if cfg!(loom) { 1 << 15 } else { ((limit as u64) << 16).div_ceil(blocks.into()) }
 }
 
-/// Blocks needed for so many records.
-fn blocks_for(limit: usize) -> Option<u32> {
-    u32::try_from(limit.checked_mul(16)?.div_ceil(FULL)).ok()
+/// Blocks needed for so many records, and those that they may have.
+fn blocks_for(limit: usize) -> Option<[u32; 2]> {
+    let [record, each] = BYTES;
+    let block = BLOCK * record + BLOCK_BYTES + size_of::<u64>();
+    let blocks = [limit.checked_mul(16)?.div_ceil(FULL), limit.checked_mul(each)? / block];
+    let [needed, allowed] = blocks.map(|blocks| u32::try_from(blocks).ok());
+    Some([needed?, allowed?])
 }
 
 /// Where the tags of a group begin. The compiler does not see by itself that there is nothing to calculate.
