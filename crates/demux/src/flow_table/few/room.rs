@@ -66,6 +66,11 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         if members & own != 0 {
             return None;
         }
+        if members.is_power_of_two()
+            && let Some(start) = self.window_for_two(spot, members.trailing_zeros() as usize, start)
+        {
+            return Some(start);
+        }
         /// Records looked at that are in the way.
         const TRIES: usize = 16;
         let (mut loner, mut tries) = (None, 0);
@@ -83,5 +88,31 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             self.send_away(place, loner);
         }
         Some(fit.start)
+    }
+
+    /// As [`other_window`](Self::other_window), if the bucket has one member, at this offset: one of the two gets the place that
+    /// became free last, if the other's is free then or can be made so, which four of five are. So nothing is sought.
+    #[inline(always)]
+    fn window_for_two(&mut self, spot: Spot, member: usize, present: usize) -> Option<usize> {
+        let free = self.any();
+        for (first, second) in [(spot.offset, member), (member, spot.offset)] {
+            let start = free - first;
+            let other = start + second;
+            if start != present && (self.is_free(other) || self.clear_beside(free, other, spot)) {
+                return Some(start);
+            }
+        }
+        self.recent.push(free);
+        None
+    }
+
+    /// As [`clear`](Self::clear), and leaves a free place free.
+    #[inline(always)]
+    fn clear_beside(&mut self, free: usize, place: usize, spot: Spot) -> bool {
+        let Some(loner) = self.loner(place, spot.bucket) else { return false };
+        // It is filled in a moment.
+        self.set_tag(free, spot.tag());
+        self.send_away(place, loner);
+        true
     }
 }
