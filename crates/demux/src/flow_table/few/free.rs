@@ -7,7 +7,7 @@ use crate::flow_table::{
     tags::{GROUP, same},
 };
 
-/// Places remembered that have become free.
+/// Places remembered that have become free, or were seen to be.
 const RECENT: usize = 64;
 
 /// The places that became free last, which are near the processor. They may be taken by now.
@@ -74,8 +74,11 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     #[inline(never)]
     fn any_other(&mut self) -> usize {
         loop {
-            if let Some(at) = self.tagged(0, self.recent.seek).lowest() {
-                return self.recent.seek + at as usize;
+            let (first, free) = (self.recent.seek, self.tagged(0, self.recent.seek));
+            if let Some(at) = free.lowest() {
+                // Who comes next finds the others at once.
+                ones(free.others()).for_each(|at| self.recent.push(first + at as usize));
+                return first + at as usize;
             }
             self.recent.turn(self.end);
         }
