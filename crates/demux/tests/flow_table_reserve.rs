@@ -1,0 +1,52 @@
+//! What is reserved is there: insertions that follow wait for no page.
+#![cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
+
+use throughline_demux::{FlowRecord, FlowTable};
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Record(u64);
+
+impl FlowRecord for Record {
+    type Key = u64;
+
+    fn key(&self) -> &u64 {
+        &self.0
+    }
+}
+
+/// Pages that this thread has waited for so far: the tenth field, eight after the name in parentheses.
+fn waits() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("it says how this thread is");
+    let (_, fields) = stat.rsplit_once(") ").expect("the name comes second");
+    fields.split(' ').nth(7).and_then(|field| field.parse().ok()).expect("a number")
+}
+
+/// Pages waited for while so many records are inserted, once they are reserved.
+fn waits_for(records: u64) -> u64 {
+    let mut table = FlowTable::new(records as usize, 0x5eed);
+    table.reserve(records as usize);
+    let before = waits();
+    (0..records).for_each(|n| table.insert(Record(n)).ok().expect("there is room"));
+    waits() - before
+}
+
+/// Whether the system knows `MADV_POPULATE_WRITE`: Linux does since 5.14.
+fn can_be_made_ready() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("it says which it is");
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    [numbers.next(), numbers.next()] >= [Some(5), Some(14)]
+}
+
+#[test]
+fn what_is_reserved_is_not_waited_for() {
+    if !can_be_made_ready() {
+        return println!("SKIPPED: what_is_reserved_is_not_waited_for needs Linux 5.14");
+    }
+    // For few, and for many: less than has huge pages, and more.
+    for records in [8_000, 20_000, 60_000, 200_000] {
+        let pages = records * 64 / 4096;
+        let waits = waits_for(records);
+        assert!(waits < pages / 8, "{waits} waits for {pages} pages of {records} records");
+    }
+}
