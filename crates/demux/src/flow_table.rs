@@ -41,6 +41,9 @@ use crate::{
     probe::{NoProbe, Probe},
 };
 
+/// Bytes that a record may take besides itself in a table at its limit.
+const BESIDES: usize = 16;
+
 /// What a [`FlowTable`] keeps: something that holds its key.
 pub trait FlowRecord {
     /// What it is found by.
@@ -129,7 +132,8 @@ impl Refusal {
 /// block at a time (linear hashing): the new block takes its share of one other and of that one's neighbour, and brings
 /// home records that found no room before, some hundred at most; those that stay may come to the place they prefer. So no
 /// insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving others (cuckoo
-/// hashing, breadth first), which keeps 82 % of the places in use: 64-byte records take 80 bytes. The blocks are
+/// hashing, breadth first), which keeps 82 % of the places in use: 64-byte records take 80 bytes (with readers, from 2,000 records on: then a block more or less
+/// does not matter). The blocks are
 /// equally likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half
 /// more than their share, and a tenth of the records are not where they prefer to be; changes take half as long again or
 /// more. So a table of up to 8 MiB of records hurries from one such size to the next, with a block for every nine records
@@ -229,7 +233,7 @@ impl<R: FlowRecord> FlowTable<R> {
     /// Takes the memory for `additional` more records at once, as far as the limit allows, and keeps it when they are gone;
     /// as much as the limit needs, or a half of it, a quarter and so on, so that all blocks are equally likely. With the
     /// feature `huge-pages`, on Linux, it returns when the memory is there; otherwise the system gives what is used. Tables
-    /// for [few](Self#few-flows) records have all their memory from the beginning.
+    /// for [few](Self#few-flows) records have all their memory from the beginning, and here it is made ready.
     ///
     /// For tables whose size is known, or that have memory to spare: they fill several times as fast, no insertion splits a
     /// block, and records come and go in half the time that they take in a table which has grown to a size between those.

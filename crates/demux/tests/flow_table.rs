@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
+use bytemuck::NoUninit;
 use proptest::prelude::*;
-use throughline_demux::{ConfigError, CountExamined, FlowInsertError, FlowTable, KeyHash, Keyed, Sweep};
+use throughline_demux::{
+    ConfigError, CountExamined, FlowInsertError, FlowRecord, FlowTable, KeyHash, Keyed, Sweep, flow_table,
+};
 
 type Record = (u64, u64);
 
@@ -189,6 +192,35 @@ fn a_small_table_takes_at_most_sixteen_bytes_for_a_record_of_sixty_four() {
             table.insert(record(n + limit as u64)).expect("below the limit");
         }
         assert!(table.bytes() <= limit * 80, "{} bytes for {limit} records", table.bytes());
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_table_of_any_size_takes_at_most_sixteen_bytes_for_a_record_of_sixty_four_with_readers_too() {
+    #[derive(Clone, Copy, NoUninit)]
+    #[repr(C, align(64))]
+    struct Record([u64; 8]);
+
+    impl FlowRecord for Record {
+        type Key = u64;
+
+        fn key(&self) -> &u64 {
+            &self.0[0]
+        }
+    }
+
+    // The first three are a little less than so many blocks, or rows of blocks.
+    let some = [2_096, 2_781, 55_526].into_iter();
+    for limit in some.chain((2_000..60_000).step_by(537)).chain((60_000..400_000).step_by(60_007)) {
+        let (mut writer, _) = flow_table::<Record>(limit, 7);
+        let mut table = FlowTable::<Record>::new(limit, 7);
+        for record in (0..limit as u64).map(|n| Record([n; 8])) {
+            writer.insert(record).ok().expect("below the limit");
+            table.insert(record).ok().expect("below the limit");
+        }
+        let bytes = [writer.bytes(), table.bytes()];
+        assert!(bytes.iter().all(|&bytes| bytes <= limit * 80), "{bytes:?} bytes for {limit} records");
     }
 }
 

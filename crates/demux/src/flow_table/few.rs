@@ -22,7 +22,7 @@ mod window;
 use core::ptr::NonNull;
 
 use self::{aside::Aside, free::Recent, records::Records, window::Window};
-use super::{FlowRecord, space::Space};
+use super::{BESIDES, FlowRecord, space::Space};
 use crate::{
     ConfigError,
     hashes::{KeyHash, Keyed},
@@ -38,10 +38,7 @@ const WIDE_BITS: u32 = 7;
 const MOST_RECORDS: usize = if cfg!(miri) { 150 } else { 16_000 };
 const MOST_BYTES: usize = 1 << 20;
 
-/// Bytes that a record may take besides itself.
-const BESIDES: usize = 16;
-
-/// Quarters of a byte of that for what is kept aside.
+/// Quarters of a byte of [`BESIDES`] for what is kept aside.
 const ASIDE_QUARTERS: usize = 5;
 
 /// Where a key belongs.

@@ -35,6 +35,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     }
     table.store.access.touch(new);
     let mut targets = Targets::new(table, [new; 2]);
+    table.prefetch_records(new, targets.empty[0]);
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
         let home = grown.first(hash);
         let group = if home.block() == new { home } else { grown.second(hash) };
@@ -172,7 +173,6 @@ impl Targets {
     /// Two blocks, or one that is named twice.
     fn new<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, blocks: [u32; 2]) -> Self {
         let empty = blocks.map(|block| table.empty_in_block(Group::new(block, 0)));
-        table.prefetch_records(blocks[0], empty[0]);
         Self { blocks, empty }
     }
 

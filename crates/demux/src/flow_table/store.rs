@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 
 use super::{
-    FlowRecord,
+    BESIDES, FlowRecord,
     address::{Extent, MOST_BLOCKS},
     elsewhere::{Counts, Elsewhere},
     place::{Group, Place},
@@ -15,12 +15,10 @@ use crate::{
     hashes::{KeyHash, Keyed},
 };
 
-/// Records per 16 blocks at the limit, at most: 83 % of the places.
-const FULL: usize = 854 * BLOCK / 64;
-
-/// Bytes that a table of records of so many bytes may take for each at its limit, if it is not so small that a block more or less
-/// matters: the fewer places are in use, the sooner one is found.
-const BYTES: [usize; 2] = [64, 64 + 16];
+/// Records per 16 blocks at the limit, at most: 84 % of the places. Most tables have more blocks, as many as [`BESIDES`] bytes
+/// for each record of so many allow: the fewer places are in use, the sooner one is found.
+const FULL: usize = 864 * BLOCK / 64;
+const RECORD: usize = 64;
 
 /// Bytes besides its records that a block takes.
 pub(super) const BLOCK_BYTES: usize =
@@ -167,9 +165,9 @@ fn grow_at(limit: usize, blocks: u32) -> u64 {
 
 /// Blocks needed for so many records, and those that they may have.
 fn blocks_for(limit: usize) -> Option<[u32; 2]> {
-    let [record, each] = BYTES;
-    let block = BLOCK * record + BLOCK_BYTES + size_of::<u64>();
-    let blocks = [limit.checked_mul(16)?.div_ceil(FULL), limit.checked_mul(each)? / block];
+    // With the word that a block has if there are readers.
+    let block = BLOCK * RECORD + BLOCK_BYTES + size_of::<u64>();
+    let blocks = [limit.checked_mul(16)?.div_ceil(FULL), limit.checked_mul(RECORD + BESIDES)? / block];
     let [needed, allowed] = blocks.map(|blocks| u32::try_from(blocks).ok());
     Some([needed?, allowed?])
 }
