@@ -39,12 +39,20 @@ pub struct Slot(pub u32);
 unsafe impl bytemuck::NoUninit for Slot {}
 
 /// A slot and the nonce drawn when its record was inserted: what a stranger presents to reach the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Whoever reads the nonce can present it, so what is shown for debugging, and gets into logs, has the slot alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle {
     /// Where the record is.
     pub slot: Slot,
     /// 64 random bits, never 0: proof that the bearer was given this handle.
     pub nonce: u64,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("slot", &self.slot).finish_non_exhaustive()
+    }
 }
 
 /// The arena has as many records as its limit allows.

@@ -94,6 +94,13 @@ fn tags_nonces_and_slots_are_checked() {
     assert_eq!((record.slot(), record.tag()), (handle.slot, 7));
 }
 
+/// What gets into a log must not let its readers in.
+#[test]
+fn a_nonce_is_not_shown() {
+    let handle = Handle { slot: Slot(7), nonce: 123_456_789 };
+    assert_eq!(format!("{handle:?}"), "Handle { slot: Slot(7), .. }");
+}
+
 #[test]
 fn a_kept_reference_is_what_its_handle_finds_until_it_is_removed() {
     let arena = arena(10);

@@ -1,12 +1,11 @@
 //! The library's lookups at work on the flows of a capture.
 
-use std::hash::BuildHasher;
-
-use throughline_demux::{Carried, ConfigError, Key, LocatorConfig, Strategy};
+use throughline_demux::{ConfigError, Key, LocatorConfig, Strategy};
 
 use super::analysis::BATCH;
 use super::driven::{Operation, entries};
 use super::foreknown::Foreknown;
+use super::labelled::Labelled;
 use super::measured::Measured;
 use super::options::Options;
 use super::summary::Summary;
@@ -54,10 +53,61 @@ impl Needs {
     }
 }
 
-/// All lookups that need the same: with keys as they are, or with keys that carry an index.
+/// A lookup with keys as they are, or with keys that carry an index.
+enum Lookup<K: Key> {
+    Plain(Measured<K>),
+    Labelled(Labelled<K>),
+}
+
+impl<K: Key + Copy + Send + 'static> Lookup<K> {
+    fn run(&mut self, work: &Work<K>) {
+        match self {
+            Self::Plain(measured) => measured.run(work),
+            Self::Labelled(labelled) => labelled.run(work),
+        }
+    }
+
+    /// Takes out the flows that leave after the packets looked up last, which are those of `work`.
+    fn forget(&mut self, work: &Work<K>) {
+        match self {
+            Self::Plain(measured) => measured.forget(&work.gone),
+            Self::Labelled(labelled) => labelled.forget(),
+        }
+    }
+
+    fn packets_timed(&self) -> Option<u64> {
+        match self {
+            Self::Plain(measured) => measured.packets_timed(),
+            Self::Labelled(labelled) => labelled.measured.packets_timed(),
+        }
+    }
+
+    fn replay(&mut self, recorded: &[Work<K>]) {
+        match self {
+            Self::Plain(measured) => measured.replay(recorded),
+            Self::Labelled(labelled) => labelled.replay(recorded),
+        }
+    }
+
+    fn summary(&self, most_live: usize) -> Summary {
+        match self {
+            Self::Plain(measured) => measured.summary(most_live),
+            Self::Labelled(labelled) => labelled.measured.summary(most_live),
+        }
+    }
+
+    /// The flows with their slots, if their keys are as they are and the lookup was not given up.
+    fn entries(&self) -> Option<Vec<(K, u32)>> {
+        match self {
+            Self::Plain(measured) => measured.locator().map(entries),
+            Self::Labelled(_) => None,
+        }
+    }
+}
+
+/// All lookups that need the same.
 pub(super) struct Lookups<K: Key> {
-    plain: Vec<Measured<K>>,
-    carried: Vec<Labelled<K>>,
+    lookups: Vec<Lookup<K>>,
     foreknown: Vec<Foreknown>,
     most_live: usize,
     /// The first packets, as long as they are not too many.
@@ -74,7 +124,7 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
             limit: options.flows.max(BATCH),
             ..LocatorConfig::seeded(options.seed)
         };
-        let (mut plain, mut carried, mut foreknown) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lookups, mut foreknown) = (Vec::new(), Vec::new());
         for strategy in Strategy::ALL.into_iter().filter(|strategy| Needs::of(*strategy) == needs) {
             let error = |error| LookupError { strategy, error };
             let chains = matches!(strategy, Strategy::Sequent | Strategy::ChainsMoveToFront);
@@ -82,23 +132,21 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
             if strategy.must_freeze() {
                 foreknown.push(Foreknown::new(strategy, config));
             } else if strategy.needs_index() {
-                carried.push(Labelled::new(strategy, config).map_err(error)?);
+                lookups.push(Lookup::Labelled(Labelled::new(strategy, config).map_err(error)?));
             } else {
-                plain.push(Measured::new(strategy, config, counted).map_err(error)?);
+                lookups.push(Lookup::Plain(Measured::new(strategy, config, counted).map_err(error)?));
             }
         }
-        Ok(Self { plain, carried, foreknown, most_live: 0, recorded: Vec::new(), packets_recorded: 0 })
+        Ok(Self { lookups, foreknown, most_live: 0, recorded: Vec::new(), packets_recorded: 0 })
     }
 
     /// Looks packets up, then lets flows go.
     pub(super) fn run(&mut self, work: &Work<K>) {
         self.most_live = self.most_live.max(work.live);
         self.record(work);
-        self.plain.iter_mut().for_each(|lookup| lookup.run(work));
-        self.carried.iter_mut().for_each(|lookup| lookup.run(work));
+        self.lookups.iter_mut().for_each(|lookup| lookup.run(work));
         self.run_foreknown(work);
-        self.plain.iter_mut().for_each(|lookup| lookup.forget(&work.gone));
-        self.carried.iter_mut().for_each(Labelled::forget);
+        self.lookups.iter_mut().for_each(|lookup| lookup.forget(work));
     }
 
     fn record(&mut self, work: &Work<K>) {
@@ -114,94 +162,26 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
     fn run_foreknown(&mut self, work: &Work<K>) {
         for foreknown in &mut self.foreknown {
             if foreknown.wants_next()
-                && let Some(locator) = self.plain.iter().rev().find_map(Measured::locator)
+                && let Some(live) = self.lookups.iter().rev().find_map(Lookup::entries)
             {
-                foreknown.run(work, &entries(locator));
+                foreknown.run(work, &live);
             }
         }
     }
 
     /// What each cost.
     pub(super) fn finish(mut self) -> Vec<Summary> {
-        let timed = self.plain.iter().filter_map(Measured::packets_timed);
-        let timed =
-            timed.chain(self.carried.iter().filter_map(|lookup| lookup.measured.packets_timed())).min();
+        let timed = self.lookups.iter().filter_map(Lookup::packets_timed).min();
         if timed.is_some_and(|timed| timed < ENOUGH) {
             self.replay();
         }
-        let plain = self.plain.iter().map(|lookup| lookup.summary(self.most_live));
-        let foreknown = self.foreknown.iter().map(Foreknown::summary);
-        let carried = self.carried.iter().map(|lookup| lookup.measured.summary(self.most_live));
-        plain.chain(foreknown).chain(carried).collect()
+        let lookups = self.lookups.iter().map(|lookup| lookup.summary(self.most_live));
+        lookups.chain(self.foreknown.iter().map(Foreknown::summary)).collect()
     }
 
     fn replay(&mut self) {
-        self.plain.iter_mut().for_each(|lookup| lookup.replay(&self.recorded));
-        self.carried.iter_mut().for_each(|lookup| lookup.replay(&self.recorded));
+        self.lookups.iter_mut().for_each(|lookup| lookup.replay(&self.recorded));
         self.foreknown.iter_mut().for_each(|lookup| lookup.replay(&self.recorded));
-    }
-}
-
-/// A lookup whose packets carry an index.
-struct Labelled<K: Key> {
-    measured: Measured<Carried<K>>,
-    work: Work<Carried<K>>,
-    labels: Labels,
-}
-
-impl<K: Key + Copy + Send + 'static> Labelled<K> {
-    fn new(strategy: Strategy, config: LocatorConfig) -> Result<Self, ConfigError> {
-        let direct = strategy == Strategy::Direct;
-        let labels = Labels { direct, chosen: foldhash::fast::FixedState::with_seed(config.seed) };
-        Ok(Self { measured: Measured::new(strategy, config, false)?, work: Work::default(), labels })
-    }
-
-    fn run(&mut self, work: &Work<K>) {
-        self.labels.label(work, &mut self.work);
-        self.measured.run(&self.work);
-    }
-
-    /// Takes out the flows that left after the packets looked up last.
-    fn forget(&mut self) {
-        self.measured.forget(&self.work.gone);
-    }
-
-    fn replay(&mut self, recorded: &[Work<K>]) {
-        let labelled = |work: &Work<K>| {
-            let mut labelled = Work { operations: Vec::new(), gone: Vec::new(), live: 0 };
-            self.labels.label(work, &mut labelled);
-            labelled
-        };
-        let labelled: Vec<_> = recorded.iter().map(labelled).collect();
-        self.measured.replay(&labelled);
-    }
-}
-
-/// The indices that packets carry.
-struct Labels {
-    /// Whether the index is the slot, given out beforehand, and not a number that the sender chose at random.
-    direct: bool,
-    chosen: foldhash::fast::FixedState,
-}
-
-impl Labels {
-    fn label<K: Key + Copy>(&self, work: &Work<K>, labelled: &mut Work<Carried<K>>) {
-        labelled.operations.clear();
-        labelled.gone.clear();
-        labelled.live = work.live;
-        let operations = work.operations.iter().map(|operation| Operation {
-            key: self.key(operation.key, operation.slot),
-            slot: operation.slot,
-            new: operation.new,
-        });
-        labelled.operations.extend(operations);
-        labelled.gone.extend(work.gone.iter().map(|(key, slot)| (self.key(*key, *slot), *slot)));
-    }
-
-    #[inline]
-    fn key<K: Key>(&self, key: K, slot: u32) -> Carried<K> {
-        let index = if self.direct { slot } else { self.chosen.hash_one(&key) as u32 };
-        Carried { index, key }
     }
 }
 

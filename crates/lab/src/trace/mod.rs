@@ -61,6 +61,7 @@ mod counts;
 mod driven;
 mod family;
 mod foreknown;
+mod labelled;
 mod list;
 mod live;
 mod lookups;
