@@ -94,6 +94,15 @@ impl Refusal {
             Self::Crowded => FlowInsertError::Crowded(record),
         }
     }
+
+    /// And the record.
+    fn apart<R>(error: FlowInsertError<R>) -> (Self, R) {
+        match error {
+            FlowInsertError::Duplicate(record) => (Self::Duplicate, record),
+            FlowInsertError::Full(record) => (Self::Full, record),
+            FlowInsertError::Crowded(record) => (Self::Crowded, record),
+        }
+    }
 }
 
 /// Flows by the dozen or by the million: records placed by their keys, behind one byte of tag for each.
@@ -160,7 +169,8 @@ impl Refusal {
 /// Hashes are keyed by the seed, and spread by one more product, so that keys which differ in few bits lie as if by chance.
 /// Tables for few go without it, which saves a tenth of a lookup, until their keys are found to lie badly, as those that
 /// differ in few bits do for one seed in twelve. Then one insertion makes the table anew, which takes up to a millisecond
-/// for 16,000 records.
+/// for 16,000 records. In the same way a table becomes one for many if more than a hundred of its records share their hashes with
+/// others, since their keys' own [`Hash`] leaves out what they differ in.
 ///
 /// # When to take another
 ///
@@ -225,7 +235,7 @@ impl<R: FlowRecord> FlowTable<R> {
     pub fn try_new(limit: usize, seed: u64) -> Result<Self, ConfigError> {
         let kind = match are_few::<R>(limit) {
             true => Kind::Few(Few::new(limit, Keyed::new(seed))?),
-            false => Kind::Many(Table::new(limit, seed, |_, _| Ok(Alone))?),
+            false => Kind::Many(Table::new(limit, Keyed::new(seed), |_, _| Ok(Alone))?),
         };
         Ok(Self { kind })
     }
@@ -369,7 +379,8 @@ impl<R: FlowRecord> FlowTable<R> {
         }
     }
 
-    /// Inserts the record that waits in a table for few. If its keys lie badly, their hashes are spread once more before.
+    /// Inserts the record that waits in a table for few. If its keys lie badly, their hashes are spread once more before; and if
+    /// they lie badly even so, it becomes a table for many.
     ///
     /// # Safety
     /// A record waits, which belongs there. Afterwards it does only if it is refused.
@@ -383,7 +394,11 @@ impl<R: FlowRecord> FlowTable<R> {
                 done => done,
             },
             // SAFETY: as above.
-            Kind::FewSpread(table) => unsafe { table.insert_waiting(spot) },
+            Kind::FewSpread(table) => match unsafe { table.insert_waiting(spot) } {
+                // SAFETY: as above.
+                Err(Refusal::Crowded) => unsafe { self.insert_among_many() },
+                done => done,
+            },
             Kind::Many(_) => unreachable!("they are few"),
         }
     }
@@ -400,21 +415,47 @@ impl<R: FlowRecord> FlowTable<R> {
         let record = unsafe { table.waiting() };
         let Some(spread) = table.spread() else {
             table.wait(record);
-            return Err(Refusal::Crowded);
+            // SAFETY: it waits again.
+            return unsafe { self.insert_among_many() };
         };
         self.kind = Kind::FewSpread(spread);
         let Kind::FewSpread(table) = &mut self.kind else { unreachable!("just made") };
         match table.insert_at_once(record) {
             None => Ok(()),
             // SAFETY: it waits.
-            Some(spot) => unsafe { table.insert_waiting(spot) },
+            Some(spot) => unsafe { self.insert_waiting(spot) },
         }
+    }
+
+    /// Makes it a table for many, and inserts the record that waits.
+    ///
+    /// # Safety
+    /// As for [`insert_spread`](Self::insert_spread).
+    #[cold]
+    #[inline(never)]
+    unsafe fn insert_among_many(&mut self) -> Result<(), Refusal> {
+        // SAFETY: a record waits, says the caller.
+        let many = unsafe {
+            match &mut self.kind {
+                Kind::Few(table) => table.as_many(),
+                Kind::FewSpread(table) => table.as_many(),
+                Kind::Many(_) => unreachable!("they are few"),
+            }
+        };
+        let (many, record) = many.ok_or(Refusal::Crowded)?;
+        self.kind = Kind::Many(many);
+        let Kind::Many(table) = &mut self.kind else { unreachable!("just made") };
+        table.insert_new(record).map_err(|error| {
+            let (refusal, record) = Refusal::apart(error);
+            table.wait(record);
+            refusal
+        })
     }
 
     /// Gives a record back that waits.
     ///
     /// # Safety
-    /// One does in a table for few; from now on it does not.
+    /// One does; from now on it does not.
     #[cold]
     unsafe fn refused(&mut self, refusal: Refusal) -> FlowInsertError<R> {
         // SAFETY: as the caller says.
@@ -422,7 +463,8 @@ impl<R: FlowRecord> FlowTable<R> {
             match &mut self.kind {
                 Kind::Few(table) => table.waiting(),
                 Kind::FewSpread(table) => table.waiting(),
-                Kind::Many(_) => unreachable!("they are few"),
+                // It has become one.
+                Kind::Many(table) => table.waiting(),
             }
         })
     }

@@ -11,7 +11,7 @@ use super::{
     table::Table,
     watched::{Disturbed, Look, Watched},
 };
-use crate::ConfigError;
+use crate::{ConfigError, hashes::Keyed};
 
 /// A record that can be copied while it is being overwritten, and the copy thrown away: without padding and pointers, as
 /// the derive macro of [bytemuck](https://docs.rs/bytemuck)'s `NoUninit` sees to. This crate's keys of addresses, and
@@ -66,7 +66,7 @@ pub fn try_flow_table<R: PlainRecord>(
     limit: usize,
     seed: u64,
 ) -> Result<(FlowWriter<R>, FlowReader<R>), ConfigError> {
-    let table = Table::new(limit, seed, Watched::new)?;
+    let table = Table::new(limit, Keyed::new(seed), Watched::new)?;
     let store = Arc::clone(&table.store);
     Ok((FlowWriter { table }, FlowReader { store }))
 }

@@ -12,6 +12,7 @@
 mod aside;
 mod free;
 mod insert;
+mod many;
 mod records;
 mod room;
 mod sweep;
@@ -84,6 +85,8 @@ pub(super) struct Few<R, const SPREAD: bool> {
     len: usize,
     limit: usize,
     moved: u64,
+    /// Its records find no room in a table for many.
+    stays: bool,
 }
 
 /// Whether so many records are few.
@@ -114,6 +117,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
             len: 0,
             limit,
             moved: 0,
+            stays: false,
         })
     }
 

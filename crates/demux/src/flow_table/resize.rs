@@ -207,7 +207,7 @@ fn copy<R: FlowRecord, A: Access<R>>(
     }
     table.set_stranger(to, home != to.group());
     table.set_tag(to, Some(hash.tag()));
-    table.count_move();
+    table.count_moves(1);
 }
 
 /// Moves those of some records that stay in a block to the group they prefer, if there is room now; and to the very place.

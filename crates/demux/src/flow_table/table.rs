@@ -50,10 +50,10 @@ pub(super) struct Table<R: FlowRecord, A: Access<R>> {
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn new(
         limit: usize,
-        seed: u64,
+        hash: Keyed,
         access: impl FnOnce(Extent, u32) -> Result<A, ConfigError>,
     ) -> Result<Self, ConfigError> {
-        let (store, extent) = Store::new(limit, Keyed::new(seed), access)?;
+        let (store, extent) = Store::new(limit, hash, access)?;
         let counts = Space::new(GROUPS as usize * store.most_blocks() as usize)?;
         store.reach(extent.count());
         let store = A::hold(store);
@@ -300,9 +300,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         None
     }
 
-    /// Counts a record that was moved.
-    pub(super) fn count_move(&mut self) {
-        self.moved += 1;
+    /// Counts records that were moved.
+    pub(super) fn count_moves(&mut self, moved: u64) {
+        self.moved += moved;
     }
 
     /// The hash of the record at a full place.
@@ -389,6 +389,30 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
         // SAFETY: the places are full, and `&self` keeps writers away.
         self.full_places().map(|place| unsafe { self.record(place) })
+    }
+
+    /// Is empty from now on. The records are the caller's.
+    pub(super) fn forget_all(&mut self) {
+        for block in 0..self.extent.count() {
+            ones(self.full(block)).for_each(|at| self.set_tag(Place::new(block, at), None));
+            self.clear_counts(block);
+        }
+        self.set_len(0);
+    }
+
+    /// The record that waits is this one from now on.
+    pub(super) fn wait(&mut self, record: R) {
+        // SAFETY: a place for one, and none waits yet.
+        unsafe { self.waiting.at(0).write(record) };
+    }
+
+    /// The record that waits.
+    ///
+    /// # Safety
+    /// One does; from now on it does not.
+    pub(super) unsafe fn waiting(&mut self) -> R {
+        // SAFETY: as the caller says.
+        unsafe { self.waiting.at(0).read() }
     }
 
     /// All places that hold records.

@@ -14,11 +14,12 @@ use super::{
     table::Table,
     tags::GROUPS,
 };
+use crate::hashes::Keyed;
 
 type Flows = Table<(u64, u64), Alone>;
 
 fn table(limit: usize) -> Flows {
-    Table::new(limit, 0x5eed, |_, _| Ok(Alone)).expect("there is memory")
+    Table::new(limit, Keyed::new(0x5eed), |_, _| Ok(Alone)).expect("there is memory")
 }
 
 /// The share of records that are not in the group they prefer, after checking that everything is where it is said to be.
@@ -235,8 +236,8 @@ impl core::hash::Hash for Blank {
 #[cfg_attr(miri, ignore = "slow")]
 fn keys_of_one_hash_are_kept_as_far_as_two_blocks_have_room_and_dropped_once() {
     let keys: Vec<Rc<u64>> = (0..140).map(Rc::new).collect();
-    let mut table =
-        Table::<(Blank, u64), Alone>::new(150, 0x5eed, |_, _| Ok(Alone)).expect("there is memory");
+    let mut table = Table::<(Blank, u64), Alone>::new(150, Keyed::new(0x5eed), |_, _| Ok(Alone))
+        .expect("there is memory");
     let mut kept = 0;
     for (key, n) in keys.iter().zip(0..) {
         match table.insert_new((Blank(key.clone()), n)) {
@@ -282,7 +283,7 @@ fn a_hash_that_fails_while_room_is_made_or_given_up_leaves_the_table_as_it_was()
     let (count, from) = if cfg!(miri) { (380, 340) } else { (MANY, MANY / 2) };
     // Growing takes some 200 of them, moving one that is in the way two.
     let left = |n| if n < from { u32::MAX } else { [1, 1 + n as u32 % 250][n as usize % 2] };
-    let mut table = Table::<(Failing, u64), Alone>::new(count as usize, 0x5eed, |_, _| Ok(Alone))
+    let mut table = Table::<(Failing, u64), Alone>::new(count as usize, Keyed::new(0x5eed), |_, _| Ok(Alone))
         .expect("there is memory");
     let keys: Vec<Rc<u64>> = (0..count).map(Rc::new).collect();
     let mut failed = 0;

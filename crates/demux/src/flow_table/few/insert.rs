@@ -265,7 +265,7 @@ impl<R: FlowRecord> Few<R, false> {
 
 impl<R, const SPREAD: bool> Few<R, SPREAD> {
     /// Is empty from now on. The records are the caller's.
-    fn forget_all(&mut self) {
+    pub(super) fn forget_all(&mut self) {
         // SAFETY: as many tags as there are.
         unsafe { self.tags.at(0).write_bytes(0, self.end) };
         self.aside.forget_all();

@@ -185,6 +185,99 @@ fn keys_of_one_hash_are_kept_aside_and_dropped_once() {
     assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
 }
 
+/// A key that shares its hash with six others.
+#[derive(PartialEq, Eq, Debug)]
+struct Seventh(Rc<u64>);
+
+impl hash::Hash for Seventh {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(*self.0 / 7);
+    }
+}
+
+#[test]
+fn keys_of_which_many_share_hashes_make_it_a_table_for_many() {
+    let limit = if cfg!(miri) { 149 } else { 4_000 };
+    let keys: Vec<Rc<u64>> = (0..limit + 1).map(Rc::new).collect();
+    let mut table = FlowTable::<(Seventh, u64)>::new(limit as usize, 0x5eed);
+    let record = |n: u64| (Seventh(keys[n as usize].clone()), n);
+    for n in 0..limit {
+        assert_eq!(table.insert(record(n)), Ok(()));
+        assert_eq!(table.insert(record(n)), Err(FlowInsertError::Duplicate(record(n))));
+    }
+    assert!(matches!(table.kind, Kind::Many(_)) && table.moved() > 0);
+    assert_eq!(table.insert(record(limit)), Err(FlowInsertError::Full(record(limit))));
+    assert_eq!(table.iter().count() as u64, limit);
+    for n in 0..limit {
+        assert_eq!(table.get(&record(n).0), Some(&record(n)));
+        assert!(n % 2 == 0 || table.remove(&record(n).0) == Some(record(n)));
+    }
+    assert_eq!((table.len() as u64, table.get(&record(1).0)), (limit - limit / 2, None));
+    drop(table);
+    assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
+}
+
+/// What makes it one for many is copied first: if a key panics then, the copies are forgotten.
+#[test]
+fn keys_that_panic_while_it_becomes_a_table_for_many_are_dropped_once() {
+    let (alive, calls) = (Rc::new(()), Rc::new(Cell::new(u64::MAX)));
+    let record = |n| (Counted { n, calls: calls.clone(), _alive: alive.clone() }, n);
+    let full = || {
+        let mut table = FlowTable::<(Counted, u64)>::new(149, 0x5eed);
+        let next = (0..149).find(|&n| {
+            // The next finds no room.
+            let Kind::FewSpread(few) = &table.kind else { return table.insert(record(n)).is_err() };
+            few.aside.len() == 130 || table.insert(record(n)).is_err()
+        });
+        (table, next.expect("most share their hashes"))
+    };
+    let mut unchanged = 0;
+    for patience in (0..200).step_by(if cfg!(miri) { 40 } else { 1 }) {
+        let (mut table, next) = full();
+        calls.set(patience);
+        let panicked = catch_unwind(AssertUnwindSafe(|| table.insert(record(next)).expect("there is room")));
+        calls.set(u64::MAX);
+        unchanged += u64::from(panicked.is_err() && matches!(table.kind, Kind::FewSpread(_)));
+        assert_eq!(table.len() as u64, next + u64::from(panicked.is_ok()), "{patience}");
+        (next + 1..149).for_each(|n| table.insert(record(n)).expect("there is room"));
+        assert!(matches!(table.kind, Kind::Many(_)) && table.iter().count() == table.len());
+        drop(table);
+        assert_eq!(Rc::strong_count(&alive), 1, "{patience}");
+    }
+    assert!(unchanged > if cfg!(miri) { 2 } else { 120 }, "{unchanged}");
+}
+
+/// A key whose hash says little of it, and which panics after so many calls.
+#[derive(Debug)]
+struct Counted {
+    n: u64,
+    calls: Rc<Cell<u64>>,
+    _alive: Rc<()>,
+}
+
+impl Counted {
+    fn call(&self) -> u64 {
+        let left = self.calls.get();
+        self.calls.set(left.wrapping_sub(1));
+        assert!(left != 0, "a key that panics");
+        self.n
+    }
+}
+
+impl PartialEq for Counted {
+    fn eq(&self, other: &Self) -> bool {
+        self.call() == other.n
+    }
+}
+
+impl Eq for Counted {}
+
+impl hash::Hash for Counted {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(self.call() / 7);
+    }
+}
+
 #[test]
 fn two_keys_of_one_place_are_kept_aside_until_one_of_them_leaves() {
     let mut table = table(100);

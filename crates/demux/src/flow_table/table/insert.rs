@@ -1,6 +1,6 @@
 //! How records get into the table.
 
-use core::mem::forget;
+use core::{mem::forget, ptr::NonNull};
 
 use super::Table;
 use crate::flow_table::{
@@ -209,6 +209,24 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // SAFETY: as the caller says; the place is empty.
         unsafe { self.fill(place, tag) };
         Ok(())
+    }
+
+    /// Inserts a copy of a record whose key is nowhere; false if there is no room. If a key's own code panics, it does so before.
+    ///
+    /// # Safety
+    /// There is a record, which from then on is the table's, if all went well.
+    #[cold]
+    pub(in crate::flow_table) unsafe fn insert_copy(&mut self, from: NonNull<R>) -> bool {
+        // SAFETY: as the caller says; it is not copied as long as this is in use.
+        let hash = self.hash_of(unsafe { from.as_ref() }.key());
+        if self.room == 0 && !resize::grow(self) {
+            return false;
+        }
+        let Some(place) = room::find(self, hash) else { return false };
+        self.room -= 1;
+        // SAFETY: the place is empty, so these are two.
+        self.put(place, hash, |access, to| unsafe { access.copy(from, to) });
+        true
     }
 
     /// Puts the waiting record into an empty place, which has been taken.
