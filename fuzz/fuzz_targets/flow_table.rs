@@ -251,7 +251,7 @@ impl<T: Flows> Both<T> {
 
 fn run(table: impl Flows, limit: usize, alike: u32, steps: &[u8]) {
     // To find that no room can be made takes long.
-    let left = if alike > 7 { 5_000 } else { 40_000 };
+    let left = if alike > 7 { 2_000 } else { 8_000 };
     let mut both = Both { table, map: HashMap::new(), limit, alike, sweep: Sweep::default(), left };
     steps.as_chunks::<5>().0.iter().for_each(|step| both.step(*step));
     both.check();
