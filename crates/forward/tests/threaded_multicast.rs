@@ -54,12 +54,21 @@ impl Link {
     fn groups(&mut self, router: usize) -> &mut Groups {
         &mut self.routers[router].1
     }
+
+    /// A router comes, with ports for these groups.
+    fn begin(&mut self, priority: u8, groups: &[u8]) {
+        let n = self.routers.len();
+        let config = GroupsConfig { priority, ..GroupsConfig::new(n as u32 + 1, address(n)) };
+        let mut router = Groups::new(config, self.now);
+        groups.iter().for_each(|n| router.set_ports(group(*n), 1, self.now));
+        self.routers.push((true, router));
+    }
 }
 
 #[test]
 fn the_designated_router_gives_indices_out() {
     let mut link = Link::new(&[1, 5, 5]);
-    link.run(15);
+    link.run(20);
     assert!(link.routers.iter().all(|(_, router)| router.designated() == Some(address(2))));
     let now = link.now;
     link.groups(0).set_ports(group(1), 0b0010, now);
@@ -93,10 +102,48 @@ fn the_designated_router_gives_indices_out() {
 }
 
 #[test]
+fn who_comes_later_and_is_designated_keeps_what_was_given_out() {
+    let mut link = Link::new(&[]);
+    link.begin(1, &[7, 8]);
+    link.run(20);
+    let before = [7, 8].map(|n| link.groups(0).index(group(n)));
+    assert!(before[0] != before[1] && !before.contains(&NO_INDEX));
+    // It would have given them out in another order, since it has one group more.
+    link.begin(5, &[3, 7, 8]);
+    link.run(14);
+    assert_eq!(link.groups(1).designated(), Some(address(0)), "it listens first");
+    link.run(20);
+    for router in 0..2 {
+        assert_eq!(link.groups(router).designated(), Some(address(1)));
+        assert_eq!([7, 8].map(|n| link.groups(router).index(group(n))), before);
+        assert!(!before.contains(&link.groups(router).index(group(3))));
+    }
+    assert_eq!(link.refused, []);
+}
+
+/// Messages cross: who gave indices out until now may not know yet that somebody else does.
+#[test]
+fn what_was_designated_until_now_is_no_liar() {
+    let mut link = Link::new(&[]);
+    link.begin(1, &[1]);
+    link.run(20);
+    link.begin(5, &[]);
+    link.run(16);
+    assert_eq!(link.groups(1).designated(), Some(address(1)));
+    let (mut late, now) = (Groups::new(GroupsConfig::new(3, address(2)), Instant::ZERO), link.now);
+    late.set_ports(group(9), 1, now);
+    let messages = late.poll(now);
+    assert_eq!(messages.len(), 2);
+    messages.iter().for_each(|message| assert_eq!(link.groups(1).receive(address(2), message, now), Ok(())));
+    assert_eq!(link.groups(1).index(group(9)), NO_INDEX, "nothing of it is used");
+}
+
+#[test]
 fn only_the_designated_router_is_believed() {
     let mut link = Link::new(&[1, 5]);
-    link.run(15);
-    let mut liar = Groups::new(GroupsConfig { priority: 9, ..GroupsConfig::new(9, address(8)) }, link.now);
+    link.run(20);
+    let config = GroupsConfig { priority: 9, ..GroupsConfig::new(9, address(8)) };
+    let mut liar = Groups::new(config, Instant::ZERO);
     liar.set_ports(group(1), 1, link.now);
     let messages = liar.poll(link.now);
     // It does not say that it would be designated, and gives out indices all the same.

@@ -1,7 +1,7 @@
 //! Indices of multicast groups, on which all routers of a link agree, since all of them receive a packet.
 //!
 //! The *designated router* gives them out: of the routers that are heard the one with the highest priority, and of those the one with the
-//! highest address. Who takes over goes on with the indices that are known.
+//! highest address. Who takes over goes on with the indices that are known: whoever begins listens first.
 
 use std::collections::BTreeMap;
 
@@ -68,6 +68,10 @@ pub struct Groups {
     sequence: u64,
     next: Instant,
     changed: bool,
+    /// Until then we only listen.
+    begins: Instant,
+    /// Whether we have begun to speak.
+    speaks: bool,
 }
 
 #[derive(Debug)]
@@ -84,7 +88,8 @@ struct Group {
 }
 
 impl Groups {
-    /// Of a link where nobody was heard yet. Whoever begins listens for a period first.
+    /// Of a link where nobody was heard yet. Whoever begins listens for a period and a half first, in which whoever is there
+    /// is heard.
     pub fn new(config: GroupsConfig, now: Instant) -> Self {
         Self {
             others: BTreeMap::new(),
@@ -94,6 +99,8 @@ impl Groups {
             sequence: config.first_sequence,
             next: now,
             changed: false,
+            begins: now + config.period * 3 / 2,
+            speaks: false,
             config,
         }
     }
@@ -129,7 +136,7 @@ impl Groups {
     /// The address of the router that gives indices out, as far as we have heard.
     pub fn designated(&self) -> Option<IpAddress> {
         let others = self.others.iter().map(|(address, router)| (router.priority, *address));
-        let all = others.chain([(self.config.priority, self.config.address)]);
+        let all = others.chain(self.speaks.then_some((self.config.priority, self.config.address)));
         all.filter(|(priority, _)| *priority > 0).max().map(|(_, address)| address)
     }
 
@@ -141,7 +148,8 @@ impl Groups {
     pub fn poll(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let silence = self.config.period * 3;
         self.others.retain(|_, router| router.heard + silence > now);
-        if self.next > now && !self.changed {
+        self.speaks |= self.begins <= now;
+        if !self.speaks || self.next > now && !self.changed {
             return Vec::new();
         }
         (self.next, self.changed) = (now + self.config.period, false);
@@ -167,7 +175,8 @@ impl Groups {
 
     /// When there will be something to send.
     pub fn poll_at(&self) -> Instant {
-        if self.changed { Instant::ZERO } else { self.next }
+        let next = if self.changed { Instant::ZERO } else { self.next };
+        if self.speaks { next } else { self.begins }
     }
 
     /// Takes in a message from the link.
@@ -190,6 +199,8 @@ impl Groups {
             }
             Kind::WantGroups => Ok(()),
             Kind::Groups if self.designated() == Some(from) => self.learn(&header, body, now),
+            // It has not heard yet of who is designated now.
+            Kind::Groups if self.others.contains_key(&from) => Ok(()),
             Kind::Groups => Err(Reason::NotANeighbor),
             _ => Err(Reason::Command),
         }
