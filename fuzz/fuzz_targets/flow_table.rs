@@ -9,9 +9,7 @@ use std::{
 
 use bytemuck::NoUninit;
 use libfuzzer_sys::fuzz_target;
-use throughline_demux::{
-    FlowInsertError, FlowReader, FlowRecord, FlowTable, FlowWriter, PlainRecord, Sweep, flow_table,
-};
+use throughline_demux::{FlowInsertError, FlowReader, FlowRecord, FlowTable, FlowWriter, Sweep, flow_table};
 
 /// Keys of which so many have the same hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, NoUninit)]
@@ -101,12 +99,12 @@ impl Flows for FlowTable<Flow> {
 }
 
 /// A table with one who looks records up.
-struct Read<R: PlainRecord> {
-    writer: FlowWriter<R>,
-    reader: FlowReader<R>,
+struct Read {
+    writer: FlowWriter<Flow>,
+    reader: FlowReader<Flow>,
 }
 
-impl Flows for Read<Flow> {
+impl Flows for Read {
     fn insert(&mut self, flow: Flow) -> Result<(), FlowInsertError<Flow>> {
         self.writer.insert(flow)
     }

@@ -141,8 +141,8 @@ impl Refusal {
 /// block at a time (linear hashing): the new block takes its share of one other and of that one's neighbour, and brings
 /// home records that found no room before, some hundred at most; those that stay may come to the place they prefer. So no
 /// insertion waits for a table to be rebuilt. A record that finds both blocks full makes room by moving others (cuckoo
-/// hashing, breadth first), which keeps 82 % of the places in use: 64-byte records take 80 bytes (with readers, from 2,000 records on: then a block more or less
-/// does not matter). The blocks are
+/// hashing, breadth first), which keeps 82 % of the places in use: 64-byte records take 80 bytes (with readers, from 2,000
+/// records on: then a block more or less does not matter). The blocks are
 /// equally likely at the limit, and at its halves, quarters and so on. Between them blocks yet to be split hold up to half
 /// more than their share, and a tenth of the records are not where they prefer to be; changes take half as long again or
 /// more. So a table of up to 8 MiB of records hurries from one such size to the next, with a block for every nine records

@@ -55,6 +55,10 @@ impl Link {
         &mut self.routers[router].1
     }
 
+    fn designated(&self, router: usize) -> Option<IpAddress> {
+        self.routers[router].1.designated(self.now)
+    }
+
     /// A router comes, with ports for these groups.
     fn begin(&mut self, priority: u8, groups: &[u8]) {
         let n = self.routers.len();
@@ -69,8 +73,8 @@ impl Link {
 fn the_designated_router_gives_indices_out() {
     let mut link = Link::new(&[1, 5, 5]);
     link.run(20);
-    assert!(link.routers.iter().all(|(_, router)| router.designated() == Some(address(2))));
     let now = link.now;
+    assert!(link.routers.iter().all(|(_, router)| router.designated(now) == Some(address(2))));
     link.groups(0).set_ports(group(1), 0b0010, now);
     link.groups(1).set_ports(group(1), 0b1000, now);
     link.groups(1).set_ports(group(2), 0b0100, now);
@@ -90,7 +94,7 @@ fn the_designated_router_gives_indices_out() {
     // It goes; the next one keeps what was given out.
     link.routers[2].0 = false;
     link.run(45);
-    assert_eq!(link.groups(0).designated(), Some(address(1)));
+    assert_eq!(link.designated(0), Some(address(1)));
     assert_eq!(link.groups(0).index(group(1)), one);
     assert_eq!(link.groups(0).follow(one, group(1)), Some(0b0010));
     // What nobody wants any more is free again.
@@ -111,10 +115,10 @@ fn who_comes_later_and_is_designated_keeps_what_was_given_out() {
     // It would have given them out in another order, since it has one group more.
     link.begin(5, &[3, 7, 8]);
     link.run(14);
-    assert_eq!(link.groups(1).designated(), Some(address(0)), "it listens first");
+    assert_eq!(link.designated(1), Some(address(0)), "it listens first");
     link.run(20);
     for router in 0..2 {
-        assert_eq!(link.groups(router).designated(), Some(address(1)));
+        assert_eq!(link.designated(router), Some(address(1)));
         assert_eq!([7, 8].map(|n| link.groups(router).index(group(n))), before);
         assert!(!before.contains(&link.groups(router).index(group(3))));
     }
@@ -129,13 +133,18 @@ fn what_was_designated_until_now_is_no_liar() {
     link.run(20);
     link.begin(5, &[]);
     link.run(16);
-    assert_eq!(link.groups(1).designated(), Some(address(1)));
+    assert_eq!(link.designated(1), Some(address(1)));
     let (mut late, now) = (Groups::new(GroupsConfig::new(3, address(2)), Instant::ZERO), link.now);
     late.set_ports(group(9), 1, now);
     let messages = late.poll(now);
     assert_eq!(messages.len(), 2);
     messages.iter().for_each(|message| assert_eq!(link.groups(1).receive(address(2), message, now), Ok(())));
     assert_eq!(link.groups(1).index(group(9)), NO_INDEX, "nothing of it is used");
+    // A period later it must have heard.
+    link.run(10);
+    let now = link.now;
+    let messages = late.poll(now);
+    assert_eq!(link.groups(1).receive(address(2), &messages[1], now), Err(Reason::NotANeighbor));
 }
 
 #[test]

@@ -401,6 +401,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     }
 
     /// The record that waits is this one from now on.
+    #[inline(always)]
     pub(super) fn wait(&mut self, record: R) {
         // SAFETY: a place for one, and none waits yet.
         unsafe { self.waiting.at(0).write(record) };
@@ -410,6 +411,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     ///
     /// # Safety
     /// One does; from now on it does not.
+    #[inline(always)]
     pub(super) unsafe fn waiting(&mut self) -> R {
         // SAFETY: as the caller says.
         unsafe { self.waiting.at(0).read() }

@@ -70,13 +70,13 @@ pub struct Groups {
     changed: bool,
     /// Until then we only listen.
     begins: Instant,
-    /// Whether we have begun to speak.
-    speaks: bool,
 }
 
 #[derive(Debug)]
 struct Router {
     priority: u8,
+    /// Since when it has had this priority.
+    since: Instant,
     heard: Instant,
     sequence: u64,
 }
@@ -100,7 +100,6 @@ impl Groups {
             next: now,
             changed: false,
             begins: now + config.period * 3 / 2,
-            speaks: false,
             config,
         }
     }
@@ -134,27 +133,39 @@ impl Groups {
     }
 
     /// The address of the router that gives indices out, as far as we have heard.
-    pub fn designated(&self) -> Option<IpAddress> {
-        let others = self.others.iter().map(|(address, router)| (router.priority, *address));
-        let all = others.chain(self.speaks.then_some((self.config.priority, self.config.address)));
-        all.filter(|(priority, _)| *priority > 0).max().map(|(_, address)| address)
+    pub fn designated(&self, now: Instant) -> Option<IpAddress> {
+        self.designated_since(now).map(|(address, _)| address)
     }
 
-    fn is_designated(&self) -> bool {
-        self.designated() == Some(self.config.address)
+    /// And since when it could be heard that it would be.
+    fn designated_since(&self, now: Instant) -> Option<(IpAddress, Instant)> {
+        let others = self.others.iter().map(|(address, router)| (router.priority, *address, router.since));
+        let own = (self.config.priority, self.config.address, self.begins);
+        let all = others.chain((self.begins <= now).then_some(own));
+        let first = all.filter(|(priority, ..)| *priority > 0).max();
+        first.map(|(_, address, since)| (address, since))
+    }
+
+    fn is_designated(&self, now: Instant) -> bool {
+        self.designated(now) == Some(self.config.address)
+    }
+
+    /// Whether a router that is no longer designated may not know yet.
+    fn may_not_know(&self, from: IpAddress, now: Instant) -> bool {
+        let recent = |(_, since)| since + self.config.period > now;
+        self.others.contains_key(&from) && self.designated_since(now).is_some_and(recent)
     }
 
     /// Messages to be sent to all routers of the link.
     pub fn poll(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let silence = self.config.period * 3;
         self.others.retain(|_, router| router.heard + silence > now);
-        self.speaks |= self.begins <= now;
-        if !self.speaks || self.next > now && !self.changed {
+        if self.begins > now || self.next > now && !self.changed {
             return Vec::new();
         }
         (self.next, self.changed) = (now + self.config.period, false);
         let mut messages = vec![self.message(Kind::Candidate, 1, &[self.config.priority, 0, 0, 0])];
-        if self.is_designated() {
+        if self.is_designated(now) {
             for group in self.ports.keys().copied().collect::<Vec<_>>() {
                 self.allocate(group, now);
             }
@@ -176,7 +187,7 @@ impl Groups {
     /// When there will be something to send.
     pub fn poll_at(&self) -> Instant {
         let next = if self.changed { Instant::ZERO } else { self.next };
-        if self.speaks { next } else { self.begins }
+        next.max(self.begins)
     }
 
     /// Takes in a message from the link.
@@ -191,16 +202,15 @@ impl Groups {
         self.accept(from, &header)?;
         match header.kind {
             Kind::Candidate => self.candidate(from, &header, body, now),
-            Kind::WantGroups if self.is_designated() => {
+            Kind::WantGroups if self.is_designated(now) => {
                 for told in message::read_indices(&header, body)? {
                     self.allocate(is_group(told.prefix)?, now);
                 }
                 Ok(())
             }
             Kind::WantGroups => Ok(()),
-            Kind::Groups if self.designated() == Some(from) => self.learn(&header, body, now),
-            // It has not heard yet of who is designated now.
-            Kind::Groups if self.others.contains_key(&from) => Ok(()),
+            Kind::Groups if self.designated(now) == Some(from) => self.learn(&header, body, now),
+            Kind::Groups if self.may_not_know(from, now) => Ok(()),
             Kind::Groups => Err(Reason::NotANeighbor),
             _ => Err(Reason::Command),
         }
@@ -228,10 +238,16 @@ impl Groups {
         let [priority, 0, 0, 0] = *body else { return Err(Reason::Length) };
         let full = self.others.len() >= ROUTERS;
         match self.others.get_mut(&from) {
-            Some(router) => (router.priority, router.heard) = (priority, now),
+            Some(router) => {
+                if router.priority != priority {
+                    (router.priority, router.since) = (priority, now);
+                }
+                router.heard = now;
+            }
             None if full => return Err(Reason::TooManyNeighbors),
             None => {
-                self.others.insert(from, Router { priority, heard: now, sequence: header.sequence });
+                let router = Router { priority, since: now, heard: now, sequence: header.sequence };
+                self.others.insert(from, router);
                 // It learns who is here, and what was given out.
                 self.changed = true;
             }

@@ -61,11 +61,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     ) -> Result<(), FlowInsertError<R>> {
         // SAFETY: nothing waits yet, so nothing is lost; and now the record does.
         let inserted = unsafe {
-            self.waiting.at(0).write(record);
+            self.wait(record);
             insert(self, home, tag)
         };
         // SAFETY: it waits no longer, if it was inserted; otherwise it still does.
-        inserted.map_err(|refusal| refusal.of(unsafe { self.waiting.at(0).read() }))
+        inserted.map_err(|refusal| refusal.of(unsafe { self.waiting() }))
     }
 
     /// Has the record that waits dropped, and counts it no more, if a key's own code panics in one of the functions below. Not

@@ -49,7 +49,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         unsafe {
             let record = self.store.record(place).read();
             resize::shrink(self);
-            self.waiting.at(0).write(record);
+            self.wait(record);
             Some(self.waiting.at(0))
         }
     }
