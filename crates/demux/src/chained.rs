@@ -219,6 +219,22 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Chained<K, D, P> {
         self.pick.pick(key, self.chains.len())
     }
 
+    /// Asks for where the chains of these keys begin, `N` at most, and says which they are.
+    #[inline(always)]
+    fn ask<const N: usize>(&self, keys: &[K]) -> [usize; N] {
+        let mut chains = [0; N];
+        for (chain, key) in chains.iter_mut().zip(keys) {
+            *chain = self.chain_of(key);
+            prefetch::read(self.chains.get(*chain));
+        }
+        // Only the first entries: what follows is known when they have arrived.
+        for chain in &chains[..keys.len()] {
+            let first = self.chains.get(*chain).map_or(NONE, |chain| chain.first);
+            prefetch::read(self.entries.get(first as usize));
+        }
+        chains
+    }
+
     /// Walks a chain from its first entry.
     #[inline(always)]
     fn walk<Q: Probe>(&self, chain: usize, key: &K, probe: &mut Q) -> Option<Found> {
@@ -302,19 +318,17 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Locator<K> for Chained<K, D, P> {
             return one_by_one(self, keys, slots);
         }
         for (keys, slots) in keys.chunks(prefetch::AT_ONCE).zip(slots.chunks_mut(prefetch::AT_ONCE)) {
-            let mut chains = [0; prefetch::AT_ONCE];
-            for (chain, key) in chains.iter_mut().zip(keys) {
-                *chain = self.chain_of(key);
-                prefetch::read(self.chains.get(*chain));
-            }
-            // Only where the chains begin: what follows is known when it has arrived.
-            for chain in &chains[..keys.len()] {
-                let first = self.chains.get(*chain).map_or(NONE, |chain| chain.first);
-                prefetch::read(self.entries.get(first as usize));
-            }
+            let chains = self.ask::<{ prefetch::AT_ONCE }>(keys);
             for ((chain, key), slot) in chains.into_iter().zip(keys).zip(slots) {
                 *slot = self.find_on(chain, key, &mut NoProbe);
             }
+        }
+    }
+
+    fn prefetch(&self, keys: &[K]) {
+        // Where chains are long, little is won by having their beginnings.
+        if (prefetch::WORTHWHILE..4 * self.chains.len()).contains(&self.entries.len()) {
+            keys.chunks(prefetch::AHEAD).for_each(|keys| _ = self.ask::<{ prefetch::AHEAD }>(keys));
         }
     }
 

@@ -68,6 +68,15 @@ impl<K: Key> Locator<K> for Direct<K> {
         prefetch::in_two_steps(keys, slots, start, |_, index| table.at(index as u32));
     }
 
+    fn prefetch(&self, keys: &[K]) {
+        if self.len >= prefetch::WORTHWHILE {
+            for index in keys.iter().filter_map(K::index) {
+                prefetch::read(self.slots.get(index as usize));
+                prefetch::read(self.keys.get(index as usize));
+            }
+        }
+    }
+
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         check_slot(slot)?;
         let index = key.index().ok_or(InsertError::NoIndex)? as usize;

@@ -41,7 +41,8 @@
 //!
 //! Bytes are those of 16-byte keys ([`Ipv4Flow`]). Times are of one run of the example `lookups` on two virtual cores:
 //! packets of flows drawn evenly, all hits, one thread; the figures are good for comparing with one another. Lookups
-//! [in batches](Locator::find_batch) fetch memory for later packets while earlier ones are compared. [`FlowTable`] has a
+//! [in batches](Locator::find_batch) fetch memory for later packets while earlier ones are compared, and
+//! [`Locator::prefetch`] does so before changes. [`FlowTable`] has a
 //! benchmark of its own, beside the tables of others; its
 //! [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md) show where it is
 //! faster, and where not. The instructions of [`Arena::exclusive`] are counted from the handle in registers, all others

@@ -88,6 +88,13 @@ pub trait Locator<K> {
         one_by_one(self, keys, slots);
     }
 
+    /// Starts to fetch the memory that insertions and removals of these keys will need, so that they wait for it together. Worth
+    /// it before a few dozen changes, whose memory the nearest cache has room for; [`find_batch`](Self::find_batch) does as
+    /// much for lookups. Does nothing where it does not help.
+    fn prefetch(&self, keys: &[K]) {
+        let _ = keys;
+    }
+
     /// Adds a key.
     ///
     /// # Errors

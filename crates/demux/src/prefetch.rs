@@ -4,6 +4,10 @@
 /// intermediate results to stay in registers and the nearest cache.
 pub(crate) const AT_ONCE: usize = 16;
 
+/// How many keys whose changes are to come are asked for at once: so many that the wait for the first is shared by as many as can
+/// be.
+pub(crate) const AHEAD: usize = 64;
+
 /// Bytes that are fetched at once.
 const LINE: usize = 64;
 

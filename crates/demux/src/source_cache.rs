@@ -80,6 +80,13 @@ impl<K: Key> Locator<K> for SourceCache<K> {
         prefetch::in_two_steps(keys, slots, start, finish);
     }
 
+    fn prefetch(&self, keys: &[K]) {
+        if self.len >= prefetch::WORTHWHILE {
+            let places = keys.iter().filter_map(|key| self.place(key));
+            places.for_each(|place| prefetch::read(self.entries.get(place)));
+        }
+    }
+
     /// Displaces nobody.
     ///
     /// # Errors

@@ -270,6 +270,10 @@ impl<K: Key> Locator<K> for AnyLocator<K> {
         each!(self, locator => locator.find_batch(keys, slots));
     }
 
+    fn prefetch(&self, keys: &[K]) {
+        each!(self, locator => Locator::prefetch(locator, keys));
+    }
+
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         each!(self, locator => Locator::insert(locator, key, slot))
     }

@@ -1,12 +1,13 @@
 //! A Swiss table: hashbrown's, behind the locators' trait.
 
-use core::hash::Hash;
+use core::{hash::Hash, hint::black_box};
 
 use hashbrown::HashTable;
 
 use crate::{
     InsertError, KeyHash, Keyed, Locator, NoProbe, Probe, Slot,
     locator::{check_slot, find_by_find_probed},
+    prefetch,
 };
 
 /// Open addressing with a byte of each entry's hash kept aside, sixteen of which are compared in one step. A key is
@@ -40,6 +41,13 @@ impl<K: Eq + Hash, S: KeyHash> Locator<K> for Swiss<K, S> {
     #[inline]
     fn find_probed<P: Probe>(&mut self, key: &K, probe: &mut P) -> Option<Slot> {
         self.entry(key, probe).map(|(_, slot)| *slot)
+    }
+
+    /// By looking: hashbrown has no other way.
+    fn prefetch(&self, keys: &[K]) {
+        if self.table.len() >= prefetch::WORTHWHILE {
+            keys.iter().for_each(|key| _ = black_box(self.entry(key, &mut NoProbe)));
+        }
     }
 
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {

@@ -90,6 +90,7 @@ fn follow(locator: &mut dyn Locator<TestKey>, model: &mut Model, step: Step, fou
             let expected: Vec<Option<Slot>> = numbers.iter().map(|n| expected(model, *n)).collect();
             for length in [keys.len() / 2, keys.len(), keys.len() + 3] {
                 let mut slots = vec![Some(Slot(7)); length];
+                locator.prefetch(&keys);
                 locator.find_batch(&keys, &mut slots);
                 let both = length.min(keys.len());
                 assert_eq!(slots[..both], expected[..both]);
@@ -176,6 +177,7 @@ fn many_keys() {
         // About half of the keys are absent, and the batch is no multiple of anything.
         let asked: Vec<TestKey> = (0..1_237).map(|i| key(u64::from(n) - 617 + i)).collect();
         let mut slots = vec![Some(Slot(7)); asked.len()];
+        locator.prefetch(&asked);
         locator.find_batch(&asked, &mut slots);
         let expected = asked.iter().map(|key| (key.key < n.into()).then_some(Slot(key.key as u32)));
         assert!(slots.into_iter().eq(expected), "{strategy}");

@@ -22,6 +22,10 @@ impl<K: Eq + Hash> Locator<K> for FlowTable<(K, Slot)> {
         self.visit_batch(&keys[..count], |n, record| slots[n] = record.map(|record| record.1));
     }
 
+    fn prefetch(&self, keys: &[K]) {
+        Self::prefetch(self, keys);
+    }
+
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         check_slot(slot)?;
         Self::insert(self, (key, slot)).map_err(|error| match error {

@@ -16,7 +16,7 @@ const PATIENCE: u64 = 4_000_000;
 const FEW_EACH: u64 = 2;
 /// The same of others, which need not search: more are examined only where strangers chose keys that collide.
 const MANY_EACH: u64 = 64;
-/// Packets after which that is looked at.
+/// Packets after which that is looked at; as many wait for memory together.
 const STRIDE: usize = 64;
 /// Packets that are not timed: caches are cold.
 const WARM_UP: u64 = 16_384;
@@ -48,6 +48,8 @@ pub(super) struct Measured<K: Key> {
     batches: u64,
     /// What each packet of the batch examined.
     looked: Vec<Looked>,
+    /// For [`prefetch`].
+    keys: Vec<K>,
 }
 
 impl<K: Key + Send + 'static> Measured<K> {
@@ -66,6 +68,7 @@ impl<K: Key + Send + 'static> Measured<K> {
             memory: (0, 0),
             batches: 0,
             looked: Vec::new(),
+            keys: Vec::new(),
         })
     }
 
@@ -87,7 +90,10 @@ impl<K: Key + Send + 'static> Measured<K> {
             };
             let before = self.looked.len();
             match weight {
-                0 => locator.drive(some, &mut self.looked),
+                0 => {
+                    prefetch(&**locator, &mut self.keys, some.iter().map(|operation| &operation.key));
+                    locator.drive(some, &mut self.looked);
+                }
                 _ => locator.drive_in_turn(some, &mut self.looked),
             }
             left = enough.checked_sub(self.looked[before..].iter().map(|one| u64::from(one.entries)).sum());
@@ -174,12 +180,15 @@ impl<K: Key + Send + 'static> Measured<K> {
         let Some(locator) = &mut self.locator else {
             return;
         };
-        for (key, slot) in gone {
-            if self.strategy.is_list() {
-                self.walked += locator.len() as u64 / chains(self.strategy, &self.config);
+        for some in gone.chunks(STRIDE) {
+            prefetch(&**locator, &mut self.keys, some.iter().map(|(key, _)| key));
+            for (key, slot) in some {
+                if self.strategy.is_list() {
+                    self.walked += locator.len() as u64 / chains(self.strategy, &self.config);
+                }
+                let removed = locator.remove(key);
+                debug_assert_eq!(removed, Some(Slot(*slot)), "{}", self.strategy);
             }
-            let removed = locator.remove(key);
-            debug_assert_eq!(removed, Some(Slot(*slot)), "{}", self.strategy);
         }
     }
 
@@ -218,6 +227,13 @@ impl<K: Key + Send + 'static> Measured<K> {
             by_size: self.by_size.clone(),
         }
     }
+}
+
+/// Asks for the memory that these flows need, which is on its way together then. `keys` is where their keys are put.
+fn prefetch<'k, K: Key + 'k>(locator: &dyn Driven<K>, keys: &mut Vec<K>, of: impl Iterator<Item = &'k K>) {
+    keys.clear();
+    keys.extend(of.cloned());
+    locator.prefetch(keys);
 }
 
 fn chains(strategy: Strategy, config: &LocatorConfig) -> u64 {
