@@ -19,9 +19,9 @@ pub(super) trait Members {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Walk {
     /// Its place if the newest is first.
-    pub(super) by_age: usize,
+    pub(super) by_age: u32,
     /// Its place if the one used last is first.
-    pub(super) by_use: usize,
+    pub(super) by_use: u32,
     /// What a cache of the flow found last has.
     pub(super) cached: Cached,
 }
@@ -62,20 +62,20 @@ impl List {
     #[inline]
     pub(super) fn find(&mut self, slot: u32, members: &mut impl Members) -> Walk {
         let places = *members.places(slot);
-        let by_use = self.by_use.place(places.latest);
+        let by_use = self.by_use.place(places.latest) as u32;
         if by_use > 1 {
             self.by_use.take(places.latest);
             members.places(slot).latest = self.by_use.push(slot, |slot, at| members.places(slot).latest = at);
         }
         let cached = self.cache(Some(slot));
         self.cached = Some(slot);
-        Walk { by_age: self.by_age.place(places.newest), by_use, cached }
+        Walk { by_age: self.by_age.place(places.newest) as u32, by_use, cached }
     }
 
     /// A packet of a flow that is not in the list, and is put in.
     #[inline]
     pub(super) fn begin(&mut self, slot: u32, members: &mut impl Members) -> Walk {
-        let (len, cached) = (self.len(), self.cache(None));
+        let (len, cached) = (self.len() as u32, self.cache(None));
         let latest = self.by_use.push(slot, |slot, at| members.places(slot).latest = at);
         let newest = self.by_age.push(slot, |slot, at| members.places(slot).newest = at);
         *members.places(slot) = Places { latest, newest };

@@ -35,7 +35,7 @@ pub(super) struct Arrival<K> {
     pub(super) number: u64,
 }
 
-/// What was found when a packet came.
+/// What was found when a packet came. Small: as many as a batch has are written, and read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// The flow's slot.
@@ -45,7 +45,7 @@ pub(super) struct Found {
     /// Packets since the flow's last one; 0 for a new flow.
     pub(super) interval: u64,
     /// How many flows there are now.
-    pub(super) flows: usize,
+    pub(super) flows: u32,
     /// In a list of all flows.
     pub(super) whole: Walk,
     /// In the list of the flow's chain, if [chains are counted](Live::counts_chains).
@@ -199,7 +199,7 @@ impl<K: Key + Copy> Live<K> {
         let whole = self.all.find(slot, &mut OfAll(&mut self.records));
         let chain = self.chains.get_mut(chain_number as usize);
         let chain = chain.map(|chain| chain.find(slot, &mut OfChain(&mut self.records))).unwrap_or_default();
-        Found { slot, new: false, interval, flows: self.len(), whole, chain }
+        Found { slot, new: false, interval, flows: self.len() as u32, whole, chain }
     }
 
     fn begin(&mut self, packet: &Arrival<K>) -> Found {
@@ -228,7 +228,7 @@ impl<K: Key + Copy> Live<K> {
         let whole = self.all.begin(slot, &mut OfAll(&mut self.records));
         let chain = self.chains.get_mut(record.chain_number as usize);
         let chain = chain.map(|chain| chain.begin(slot, &mut OfChain(&mut self.records))).unwrap_or_default();
-        Found { slot, new: true, interval: 0, flows: self.len(), whole, chain }
+        Found { slot, new: true, interval: 0, flows: self.len() as u32, whole, chain }
     }
 
     fn note(&mut self, slot: u32, packet: &Arrival<K>) {
@@ -339,8 +339,7 @@ mod tests {
         let mut live = live(100);
         for key in 0..4 {
             let Found { new, flows, whole, .. } = arrive(&mut live, packet(key, u64::from(key), 0, false));
-            let before = key as usize;
-            assert_eq!((new, flows, whole.by_use, whole.by_age), (true, before + 1, before, before));
+            assert_eq!((new, flows, whole.by_use, whole.by_age), (true, key + 1, key, key));
         }
         let mut again = |key, second| {
             let Found { new, interval, whole, chain, .. } = arrive(&mut live, packet(key, second, 0, false));

@@ -34,11 +34,11 @@ impl Walked {
     fn remembering(&mut self, walk: Walk) {
         let entries = match walk.cached {
             Cached::This => 1,
-            Cached::Another => walk.by_age + 1,
-            Cached::Nothing => walk.by_age,
+            Cached::Another => u64::from(walk.by_age) + 1,
+            Cached::Nothing => walk.by_age.into(),
         };
         self.cache_hits += u64::from(walk.cached == Cached::This);
-        self.examined.add(entries as u64);
+        self.examined.add(entries);
     }
 
     fn mark(&mut self, step: usize, packets: u64) {
@@ -70,17 +70,17 @@ impl Walks {
     /// A packet.
     #[inline]
     pub(super) fn add(&mut self, found: &Found) {
-        if found.flows != self.flows {
-            self.flows_are(found.flows);
+        if found.flows as usize != self.flows {
+            self.flows_are(found.flows as usize);
         }
         self.packets += 1;
         let [linear, bsd, move_to_front] = &mut self.all;
-        linear.examined.add(found.whole.by_age as u64);
+        linear.examined.add(found.whole.by_age.into());
         bsd.remembering(found.whole);
-        move_to_front.examined.add(found.whole.by_use as u64);
+        move_to_front.examined.add(found.whole.by_use.into());
         if let Some([sequent, move_to_front]) = &mut self.chains {
             sequent.remembering(found.chain);
-            move_to_front.examined.add(found.chain.by_use as u64);
+            move_to_front.examined.add(found.chain.by_use.into());
         }
     }
 
