@@ -22,17 +22,15 @@ build() {
 # One target: 20,000 inputs or 6 s, 4 s for those of the stack, which have most of their code in common. What it
 # says is of interest when it fails.
 run() {
-  local inputs said status=0 seconds=6 leaks=1
+  local inputs said status=0 seconds=6
   [[ $1 = stack_* ]] && seconds=4
-  # Captures are read ahead by threads that end by themselves, perhaps a moment after the input that made them.
-  [ "$1" = capture ] && leaks=0
   inputs=$(mktemp -d)
   local folders=("$inputs")
   [ -d "seeds/$1" ] && folders+=("seeds/$1")
   [ "$1" = idl ] && folders+=(../crates/idl/tests/good ../crates/idl/tests/bad)
   mkdir -p "artifacts/$1"
   said=$("$programs/$1" -runs=20000 -max_total_time=$seconds -timeout=60 -len_control=0 -verbosity=0 -print_final_stats=1 \
-    -detect_leaks=$leaks -artifact_prefix="artifacts/$1/" "${folders[@]}" 2>&1) || status=$?
+    -artifact_prefix="artifacts/$1/" "${folders[@]}" 2>&1) || status=$?
   rm -r "$inputs"
   [ $status -eq 0 ] || { printf '%s\n' "$said"; return $status; }
   printf '%s: %s inputs\n' "$1" "$(sed -n 's/^stat::number_of_executed_units: *//p' <<<"$said")"

@@ -367,6 +367,7 @@ proptest! {
                 Step::FindBatch(numbers) => {
                     let keys: Vec<TestKey> = numbers.iter().map(|n| key(*n)).collect();
                     let mut slots = vec![Some(Slot(7)); keys.len()];
+                    cache.prefetch(&keys);
                     cache.find_batch(&keys, &mut slots);
                     let expected: Vec<_> = numbers.iter().map(|n| find(&model, *n)).collect();
                     assert_eq!(slots, expected);

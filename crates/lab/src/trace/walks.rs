@@ -70,8 +70,9 @@ impl Walks {
     /// A packet.
     #[inline]
     pub(super) fn add(&mut self, found: &Found) {
-        if found.flows as usize != self.flows {
-            self.flows_are(found.flows as usize);
+        let flows = found.flows as usize;
+        if flows != self.flows {
+            self.flows_are(flows);
         }
         self.packets += 1;
         let [linear, bsd, move_to_front] = &mut self.all;
