@@ -2,7 +2,8 @@
 //!
 //! Entries have positions in the order of their coming to the front; a position is one bit. How many entries lie before
 //! one is the number of bits below its position: those in its word, and those before its word, before its block and
-//! before its group, which are kept.
+//! before its group, which are kept. The last entry leaves most often, since flows are over when nobody has used them for
+//! long: its bit stays, and counts as before, but what is below `lowest` is taken from every count.
 
 use std::num::Wrapping;
 use std::ops::SubAssign;
@@ -35,14 +36,16 @@ pub(super) struct Order {
     /// Which slot is, or was, at each position.
     slots: Vec<u32>,
     words: Vec<u64>,
-    /// Entries before each word in its block, before each block in its group, and before each group.
+    /// Bits before each word in its block, before each block in its group, and before each group.
     before_word: Vec<Wrapping<u16>>,
     before_block: Vec<Wrapping<u32>>,
     before_group: Vec<u32>,
     /// The position for the next that comes to the front.
     next: usize,
-    /// No entry is at a lower position.
+    /// No entry is at a lower position, whatever the bits there are.
     lowest: usize,
+    /// Bits at lower positions.
+    gone: usize,
     len: usize,
 }
 
@@ -55,7 +58,7 @@ impl Order {
     /// Which place is at a position: 1 for the newest.
     #[inline]
     pub(super) fn place(&self, position: u32) -> usize {
-        self.len - self.before(position as usize)
+        self.len + self.gone - self.before(position as usize)
     }
 
     /// Reads what [`place`](Self::place) will need first.
@@ -78,12 +81,17 @@ impl Order {
     #[inline]
     pub(super) fn take(&mut self, position: u32) {
         let at = position as usize;
+        self.len -= 1;
+        if at == self.lowest {
+            self.lowest += 1;
+            self.gone += 1;
+            return;
+        }
         self.words[at / WORD] &= !(1 << (at % WORD));
         let last = self.next - 1;
         less(&mut self.before_word, at / WORD, &WORDS);
         less(&mut self.before_block, at / BLOCK, &BLOCKS);
         self.before_group[at / GROUP + 1..=last / GROUP].iter_mut().for_each(|count| *count -= 1);
-        self.len -= 1;
     }
 
     /// The last slot of the list.
@@ -91,23 +99,35 @@ impl Order {
         if self.len == 0 {
             return None;
         }
-        while self.words[self.lowest / WORD] == 0 {
+        while self.rest_of_word() == 0 {
             self.lowest = (self.lowest / WORD + 1) * WORD;
         }
-        let word = self.lowest / WORD;
-        self.lowest = word * WORD + self.words[word].trailing_zeros() as usize;
+        self.lowest += self.rest_of_word().trailing_zeros() as usize;
         Some(self.slots[self.lowest])
+    }
+
+    /// The bits of a word from the lowest position on.
+    #[inline]
+    fn rest_of_word(&self) -> u64 {
+        self.words[self.lowest / WORD] >> (self.lowest % WORD)
     }
 
     /// The last slots of the list, those of two words of positions at most.
     pub(super) fn oldest_few(&self) -> impl Iterator<Item = u32> {
-        let from = self.lowest / WORD;
-        let words = self.words.iter().enumerate().skip(from).take(2);
-        let positions = words.flat_map(|(at, word)| Bits(*word).map(move |bit| at * WORD + bit));
+        self.last_slots(2)
+    }
+
+    /// The last slots of the list, those of so many words of positions.
+    fn last_slots(&self, words: usize) -> impl Iterator<Item = u32> {
+        let (from, lower) = (self.lowest / WORD, self.lowest % WORD);
+        let bits = move |at, word| if at == from { word >> lower << lower } else { word };
+        let words = self.words.iter().enumerate().skip(from).take(words);
+        let positions =
+            words.flat_map(move |(at, word)| Bits(bits(at, *word)).map(move |bit| at * WORD + bit));
         positions.map(|position| self.slots[position])
     }
 
-    /// How many entries are at lower positions.
+    /// How many bits are at lower positions.
     #[inline]
     fn before(&self, at: usize) -> usize {
         let lower = self.words[at / WORD] & ((1 << (at % WORD)) - 1);
@@ -132,8 +152,8 @@ impl Order {
     fn begin_word(&mut self, at: usize) {
         let (word, block, group) = (at / WORD, at / BLOCK, at / GROUP);
         self.words[word] = 0;
-        // All entries are at lower positions.
-        let all = self.len as u32;
+        // All bits are at lower positions.
+        let all = (self.len + self.gone) as u32;
         if at.is_multiple_of(GROUP) {
             self.before_group[group] = all;
         }
@@ -147,11 +167,9 @@ impl Order {
     /// Moves all entries to the lowest positions, and makes room for twice as many again.
     #[cold]
     fn tidy(&mut self, mut moved: impl FnMut(u32, u32)) {
-        let words = self.words.iter().enumerate();
-        let full = words.flat_map(|(at, word)| Bits(*word).map(move |bit| at * WORD + bit));
-        let kept: Vec<u32> = full.map(|position| self.slots[position]).collect();
+        let kept: Vec<u32> = self.last_slots(self.words.len()).collect();
         self.room_for((kept.len() * 3).next_multiple_of(WORD).max(WORD));
-        (self.next, self.lowest, self.len) = (0, 0, 0);
+        (self.next, self.lowest, self.gone, self.len) = (0, 0, 0, 0);
         for slot in kept {
             let position = self.append(slot);
             moved(slot, position);
