@@ -122,6 +122,16 @@ impl<K: Key> Locator<K> for PerfectHash<K> {
         );
     }
 
+    fn prefetch(&self, keys: &[K]) {
+        match &self.state {
+            State::Collecting(collected) => collected.prefetch(keys),
+            State::Frozen(frozen) if frozen.entries.len() < prefetch::WORTHWHILE => (),
+            State::Frozen(frozen) => {
+                keys.iter().for_each(|key| prefetch::read(frozen.entries.get(frozen.place(key))));
+            }
+        }
+    }
+
     fn insert(&mut self, key: K, slot: Slot) -> Result<(), InsertError> {
         self.collecting()?.insert(key, slot)?;
         self.len += 1;

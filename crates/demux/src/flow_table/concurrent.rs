@@ -11,7 +11,11 @@ use super::{
     table::Table,
     watched::{Disturbed, Look, Watched},
 };
-use crate::{ConfigError, hashes::Keyed};
+use crate::{
+    ConfigError,
+    hashes::Keyed,
+    probe::{NoProbe, Probe},
+};
 
 /// A record that can be copied while it is being overwritten, and the copy thrown away: without padding and pointers, as
 /// the derive macro of [bytemuck](https://docs.rs/bytemuck)'s `NoUninit` sees to. This crate's keys of addresses, and
@@ -87,7 +91,13 @@ impl<R: PlainRecord> FlowReader<R> {
     /// A copy of the record of a key.
     #[inline]
     pub fn get(&self, key: &R::Key) -> Option<R> {
-        self.store.read(key)
+        self.get_probed(key, &mut NoProbe)
+    }
+
+    /// As [`get`](Self::get); `probe` sees each record compared, those of lookups that were begun again too.
+    #[inline]
+    pub fn get_probed(&self, key: &R::Key, probe: &mut impl Probe) -> Option<R> {
+        self.store.read(key, || probe.examined())
     }
 
     /// Copies of the records of many keys, in batches whose waits for memory overlap.
@@ -113,8 +123,8 @@ impl<R: PlainRecord> FlowReader<R> {
             self.store.prefetch_look(look);
         }
         for ((key, look), record) in keys.iter().zip(&looks).zip(records) {
-            if let Err(Disturbed) = self.store.settle(key, look, record) {
-                *record = self.store.read_anywhere(key, look);
+            if let Err(Disturbed) = self.store.settle(key, look, &mut || (), record) {
+                *record = self.store.read_anywhere(key, look, &mut || ());
             }
         }
     }
@@ -147,7 +157,13 @@ impl<R: PlainRecord> FlowWriter<R> {
     /// The record of a key.
     #[inline]
     pub fn get(&self, key: &R::Key) -> Option<&R> {
-        self.table.get(key, || ())
+        self.get_probed(key, &mut NoProbe)
+    }
+
+    /// As [`get`](Self::get); `probe` sees each record compared.
+    #[inline]
+    pub fn get_probed(&self, key: &R::Key, probe: &mut impl Probe) -> Option<&R> {
+        self.table.get(key, || probe.examined())
     }
 
     /// As [`FlowTable::prefetch`](super::FlowTable::prefetch).

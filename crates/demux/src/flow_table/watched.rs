@@ -260,16 +260,17 @@ impl Look {
 }
 
 impl<R: PlainRecord> Store<R, Watched> {
-    /// A copy of the record of a key.
+    /// A copy of the record of a key. `examined` sees each record compared, and those again that are when the lookup is
+    /// begun again.
     #[inline]
-    pub(super) fn read(&self, key: &R::Key) -> Option<R> {
+    pub(super) fn read(&self, key: &R::Key, mut examined: impl FnMut()) -> Option<R> {
         let known = self.known();
         let mut look = self.aim(key, &known);
         self.look(&mut look, &known);
         let mut found = None;
-        match self.settle(key, &look, &mut found) {
+        match self.settle(key, &look, &mut examined, &mut found) {
             Ok(()) => found,
-            Err(Disturbed) => self.read_anywhere(key, &look),
+            Err(Disturbed) => self.read_anywhere(key, &look, &mut examined),
         }
     }
 
@@ -320,9 +321,15 @@ impl<R: PlainRecord> Store<R, Watched> {
 
     /// Reads the places found. Also disturbed if the record may be in none of them.
     #[inline(always)]
-    pub(super) fn settle(&self, key: &R::Key, look: &Look, to: &mut Option<R>) -> Result<(), Disturbed> {
+    pub(super) fn settle(
+        &self,
+        key: &R::Key,
+        look: &Look,
+        examined: &mut impl FnMut(),
+        to: &mut Option<R>,
+    ) -> Result<(), Disturbed> {
         let unchanged = || self.access.unchanged(look.column, look.version);
-        if !self.compare(look.group, look.matching, key, unchanged, to)? {
+        if !self.compare(look.group, look.matching, key, unchanged, examined, to)? {
             if self.elsewhere(look.group).has(look.hash.tag()) || !unchanged() {
                 return Err(Disturbed);
             }
@@ -339,6 +346,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         mut matching: u16,
         key: &R::Key,
         unchanged: impl Fn() -> bool,
+        examined: &mut impl FnMut(),
         to: &mut Option<R>,
     ) -> Result<bool, Disturbed> {
         while matching != 0 {
@@ -350,6 +358,7 @@ impl<R: PlainRecord> Store<R, Watched> {
             }
             // SAFETY: nothing was written between the tag, which said that the place is full, and the end of copying.
             let record = unsafe { record.assume_init() };
+            examined();
             if record.key() == key {
                 *to = Some(record);
                 return Ok(true);
@@ -362,29 +371,35 @@ impl<R: PlainRecord> Store<R, Watched> {
     /// A copy of the record of a key, whatever group of whatever block it is in.
     #[cold]
     #[inline(never)]
-    pub(super) fn read_anywhere(&self, key: &R::Key, look: &Look) -> Option<R> {
+    pub(super) fn read_anywhere(&self, key: &R::Key, look: &Look, examined: &mut impl FnMut()) -> Option<R> {
         let mut found = None;
-        while self.look_anywhere(key, look, &mut found).is_err() {
+        while self.look_anywhere(key, look, examined, &mut found).is_err() {
             spin_loop();
         }
         found
     }
 
     /// The key's group first, then the rest of its first block, then its second.
-    fn look_anywhere(&self, key: &R::Key, look: &Look, to: &mut Option<R>) -> Result<(), Disturbed> {
+    fn look_anywhere(
+        &self,
+        key: &R::Key,
+        look: &Look,
+        examined: &mut impl FnMut(),
+        to: &mut Option<R>,
+    ) -> Result<(), Disturbed> {
         let version = self.access.version(look.column);
         let unchanged = || self.access.unchanged(look.column, version);
         let home = self.access.known().extent.first(look.hash);
-        if self.compare(home, self.matching(home, look.hash), key, unchanged, to)? {
+        if self.compare(home, self.matching(home, look.hash), key, unchanged, examined, to)? {
             return Ok(());
         }
         if self.elsewhere(home).has(look.hash.tag()) {
             for group in home.others() {
-                if self.compare(group, self.matching(group, look.hash), key, unchanged, to)? {
+                if self.compare(group, self.matching(group, look.hash), key, unchanged, examined, to)? {
                     return Ok(());
                 }
             }
-            return self.look_in_second(key, look, unchanged, to);
+            return self.look_in_second(key, look, unchanged, examined, to);
         }
         if unchanged() { Ok(()) } else { Err(Disturbed) }
     }
@@ -395,6 +410,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         key: &R::Key,
         look: &Look,
         unchanged: impl Fn() -> bool,
+        examined: &mut impl FnMut(),
         to: &mut Option<R>,
     ) -> Result<(), Disturbed> {
         let column = self.access.columns.second(look.hash);
@@ -403,7 +419,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         // Anew, so that it is no older than this version; the first block is the same, or its version is another.
         let second = self.access.known().extent.second(look.hash);
         for group in core::iter::once(second).chain(second.others()) {
-            if self.compare(group, self.matching(group, look.hash), key, unchanged, to)? {
+            if self.compare(group, self.matching(group, look.hash), key, unchanged, examined, to)? {
                 return Ok(());
             }
         }
