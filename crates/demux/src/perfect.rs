@@ -79,6 +79,14 @@ impl<K: Key> Frozen<K> {
         let displacement = self.displacements[bucket(hash, self.displacements.len())];
         place(hash, displacement, self.entries.len())
     }
+
+    /// As [`place`](Self::place); asks for the entry.
+    #[inline(always)]
+    fn ask(&self, key: &K) -> usize {
+        let place = self.place(key);
+        prefetch::read(self.entries.get(place));
+        place
+    }
 }
 
 /// Entries by place. `places` has more than keys, so without keys there is nothing to fill them with.
@@ -110,11 +118,7 @@ impl<K: Key> Locator<K> for PerfectHash<K> {
         prefetch::in_two_steps(
             keys,
             slots,
-            |key| {
-                let place = frozen.place(key);
-                prefetch::read(frozen.entries.get(place));
-                place
-            },
+            |key| frozen.ask(key),
             |key, place| {
                 let entry = frozen.entries.get(place)?;
                 (entry.key == *key && entry.slot != REMOVED).then_some(Slot(entry.slot))
@@ -126,9 +130,7 @@ impl<K: Key> Locator<K> for PerfectHash<K> {
         match &self.state {
             State::Collecting(collected) => collected.prefetch(keys),
             State::Frozen(frozen) if frozen.entries.len() < prefetch::WORTHWHILE => (),
-            State::Frozen(frozen) => {
-                keys.iter().for_each(|key| prefetch::read(frozen.entries.get(frozen.place(key))));
-            }
+            State::Frozen(frozen) => keys.iter().for_each(|key| _ = frozen.ask(key)),
         }
     }
 

@@ -50,6 +50,14 @@ impl<K: Key> SourceCache<K> {
         Some(key.index()? as usize & (self.entries.len() - 1))
     }
 
+    /// Where a key may be, or beyond all places; asks for what is there.
+    #[inline(always)]
+    fn ask(&self, key: &K) -> usize {
+        let place = self.place(key).unwrap_or(usize::MAX);
+        prefetch::read(self.entries.get(place));
+        place
+    }
+
     #[inline(always)]
     fn entry(&self, place: usize) -> Option<&Entry<K>> {
         self.entries.get(place)?.as_ref()
@@ -71,19 +79,13 @@ impl<K: Key> Locator<K> for SourceCache<K> {
             return one_by_one(self, keys, slots);
         }
         let cache = &*self;
-        let start = |key: &K| {
-            let place = cache.place(key).unwrap_or(usize::MAX);
-            prefetch::read(cache.entries.get(place));
-            place
-        };
         let finish = |key: &K, place| cache.entry(place).filter(|e| e.key == *key).map(|e| e.slot);
-        prefetch::in_two_steps(keys, slots, start, finish);
+        prefetch::in_two_steps(keys, slots, |key| cache.ask(key), finish);
     }
 
     fn prefetch(&self, keys: &[K]) {
         if self.len >= prefetch::WORTHWHILE {
-            let places = keys.iter().filter_map(|key| self.place(key));
-            places.for_each(|place| prefetch::read(self.entries.get(place)));
+            keys.iter().for_each(|key| _ = self.ask(key));
         }
     }
 
