@@ -85,13 +85,33 @@ fn hash_words<H: Hasher>(bytes: &[u8], state: &mut H) {
     rest.iter().for_each(|byte| state.write_u8(*byte));
 }
 
+/// Whether the bytes are the same. Those that are more than a word and less than two are compared as two words that overlap,
+/// which takes fewer instructions than three parts of different lengths.
+#[inline(always)]
+fn same<const N: usize>(a: &[u8; N], b: &[u8; N]) -> bool {
+    match (a.first_chunk(), a.last_chunk(), b.first_chunk(), b.last_chunk()) {
+        (Some(first), Some(last), Some(other_first), Some(other_last)) if N < 16 => {
+            let differ = |a: &[u8; 8], b: &[u8; 8]| u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b);
+            differ(first, other_first) | differ(last, other_last) == 0
+        }
+        _ => a == b,
+    }
+}
+
 /// A key of `$bytes` bytes in network order.
 macro_rules! packed {
     ($(#[$doc:meta])* $name:ident, $bytes:literal, align $align:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Eq, PartialOrd, Ord)]
         #[repr(align($align))]
         pub struct $name([u8; $bytes]);
+
+        impl PartialEq for $name {
+            #[inline(always)]
+            fn eq(&self, other: &Self) -> bool {
+                same(&self.0, &other.0)
+            }
+        }
 
         impl $name {
             /// The fields in the order of the header, big-endian, padded with zeroes.

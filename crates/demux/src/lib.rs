@@ -27,8 +27,8 @@
 //! | | [`Arena::exclusive`] | none: 8 instructions | none | 16 and the record | | | |
 //! | `active` | [`Arena::get`] | none: 13 instructions | none | 16 and the record | | | |
 //! | `direct` | [`Direct`] | none: 5 instructions | none | 4 and the key | 1.6 | 12 | 8.6 |
-//! | `source-hash` | [`SourceHash`] | 1 + half of n / places; 20 to 24 instructions for 1 | n / places | 24 to 48, and 4 to 8 | 2.1 | 62 | 38 |
-//! | | [`SourceCache`] | 1: 16 instructions | 1 | 24 to 32 | | | |
+//! | `source-hash` | [`SourceHash`] | 1 + half of n / places; 18 instructions for 1 | n / places | 24 to 48, and 4 to 8 | 2.1 | 62 | 38 |
+//! | | [`SourceCache`] | 1: 14 instructions | 1 | 24 to 32 | | | |
 //! | `perfect-hash` | [`PerfectHash`] | 1 | 1 | 26 | 4.1 | 47 | 34 |
 //! | `flow-table` | [`FlowTable`] | 1.0 | 0.06 | 31 | 5.4 | 60 | 30 |
 //! | `swiss` | `Swiss` | 1.0 | 0.1 | 29 to 57 | 4.1 | 54 | 42 |

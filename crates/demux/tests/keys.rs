@@ -40,6 +40,30 @@ fn sizes() {
     assert_eq!(size_of::<EthernetAddress>(), 6);
 }
 
+/// Each octet counts, whatever words a comparison takes them in.
+#[test]
+fn keys_that_differ_in_one_octet_are_different() {
+    fn hold<K: PartialEq + std::fmt::Debug, const N: usize>(key: impl Fn([u8; N]) -> K) {
+        let all = [0x5a; N];
+        assert_eq!(key(all), key(all));
+        for at in 0..N {
+            let mut other = all;
+            other[at] ^= 1 << (at % 8);
+            assert_ne!(key(all), key(other), "octet {at} of {N}");
+        }
+    }
+    let octets = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).expect("four octets");
+    let port = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes[1]]);
+    hold(FlowId::new);
+    hold(EthernetAddress::new);
+    hold(|b: [u8; 12]| {
+        Ipv4Connection::new(octets(&b[..4]).into(), port(&b[8..]), octets(&b[4..8]).into(), port(&b[10..]))
+    });
+    hold(|b: [u8; 13]| {
+        Ipv4Flow::new(octets(&b[..4]).into(), port(&b[8..]), octets(&b[4..8]).into(), port(&b[10..]), b[12])
+    });
+}
+
 #[test]
 fn byte_strings() {
     let key = Bytes::<8>::new(b"account").unwrap();

@@ -92,13 +92,16 @@ impl<K: Hash, S: KeyHash> Pick<K> for Growing<S> {
 
 /// The lower bits of the index that the key carries.
 #[derive(Clone, Copy, Debug)]
-pub struct ByIndex;
+pub struct ByIndex {
+    /// The lower bits: one less than the number of chains, which is a power of two. Calculated once.
+    pub(super) mask: u32,
+}
 
 impl<K: Key> Pick<K> for ByIndex {
     #[inline(always)]
-    fn pick(&self, key: &K, chains: usize) -> usize {
+    fn pick(&self, key: &K, _chains: usize) -> usize {
         // Without an index it is on no chain: see `admit`.
-        key.index().unwrap_or(0) as usize & (chains - 1)
+        (key.index().unwrap_or(0) & self.mask) as usize
     }
 
     fn admit(key: &K) -> Result<(), InsertError> {
