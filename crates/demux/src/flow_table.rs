@@ -326,7 +326,8 @@ impl<R: FlowRecord> FlowTable<R> {
         Ok(self.get_mut(key).map(NonNull::from).expect("it was inserted, and its key is still the same"))
     }
 
-    /// The records of many keys, in batches whose waits for memory overlap.
+    /// The records of many keys, in batches of 32 whose waits for memory overlap. Those left over are a smaller batch, or are looked
+    /// up one by one if they are fewer than ten.
     ///
     /// # Panics
     /// If `records` is shorter than `keys`.

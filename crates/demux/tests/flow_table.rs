@@ -136,6 +136,24 @@ fn batches_find_as_much_in_the_largest_tables() {
     assert!(keys.iter().all(|key| table.remove(key).is_some_and(|record| record.1[7] == *key as u8)));
 }
 
+/// Whatever is left over of whole batches is found by the same steps, or one by one.
+#[test]
+fn batches_may_have_any_length() {
+    let (there, absent) = if cfg!(miri) { (300, 30) } else { (40_000, 4_000) };
+    // For many, however few there are.
+    let mut table = table(40_000);
+    (0..there).for_each(|key| table.insert((key, !key)).expect("below the limit"));
+    for len in 0..=70 {
+        let keys: Vec<u64> = (0..len).map(|n| n * 0x9e37_79b9 % (there + absent)).collect();
+        let mut visited = 0;
+        table.visit_batch(&keys, |n, found| {
+            assert_eq!((n, found), (visited, table.get(&keys[n])), "{len} keys");
+            visited += 1;
+        });
+        assert_eq!(visited as u64, len);
+    }
+}
+
 /// What is asked for ahead may be there, or not, or no longer where it was; here the table is too large to ask in vain.
 #[test]
 #[cfg_attr(miri, ignore = "slow")]

@@ -26,6 +26,9 @@ const AWAY: usize = 16 << 20;
 /// Bytes of a table from which on its tags do so too, and waiting for two records takes longer than being wrong about one.
 const FARTHER: usize = 128 << 20;
 
+/// Fewer lookups than these are made one by one: what they would wait for together is less than what it takes to begin.
+const FEWEST: usize = 10;
+
 /// Keys that are compared with the next, to see whether the batch asks for the same ones again and again.
 const LOOKED_AT: [usize; 4] = [0, TOGETHER / 4, TOGETHER / 2, TOGETHER * 3 / 4];
 
@@ -65,18 +68,29 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
                 Waits::ForMany => self.find_together(keys, Waits::ForMany, &mut visit),
             }
         }
-        for (n, key) in rest.iter().enumerate() {
-            visit(batches.len() * TOGETHER + n, self.get(key, || ()));
+        if !rest.is_empty() {
+            self.find_rest(rest, |n, found| visit(batches.len() * TOGETHER + n, found));
+        }
+    }
+
+    /// Lookups that are fewer than a batch has.
+    #[inline(never)]
+    fn find_rest<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
+        if keys.len() < FEWEST {
+            keys.iter().enumerate().for_each(|(n, key)| visit(n, self.get(key, || ())));
+        } else {
+            self.find_together(keys, self.waits_for(keys), visit);
         }
     }
 
     /// What these keys' lookups wait for.
     #[inline(always)]
-    fn waits_for(&self, keys: &[R::Key; TOGETHER]) -> Waits {
+    fn waits_for(&self, keys: &[R::Key]) -> Waits {
         if self.bytes() < FARTHER {
             return Waits::Little;
         }
-        let same = LOOKED_AT.iter().filter(|&&n| keys[n] == keys[n + 1]).count();
+        let are_same = |n: usize| keys.get(n + 1).is_some_and(|next| keys[n] == *next);
+        let same = LOOKED_AT.iter().filter(|&&n| are_same(n)).count();
         if same < LOOKED_AT.len() / 2 { Waits::ForMany } else { Waits::ForFew }
     }
 
@@ -119,10 +133,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     fn find_together<'a>(
         &'a self,
-        keys: &[R::Key; TOGETHER],
+        keys: &[R::Key],
         waits: Waits,
         mut visit: impl FnMut(usize, Option<&'a R>),
     ) {
+        // Here, so that what follows need not look.
+        assert!(keys.len() <= TOGETHER, "a batch at most");
         let to = waits.cache();
         let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
         match self.extent.shape {
@@ -131,12 +147,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         let mut found = [None; TOGETHER];
         let mut matching = Matching([0; TOGETHER]);
-        in_fours(|n| {
+        in_fours(keys.len(), |n| {
             matching.0[n] = self.matching(sought[n].0, sought[n].1);
             found[n] = Some(self.seek_record(sought[n].0, matching.0[n], to));
         });
         // Apart, so that each loop does one thing.
-        let [absent, several] = matching.none_and_several();
+        let [absent, several] = matching.none_and_several(keys.len());
         let next = |n: usize| first_of(sought[n].0, matching.0[n].others());
         for n in several.iter() {
             self.store.prefetch_record(next(n), to);
@@ -163,12 +179,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     fn seek_tags(
         &self,
-        keys: &[R::Key; TOGETHER],
+        keys: &[R::Key],
         sought: &mut [Sought; TOGETHER],
         waits: Waits,
         seek: impl Fn(Extent, u64) -> (Hash, Group),
     ) {
-        in_fours(|n| {
+        in_fours(keys.len(), |n| {
             let (hash, group) = seek(self.extent, self.store.keyed(&keys[n]));
             self.store.prefetch_tags(group, waits.cache());
             if waits == Waits::ForFew {
@@ -252,13 +268,15 @@ fn first_of(group: Group, places: u16) -> Place {
     group.place((u32::from(places) | 1 << GROUP).trailing_zeros())
 }
 
-/// Calls `step` with the number of each lookup; four by four, which saves a tenth of the instructions.
+/// Calls `step` with the number of each of so many lookups; four by four, which saves a tenth of the instructions.
 #[inline(always)]
-fn in_fours(mut step: impl FnMut(usize)) {
-    for n in (0..TOGETHER).step_by(4) {
+fn in_fours(len: usize, mut step: impl FnMut(usize)) {
+    let fours = len / 4 * 4;
+    for n in (0..fours).step_by(4) {
         step(n);
         step(n + 1);
         step(n + 2);
         step(n + 3);
     }
+    (fours..len).for_each(step);
 }

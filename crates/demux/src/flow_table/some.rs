@@ -14,6 +14,12 @@ const _: () = assert!(TOGETHER == u32::BITS as usize);
 impl Some32 {
     pub(super) const NONE: Self = Self(0);
 
+    /// The first `len` of all.
+    #[inline(always)]
+    fn first(len: usize) -> Self {
+        Self((u64::MAX >> (u64::BITS as usize - len)) as u32)
+    }
+
     pub(super) fn insert(&mut self, n: usize) {
         self.0 |= 1 << n;
     }
@@ -30,10 +36,17 @@ impl Some32 {
 pub(super) struct Matching(pub(super) [u16; TOGETHER]);
 
 impl Matching {
+    /// Those of the first `len` lookups that match in no place, and those that match in several.
+    #[inline(always)]
+    pub(super) fn none_and_several(&self, len: usize) -> [Some32; 2] {
+        let first = Some32::first(len).0;
+        self.none_and_several_of_all().map(|some| Some32(some.0 & first))
+    }
+
     /// The lookups that match in no place, and those that match in several: without branches, which nobody would foresee.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[inline(always)]
-    pub(super) fn none_and_several(&self) -> [Some32; 2] {
+    fn none_and_several_of_all(&self) -> [Some32; 2] {
         use core::arch::x86_64::{
             __m128i, _mm_add_epi16, _mm_and_si128, _mm_cmpeq_epi16, _mm_load_si128, _mm_movemask_epi8,
             _mm_packs_epi16, _mm_set1_epi16, _mm_setzero_si128,
@@ -52,7 +65,7 @@ impl Matching {
 
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     #[inline(always)]
-    pub(super) fn none_and_several(&self) -> [Some32; 2] {
+    fn none_and_several_of_all(&self) -> [Some32; 2] {
         self.none_and_several_one_by_one()
     }
 
@@ -85,7 +98,7 @@ mod tests {
                     _ => (random >> 16) as u16,
                 }
             }));
-            let found = matching.none_and_several();
+            let found = matching.none_and_several(TOGETHER);
             assert_eq!(found, matching.none_and_several_one_by_one());
             let numbers = |those: fn(u32) -> bool| -> Vec<_> {
                 (0..TOGETHER).filter(|&n| those(matching.0[n].count_ones())).collect()
