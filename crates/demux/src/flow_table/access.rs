@@ -25,9 +25,15 @@ pub(super) trait Access<R: FlowRecord>: Sized {
     /// Whether lookups ask first for the place that a key prefers, so that records are better off there.
     const PREFERS: bool;
 
-    /// A place of this block, in which no record is found, is about to be written; or a record that is found here as well
-    /// as in another place is about to be found here only.
-    fn touch(&self, block: u32);
+    /// This place, in which no record is found, is about to be written.
+    fn refill(&self, place: Place);
+
+    /// A record whose key prefers the group `home`, and which is found in the group `to` as well as in another place, is about
+    /// to be found there only.
+    fn settle(&self, to: Group, home: Group);
+
+    /// As [`refill`](Self::refill) and [`settle`](Self::settle), for all places of a block and any record.
+    fn touch_all(&self, block: u32);
 
     /// Which of these empty places of a group, of which there is one at least, a record of this tag goes to if nothing else
     /// decides. Counted from the group's first.
@@ -87,7 +93,13 @@ impl<R: FlowRecord> Access<R> for Alone {
     const PREFERS: bool = true;
 
     #[inline(always)]
-    fn touch(&self, _: u32) {}
+    fn refill(&self, _: Place) {}
+
+    #[inline(always)]
+    fn settle(&self, _: Group, _: Group) {}
+
+    #[inline(always)]
+    fn touch_all(&self, _: u32) {}
 
     #[inline(always)]
     fn choose(empty: u16, tag: Tag) -> u32 {

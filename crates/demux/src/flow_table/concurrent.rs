@@ -81,8 +81,9 @@ const TOGETHER: usize = 32;
 /// Finds records while a [`FlowWriter`] changes the table. Clones are further readers of the same table.
 ///
 /// What a lookup returns was true at one moment during the call. It takes no lock, makes nobody wait and waits for
-/// nobody, even if the writer is stopped half way through a change; it looks again when the writer has changed one of the
-/// key's blocks meanwhile, or a block that shares one of their versions, of which there are up to 128.
+/// nobody, even if the writer is stopped half way through a change; it looks again when the writer has meanwhile filled a
+/// place anew that had been emptied, in the key's group of 16 places or one that shares its version, of which a large table has
+/// 256 to 512.
 pub struct FlowReader<R: PlainRecord> {
     store: Arc<Store<R, Watched>>,
 }

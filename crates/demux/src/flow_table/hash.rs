@@ -100,10 +100,10 @@ impl Columns {
         self.mask
     }
 
-    /// The column of a key's first block.
+    /// The group of a row that a key prefers, whichever row that is in.
     #[inline(always)]
-    pub(super) fn first(self, hash: Hash) -> u32 {
-        self.scaled(hash.place & self.mask) as u32 / GROUPS
+    pub(super) fn preferred(self, hash: Hash) -> usize {
+        self.scaled(hash.place & self.mask)
     }
 
     /// The column of the second block, never that of the first.

@@ -65,6 +65,18 @@ impl Group {
         (self.0 % BLOCK) as u32
     }
 
+    /// Its number among those of its block.
+    #[inline(always)]
+    pub(super) fn in_block(self) -> u32 {
+        (self.0 / GROUP) as u32 % GROUPS
+    }
+
+    /// All of its places, as bits among those of the block.
+    #[inline(always)]
+    pub(super) fn all_places(self) -> u64 {
+        u64::from(u32::MAX >> (32 - GROUP)) << self.shift()
+    }
+
     /// Those of the block's places that are its own.
     #[inline(always)]
     pub(super) fn own(self, places: u64) -> u16 {

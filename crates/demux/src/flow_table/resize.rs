@@ -33,7 +33,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
             }
         });
     }
-    table.store.access.touch(new);
+    table.store.access.touch_all(new);
     let mut targets = Targets::new(table, [new; 2]);
     table.prefetch_records(new, targets.empty[0]);
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
@@ -43,7 +43,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         copy(table, from, to.expect("as many as a block has places"), hash, home);
     }
     table.set_extent(grown);
-    table.store.access.touch(new);
+    table.store.access.touch_all(new);
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
         table.set_tag(from, None);
         left(table, from, hash, old);
@@ -289,14 +289,14 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     if let Some(guests) = Guests::of(table, old, [last; 2]) {
         guests.for_each(table, |table, _, hash| table.leaves(shrunk.first(hash), hash.tag()));
     }
-    takers.iter().for_each(|&taker| table.store.access.touch(taker));
+    takers.iter().for_each(|&taker| table.store.access.touch_all(taker));
     let mut targets = Targets::new(table, takers);
     for (from, hash) in sharer.chosen() {
         let to = target(hash).and_then(|to| targets.take::<R, A>(to, hash.tag()));
         copy(table, from, to.expect("they have room"), hash, shrunk.first(hash));
     }
     table.set_extent(shrunk);
-    takers.iter().for_each(|&taker| table.store.access.touch(taker));
+    takers.iter().for_each(|&taker| table.store.access.touch_all(taker));
     sharer.chosen().for_each(|(from, _)| table.set_tag(from, None));
     table.clear_counts(last);
 }

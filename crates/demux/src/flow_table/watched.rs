@@ -12,49 +12,113 @@ use super::{
     place::{Group, Place},
     space::{Cache, Space},
     store::Store,
-    tags::{Tag, TagGroup, Tags},
+    tags::{GROUPS, Tag, TagGroup, Tags},
 };
 use crate::{
     ConfigError,
     sync::{AtomicU64, Ordering, fence, spin_loop},
 };
 
-/// A version that has a cache line for itself: how often blocks of one column have been touched.
-#[repr(align(64))]
+/// How often something has been touched.
 struct Version(AtomicU64);
 
-/// Readers look. A key's two blocks have one version each, which the key's hash names whatever the number of blocks.
+impl Version {
+    /// Counts a touch, before what the caller does next if a release fence follows.
+    #[inline(always)]
+    fn count(&self) {
+        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// As it is before a reader looks.
+    #[inline(always)]
+    fn before(&self) -> u64 {
+        // SYNC POINT "touch"
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Whether what was read since it was `before` can be trusted.
+    #[inline(always)]
+    fn is_still(&self, before: u64) -> bool {
+        // SYNC POINT "touch"
+        fence(Ordering::Acquire);
+        self.0.load(Ordering::Relaxed) == before
+    }
+}
+
+/// Those of the groups that are in one place of their rows; and, with the first group of a column, that of all groups of the
+/// column. Those of a column are a cache line.
+#[repr(align(16))]
+struct Versions {
+    group: Version,
+    column: Version,
+}
+
+/// Readers look. The group that a key prefers has a version, and its two blocks have one each; which, the key's hash tells,
+/// whatever the number of blocks. Who finds a record in the group, or is told there that it is nowhere, verifies the group's;
+/// who looks elsewhere, those of the blocks, which change with those of their groups.
+///
 /// No reader waits for the writer, even if that is stopped half way: what is being written can't be found yet, and
 /// what is found stays until the version has changed. The pairings, all with the writer on the left:
 ///
-/// - SYNC POINT "touch": `touch` comes between the tag that lets a record be found in a new place and the one that ends
+/// - SYNC POINT "touch": a touch comes between the tag that lets a record be found in a new place and the one that ends
 ///   its being found in the old; and between the clearing of a tag and the next writing to its place. A reader that saw what
 ///   comes after sees, after its acquire fence, another version than before; a reader that begins with the new
-///   version sees what came before. A record's new block is touched, its old one need not be: readers look at places
-///   in one order, in the first block before the second. What moves on in this order is met in its new place. What moves
-///   back moves to the first block, whose version all readers of the key verify, or stays in the second, and whoever
-///   looks there verifies both.
+///   version sees what came before. Where a record moves to is touched, where it was need not be: readers look at places
+///   in one order, in the group first, then in the rest of the first block, then in the second. What moves on in this order is
+///   met in its new place, and that it may be elsewhere was said before it went. What moves back moves to the group, which is
+///   touched; or to the first block, whose version all who look elsewhere verify; or stays in the second, and whoever looks
+///   there verifies both.
 /// - SYNC POINT "tag": a tag is set after the record was written, and after its key was counted among those that are
 ///   elsewhere; a count is lowered after the tag was cleared.
 /// - SYNC POINT "extent": the number of blocks is published between two touches, the new block being complete; a
 ///   reader that calculates with the old number finds all records in their old places, or another version.
 pub(super) struct Watched {
-    versions: Space<Version>,
+    versions: Space<Versions>,
     columns: Columns,
     extent: AtomicU64,
-    /// Which places of a block were cleared since it was last touched, a bit each. Only the writer knows them.
+    /// Which places of a block were cleared since their group was last touched, a bit each. Only the writer knows them.
     cleared: Space<Word>,
     most_blocks: u32,
+    words: Words,
+}
+
+/// Stands for the words of all records where interleavings are modelled, in which they are not modelled themselves: who reads a word
+/// sees all that were written before, so that the fences do what they do.
+struct Words(#[cfg(loom)] AtomicU64);
+
+impl Words {
+    fn new() -> Self {
+        Self(
+            #[cfg(loom)]
+            AtomicU64::new(0),
+        )
+    }
+
+    /// Before a word is read.
+    #[inline(always)]
+    fn read(&self) {
+        #[cfg(loom)]
+        self.0.fetch_add(0, Ordering::Relaxed);
+    }
+
+    /// Before words are written.
+    #[inline(always)]
+    fn write(&self) {
+        #[cfg(loom)]
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Watched {
     pub(super) fn new(extent: Extent, most_blocks: u32) -> Result<Self, ConfigError> {
-        let versions = Space::new(extent.columns().count() as usize)?;
+        let groups = (extent.columns().count() * GROUPS) as usize;
+        let versions = Space::new(groups)?;
         // Loom's atomics can't be made of zeroes.
         #[cfg(loom)]
-        for column in 0..extent.columns().count() as usize {
+        for group in 0..groups {
+            let none = || Version(AtomicU64::new(0));
             // SAFETY: within the space just made.
-            unsafe { versions.at(column).write(Version(AtomicU64::new(0))) };
+            unsafe { versions.at(group).write(Versions { group: none(), column: none() }) };
         }
         Ok(Self {
             versions,
@@ -62,6 +126,7 @@ impl Watched {
             extent: AtomicU64::new(extent.to_word()),
             cleared: Space::new(most_blocks as usize)?,
             most_blocks,
+            words: Words::new(),
         })
     }
 
@@ -71,7 +136,7 @@ impl Watched {
         self.calculated(self.extent.load(Ordering::Acquire))
     }
 
-    /// The places of a block that were cleared since it was touched.
+    /// The places of a block that were cleared since their group was touched.
     fn cleared_in(&self, block: u32) -> &Word {
         debug_assert!(block < self.most_blocks);
         // SAFETY: there is a word for each block, made of zeroes.
@@ -96,30 +161,46 @@ impl Watched {
         self.calculated(word).extent
     }
 
+    /// Those of a group of a row, whichever that is.
     #[inline(always)]
-    fn of_column(&self, column: u32) -> &AtomicU64 {
-        debug_assert!(column < self.columns.count());
-        // SAFETY: there is one for each column, made in `new`.
-        unsafe { &self.versions.at(column as usize).as_ref().0 }
+    fn versions(&self, in_row: usize) -> &Versions {
+        debug_assert!(in_row < (self.columns.count() * GROUPS) as usize);
+        // SAFETY: there are some for each group of a row, made in `new`.
+        unsafe { self.versions.at(in_row).as_ref() }
+    }
+
+    /// The version of a group of a row.
+    #[inline(always)]
+    fn of_group(&self, in_row: usize) -> &Version {
+        &self.versions(in_row).group
+    }
+
+    /// The version of a column.
+    #[inline(always)]
+    fn of_column(&self, column: u32) -> &Version {
+        &self.versions((column * GROUPS) as usize).column
     }
 
     #[inline(always)]
-    fn prefetch_version(&self, column: u32) {
-        self.versions.prefetch(column as usize, Cache::First);
+    fn prefetch_version(&self, in_row: usize) {
+        self.versions.prefetch(in_row, Cache::First);
     }
 
-    #[inline(always)]
-    fn version(&self, column: u32) -> u64 {
+    /// Touches a group, and so its column.
+    fn touch(&self, group: Group) {
+        let in_row = group.block() % self.columns.count() * GROUPS + group.in_block();
         // SYNC POINT "touch"
-        self.of_column(column).load(Ordering::Acquire)
+        self.of_group(in_row as usize).count();
+        self.touch_column(group.block());
+        let cleared = self.cleared_in(group.block());
+        cleared.store(cleared.load(Ordering::Relaxed) & !group.all_places(), Ordering::Relaxed);
     }
 
-    /// Whether what was read since [`version`](Self::version) can be trusted.
-    #[inline(always)]
-    fn unchanged(&self, column: u32, version: u64) -> bool {
+    /// Touches the column of a block, for those who look elsewhere than in the group they prefer.
+    fn touch_column(&self, block: u32) {
         // SYNC POINT "touch"
-        fence(Ordering::Acquire);
-        self.of_column(column).load(Ordering::Relaxed) == version
+        self.of_column(block % self.columns.count()).count();
+        fence(Ordering::Release);
     }
 }
 
@@ -134,12 +215,20 @@ impl<R: PlainRecord> Access<R> for Watched {
     // What readers may be looking at decides which place is taken.
     const PREFERS: bool = false;
 
-    fn touch(&self, block: u32) {
-        let version = self.of_column(block % self.columns.count());
-        // SYNC POINT "touch"
-        version.store(version.load(Ordering::Relaxed) + 1, Ordering::Release);
-        fence(Ordering::Release);
-        self.cleared_in(block).store(0, Ordering::Relaxed);
+    #[inline(always)]
+    fn refill(&self, place: Place) {
+        if self.cleared_in(place.block()).load(Ordering::Relaxed) & place.bit() != 0 {
+            self.touch(place.group());
+        }
+    }
+
+    #[inline(always)]
+    fn settle(&self, to: Group, home: Group) {
+        if to == home { self.touch(to) } else { self.touch_column(to.block()) }
+    }
+
+    fn touch_all(&self, block: u32) {
+        Group::of_block(block).for_each(|group| self.touch(group));
     }
 
     #[inline(always)]
@@ -147,13 +236,13 @@ impl<R: PlainRecord> Access<R> for Watched {
         empty.trailing_zeros()
     }
 
-    /// Places that were cleared need no touch if there was one since; so these are taken first.
+    /// Places that were cleared need no touch if their group had one since; so these are taken first.
     #[inline(always)]
     fn take(&self, group: Group, empty: u16, _: Tag) -> u32 {
         let cleared = self.cleared_in(group.block()).load(Ordering::Relaxed);
         let others = empty & !((cleared >> group.shift()) as u16);
         if others == 0 {
-            Access::<R>::touch(self, group.block());
+            self.touch(group);
         }
         if others == 0 { empty } else { others }.trailing_zeros()
     }
@@ -187,11 +276,13 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     fn write(&self, to: NonNull<R>, record: R) {
+        self.words.write();
         // SAFETY: a place of the table, and a record; they don't overlap.
         unsafe { write_words(to, NonNull::from(&record)) }
     }
 
     unsafe fn copy(&self, from: NonNull<R>, to: NonNull<R>) {
+        self.words.write();
         // SAFETY: two places of one table, says the caller.
         unsafe { write_words(to, from) }
     }
@@ -217,14 +308,17 @@ unsafe fn write_words<R: PlainRecord>(to: NonNull<R>, from: NonNull<R>) {
     }
 }
 
-/// Copies what may be a record, or parts of several.
+/// Copies what may be a record, or parts of several. `between` is called between two words.
 ///
 /// # Safety
 /// `from` is a place of a table.
 #[inline(always)]
-unsafe fn read_words<R: PlainRecord>(from: NonNull<R>) -> MaybeUninit<R> {
+unsafe fn read_words<R: PlainRecord>(from: NonNull<R>, between: impl Fn()) -> MaybeUninit<R> {
     let mut copy = MaybeUninit::<R>::uninit();
     for n in 0..words::<R>() {
+        if n > 0 {
+            between();
+        }
         // SAFETY: within the place and the copy, aligned; the table's memory was zeroed, so it is initialised.
         unsafe {
             let word = from.cast::<Word>().add(n).as_ref().load(Ordering::Relaxed);
@@ -247,7 +341,8 @@ pub(super) struct Disturbed;
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     hash: Hash,
-    column: u32,
+    /// The group of a row that the key prefers.
+    in_row: usize,
     /// The places where the record is most likely.
     matching: u16,
     group: Group,
@@ -256,7 +351,7 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) const NONE: Self =
-        Self { hash: Hash::NONE, column: 0, matching: 0, group: Group::NONE, version: 0 };
+        Self { hash: Hash::NONE, in_row: 0, matching: 0, group: Group::NONE, version: 0 };
 }
 
 impl<R: PlainRecord> Store<R, Watched> {
@@ -284,15 +379,15 @@ impl<R: PlainRecord> Store<R, Watched> {
     #[inline(always)]
     fn aim(&self, key: &R::Key, known: &Known) -> Look {
         let hash = Hash::of(self.keyed(key));
-        let (column, group) = (self.access.columns.first(hash), known.extent.first(hash));
-        Look { hash, column, group, ..Look::NONE }
+        let (in_row, group) = (self.access.columns.preferred(hash), known.extent.first(hash));
+        Look { hash, in_row, group, ..Look::NONE }
     }
 
     /// As [`aim`](Self::aim); asks for the version and the tags of the key.
     #[inline(always)]
     pub(super) fn prefetch_key(&self, key: &R::Key, known: &Known) -> Look {
         let look = self.aim(key, known);
-        self.access.prefetch_version(look.column);
+        self.access.prefetch_version(look.in_row);
         self.prefetch_tags(look.group, Cache::First);
         look
     }
@@ -300,7 +395,7 @@ impl<R: PlainRecord> Store<R, Watched> {
     /// Finds the places where a key's record is most likely.
     #[inline(always)]
     pub(super) fn look(&self, look: &mut Look, known: &Known) {
-        look.version = self.access.version(look.column);
+        look.version = self.access.of_group(look.in_row).before();
         // Only now, so that it is no older than the version.
         if let Some(extent) = self.access.other_extent(known) {
             look.group = extent.first(look.hash);
@@ -328,7 +423,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         examined: &mut impl FnMut(),
         to: &mut Option<R>,
     ) -> Result<(), Disturbed> {
-        let unchanged = || self.access.unchanged(look.column, look.version);
+        let unchanged = || self.access.of_group(look.in_row).is_still(look.version);
         if !self.compare(look.group, look.matching, key, unchanged, examined, to)? {
             if self.elsewhere(look.group).has(look.hash.tag()) || !unchanged() {
                 return Err(Disturbed);
@@ -352,7 +447,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         while matching != 0 {
             let place = self.record(group.place(matching.trailing_zeros()));
             // SAFETY: a place of this table.
-            let record = unsafe { read_words(place) };
+            let record = unsafe { read_words(place, || self.access.words.read()) };
             if !unchanged() {
                 return Err(Disturbed);
             }
@@ -387,8 +482,9 @@ impl<R: PlainRecord> Store<R, Watched> {
         examined: &mut impl FnMut(),
         to: &mut Option<R>,
     ) -> Result<(), Disturbed> {
-        let version = self.access.version(look.column);
-        let unchanged = || self.access.unchanged(look.column, version);
+        let column = self.access.of_column(look.in_row as u32 / GROUPS);
+        let before = column.before();
+        let unchanged = || column.is_still(before);
         let home = self.access.known().extent.first(look.hash);
         if self.compare(home, self.matching(home, look.hash), key, unchanged, examined, to)? {
             return Ok(());
@@ -409,13 +505,13 @@ impl<R: PlainRecord> Store<R, Watched> {
         &self,
         key: &R::Key,
         look: &Look,
-        unchanged: impl Fn() -> bool,
+        first_unchanged: impl Fn() -> bool,
         examined: &mut impl FnMut(),
         to: &mut Option<R>,
     ) -> Result<(), Disturbed> {
-        let column = self.access.columns.second(look.hash);
-        let version = self.access.version(column);
-        let unchanged = || unchanged() && self.access.unchanged(column, version);
+        let column = self.access.of_column(self.access.columns.second(look.hash));
+        let before = column.before();
+        let unchanged = || first_unchanged() && column.is_still(before);
         // Anew, so that it is no older than this version; the first block is the same, or its version is another.
         let second = self.access.known().extent.second(look.hash);
         for group in core::iter::once(second).chain(second.others()) {

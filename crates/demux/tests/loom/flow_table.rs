@@ -258,6 +258,13 @@ fn a_record_is_found_while_its_replacement_comes_to_the_block_it_prefers() {
 }
 
 #[test]
+fn a_record_is_found_while_its_replacement_comes_to_another_group_of_the_block_it_prefers() {
+    let full = [neighbours(7, 8), neighbours(6, 8)].concat();
+    let another = neighbours(6, 9)[8];
+    change(&[full, vec![another]].concat(), true, replace, |before, after| before.abs_diff(after) >= 16);
+}
+
+#[test]
 fn a_record_is_found_while_its_replacement_goes_to_another_block() {
     change(&neighbours(6, 16), false, replace, |before, after| before != after);
 }
@@ -294,14 +301,39 @@ fn a_reader_sees_the_record_before_or_after_its_replacement_or_removal() {
 
 #[test]
 fn another_record_in_the_same_place_is_not_taken_for_the_first() {
-    model(|| {
-        let (mut writer, reader) = table(&[0]);
+    // A group and one more: there is no other place for it.
+    let keys = neighbours(6, 9);
+    model(move || {
+        let [gone, .., comes] = keys[..] else { panic!("keys") };
+        let (mut writer, reader) = table(&keys[..8]);
+        let vacant = place(&writer, gone);
         let looking = thread::spawn(move || {
-            assert!(reader.get(&0).is_none_or(|record| record == Record { key: 0, value: 0 }));
-            assert!(reader.get(&7).is_none_or(|record| record == Record { key: 7, value: 14 }));
+            for key in [gone, comes] {
+                let found = reader.get(&key);
+                assert!(found.is_none_or(|record| record == Record { key, value: 2 * key }), "{found:?}");
+            }
         });
-        assert!(writer.remove(&0).is_some());
-        writer.insert(Record { key: 7, value: 14 }).expect("below the limit");
+        assert!(writer.remove(&gone).is_some());
+        insert(&mut writer, comes);
         looking.join().unwrap();
+        assert_eq!(place(&writer, comes), vacant);
+    });
+}
+
+#[test]
+fn a_replacement_that_comes_to_the_place_of_another_record_is_not_taken_for_that() {
+    let keys = neighbours(6, 2);
+    model(move || {
+        let (mut writer, reader) = table(&keys);
+        let [gone, replaced] = keys[..] else { panic!("two keys") };
+        let vacant = place(&writer, gone);
+        let looking = thread::spawn(move || {
+            let found = reader.get(&gone);
+            assert!(found.is_none_or(|record| record == Record { key: gone, value: 2 * gone }), "{found:?}");
+        });
+        assert!(writer.remove(&gone).is_some());
+        replace(&mut writer, replaced);
+        looking.join().unwrap();
+        assert_eq!(place(&writer, replaced), vacant);
     });
 }

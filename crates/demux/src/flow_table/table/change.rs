@@ -24,7 +24,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Says that an empty place in one of the two blocks of a hash is about to be filled, and counts its record.
     #[inline(always)]
     pub(super) fn take(&mut self, place: Place, home: Group, tag: Tag) {
-        self.store.access.touch(place.block());
+        self.store.access.refill(place);
         if place.group() != home {
             self.leaves(home, tag);
             self.set_stranger(place, true);
@@ -56,8 +56,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let record = self.store.record(from);
         // SAFETY: `from` is full and `to` empty, so these are two places, and the record has one owner afterwards.
         self.put(to, hash, |access, to| unsafe { access.copy(record, to) });
-        self.store.access.touch(to.block());
-        self.clear(from, self.extent.first(hash), hash.tag());
+        let home = self.extent.first(hash);
+        self.store.access.settle(to.group(), home);
+        self.clear(from, home, hash.tag());
         self.moved += 1;
     }
 
@@ -72,12 +73,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         hash: Hash,
     ) {
         let stranger = to.group() != home;
-        self.store.access.touch(to.block());
+        self.store.access.refill(to);
         self.set_stranger(to, stranger);
         // SAFETY: `from` is full and `to` empty, so these are two places, and the record has one owner afterwards.
         unsafe { self.store.access.copy(self.store.record(from), self.store.record(to)) };
         self.set_tag(to, Some(hash.tag()));
-        self.store.access.touch(to.block());
+        self.store.access.settle(to.group(), home);
         self.set_tag(from, None);
         self.set_stranger(from, false);
         self.returns_if(!stranger, home, hash.tag());
@@ -97,8 +98,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         match room {
             Some(to) => {
                 self.put(to, hash, |access, to| access.write(to, record));
-                self.store.access.touch(to.block());
-                self.clear(from, self.extent.first(hash), hash.tag());
+                let home = self.extent.first(hash);
+                self.store.access.settle(to.group(), home);
+                self.clear(from, home, hash.tag());
             }
             None => {
                 self.clear(from, self.extent.first(hash), hash.tag());

@@ -179,7 +179,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     unsafe fn insert_into_full(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
         // SAFETY: the group is full, says the caller.
         if let Some(place) = unsafe { room::evict(self, home) } {
-            self.store.access.touch(place.block());
+            self.store.access.refill(place);
             // SAFETY: as the caller says; the place is empty.
             unsafe { self.fill(place, tag) };
         } else if let Some(place) = room::in_block(self, home) {
