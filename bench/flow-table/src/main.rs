@@ -198,8 +198,10 @@ fn beside(flows: u64, options: &Options, results: &mut Vec<Value>) {
                     format!("{ns:.1} beside {changes:.1} M changes a second ({:.2})", ns / quiet)
                 })
                 .collect();
-            let text = format!("{quiet:.1} ns a lookup without writer, {}", text.join(", "));
-            report(&format!("readers of {}", measured.table), text, json!([quiet, measured.beside]));
+            let apart = measured.apart.map_or("one core".into(), |ns| format!("cores {ns:.0} ns apart"));
+            let text = format!("{quiet:.1} ns a lookup without writer, {} ({apart})", text.join(", "));
+            let values = json!([quiet, measured.beside, measured.apart]);
+            report(&format!("readers of {}", measured.table), text, values);
         }
     }
 }

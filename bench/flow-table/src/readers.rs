@@ -32,6 +32,9 @@ pub struct Measured {
     /// The same beside a writer who keeps to a rate, if there is one, and how many removals and insertions he made, in
     /// millions a second; for each of the rates asked for.
     pub beside: [[f64; 2]; RATES.len()],
+    /// Nanoseconds that a line of memory takes from one core to the other, if there are two: on a virtual machine the host
+    /// may put both on neighbouring cores one moment, and far from each other the next.
+    pub apart: Option<f64>,
 }
 
 /// Millions of removals and insertions a second that a writer is to keep to, or all he can do.
@@ -162,7 +165,32 @@ fn measure(
         }
     });
     let beside = beside.map(|(times, changes)| [median(times), changes / rounds as f64]);
-    Measured { table, quiet: median(quiet), beside }
+    let apart = (first != last).then(|| between(first, last));
+    Measured { table, quiet: median(quiet), beside, apart }
+}
+
+/// How long a line takes from one core to another: a number that both count on in turn.
+fn between(first: usize, last: usize) -> f64 {
+    const TURNS: u64 = 20_000;
+    let number = AtomicU64::new(0);
+    let turn = |at: u64| {
+        while number.load(Ordering::Acquire) != at {
+            std::hint::spin_loop();
+        }
+        number.store(at + 1, Ordering::Release);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            stay_on(last);
+            (0..TURNS).for_each(|n| turn(2 * n + 1));
+        });
+        stay_on(first);
+        // When the other has begun.
+        turn(0);
+        let start = Instant::now();
+        (1..TURNS).for_each(|n| turn(2 * n));
+        start.elapsed().as_nanos() as f64 / (2 * TURNS) as f64
+    })
 }
 
 /// Has flows go and come again until told to end.

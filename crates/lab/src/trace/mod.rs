@@ -39,7 +39,7 @@
 //! # How fast
 //!
 //! Five million packets a second if they are of 1,000 flows, three if of 100,000, nearly two if of a million drawn evenly, one if each is
-//! of a new flow and another leaves for it; two virtual cores ([measured](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/trace-rate.md)).
+//! of a new flow and another leaves for it; two virtual cores, on newer ones twice as many ([measured](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/trace-rate.md)).
 //! A test holds how much more work that is than to count the packets of each flow in a map.
 //!
 //! # What is bounded
