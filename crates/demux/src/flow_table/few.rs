@@ -217,39 +217,43 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         unsafe { self.record(place).as_ref() }.key()
     }
 
-    /// The place of a key's record; otherwise, if it is kept aside, where. `examined` sees each record compared.
+    /// What `found` makes of the record of a key, or `aside` of where it is kept aside. `examined` sees each record compared.
     #[inline(always)]
-    fn find(&self, key: &R::Key, examined: &mut impl FnMut()) -> Result<usize, Option<usize>> {
+    fn find<T>(
+        &self,
+        key: &R::Key,
+        examined: &mut impl FnMut(),
+        found: impl FnOnce(NonNull<R>) -> T,
+        aside: impl FnOnce(usize) -> T,
+    ) -> Option<T> {
         let spot = self.spot(key);
         let window = self.window(spot.bucket);
         let place = window.start() + spot.offset;
         if self.tag(place) == spot.tag() {
             examined();
-            // SAFETY: dummies have no such tags, and places that do hold records.
-            if unsafe { self.key(place) } == key {
-                return Ok(place);
+            let record = self.record(place);
+            // SAFETY: dummies have no such tags, and places that do hold records, which are written to through `&mut self` only.
+            if unsafe { record.as_ref() }.key() == key {
+                return Some(found(record));
             }
         }
-        Err(if window == self.aside_window() { self.aside.find(spot, key, examined) } else { None })
+        if window == self.aside_window() { self.aside.find(spot, key, examined).map(aside) } else { None }
     }
 
     /// The record of a key. `examined` sees each record compared.
     #[inline(always)]
     pub(super) fn get(&self, key: &R::Key, mut examined: impl FnMut()) -> Option<&R> {
-        match self.find(key, &mut examined) {
-            // SAFETY: a record, which nobody writes to while the table is borrowed.
-            Ok(place) => Some(unsafe { self.record(place).as_ref() }),
-            Err(aside) => aside.map(|at| self.aside.at(at)),
-        }
+        // SAFETY: a record, which nobody writes to while the table is borrowed.
+        self.find(key, &mut examined, |record| unsafe { record.as_ref() }, |at| self.aside.at(at))
     }
 
     /// The record of a key, to be changed.
     #[inline(always)]
     pub(super) fn get_mut(&mut self, key: &R::Key) -> Option<&mut R> {
-        match self.find(key, &mut || ()) {
+        match self.find(key, &mut || (), Ok, Err)? {
             // SAFETY: a record, and the table is borrowed as a whole.
-            Ok(place) => Some(unsafe { self.record(place).as_mut() }),
-            Err(aside) => aside.map(|at| self.aside.at_mut(at)),
+            Ok(mut record) => Some(unsafe { record.as_mut() }),
+            Err(aside) => Some(self.aside.at_mut(aside)),
         }
     }
 
