@@ -60,13 +60,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
         for (n, keys) in batches.iter().enumerate() {
-            let mut visit = |at, found| visit(n * TOGETHER + at, found);
-            // As constants: there is code for each, which need not ask.
-            match self.waits_for(keys) {
-                Waits::Little => self.find_together(keys, Waits::Little, &mut visit),
-                Waits::ForFew => self.find_together(keys, Waits::ForFew, &mut visit),
-                Waits::ForMany => self.find_together(keys, Waits::ForMany, &mut visit),
-            }
+            self.find_some(keys, |at, found| visit(n * TOGETHER + at, found));
         }
         if !rest.is_empty() {
             self.find_rest(rest, |n, found| visit(batches.len() * TOGETHER + n, found));
@@ -79,7 +73,18 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if keys.len() < FEWEST {
             keys.iter().enumerate().for_each(|(n, key)| visit(n, self.get(key, || ())));
         } else {
-            self.find_together(keys, self.waits_for(keys), visit);
+            self.find_some(keys, visit);
+        }
+    }
+
+    /// A batch, or part of one.
+    #[inline(always)]
+    fn find_some<'a>(&'a self, keys: &[R::Key], visit: impl FnMut(usize, Option<&'a R>)) {
+        // As constants: there is code for each, which need not ask.
+        match self.waits_for(keys) {
+            Waits::Little => self.find_together(keys, Waits::Little, visit),
+            Waits::ForFew => self.find_together(keys, Waits::ForFew, visit),
+            Waits::ForMany => self.find_together(keys, Waits::ForMany, visit),
         }
     }
 
@@ -147,9 +152,10 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         }
         let mut found = [None; TOGETHER];
         let mut matching = Matching([0; TOGETHER]);
-        in_fours(keys.len(), |n| {
-            matching.0[n] = self.matching(sought[n].0, sought[n].1);
-            found[n] = Some(self.seek_record(sought[n].0, matching.0[n], to));
+        let (len, sought) = (keys.len(), &sought[..keys.len()]);
+        in_fours(sought, &mut matching.0[..len], &mut found[..len], |&(group, tag), matching, found| {
+            *matching = self.matching(group, tag);
+            *found = Some(self.seek_record(group, *matching, to));
         });
         // Apart, so that each loop does one thing.
         let [absent, several] = matching.none_and_several(keys.len());
@@ -184,13 +190,13 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         waits: Waits,
         seek: impl Fn(Extent, u64) -> (Hash, Group),
     ) {
-        in_fours(keys.len(), |n| {
-            let (hash, group) = seek(self.extent, self.store.keyed(&keys[n]));
+        in_fours(keys, &mut sought[..keys.len()], &mut [(); TOGETHER][..keys.len()], |key, sought, ()| {
+            let (hash, group) = seek(self.extent, self.store.keyed(key));
             self.store.prefetch_tags(group, waits.cache());
             if waits == Waits::ForFew {
                 self.prefetch_preferred(group, hash.tag());
             }
-            sought[n] = (group, hash.tag());
+            *sought = (group, hash.tag());
         });
     }
 
@@ -268,15 +274,20 @@ fn first_of(group: Group, places: u16) -> Place {
     group.place((u32::from(places) | 1 << GROUP).trailing_zeros())
 }
 
-/// Calls `step` with the number of each of so many lookups; four by four, which saves a tenth of the instructions.
+/// Calls `step` for each lookup, with what is known of it and two things to be known; four by four, which saves a tenth of the
+/// instructions.
 #[inline(always)]
-fn in_fours(len: usize, mut step: impl FnMut(usize)) {
-    let fours = len / 4 * 4;
-    for n in (0..fours).step_by(4) {
-        step(n);
-        step(n + 1);
-        step(n + 2);
-        step(n + 3);
+fn in_fours<A, B, C>(from: &[A], to: &mut [B], and_to: &mut [C], mut step: impl FnMut(&A, &mut B, &mut C)) {
+    let (from, from_rest) = from.as_chunks::<4>();
+    let (to, to_rest) = to.as_chunks_mut::<4>();
+    let (and_to, and_to_rest) = and_to.as_chunks_mut::<4>();
+    for ((from, to), and_to) in from.iter().zip(to).zip(and_to) {
+        step(&from[0], &mut to[0], &mut and_to[0]);
+        step(&from[1], &mut to[1], &mut and_to[1]);
+        step(&from[2], &mut to[2], &mut and_to[2]);
+        step(&from[3], &mut to[3], &mut and_to[3]);
     }
-    (fours..len).for_each(step);
+    for ((from, to), and_to) in from_rest.iter().zip(to_rest).zip(and_to_rest) {
+        step(from, to, and_to);
+    }
 }
