@@ -62,19 +62,18 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         for (n, keys) in batches.iter().enumerate() {
             self.find_some(keys, |at, found| visit(n * TOGETHER + at, found));
         }
-        if !rest.is_empty() {
-            self.find_rest(rest, |n, found| visit(batches.len() * TOGETHER + n, found));
+        let mut visit = |n: usize, found| visit(batches.len() * TOGETHER + n, found);
+        if rest.len() < FEWEST {
+            rest.iter().enumerate().for_each(|(n, key)| visit(n, self.get(key, || ())));
+        } else {
+            self.find_rest(rest, visit);
         }
     }
 
-    /// Lookups that are fewer than a batch has.
+    /// Part of a batch. Apart, so that whole ones keep their registers.
     #[inline(never)]
-    fn find_rest<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
-        if keys.len() < FEWEST {
-            keys.iter().enumerate().for_each(|(n, key)| visit(n, self.get(key, || ())));
-        } else {
-            self.find_some(keys, visit);
-        }
+    fn find_rest<'a>(&'a self, keys: &[R::Key], visit: impl FnMut(usize, Option<&'a R>)) {
+        self.find_some(keys, visit);
     }
 
     /// A batch, or part of one.
