@@ -14,8 +14,8 @@
 //!    [`SourceCache`] in front of a longer lookup, or [`SourceHash`] by itself. No hash is computed.
 //! 3. **All keys are known before the first packet**: [`PerfectHash`], or [`NameTable`] when they are known to the compiler.
 //! 4. **Connections come and go**: up to some ten thousand [`Swiss`](crate#features), which is hashbrown's table, or
-//!    [`DynamicHash`] without that dependency; beyond that, and where packets come in batches or no insertion may pause,
-//!    [`FlowTable`].
+//!    [`DynamicHash`] without that dependency; beyond that, where packets come in batches of 16 or more or no insertion may
+//!    pause, [`FlowTable`].
 //! 5. **Many threads read while one writes**: [`flow_table`] for records of flows, [`shared`] for names.
 //! 6. **A handful of connections**: any of these. [`Linear`], or [`LastFound`] where packets come in trains, needs no hash
 //!    function and no memory but the entries.

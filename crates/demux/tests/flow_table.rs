@@ -117,8 +117,9 @@ fn batches_find_as_much_in_the_largest_tables() {
         assert!(table.insert((key, [key as u8; RECORD])).is_ok());
     }
     assert!(table.bytes() > 128 << 20, "{}", table.bytes());
-    let trains = (0..320).map(|n| n / 8 * 8);
-    let distinct = (0..3_200).map(|n| n * 7 % 600);
+    // No multiples of 32: parts of batches are asked for as whole ones are.
+    let trains = (0..310).map(|n| n / 8 * 8);
+    let distinct = (0..3_190).map(|n| n * 7 % 600);
     for keys in [Vec::from_iter(trains), Vec::from_iter(distinct)] {
         let mut visited = 0;
         table.visit_batch(&keys, |n, found| {

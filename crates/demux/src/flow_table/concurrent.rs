@@ -82,8 +82,8 @@ const TOGETHER: usize = 32;
 ///
 /// What a lookup returns was true at one moment during the call. It takes no lock, makes nobody wait and waits for
 /// nobody, even if the writer is stopped half way through a change; it looks again when the writer has meanwhile filled a
-/// place anew that had been emptied, in the key's group of 16 places or one that shares its version, of which a large table has
-/// 256 to 512.
+/// place anew that had been emptied, or moved a record, in the key's group of 16 places or one that shares its version, of which a
+/// large table has 256 to 512.
 pub struct FlowReader<R: PlainRecord> {
     store: Arc<Store<R, Watched>>,
 }

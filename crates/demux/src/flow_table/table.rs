@@ -19,7 +19,7 @@ use super::{
     resize,
     space::{Cache, Space},
     store::{BLOCK_BYTES, Store},
-    tags::{BLOCK, GROUP, GROUPS, Tag},
+    tags::{BLOCK, GROUPS, Tag},
 };
 use crate::{ConfigError, hashes::Keyed};
 
@@ -152,8 +152,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// The places of a group's block whose tag is this, without those of the group.
     #[inline(always)]
     pub(super) fn matching_in_others(&self, group: Group, tag: Tag) -> u64 {
-        let own = u64::from(u32::MAX >> (32 - GROUP)) << group.shift();
-        self.matching_in_block(group, tag) & !own
+        self.matching_in_block(group, tag) & !group.all_places()
     }
 
     /// The places of a block that hold something, one bit each.

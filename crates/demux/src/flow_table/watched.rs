@@ -53,6 +53,8 @@ struct Versions {
     column: Version,
 }
 
+const _: () = assert!(cfg!(loom) || size_of::<[Versions; GROUPS as usize]>() == 64);
+
 /// Readers look. The group that a key prefers has a version, and its two blocks have one each; which, the key's hash tells,
 /// whatever the number of blocks. Who finds a record in the group, or is told there that it is nowhere, verifies the group's;
 /// who looks elsewhere, those of the blocks, which change with those of their groups.
