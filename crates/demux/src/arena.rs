@@ -1,30 +1,35 @@
 //! The arena: records at stable slots, reached by unforgeable handles.
 //!
-//! Readers are wait-free: a bounds check, one `fetch_add` that keeps the record alive, and the comparison of the nonce;
+//! Lookups are wait-free: a bounds check, one `fetch_add` that keeps the record alive, and the comparison of the nonce;
 //! whoever presents another nonce takes the addition back. Writers take a lock, except that [`Arena::remove`] and the
-//! return of a slot are lock-free.
+//! return of a slot are lock-free. A [`Reader`] adds to a count once for many lookups; how records stay for him is said in
+//! `arena/grace.rs`.
 //!
 //! # Why a reference is never dangling
 //!
 //! A cell counts its references in `state`; while the record is stored, one of them is the arena's own.
 //! [`Arena::remove`] takes `OPEN` away, then gives that reference up. Whoever brings the count to zero tries to take
-//! `LIVE` away; exactly one succeeds, drops the record and frees the slot. A reader's addition shows what the state was
-//! before it: if there was `OPEN`, the arena's reference was still counted, the reader's own now is, and the record
-//! stays as it is until the reader is done, nonce and tag included. If there was not, the reader withdraws without
+//! `LIVE` away; exactly one succeeds, and drops the record and frees the slot when no [`Reader`] may see it. A lookup's addition shows what the state was
+//! before it: if there was `OPEN`, the arena's reference was still counted, the lookup's own now is, and the record
+//! stays as it is until that is given back, its tag included. If there was not, the lookup withdraws without
 //! having looked at anything else; should that bring the count to zero, it goes on as whoever does.
 
 mod cell;
 mod cells;
 mod exclusive;
+mod grace;
+mod proof;
+mod reader;
 
 use alloc::boxed::Box;
-use core::{fmt, marker::PhantomData, ops::Deref};
+use core::{fmt, marker::PhantomData, num::NonZeroU64, ops::Deref};
 
-pub use self::exclusive::Exclusive;
 use self::{
     cell::{Cell, LIVE, OPEN},
     cells::Cells,
+    grace::{Epoch, Grace},
 };
+pub use self::{exclusive::Exclusive, reader::Reader};
 use crate::{
     nonce::NonceSource,
     sync::{AtomicU32, AtomicUsize, Lock, Ordering},
@@ -45,8 +50,16 @@ unsafe impl bytemuck::NoUninit for Slot {}
 pub struct Handle {
     /// Where the record is.
     pub slot: Slot,
-    /// 64 random bits, never 0: proof that the bearer was given this handle.
-    pub nonce: u64,
+    /// 64 random bits, of which one at least is set: proof that the bearer was given this handle.
+    pub nonce: NonZeroU64,
+}
+
+impl Handle {
+    /// The handle that a peer presents. Nobody was given one with the nonce 0: that is `None`.
+    #[inline(always)]
+    pub fn new(slot: Slot, nonce: u64) -> Option<Self> {
+        Some(Self { slot, nonce: NonZeroU64::new(nonce)? })
+    }
 }
 
 impl fmt::Debug for Handle {
@@ -77,6 +90,7 @@ pub struct Arena<R> {
     open: AtomicU32,
     limit: u32,
     writer: Lock<Box<dyn NonceSource>>,
+    grace: Grace,
     owns: PhantomData<R>,
 }
 
@@ -103,6 +117,7 @@ impl<R> Arena<R> {
             open: AtomicU32::new(0),
             limit: max,
             writer: Lock::new(Box::new(nonces)),
+            grace: Grace::new(),
             owns: PhantomData,
         }
     }
@@ -162,11 +177,11 @@ impl<R: Send + Sync> Arena<R> {
         cell.record.with_mut(|place| unsafe { (*place).write(record) });
         // SAFETY: likewise, of the tag.
         cell.tag.with_mut(|place| unsafe { place.write(tag) });
-        // SAFETY: likewise, of the nonce.
-        cell.nonce.with_mut(|place| unsafe { place.write(nonce) });
         self.open.fetch_add(1, Ordering::Relaxed);
         // SYNC POINT: record publication (with `hold`). An addition, for refused readers may have theirs in the count.
         cell.state.fetch_add(OPEN + LIVE + 1, Ordering::Release);
+        // SYNC POINT: record publication (with `Reader`). Last, so that whoever has the nonce can also remove the record.
+        cell.nonce.store(nonce.get());
         Ok(Handle { slot, nonce })
     }
 
@@ -176,7 +191,8 @@ impl<R: Send + Sync> Arena<R> {
     #[inline(always)]
     pub fn get(&self, handle: Handle, tag: u32) -> Option<Ref<'_, R>> {
         self.with_cell(handle.slot, |cell| {
-            self.hold(cell, |nonce, owner| nonce == handle.nonce && owner == tag)
+            // SAFETY: `hold` has a reference while it asks.
+            self.hold(cell, || cell.nonce.is(handle) && unsafe { cell.tag() } == tag)
         })
     }
 
@@ -186,7 +202,7 @@ impl<R: Send + Sync> Arena<R> {
     /// As [`get`](Self::get) otherwise.
     #[inline(always)]
     pub fn get_any(&self, handle: Handle) -> Option<Ref<'_, R>> {
-        self.with_cell(handle.slot, |cell| self.hold(cell, |nonce, _| nonce == handle.nonce))
+        self.with_cell(handle.slot, |cell| self.hold(cell, || cell.nonce.is(handle)))
     }
 
     /// The record now at `slot`, whoever owns it: for slots that a locator found, not for those a peer sent.
@@ -195,7 +211,7 @@ impl<R: Send + Sync> Arena<R> {
     /// `find_with` closes that gap.
     #[inline]
     pub fn get_slot(&self, slot: Slot) -> Option<Ref<'_, R>> {
-        self.with_cell(slot, |cell| self.hold(cell, |_, _| true))
+        self.with_cell(slot, |cell| self.hold(cell, || true))
     }
 
     /// Starts to fetch the record at a slot, if there is a place for one: see [`prefetch`](crate::prefetch()).
@@ -226,8 +242,18 @@ impl<R: Send + Sync> Arena<R> {
         Exclusive::new(self)
     }
 
+    /// The records, for one of many threads: lookups that count no references and write nothing.
+    ///
+    /// To begin and to end takes some ten nanoseconds, more where other threads do so too, so a loop takes this once for
+    /// a batch of messages. Not for longer: what is removed meanwhile takes up memory until the reader is dropped.
+    #[inline]
+    pub fn reader(&self) -> Reader<'_, R> {
+        Reader::new(self)
+    }
+
     /// Makes `handle` stale. From then on nobody new reaches the record; those who hold it keep it, and the last
-    /// of them, perhaps the caller with the returned reference, drops it.
+    /// of them, perhaps the caller with the returned reference, drops it; if someone [reads](Self::reader) just then, not
+    /// before he is done.
     ///
     /// `None` when the handle is not genuine or already stale.
     pub fn remove(&self, handle: Handle) -> Option<Ref<'_, R>> {
@@ -238,6 +264,8 @@ impl<R: Send + Sync> Arena<R> {
             // Someone else was faster.
             return None;
         }
+        // SYNC POINT: removal. For readers, who look at nothing else.
+        record.cell.nonce.store(0);
         self.open.fetch_sub(1, Ordering::Relaxed);
         // The arena's own reference; it is not the last, for `record` is one.
         record.cell.state.fetch_sub(1, Ordering::Release);
@@ -246,31 +274,28 @@ impl<R: Send + Sync> Arena<R> {
 
     /// The handle of the record that is in a slot now, with the same caveat as [`get_slot`](Self::get_slot).
     pub fn handle_at(&self, slot: Slot) -> Option<Handle> {
-        self.get_slot(slot).map(|record| record.handle())
+        self.get_slot(slot)?.handle()
     }
 
     /// Shows every record that is there throughout; records inserted or removed meanwhile may be missed.
     pub fn visit(&self, mut show: impl FnMut(Handle, u32, &R)) {
         for slot in (0..self.used()).map(Slot) {
-            if let Some(record) = self.get_slot(slot) {
-                show(record.handle(), record.tag(), &record);
+            if let Some(record) = self.get_slot(slot)
+                && let Some(handle) = record.handle()
+            {
+                show(handle, record.tag(), &record);
             }
         }
     }
 
-    /// Adds a reference, and takes it back unless the cell is open and `admits` its nonce and tag.
+    /// Adds a reference, and takes it back unless the cell is open and it `is_meant`, which is asked with the reference held.
     #[inline(always)]
-    fn hold<'a>(&'a self, cell: &'a Cell<R>, admits: impl FnOnce(u64, u32) -> bool) -> Option<Ref<'a, R>> {
+    fn hold<'a>(&'a self, cell: &'a Cell<R>, is_meant: impl FnOnce() -> bool) -> Option<Ref<'a, R>> {
         // SYNC POINT: record publication (with `insert`), last reference (with `dispose`).
         let before = cell.state.fetch_add(1, Ordering::Acquire);
         // The sign is `OPEN`. It is also missing while 2^30 references exist (leaked ones): the count never wraps into
         // reuse.
-        let held = (before as i32) < 0 && {
-            // SAFETY: the reference added is a valid one.
-            let (nonce, tag) = unsafe { cell.identity() };
-            admits(nonce, tag)
-        };
-        if held {
+        if (before as i32) < 0 && is_meant() {
             return Some(Ref { arena: self, cell });
         }
         self.withdraw(cell);
@@ -303,25 +328,64 @@ impl<R> Arena<R> {
         if cell.state.compare_exchange(LIVE, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return;
         }
-        // The slot goes back even when the record's destructor panics.
+        // From here on nobody holds the record, nobody else drops it, and the slot is not yet free for reuse.
+        if self.grace.nobody_reads() {
+            // SAFETY: `LIVE` was set, so the record is initialised; it was taken away by us alone.
+            return unsafe { self.bury(cell) };
+        }
+        self.push(self.grace.retired_now(), cell);
+        self.settle();
+    }
+
+    /// Drops a record and frees its slot, even when the record's destructor panics.
+    ///
+    /// # Safety
+    /// The record is initialised, the cell has no flags, and nobody else reads or drops the record.
+    unsafe fn bury(&self, cell: &Cell<R>) {
         let _freed = Freed { arena: self, cell };
-        // SAFETY: `LIVE` was set, so the record is initialised; it was taken away by us alone, with a count of
-        // zero, so nobody reads the record and nobody else drops it. The slot is not yet free for reuse.
+        // SAFETY: as the caller says.
         cell.record.with_mut(|place| unsafe { (*place).assume_init_drop() });
     }
 
-    fn push_free(&self, cell: &Cell<R>) {
+    /// A reader is done.
+    #[inline]
+    fn end_reading(&self, epoch: Epoch) {
+        if self.grace.end(epoch) {
+            self.settle();
+        }
+    }
+
+    /// Drops the records that waited for readers who are gone.
+    #[cold]
+    fn settle(&self) {
+        let mut unseen = Unseen { arena: self, next: NO_SLOT };
+        unseen.bury_all();
+        core::mem::forget(unseen);
+    }
+
+    /// Puts a cell that has no flags on a list, which goes from slot to slot through the cells' tags.
+    fn push(&self, list: &AtomicU32, cell: &Cell<R>) {
         let slot = self.cells.slot_of(cell).0;
-        let mut head = self.free.load(Ordering::Relaxed);
+        let mut head = list.load(Ordering::Relaxed);
         loop {
-            // SAFETY: nobody reads the tag of a cell that is not open, and the cell is not yet on the list.
+            // SAFETY: nobody reads the tag of a cell that has no flags, and the cell is not yet on the list.
             cell.tag.with_mut(|next| unsafe { next.write(head) });
-            // SYNC POINT: free list (with `vacant_slot`).
-            match self.free.compare_exchange_weak(head, slot, Ordering::Release, Ordering::Relaxed) {
+            // SYNC POINT: free list (with `vacant_slot`), retirement (with `Grace`).
+            match list.compare_exchange_weak(head, slot, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
         }
+    }
+
+    /// The cell of a slot on a list, and what follows it there.
+    ///
+    /// # Safety
+    /// The caller is the only one who takes cells off the list.
+    unsafe fn listed(&self, slot: u32) -> (&Cell<R>, u32) {
+        let cell = self.cell(Slot(slot)).expect("a listed slot has a cell");
+        // SAFETY: whoever put the cell on the list did so before, and nobody writes to it until the caller has taken it off.
+        (cell, cell.tag.with(|next| unsafe { *next }))
     }
 
     /// Takes a slot off the free list or, when that is empty, one never used. The caller holds `writer`.
@@ -329,9 +393,8 @@ impl<R> Arena<R> {
         // SYNC POINT: free list (with `push_free`).
         let mut head = self.free.load(Ordering::Acquire);
         while head != NO_SLOT {
-            let cell = self.cell(Slot(head)).expect("a free slot has a cell");
-            // SAFETY: only the holder of `writer` takes cells off the list, and those on it are not written to.
-            let next = cell.tag.with(|next| unsafe { *next });
+            // SAFETY: only the holder of `writer` takes cells off this list.
+            let (_, next) = unsafe { self.listed(head) };
             match self.free.compare_exchange_weak(head, next, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return Ok(Slot(head)),
                 Err(now) => head = now,
@@ -371,10 +434,9 @@ impl<R> Arena<R> {
 }
 
 /// A nonce, which is never 0.
-fn draw(nonces: &mut dyn NonceSource) -> u64 {
+fn draw(nonces: &mut dyn NonceSource) -> NonZeroU64 {
     loop {
-        let nonce = nonces.next_nonce();
-        if nonce != 0 {
+        if let Some(nonce) = NonZeroU64::new(nonces.next_nonce()) {
             return nonce;
         }
     }
@@ -382,6 +444,10 @@ fn draw(nonces: &mut dyn NonceSource) -> u64 {
 
 impl<R> Drop for Arena<R> {
     fn drop(&mut self) {
+        // Of readers that were leaked.
+        while let Some(next) = self.grace.take_rest() {
+            Unseen { arena: self, next }.bury_all();
+        }
         for slot in (0..self.used()).map(Slot) {
             let Some(cell) = self.cell(slot) else { continue };
             if cell.state.load(Ordering::Acquire) & LIVE != 0 {
@@ -431,11 +497,9 @@ impl<'a, R> Ref<'a, R> {
         Some(Self { arena, cell })
     }
 
-    /// The handle that reaches the record, until it is removed.
-    pub fn handle(&self) -> Handle {
-        // SAFETY: this is a reference.
-        let (nonce, _) = unsafe { self.cell.identity() };
-        Handle { slot: self.slot(), nonce }
+    /// The handle that reaches the record, unless it was removed.
+    pub fn handle(&self) -> Option<Handle> {
+        Handle::new(self.slot(), self.cell.nonce.load())
     }
 
     /// Whether this is what a lookup of the handle would find now: the record has the handle and was not removed.
@@ -443,20 +507,16 @@ impl<'a, R> Ref<'a, R> {
     /// Who looks the same handle up time and again keeps the reference, asks this, and counts no others.
     #[inline(always)]
     pub fn is_found_by(&self, handle: Handle) -> bool {
-        // SAFETY: this is a reference.
-        let (nonce, _) = unsafe { self.cell.identity() };
         let place = self.arena.cells.place(handle.slot);
         place == Some(core::ptr::from_ref(self.cell))
-            && nonce == handle.nonce
             // SYNC POINT: removal.
-            && self.cell.state.load(Ordering::Acquire) & OPEN != 0
+            && self.cell.nonce.is(handle)
     }
 
     /// The tag that the record was inserted with.
     pub fn tag(&self) -> u32 {
         // SAFETY: this is a reference.
-        let (_, tag) = unsafe { self.cell.identity() };
-        tag
+        unsafe { self.cell.tag() }
     }
 }
 
@@ -483,6 +543,35 @@ impl<R: fmt::Debug> fmt::Debug for Ref<'_, R> {
     }
 }
 
+/// Records that nobody can see any more, on a list, and what more there is of them.
+struct Unseen<'a, R> {
+    arena: &'a Arena<R>,
+    next: u32,
+}
+
+impl<R> Unseen<'_, R> {
+    fn bury_all(&mut self) {
+        loop {
+            while self.next != NO_SLOT {
+                // SAFETY: this took the list.
+                let (cell, next) = unsafe { self.arena.listed(self.next) };
+                self.next = next;
+                // SAFETY: the cell was retired with its record, and this took it off the list.
+                unsafe { self.arena.bury(cell) }
+            }
+            let Some(first) = self.arena.grace.take_unseen() else { return };
+            self.next = first;
+        }
+    }
+}
+
+/// After a destructor that panicked: the others are not to be forgotten.
+impl<R> Drop for Unseen<'_, R> {
+    fn drop(&mut self) {
+        self.bury_all();
+    }
+}
+
 struct Freed<'a, R> {
     arena: &'a Arena<R>,
     cell: &'a Cell<R>,
@@ -490,6 +579,6 @@ struct Freed<'a, R> {
 
 impl<R> Drop for Freed<'_, R> {
     fn drop(&mut self) {
-        self.arena.push_free(self.cell);
+        self.arena.push(&self.arena.free, self.cell);
     }
 }

@@ -24,7 +24,7 @@
 //!
 //! | strategy | type | entries examined, hit | miss | bytes per entry | 1,000 flows, ns | 4 million, ns | batched |
 //! |---|---|---|---|---|---|---|---|
-//! | | [`Arena::exclusive`] | none: 8 instructions | none | 16 and the record | | | |
+//! | | [`Arena::exclusive`], [`Arena::reader`] | none: 6 instructions | none | 16 and the record | | | |
 //! | `active` | [`Arena::get`] | none: 13 instructions | none | 16 and the record | | | |
 //! | `direct` | [`Direct`] | none: 5 instructions | none | 4 and the key | 1.6 | 12 | 8.6 |
 //! | `source-hash` | [`SourceHash`] | 1 + half of n / places; 18 instructions for 1 | n / places | 24 to 48, and 4 to 8 | 2.1 | 62 | 38 |
@@ -45,8 +45,9 @@
 //! [`Locator::prefetch`] does so before changes. [`FlowTable`] has a
 //! benchmark of its own, beside the tables of others; its
 //! [results](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/flow-table-sizes.md) show where it is
-//! faster, and where not. The instructions of [`Arena::exclusive`] are counted from the handle in registers, all others
-//! include loads of the key.
+//! faster, and where not. The instructions of the first line are counted from the handle in registers, all others
+//! include loads of the key; [another page](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-27/handles.md) has
+//! the times of the ways to look a handle up, alone and beside another thread.
 //!
 //! Where strangers choose the keys, a lookup must not be theirs to slow down. [`Keyed`], the default, has another
 //! function for each seed, so nobody knows which keys collide; seed it from the system ([`LocatorConfig::random`]). The other hash functions (`XorFold`, `Crc32`, ...)
@@ -59,7 +60,8 @@
 //!
 //! | used by many threads at once | readers | writers | keys |
 //! |---|---|---|---|
-//! | [`Arena`] | wait-free | a lock to insert, none to remove | handles |
+//! | [`Arena::get`] | wait-free | a lock to insert, none to remove | handles |
+//! | [`Arena::reader`] | wait-free; lock-free to begin and to end | as above; what is removed stays until readers are done | handles |
 //! | [`shared::Linear`], [`shared::DynamicHash`] | take no lock | one at a time | byte strings |
 //! | [`shared::Perfect`] | wait-free | one at a time, before freezing | byte strings |
 //! | [`flow_table`] | take no lock, wait for nobody; look again after a change | one | any |
@@ -76,6 +78,10 @@
 //! let arena = Arena::new(1_000);
 //! let handle = arena.insert(7, "record")?;
 //! assert_eq!(arena.get(handle, 7).as_deref(), Some(&"record"));
+//! // A batch of lookups, without references to count.
+//! let reader = arena.reader();
+//! assert_eq!(reader.get(handle), Some(&"record"));
+//! drop(reader);
 //!
 //! // The same record by a key.
 //! let strategy: Strategy = "dynamic-hash".parse()?;
@@ -149,7 +155,7 @@ pub use shared::SharedLocator;
 #[cfg(feature = "swiss")]
 pub use swiss::Swiss;
 pub use {
-    arena::{Arena, Exclusive, Full, Handle, Ref, Slot},
+    arena::{Arena, Exclusive, Full, Handle, Reader, Ref, Slot},
     chained::{ChainsMoveToFront, DynamicHash, HashChains, LastFound, Linear, MoveToFront, SourceHash},
     direct::Direct,
     hashes::{AnyHash, Crc32, Fnv1a, HashKind, KeyHash, Keyed, Multiplicative, UnknownHash, XorFold},

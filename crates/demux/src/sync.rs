@@ -3,12 +3,11 @@
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) use core::sync::atomic::AtomicPtr;
 #[cfg(not(loom))]
-pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-// For the flow table only.
+pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 #[cfg(all(target_has_atomic = "64", not(loom)))]
 pub(crate) use core::{
     hint::spin_loop,
-    sync::atomic::{AtomicU16, AtomicU64, fence},
+    sync::atomic::{AtomicU16, AtomicU64},
 };
 #[cfg(all(feature = "std", loom))]
 pub(crate) use loom::sync::atomic::AtomicPtr;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use proptest::prelude::*;
-use throughline_demux::{Arena, Full, Handle, OsNonces, Ref, Slot};
+use throughline_demux::{Arena, Full, Handle, OsNonces, Reader, Ref, Slot};
 
 /// Nonces that repeat from run to run (splitmix64).
 fn nonces(mut seed: u64) -> impl FnMut() -> u64 + Send {
@@ -23,6 +23,16 @@ fn nonces(mut seed: u64) -> impl FnMut() -> u64 + Send {
         let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         x ^ x >> 31
     }
+}
+
+/// A handle that a stranger presents.
+fn forged(slot: u32, nonce: u64) -> Handle {
+    Handle::new(Slot(slot), nonce).expect("a nonce")
+}
+
+/// Another one's, but for a bit or more of its nonce.
+fn changed(handle: Handle, bits: u64) -> Handle {
+    forged(handle.slot.0, handle.nonce.get() ^ bits)
 }
 
 fn arena<R: Send + Sync>(max: u32) -> Arena<R> {
@@ -76,17 +86,18 @@ fn tags_nonces_and_slots_are_checked() {
     assert_eq!(arena.get_slot(handle.slot).as_deref(), Some(&"record"));
     assert!(arena.get(handle, 8).is_none());
     assert!(arena.get(handle, 0).is_none());
-    assert!(arena.get(Handle { nonce: 0, ..handle }, 7).is_none());
-    assert!(arena.get(Handle { nonce: handle.nonce ^ 1, ..handle }, 7).is_none());
+    assert!(arena.get(changed(handle, 1), 7).is_none() && Handle::new(handle.slot, 0).is_none());
     for slot in
         [1, 9, 10, 63, 64, 127, 128, u32::MAX / 2, u32::MAX - 64, u32::MAX - 63, u32::MAX - 1, u32::MAX]
     {
-        for nonce in [0, 1, handle.nonce] {
+        for nonce in [1, handle.nonce.get()] {
             for tag in [0, 7] {
-                assert!(arena.get(Handle { slot: Slot(slot), nonce }, tag).is_none());
+                assert!(arena.get(forged(slot, nonce), tag).is_none());
             }
-            assert!(arena.remove(Handle { slot: Slot(slot), nonce }).is_none());
+            assert!(arena.reader().get(forged(slot, nonce)).is_none());
+            assert!(arena.remove(forged(slot, nonce)).is_none());
         }
+        assert!(arena.reader().get_slot(Slot(slot)).is_none());
         assert!(arena.get_slot(Slot(slot)).is_none() && arena.handle_at(Slot(slot)).is_none());
     }
     assert_eq!(arena.handle_at(handle.slot), Some(handle));
@@ -97,7 +108,7 @@ fn tags_nonces_and_slots_are_checked() {
 /// What gets into a log must not let its readers in.
 #[test]
 fn a_nonce_is_not_shown() {
-    let handle = Handle { slot: Slot(7), nonce: 123_456_789 };
+    let handle = forged(7, 123_456_789);
     assert_eq!(format!("{handle:?}"), "Handle { slot: Slot(7), .. }");
 }
 
@@ -107,8 +118,7 @@ fn a_kept_reference_is_what_its_handle_finds_until_it_is_removed() {
     let [handle, other] = [0, 1].map(|i| arena.insert(7, i).unwrap());
     let kept = arena.get_any(handle).unwrap();
     assert!(kept.is_found_by(handle));
-    let nonce = handle.nonce ^ 1;
-    for stranger in [other, Handle { nonce, ..handle }, Handle { slot: other.slot, ..handle }] {
+    for stranger in [other, changed(handle, 1), Handle { slot: other.slot, ..handle }] {
         assert!(!kept.is_found_by(stranger));
     }
     assert!(!kept.is_found_by(Handle { slot: Slot(u32::MAX), ..handle }));
@@ -200,10 +210,10 @@ fn visits_every_open_record() {
 fn nonces_from_the_system_differ() {
     let arena = Arena::new(1_000);
     let nonces: std::collections::HashSet<u64> =
-        (0..1_000).map(|i| arena.insert(0, i).unwrap().nonce).collect();
+        (0..1_000).map(|i| arena.insert(0, i).unwrap().nonce.get()).collect();
     assert_eq!(nonces.len(), 1_000);
     let other = Arena::with_capacity_limit(1, OsNonces::default());
-    assert!(!nonces.contains(&other.insert(0, ()).unwrap().nonce));
+    assert!(!nonces.contains(&other.insert(0, ()).unwrap().nonce.get()));
 }
 
 #[derive(Clone, Debug)]
@@ -213,6 +223,8 @@ enum Step {
     Get(usize, u32),
     Hold(usize),
     Release(usize),
+    BeginReading,
+    EndReading(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -222,6 +234,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (any::<usize>(), 0..3u32).prop_map(|(which, tag)| Step::Get(which, tag)),
         1 => any::<usize>().prop_map(Step::Hold),
         1 => any::<usize>().prop_map(Step::Release),
+        1 => Just(Step::BeginReading),
+        1 => any::<usize>().prop_map(Step::EndReading),
     ]
 }
 
@@ -230,10 +244,11 @@ proptest! {
     fn behaves_like_a_map(steps in prop::collection::vec(step(), 0..if cfg!(miri) { 30 } else { 300 })) {
         let alive = Arc::new(AtomicUsize::new(0));
         let arena = arena::<Counted>(40);
-        // All handles ever given out, the open ones' tags and values, and the references held.
+        // All handles ever given out, the open ones' tags and values, the references held, and who reads.
         let mut handles: Vec<Handle> = Vec::new();
         let mut open: HashMap<Handle, (u32, u64)> = HashMap::new();
         let mut held: Vec<(Ref<'_, Counted>, u64)> = Vec::new();
+        let mut readers: Vec<Reader<'_, Counted>> = Vec::new();
         for step in steps {
             let pick = |which: usize| (!handles.is_empty()).then(|| handles[which % handles.len()]);
             match step {
@@ -243,7 +258,7 @@ proptest! {
                         open.insert(handle, (tag, value));
                         handles.push(handle);
                     }
-                    Err(Full) => prop_assert!(open.len() + held.len() >= 40),
+                    Err(Full) => prop_assert!(open.len() + held.len() >= 40 || !readers.is_empty()),
                 },
                 Step::Remove(which) => if let Some(handle) = pick(which) {
                     let removed = arena.remove(handle).map(|record| record.value);
@@ -252,6 +267,10 @@ proptest! {
                 Step::Get(which, tag) => if let Some(handle) = pick(which) {
                     let expected = open.get(&handle).filter(|(t, _)| *t == tag).map(|(_, value)| *value);
                     prop_assert_eq!(arena.get(handle, tag).map(|record| record.value), expected);
+                    let expected = open.get(&handle).map(|(_, value)| *value);
+                    for reader in &readers {
+                        prop_assert_eq!(reader.get(handle).map(|record| record.value), expected);
+                    }
                 },
                 Step::Hold(which) => if let Some(handle) = pick(which) {
                     let record = open.get(&handle).and_then(|(tag, _)| arena.get(handle, *tag));
@@ -261,14 +280,19 @@ proptest! {
                     let (record, value) = held.swap_remove(which % held.len());
                     prop_assert_eq!(record.value, value);
                 },
+                Step::BeginReading => readers.push(arena.reader()),
+                Step::EndReading(which) => if !readers.is_empty() {
+                    drop(readers.swap_remove(which % readers.len()));
+                },
             }
             prop_assert_eq!(arena.len(), open.len());
-            prop_assert!(alive.load(Ordering::Relaxed) <= open.len() + held.len());
+            prop_assert!(!readers.is_empty() || alive.load(Ordering::Relaxed) <= open.len() + held.len());
         }
         for (record, value) in &held {
             prop_assert_eq!(record.value, *value);
         }
         drop(held);
+        drop(readers);
         prop_assert_eq!(alive.load(Ordering::Relaxed), open.len());
         drop(arena);
         prop_assert_eq!(alive.load(Ordering::Relaxed), 0);
@@ -291,15 +315,17 @@ fn forged_handles_are_refused() {
     let mut random = nonces(4_711);
     let accepted = (0..tries).filter(|n| {
         let guess = random();
-        let known = stale[n % stale.len()].nonce;
+        let known = stale[n % stale.len()].nonce.get();
         let nonce = match n % 4 {
             0 => guess,
             1 => known ^ 1 << (guess % 64),
             2 => known,
             _ => guess >> (guess % 64),
         };
-        let handle = Handle { slot: Slot(guess as u32 % (open * 11 / 5)), nonce };
-        arena.get(handle, 1).is_some() || arena.remove(handle).is_some()
+        let Some(handle) = Handle::new(Slot(guess as u32 % (open * 11 / 5)), nonce) else { return false };
+        arena.get(handle, 1).is_some()
+            || arena.reader().get(handle).is_some()
+            || arena.remove(handle).is_some()
     });
     assert_eq!(accepted.count(), 0, "of {tries}");
     assert_eq!(arena.len(), open as usize);
@@ -311,7 +337,13 @@ fn hammered() {
     const OBJECTS: usize = 4;
     let alive = Arc::new(AtomicUsize::new(0));
     let arena = arena::<Counted>(64);
-    let insert = |value| arena.insert(0, Counted::new(value, &alive)).unwrap();
+    // A reader who has to wait for a processor keeps what is removed meanwhile.
+    let insert = |value| loop {
+        match arena.insert(0, Counted::new(value, &alive)) {
+            Ok(handle) => break handle,
+            Err(Full) => thread::yield_now(),
+        }
+    };
     let current: Vec<Mutex<(Handle, u64)>> =
         (0..OBJECTS as u64).map(|i| Mutex::new((insert(i), i))).collect();
     let done = AtomicBool::new(false);
@@ -331,6 +363,15 @@ fn hammered() {
                         if let Some(record) = arena.get_slot(handle.slot) {
                             assert_ne!(record.value, u64::MAX, "a dropped record");
                         }
+                    }
+                    let reader = arena.reader();
+                    let records: Vec<_> = known
+                        .iter()
+                        .filter_map(|(handle, value)| Some((reader.get(*handle)?, value)))
+                        .collect();
+                    found.fetch_add(records.len(), Ordering::Relaxed);
+                    for (record, value) in records.iter().cycle().take(50 * records.len()) {
+                        assert_eq!(record.value, **value);
                     }
                 }
             });
@@ -389,12 +430,108 @@ fn a_nonce_alone_is_enough_for_whoever_asks_for_no_tag() {
     let handle = arena.insert(7, 42).unwrap();
     let record = arena.get_any(handle).unwrap();
     assert_eq!((*record, record.tag()), (42, 7));
-    assert!(arena.get_any(Handle { nonce: handle.nonce ^ 1, ..handle }).is_none());
+    assert!(arena.get_any(changed(handle, 1)).is_none());
     assert!(arena.get_any(Handle { slot: Slot(handle.slot.0 + 1), ..handle }).is_none());
     assert!(arena.get_any(Handle { slot: Slot(u32::MAX), ..handle }).is_none());
     drop(record);
     drop(arena.remove(handle));
     assert!(arena.get_any(handle).is_none());
+}
+
+#[test]
+fn what_a_reader_found_stays_until_he_is_done() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let arena = arena(2);
+    let insert = |value| arena.insert(7, Counted::new(value, &alive));
+    let first = insert(1).unwrap();
+    let reader = arena.reader();
+    // Of a slot that was not in use when he began.
+    let second = insert(2).unwrap();
+    let found = [first, second].map(|handle| reader.get(handle).unwrap());
+    assert_eq!(reader.get_slot(second.slot).unwrap().value, 2);
+    drop(arena.remove(first));
+    assert!(reader.get(first).is_none() && reader.get_slot(first.slot).is_none());
+    assert_eq!(insert(3), Err(Full), "the removed record may still be read");
+    assert_eq!((found.map(|record| record.value), alive.load(Ordering::Relaxed)), ([1, 2], 2));
+    drop(reader);
+    assert_eq!(alive.load(Ordering::Relaxed), 1);
+    let third = insert(3).unwrap();
+    assert!(third.slot == first.slot && arena.reader().get(first).is_none());
+    assert_eq!(arena.reader().get(third).unwrap().value, 3);
+}
+
+/// There is always somebody who reads, and still what is removed goes.
+#[test]
+fn readers_who_relieve_one_another_keep_nothing_for_ever() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let arena = arena(5);
+    let mut handle = arena.insert(0, Counted::new(0, &alive)).unwrap();
+    let mut reader = arena.reader();
+    for value in 1..100 {
+        let found = reader.get(handle).unwrap();
+        drop(arena.remove(handle));
+        assert_eq!(found.value, value - 1);
+        handle = arena.insert(0, Counted::new(value, &alive)).unwrap();
+        reader = arena.reader();
+        assert!(alive.load(Ordering::Relaxed) <= 3);
+    }
+    drop(reader);
+    assert_eq!(alive.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_leaked_reader_keeps_nothing_beyond_the_arena() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let mut arena = arena(10);
+    let handles = [0, 1, 2].map(|value| arena.insert(0, Counted::new(value, &alive)).unwrap());
+    for handle in &handles[..2] {
+        std::mem::forget(arena.reader());
+        drop(arena.remove(*handle));
+        assert!(arena.exclusive().get(*handle).is_none());
+    }
+    assert_eq!(alive.load(Ordering::Relaxed), 3);
+    drop(arena);
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
+/// Destructors that panic, and that remove further records, when a reader's end lets them run.
+#[test]
+fn destructors_may_do_as_they_like_when_a_reader_ends() {
+    struct Record {
+        panics: bool,
+        removes: Option<Handle>,
+        arena: std::sync::Weak<Arena<Record>>,
+        drops: Arc<AtomicUsize>,
+    }
+    impl Drop for Record {
+        fn drop(&mut self) {
+            self.drops.fetch_add(1, Ordering::Relaxed);
+            if let (Some(handle), Some(arena)) = (self.removes, self.arena.upgrade()) {
+                let reader = arena.reader();
+                assert!(reader.get(handle).is_some());
+                drop(arena.remove(handle));
+            }
+            assert!(!self.panics, "as the test intends");
+        }
+    }
+    let (arena, drops) = (Arc::new(arena(10)), Arc::new(AtomicUsize::new(0)));
+    let insert = |panics, removes| {
+        let record = Record { panics, removes, arena: Arc::downgrade(&arena), drops: drops.clone() };
+        arena.insert(0, record).unwrap()
+    };
+    let [last, panics, one] = [insert(false, None), insert(true, None), insert(false, None)];
+    let removes = insert(false, Some(last));
+    let reader = arena.reader();
+    for handle in [one, removes, panics] {
+        drop(arena.remove(handle));
+    }
+    assert_eq!((drops.load(Ordering::Relaxed), arena.len()), (0, 1));
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(reader)));
+    assert!(ended.is_err());
+    assert_eq!((drops.load(Ordering::Relaxed), arena.len()), (4, 0));
+    for _ in 0..10 {
+        insert(false, None);
+    }
 }
 
 #[test]
@@ -413,8 +550,8 @@ fn exclusively() {
     // Removed, never given out, beyond what was used, beyond what there is.
     assert_eq!(records.get(handles[1]), None);
     for slot in [0, 1, 2, 3, 4, u32::MAX] {
-        for nonce in [0, 1, handles[0].nonce ^ 1] {
-            assert_eq!(records.get(Handle { slot: Slot(slot), nonce }), None);
+        for nonce in [1, handles[0].nonce.get() ^ 1] {
+            assert_eq!(records.get(forged(slot, nonce)), None);
         }
     }
     for slot in [1, 3, 4, u32::MAX] {

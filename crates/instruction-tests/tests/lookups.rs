@@ -24,7 +24,9 @@ fn handle_to_record() {
     PROGRAM.check("release:1000", base, 18.0);
     PROGRAM.check("stale:1000", base, 12.0);
     // From the handle in registers.
-    PROGRAM.check("exclusive:1000", PROGRAM.per_iteration("no-handle:1000"), 8.0);
+    let base = PROGRAM.per_iteration("no-handle:1000");
+    PROGRAM.check("exclusive:1000", base, 6.0);
+    PROGRAM.check("reader:1000", base, 8.0);
 }
 
 #[test]

@@ -24,9 +24,10 @@ pub struct ListenerId(pub(crate) Handle);
 ///
 /// A session reaches its neighbours by its place in the array: that is the paper's doubly linked stack of sessions.
 ///
-/// In this order what a message needs when it comes is in one cache line, and what its user needs in the next.
+/// In this order what a message needs when it comes is in one cache line, and what its user needs in the next. The alignment
+/// makes up for what the fields leave of the last.
 #[derive(Debug, Default)]
-#[repr(C)]
+#[repr(C, align(16))]
 pub(crate) struct Path {
     /// Whether the path is in the list of those that have something.
     pub listed: bool,

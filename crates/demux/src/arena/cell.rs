@@ -2,6 +2,7 @@
 
 use core::mem::MaybeUninit;
 
+use super::proof::Proof;
 use crate::sync::{AtomicU32, UnsafeCell};
 
 /// Set in [`Cell::state`] while handles reach the record. It is the sign bit, so that a reader's `fetch_add` and the
@@ -17,46 +18,34 @@ pub(super) const LIVE: u32 = 1 << 30;
 /// With a fat pointer as record two cells fill one cache line, and none straddles two.
 #[repr(C)]
 pub(super) struct Cell<R> {
-    /// The record's nonce. Written and read under the same rules as the record.
-    pub(super) nonce: UnsafeCell<u64>,
+    /// The record's nonce, or 0: from when the record can be read until it is removed.
+    pub(super) nonce: Proof,
     /// [`OPEN`], [`LIVE`] and the number of references. Readers that will be refused may add to it for a moment, in any
     /// state; nothing depends on the count of a vacant cell.
     pub(super) state: AtomicU32,
-    /// Which of the arena's users the record belongs to, under the same rules; in a vacant cell the next free slot.
+    /// Which of the arena's users the record belongs to, written and read under the same rules as the record; in a cell on a
+    /// list the next slot.
     pub(super) tag: UnsafeCell<u32>,
     /// Initialised while `state` has [`LIVE`].
     pub(super) record: UnsafeCell<MaybeUninit<R>>,
 }
 
 impl<R> Cell<R> {
-    /// The record's nonce and tag.
+    /// The record's tag.
     ///
     /// # Safety
     /// The caller holds a counted reference to the cell's record.
     #[inline(always)]
-    pub(super) unsafe fn identity(&self) -> (u64, u32) {
+    pub(super) unsafe fn tag(&self) -> u32 {
         // SAFETY: written before the record was published, and not again while it has references.
-        let nonce = self.nonce.with(|nonce| unsafe { *nonce });
-        // SAFETY: likewise.
-        let tag = self.tag.with(|tag| unsafe { *tag });
-        (nonce, tag)
-    }
-
-    /// Whether handles reach the record, for the only one who looks: an atomic read would not be merged with the test.
-    #[inline(always)]
-    pub(super) fn is_open(&mut self) -> bool {
-        #[cfg(not(loom))]
-        let state = *self.state.get_mut();
-        #[cfg(loom)]
-        let state = self.state.with_mut(|state| *state);
-        state & OPEN != 0
+        self.tag.with(|tag| unsafe { *tag })
     }
 
     /// A cell like those in zeroed memory; loom's atomics can't be made of zeroes.
     #[cfg(loom)]
     pub(super) fn vacant() -> Self {
         Self {
-            nonce: UnsafeCell::new(0),
+            nonce: Proof::none(),
             state: AtomicU32::new(0),
             tag: UnsafeCell::new(0),
             record: UnsafeCell::new(MaybeUninit::uninit()),

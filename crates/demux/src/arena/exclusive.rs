@@ -6,7 +6,7 @@ use super::{Arena, Handle, Slot, cell::Cell};
 
 /// The records of an arena that nobody else uses meanwhile; see [`Arena::exclusive`].
 ///
-/// A handle in two registers becomes a reference in eight instructions: bounds, nonce, and whether the record is there.
+/// A handle in two registers becomes a reference in six instructions: bounds, address, nonce.
 pub struct Exclusive<'a, R> {
     /// Where the first cell's record is: a cell's address plus this field's offset, so that the record's address needs
     /// no addition of its own.
@@ -34,13 +34,13 @@ impl<'a, R> Exclusive<'a, R> {
     /// The record of `handle`, if the handle is genuine and current, whoever owns it.
     #[inline(always)]
     pub fn get(&mut self, handle: Handle) -> Option<&mut R> {
-        self.open(handle.slot, |nonce| nonce == handle.nonce)
+        self.open(handle.slot, |nonce| nonce == handle.nonce.get())
     }
 
     /// The record now at `slot`: for slots that a locator found, not for those a peer sent.
     #[inline(always)]
     pub fn get_slot(&mut self, slot: Slot) -> Option<&mut R> {
-        self.open(slot, |_| true)
+        self.open(slot, |nonce| nonce != 0)
     }
 
     /// The handle of the record that is in a slot now.
@@ -49,24 +49,24 @@ impl<'a, R> Exclusive<'a, R> {
         let mut nonce = 0;
         self.open(slot, |found| {
             nonce = found;
-            true
+            nonce != 0
         })?;
-        Some(Handle { slot, nonce })
+        Handle::new(slot, nonce)
     }
 
     /// As [`get_slot`](Self::get_slot), for as long as the arena is borrowed.
     #[inline(always)]
     pub fn into_slot(mut self, slot: Slot) -> Option<&'a mut R> {
-        self.open(slot, |_| true)
+        self.open(slot, |nonce| nonce != 0)
     }
 
     /// As [`get`](Self::get), for as long as the arena is borrowed.
     #[inline(always)]
     pub fn into_record(mut self, handle: Handle) -> Option<&'a mut R> {
-        self.open(handle.slot, |nonce| nonce == handle.nonce)
+        self.open(handle.slot, |nonce| nonce == handle.nonce.get())
     }
 
-    /// Callers see to it that what is returned is used no longer than they have `self`, or that nothing else is had from it.
+    /// Zero must not be admitted: that is no nonce. Callers see to it that what is returned is used no longer than they have `self`, or that nothing else is had from it.
     #[inline(always)]
     fn open(&mut self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&'a mut R> {
         if slot.0 as usize >= self.used {
@@ -77,13 +77,11 @@ impl<'a, R> Exclusive<'a, R> {
             let record = self.first.add(slot.0 as usize * size_of::<Cell<R>>());
             record.sub(offset_of!(Cell<R>, record)).cast::<Cell<R>>().as_mut()
         };
-        // SAFETY: initialised from the start, and by `&mut` nobody writes to it.
-        let nonce = cell.nonce.with(|nonce| unsafe { *nonce });
-        if !admits(nonce) || !cell.is_open() {
+        if !admits(cell.nonce.own()) {
             return None;
         }
-        // SAFETY: the cell is open, so the record is initialised. By `&mut` there is no other way to it: a reference that
-        // is still counted was leaked, and whoever leaked it can't use it any more.
+        // SAFETY: where there is a nonce the record is initialised. By `&mut` there is no other way to it: a reference that
+        // is still counted was leaked, and whoever leaked it can't use it any more; likewise a reader.
         Some(cell.record.with_mut(|place| unsafe { (*place).assume_init_mut() }))
     }
 }

@@ -7,9 +7,9 @@ use loom::{
     },
     thread,
 };
-use throughline_demux::{Arena, Full, Handle};
+use throughline_demux::{Arena, Full, Handle, Slot};
 
-use crate::model;
+use crate::{bounded, model};
 
 /// Counts its drops; its value is seen to change when it is read after its drop.
 struct Record {
@@ -148,19 +148,21 @@ fn get_slot_while_inserted() {
     });
 }
 
-/// Someone names the nonce 0, which fresh memory has, while the slot is used for the first time.
+/// Someone asks for a slot while it is used for the first time.
 #[test]
-fn forged_zero_while_inserted() {
+fn a_fresh_slot_while_inserted() {
     model(|| {
         let stage = Stage::new(2);
         let first = stage.insert(1).unwrap();
         let other = stage.clone();
-        let forger = thread::spawn(move || {
-            let slot = throughline_demux::Slot(first.slot.0 + 1);
-            assert!(!other.finds(Handle { slot, nonce: 0 }, 0));
+        let reader = thread::spawn(move || {
+            let slot = Slot(first.slot.0 + 1);
+            if let Some(record) = other.arena.reader().get_slot(slot) {
+                assert_eq!(record.value, 2);
+            }
         });
         let second = stage.insert(2).unwrap();
-        forger.join().unwrap();
+        reader.join().unwrap();
         assert!(stage.finds(second, 2));
     });
 }
@@ -179,5 +181,144 @@ fn slots_freed_by_two_threads() {
         assert_ne!(third.slot, fourth.slot);
         assert!(stage.finds(third, 3) && stage.finds(fourth, 4));
         assert!(stage.insert(5).is_err());
+    });
+}
+
+/// What a reader finds stays as it is for as long as he reads.
+fn reads(stage: &Stage, handle: Handle, value: u64) -> bool {
+    let records = stage.arena.reader();
+    let record = records.get(handle);
+    thread::yield_now();
+    if let Some(record) = record {
+        assert_eq!(record.value, value);
+    }
+    record.is_some()
+}
+
+#[test]
+fn read_while_removed() {
+    model(|| {
+        let stage = Stage::new(1);
+        let handle = stage.insert(1).unwrap();
+        let other = stage.clone();
+        let reader = thread::spawn(move || reads(&other, handle, 1));
+        assert!(stage.remove(handle));
+        assert!(!reads(&stage, handle, 1));
+        reader.join().unwrap();
+        assert_eq!(stage.drops(), 1);
+    });
+}
+
+#[test]
+fn read_while_the_slot_is_reused() {
+    model(|| {
+        let stage = Stage::new(1);
+        let old = stage.insert(1).unwrap();
+        let other = stage.clone();
+        let reader = thread::spawn(move || {
+            let records = other.arena.reader();
+            if let Some(record) = records.get_slot(old.slot) {
+                assert!(record.value == 1 || record.value == 2);
+            }
+            if let Some(record) = records.get(old) {
+                assert_eq!(record.value, 1);
+            }
+        });
+        assert!(stage.remove(old));
+        let new = stage.insert(2);
+        reader.join().unwrap();
+        let refused = usize::from(new.is_err());
+        let new = new.or_else(|_| stage.insert(2)).unwrap();
+        assert_eq!(stage.drops(), 1 + refused);
+        assert!(reads(&stage, new, 2) && !reads(&stage, old, 1));
+    });
+}
+
+#[test]
+fn two_read_while_one_removes() {
+    bounded(2, || {
+        let stage = Stage::new(1);
+        let handle = stage.insert(1).unwrap();
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                let other = stage.clone();
+                thread::spawn(move || reads(&other, handle, 1))
+            })
+            .collect();
+        assert!(stage.remove(handle));
+        readers.into_iter().for_each(|reader| assert!(reader.join().is_ok()));
+        assert_eq!(stage.drops(), 1);
+    });
+}
+
+/// The first record waits for a reader who does not end before another has begun, in the next epoch.
+#[test]
+fn epochs_follow_one_another() {
+    model(|| {
+        let stage = Stage::new(2);
+        let [first, second] = [1, 2].map(|value| stage.insert(value).unwrap());
+        let reading = stage.arena.reader();
+        assert!(stage.remove(first));
+        let other = stage.clone();
+        let reader = thread::spawn(move || {
+            assert!(!reads(&other, first, 1));
+            reads(&other, second, 2);
+        });
+        drop(reading);
+        assert!(stage.remove(second));
+        reader.join().unwrap();
+        assert_eq!(stage.drops(), 2);
+    });
+}
+
+/// Both of two threads remove a record that the other may be reading.
+#[test]
+fn two_remove_while_one_reads() {
+    bounded(2, || {
+        let stage = Stage::new(2);
+        let handles = [stage.insert(1).unwrap(), stage.insert(2).unwrap()];
+        let other = stage.clone();
+        let remover = thread::spawn(move || {
+            reads(&other, handles[1], 2);
+            assert!(other.remove(handles[0]));
+        });
+        reads(&stage, handles[0], 1);
+        assert!(stage.remove(handles[1]));
+        remover.join().unwrap();
+        assert_eq!(stage.drops(), 2);
+    });
+}
+
+/// A reader who looks at a slot while a reference to its record is given back, which is the last.
+#[test]
+fn read_while_the_last_reference_goes() {
+    model(|| {
+        let stage = Stage::new(1);
+        let handle = stage.insert(1).unwrap();
+        let removed = stage.arena.remove(handle).unwrap();
+        let other = stage.clone();
+        let reader = thread::spawn(move || assert!(!reads(&other, handle, 1)));
+        drop(removed);
+        reader.join().unwrap();
+        assert_eq!(stage.drops(), 1);
+    });
+}
+
+/// Someone begins to read in an epoch that is just over, while one thread looks for what nobody can see any more and
+/// another retires what the reader sees.
+#[test]
+fn read_in_an_epoch_that_ends() {
+    model(|| {
+        let stage = Stage::new(2);
+        let [first, second] = [1, 2].map(|value| stage.insert(value).unwrap());
+        let reading = stage.arena.reader();
+        let (other, another) = (stage.clone(), stage.clone());
+        let reader = thread::spawn(move || reads(&other, second, 2));
+        assert!(stage.remove(first));
+        let remover = thread::spawn(move || assert!(another.remove(second)));
+        drop(reading);
+        reader.join().unwrap();
+        remover.join().unwrap();
+        assert_eq!(stage.drops(), 2);
     });
 }

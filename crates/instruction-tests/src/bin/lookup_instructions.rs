@@ -30,7 +30,7 @@ fn main() {
     };
     if !known {
         eprintln!(
-            "usage: lookup_instructions (no-object|get|get-first|get-slot|no-handle|exclusive|release|stale):OBJECTS ITERATIONS"
+            "usage: lookup_instructions (no-object|get|get-first|get-slot|no-handle|exclusive|reader|release|stale):OBJECTS ITERATIONS"
         );
         eprintln!("       lookup_instructions (no-flow|source-hash|source-cache|direct):FLOWS ITERATIONS");
         eprintln!("       lookup_instructions (flow-get|flow-change):FLOWS ITERATIONS");
@@ -51,10 +51,16 @@ fn objects(what: &str, n: usize, iterations: usize) -> bool {
         "get-first" => each(iterations, |_| keep(arena.get(black_box(first), TAG))),
         "no-handle" => each(iterations, |_| {
             let Handle { slot, nonce } = black_box(last);
-            black_box(u64::from(slot.0) ^ nonce)
+            black_box(u64::from(slot.0) ^ nonce.get())
         }),
         "exclusive" => {
             let mut records = arena.exclusive();
+            each(iterations, |_| {
+                black_box(&raw const *records.get(black_box(last)).expect("an open record"));
+            });
+        }
+        "reader" => {
+            let records = arena.reader();
             each(iterations, |_| {
                 black_box(&raw const *records.get(black_box(last)).expect("an open record"));
             });

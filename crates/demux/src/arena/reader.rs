@@ -1,0 +1,99 @@
+//! Lookups by handle for many threads: without references to count.
+
+use core::{mem::offset_of, ptr::NonNull};
+
+use super::{Arena, Handle, Slot, cell::Cell, grace::Epoch};
+
+/// The records of an arena, for as long as one looks at them; see [`Arena::reader`].
+///
+/// A handle in two registers becomes a reference in six instructions, none of which writes: bounds, address, nonce. Threads
+/// that look up the same record do not take its cache line from one another, as counted references do.
+///
+/// A record that is removed meanwhile is not found any more, but stays where it is until all are done who were reading
+/// when it was removed; the last of them, or whoever comes next, drops it. Until then its slot counts against the
+/// arena's limit.
+pub struct Reader<'a, R> {
+    /// Where the first cell's record is, so that a record's address needs no addition of its own.
+    first: NonNull<u8>,
+    /// How many cells had been in use when this began.
+    used: usize,
+    arena: &'a Arena<R>,
+    epoch: Epoch,
+}
+
+// SAFETY: it gives `&R` (hence `Sync`) and may drop records where it ends (hence `Send`).
+unsafe impl<R: Send + Sync> Send for Reader<'_, R> {}
+// SAFETY: as above.
+unsafe impl<R: Send + Sync> Sync for Reader<'_, R> {}
+
+impl<'a, R> Reader<'a, R> {
+    pub(super) fn new(arena: &'a Arena<R>) -> Self {
+        let epoch = loop {
+            match arena.grace.begin() {
+                Ok(epoch) => break epoch,
+                Err(over) => arena.end_reading(over),
+            }
+        };
+        let (used, cells) = (arena.used() as usize, arena.cells.first().cast::<u8>());
+        // Without cells there is no address to go to, and no lookup gets that far.
+        let offset = if used == 0 { 0 } else { offset_of!(Cell<R>, record) };
+        // SAFETY: within the first cell, or not at all.
+        let first = unsafe { cells.add(offset) };
+        Self { first, used, arena, epoch }
+    }
+
+    /// The record of `handle`, if the handle is genuine and current, whoever owns it.
+    #[inline(always)]
+    pub fn get(&self, handle: Handle) -> Option<&R> {
+        self.find(handle.slot, |nonce| nonce == handle.nonce.get())
+    }
+
+    /// The record now at `slot`: for slots that a locator found, not for those a peer sent. It may be another than the one
+    /// that the locator meant, as with [`Arena::get_slot`].
+    #[inline(always)]
+    pub fn get_slot(&self, slot: Slot) -> Option<&R> {
+        self.find(slot, |nonce| nonce != 0)
+    }
+
+    #[inline(always)]
+    fn find(&self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&R> {
+        if slot.0 as usize >= self.used {
+            return self.find_newer(slot, admits);
+        }
+        // SAFETY: the arena has at least `used` cells, which stay as long as it is borrowed.
+        let cell = unsafe {
+            let record = self.first.add(slot.0 as usize * size_of::<Cell<R>>());
+            record.sub(offset_of!(Cell<R>, record)).cast::<Cell<R>>().as_ref()
+        };
+        // SAFETY: this reader is announced.
+        unsafe { record(cell, admits) }
+    }
+
+    /// In a cell that was not in use when this began, if it is now.
+    #[cold]
+    fn find_newer(&self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&R> {
+        // SAFETY: this reader is announced.
+        self.arena.with_cell(slot, |cell| unsafe { record(cell, admits) })
+    }
+}
+
+/// The record of a cell, if there is one and its nonce is admitted. Zero must not be, since that is none.
+///
+/// # Safety
+/// A reader is announced, and stays so as long as what is returned is used.
+#[inline(always)]
+unsafe fn record<R>(cell: &Cell<R>, admits: impl FnOnce(u64) -> bool) -> Option<&R> {
+    // SYNC POINT: record publication (with `insert`).
+    if !admits(cell.nonce.load()) {
+        return None;
+    }
+    // SAFETY: a nonce is there from when the record was written until it is removed; after that it is not dropped before all
+    // readers are gone who may have seen the nonce.
+    Some(cell.record.with(|place| unsafe { (*place).assume_init_ref() }))
+}
+
+impl<R> Drop for Reader<'_, R> {
+    fn drop(&mut self) {
+        self.arena.end_reading(self.epoch);
+    }
+}
