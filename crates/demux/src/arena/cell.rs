@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use super::proof::Proof;
 use crate::sync::{AtomicU32, UnsafeCell};
 
-/// Set in [`Cell::state`] while handles reach the record. It is the sign bit, so that a reader's `fetch_add` and the
+/// Set in [`Cell::state`] while handles reach the record. It is the sign bit, so that a lookup's `fetch_add` and the
 /// test of this bit are one instruction and a jump.
 pub(super) const OPEN: u32 = 1 << 31;
 
@@ -13,20 +13,21 @@ pub(super) const OPEN: u32 = 1 << 31;
 pub(super) const LIVE: u32 = 1 << 30;
 
 /// A cell is vacant (`state` has neither flag), open (both; the arena owns one reference), or closed ([`LIVE`] alone:
-/// removed, but calls in flight hold references). All-zero memory is a vacant cell.
+/// removed, but calls in flight hold references). One without flags may also be retired: its record waits for readers. All-zero
+/// memory is a vacant cell.
 ///
 /// With a fat pointer as record two cells fill one cache line, and none straddles two.
 #[repr(C)]
 pub(super) struct Cell<R> {
     /// The record's nonce, or 0: from when the record can be read until it is removed.
     pub(super) nonce: Proof,
-    /// [`OPEN`], [`LIVE`] and the number of references. Readers that will be refused may add to it for a moment, in any
+    /// [`OPEN`], [`LIVE`] and the number of references. Lookups that will be refused may add to it for a moment, in any
     /// state; nothing depends on the count of a vacant cell.
     pub(super) state: AtomicU32,
     /// Which of the arena's users the record belongs to, written and read under the same rules as the record; in a cell on a
     /// list the next slot.
     pub(super) tag: UnsafeCell<u32>,
-    /// Initialised while `state` has [`LIVE`].
+    /// Initialised while `state` has [`LIVE`], and in a retired cell.
     pub(super) record: UnsafeCell<MaybeUninit<R>>,
 }
 
