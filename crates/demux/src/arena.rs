@@ -20,17 +20,20 @@ mod exclusive;
 mod grace;
 mod proof;
 mod reader;
+mod row;
 
 use alloc::boxed::Box;
-use core::{fmt, marker::PhantomData, num::NonZeroU64, ops::Deref};
+use core::{fmt, iter, marker::PhantomData, num::NonZeroU64, ops::Deref, ptr::NonNull};
 
 use self::{
     cell::{Cell, LIVE, OPEN},
     cells::Cells,
     grace::{Epoch, Grace},
+    proof::is_proof,
 };
 pub use self::{exclusive::Exclusive, reader::Reader};
 use crate::{
+    drop_all::drop_all,
     nonce::NonceSource,
     sync::{AtomicU32, AtomicUsize, Lock, Ordering},
 };
@@ -79,7 +82,7 @@ const NO_SLOT: u32 = u32::MAX;
 /// Records of one type, found by [`Handle`] or [`Slot`], inserted and removed while others read.
 ///
 /// A record takes [`Arena::bytes_per_record`]: 16 bytes and the record itself; with a fat pointer 32, two to a
-/// cache line.
+/// cache line. It may be aligned to 64 bytes at most.
 pub struct Arena<R> {
     cells: Cells<R>,
     /// Head of the list of free slots. Anyone pushes; only the holder of `writer` pops, so a popped head can't
@@ -105,9 +108,12 @@ impl<R> Arena<R> {
     ///
     /// Address space for all of them is reserved at once, [`bytes_per_record`](Self::bytes_per_record) each, so that a
     /// slot is a plain index for ever. Systems with virtual memory back it only as far as records have been inserted.
-    /// As with any collection, the process ends when there is not that much address space.
+    /// As with any collection, the process ends when the system does not give that much.
     ///
     /// `nonces` must be unguessable when strangers present handles: see [`NonceSource`].
+    ///
+    /// # Panics
+    /// If all records together are larger than an address can tell.
     pub fn with_capacity_limit(max: u32, nonces: impl NonceSource + 'static) -> Self {
         let cells = Cells::new(max);
         Self {
@@ -123,6 +129,9 @@ impl<R> Arena<R> {
     }
 
     /// An empty arena for at most `max` records, with nonces from the operating system.
+    ///
+    /// # Panics
+    /// As [`with_capacity_limit`](Self::with_capacity_limit).
     #[cfg(feature = "getrandom")]
     pub fn new(max: u32) -> Self {
         Self::with_capacity_limit(max, crate::OsNonces::default())
@@ -166,6 +175,9 @@ impl<R: Send + Sync> Arena<R> {
     ///
     /// # Errors
     /// [`Full`] when the limit is reached; removed records still in use count. The record is dropped.
+    ///
+    /// # Panics
+    /// If the source of nonces does, such as [the system's](Self::new) when it has none to give; the arena is unchanged.
     pub fn insert(&self, tag: u32, record: R) -> Result<Handle, Full> {
         let mut nonces = self.writer.lock();
         let nonce = draw(&mut **nonces);
@@ -269,6 +281,19 @@ impl<R: Send + Sync> Arena<R> {
         self.open.fetch_sub(1, Ordering::Relaxed);
         // The arena's own reference; it is not the last, for `record` is one.
         record.cell.state.fetch_sub(1, Ordering::Release);
+        Some(record)
+    }
+
+    /// As [`remove`](Self::remove), for the one who has the arena to himself: the record itself, which nobody else has.
+    pub fn take(&mut self, handle: Handle) -> Option<R> {
+        let cell = self.cell(handle.slot).filter(|cell| cell.nonce.is(handle))?;
+        cell.nonce.store(0);
+        // References that are still counted were leaked, so nobody will give them back.
+        cell.state.store(0, Ordering::Relaxed);
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: where there was a nonce there is a record, which from now on is the caller's.
+        let record = cell.record.with(|place| unsafe { (*place).assume_init_read() });
+        self.push(&self.free, cell);
         Some(record)
     }
 
@@ -390,7 +415,7 @@ impl<R> Arena<R> {
 
     /// Takes a slot off the free list or, when that is empty, one never used. The caller holds `writer`.
     fn vacant_slot(&self) -> Result<Slot, Full> {
-        // SYNC POINT: free list (with `push_free`).
+        // SYNC POINT: free list (with `push`).
         let mut head = self.free.load(Ordering::Acquire);
         while head != NO_SLOT {
             // SAFETY: only the holder of `writer` takes cells off this list.
@@ -433,10 +458,11 @@ impl<R> Arena<R> {
     }
 }
 
-/// A nonce, which is never 0.
+/// A nonce that says that there is one.
 fn draw(nonces: &mut dyn NonceSource) -> NonZeroU64 {
     loop {
-        if let Some(nonce) = NonZeroU64::new(nonces.next_nonce()) {
+        let nonce = NonZeroU64::new(nonces.next_nonce()).filter(|nonce| is_proof(nonce.get()));
+        if let Some(nonce) = nonce {
             return nonce;
         }
     }
@@ -444,18 +470,22 @@ fn draw(nonces: &mut dyn NonceSource) -> NonZeroU64 {
 
 impl<R> Drop for Arena<R> {
     fn drop(&mut self) {
-        // Of readers that were leaked.
-        while let Some(next) = self.grace.take_rest() {
-            Unseen { arena: self, next }.bury_all();
-        }
-        for slot in (0..self.used()).map(Slot) {
-            let Some(cell) = self.cell(slot) else { continue };
-            if cell.state.load(Ordering::Acquire) & LIVE != 0 {
-                // SAFETY: `LIVE` says initialised; nobody else has the arena, and a leaked `Ref` can't be used
-                // any more.
-                cell.record.with_mut(|place| unsafe { (*place).assume_init_drop() });
+        let mut next = NO_SLOT;
+        // For readers that were leaked.
+        let retired = iter::from_fn(|| {
+            if next == NO_SLOT {
+                next = self.grace.take_rest()?;
             }
-        }
+            // SAFETY: the list was taken.
+            let (cell, after) = unsafe { self.listed(next) };
+            next = after;
+            Some(cell)
+        });
+        let cells = (0..self.used()).filter_map(|slot| self.cell(Slot(slot)));
+        let live = cells.filter(|cell| cell.state.load(Ordering::Acquire) & LIVE != 0);
+        let records = retired.chain(live).filter_map(|cell| cell.record.with_mut(NonNull::new));
+        // SAFETY: these are initialised; nobody else has the arena, and a leaked `Ref` can't be used any more.
+        unsafe { drop_all(records.map(NonNull::cast::<R>)) };
     }
 }
 

@@ -25,6 +25,7 @@ pub use self::{
 };
 use crate::{
     AnyHash, ConfigError, InsertError, KeyHash, Keyed, Locator, NoProbe, Probe, Slot,
+    debug::debug_with_len,
     locator::{check_slot, find_by_find_probed, one_by_one},
     prefetch,
 };
@@ -53,8 +54,10 @@ pub type DynamicHash<K, S = Keyed> = Chained<K, LeaveInPlace, Growing<S>>;
 
 /// Source hashing: the chain is told by the index that the packet carries, and nothing is computed.
 ///
-/// The index is the sender's word: it saves the hash and decides nothing, for keys are compared. Senders who all choose
-/// the same index make long chains, so it is for senders who share an interest, or with a limit on entries.
+/// The index is the sender's word: it saves the hash, and what is found under it is compared. But a key is found under the
+/// index that it was inserted with and no other: a sender who changes a flow's label is a new flow, and the same key under two
+/// indices are two entries, of which none is refused as a duplicate. Senders who all choose the same index make long chains, so it
+/// is for senders who share an interest, or with a limit on entries.
 pub type SourceHash<K> = Chained<K, LeaveInPlace, ByIndex>;
 
 struct Entry<K> {
@@ -389,3 +392,5 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Locator<K> for Chained<K, D, P> {
         size_of_val(&*self.chains) + self.entries.capacity() * size_of::<Entry<K>>()
     }
 }
+
+debug_with_len!([K: Eq, D: Discipline, P: Pick<K>] Chained<K, D, P>, "Chained");

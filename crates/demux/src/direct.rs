@@ -4,6 +4,7 @@ use alloc::{boxed::Box, vec};
 
 use crate::{
     ConfigError, InsertError, Key, Locator, Probe, Slot,
+    debug::debug_with_len,
     locator::{check_slot, find_by_find_probed, one_by_one},
     prefetch,
 };
@@ -115,3 +116,5 @@ impl<K: Key> Locator<K> for Direct<K> {
         size_of_val(&*self.slots) + size_of_val(&*self.keys)
     }
 }
+
+debug_with_len!([K: Key] Direct<K>, "Direct");

@@ -6,7 +6,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use crate::mix::spread;
+use crate::{hashes::Keyed, mix::spread};
 
 /// In `places`: nothing there.
 pub(crate) const FREE: u32 = u32::MAX;
@@ -29,6 +29,25 @@ pub(crate) const fn place(hash: u64, displacement: u32, places: usize) -> usize 
 #[inline(always)]
 const fn scale(x: u32, n: usize) -> usize {
     ((x as u64 * n as u64) >> 32) as usize
+}
+
+/// How many hash functions are tried before giving up.
+const SEEDS: u64 = 32;
+
+/// A hash function under which as many keys as `len` can be placed, of those that follow from a seed; `hashes` says what
+/// the keys' hashes are under one.
+pub(crate) fn find_placement(
+    len: usize,
+    seed: u64,
+    mut hashes: impl FnMut(&Keyed) -> Vec<u64>,
+) -> Option<(Keyed, Placement)> {
+    let buckets = (len / 4 + 1).next_power_of_two();
+    let places = len + len / 32 + 1;
+    (0..SEEDS).find_map(|attempt| {
+        let hash = Keyed::new(seed.wrapping_add(attempt));
+        let placement = displace(&hashes(&hash), buckets, places)?;
+        Some((hash, placement))
+    })
 }
 
 /// Displacements, and which hash is at each place.

@@ -44,7 +44,7 @@ use crate::{
 /// Bytes that a record may take besides itself in a table at its limit.
 const BESIDES: usize = 16;
 
-/// What a [`FlowTable`] keeps: something that holds its key.
+/// What a [`FlowTable`] keeps: something that holds its key, aligned to 64 bytes at most.
 pub trait FlowRecord {
     /// What it is found by.
     type Key: Eq + Hash;

@@ -41,7 +41,8 @@ index_keys!(u8, u16, u32);
 impl<const N: usize> Key for [u8; N] {}
 impl<A: Key, B: Key> Key for (A, B) {}
 
-/// A key and the index that came in the same packet. Two of them are equal when the keys are.
+/// A key and the index that came in the same packet. Two of them are equal when the keys are; a locator that goes by the
+/// index, such as [`SourceHash`](crate::SourceHash), finds a key under the index it was inserted with only.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried<K> {
     /// Chosen by the sender, or given out by us: not to be trusted beyond a first guess.

@@ -95,7 +95,8 @@ pub trait Locator<K> {
         let _ = keys;
     }
 
-    /// Adds a key.
+    /// Adds a key. Where locators go by an index that comes with the key, the same key has the same one always:
+    /// otherwise it may be there twice.
     ///
     /// # Errors
     /// See [`InsertError`]; the locator is unchanged.

@@ -4,13 +4,11 @@ use alloc::{boxed::Box, vec::Vec};
 
 use crate::{
     DynamicHash, FreezeError, InsertError, Key, KeyHash, Keyed, Locator, Probe, Slot,
-    displace::{bucket, displace, place},
+    debug::debug_with_len,
+    displace::{bucket, find_placement, place},
     locator::{find_by_find_probed, one_by_one},
     prefetch,
 };
-
-/// How many hash functions are tried before giving up.
-const SEEDS: u64 = 32;
 
 /// In place of the slot of an entry that was removed, or never was.
 const REMOVED: u32 = u32::MAX;
@@ -61,15 +59,10 @@ impl<K: Key> PerfectHash<K> {
 
 impl<K: Key> Frozen<K> {
     fn build(keys: &[(K, Slot)], seed: u64) -> Option<Self> {
-        let buckets = (keys.len() / 4 + 1).next_power_of_two();
-        let places = keys.len() + keys.len() / 32 + 1;
-        (0..SEEDS).find_map(|attempt| {
-            let hash = Keyed::new(seed.wrapping_add(attempt));
-            let hashes: Vec<u64> = keys.iter().map(|(key, _)| hash.hash(key)).collect();
-            let placement = displace(&hashes, buckets, places)?;
-            let entries = lay_out(keys, &placement.places);
-            Some(Self { hash, displacements: placement.displacements.into(), entries })
-        })
+        let hashes = |hash: &Keyed| keys.iter().map(|(key, _)| hash.hash(key)).collect();
+        let (hash, placement) = find_placement(keys.len(), seed, hashes)?;
+        let entries = lay_out(keys, &placement.places);
+        Some(Self { hash, displacements: placement.displacements.into(), entries })
     }
 
     /// Where the only entry is that can be `key`'s; beyond all entries if there are none.
@@ -184,3 +177,5 @@ impl<K: Key> Locator<K> for PerfectHash<K> {
         }
     }
 }
+
+debug_with_len!([K: Key] PerfectHash<K>, "PerfectHash");

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::{
     ConfigError, InsertError, Key, Locator, Probe, Slot,
     chained::power_of_two,
+    debug::debug_with_len,
     locator::{check_slot, find_by_find_probed, one_by_one},
     prefetch,
 };
@@ -121,3 +122,5 @@ impl<K: Key> Locator<K> for SourceCache<K> {
         size_of_val(&*self.entries)
     }
 }
+
+debug_with_len!([K: Key] SourceCache<K>, "SourceCache");

@@ -1,5 +1,7 @@
 //! The choice of a lookup by configuration.
 
+use core::fmt;
+
 #[cfg(target_has_atomic = "64")]
 use crate::FlowTable;
 #[cfg(feature = "swiss")]
@@ -20,7 +22,7 @@ const DEFAULT_PLACES: usize = 1 << 16;
 const MAX_FLOWS: usize = 1 << 24;
 
 /// What a locator is made with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LocatorConfig {
     /// The most keys it will hold; `flow-table` holds no more than 2^24, whatever is said here.
     pub limit: usize,
@@ -32,6 +34,19 @@ pub struct LocatorConfig {
     pub hash: HashKind,
     /// Size of the table of `source-hash`, rounded up to a power of two, and of `direct`.
     pub places: usize,
+}
+
+/// Without the seed: who reads a log must not learn which keys collide.
+impl fmt::Debug for LocatorConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, seed: _, chains, hash, places } = self;
+        f.debug_struct("LocatorConfig")
+            .field("limit", limit)
+            .field("chains", chains)
+            .field("hash", hash)
+            .field("places", places)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LocatorConfig {
@@ -300,5 +315,14 @@ impl<K: Key> Locator<K> for AnyLocator<K> {
 
     fn bytes(&self) -> usize {
         each!(self, locator => locator.bytes())
+    }
+}
+
+impl<K: Key> fmt::Debug for AnyLocator<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyLocator")
+            .field("strategy", &self.strategy())
+            .field("len", &self.len())
+            .finish_non_exhaustive()
     }
 }

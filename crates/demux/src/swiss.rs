@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 
 use crate::{
     InsertError, KeyHash, Keyed, Locator, NoProbe, Probe, Slot,
+    debug::debug_with_len,
     locator::{check_slot, find_by_find_probed},
     prefetch,
 };
@@ -88,3 +89,5 @@ impl<K: Eq + Hash, S: KeyHash> Locator<K> for Swiss<K, S> {
         self.table.allocation_size()
     }
 }
+
+debug_with_len!([K: Eq + Hash, S: KeyHash] Swiss<K, S>, "Swiss");

@@ -194,6 +194,47 @@ fn a_panicking_destructor_frees_its_slot() {
     assert!(arena.insert(0, PanicsIf(false)).is_ok());
 }
 
+/// As with a vector: the others are dropped all the same.
+#[test]
+fn a_destructor_that_panics_at_the_end_of_the_arena_leaves_no_other_undropped() {
+    struct PanicsOnce(Arc<AtomicUsize>);
+    impl Drop for PanicsOnce {
+        fn drop(&mut self) {
+            assert_ne!(self.0.fetch_add(1, Ordering::Relaxed), 1, "as the test intends");
+        }
+    }
+    for leaked in [false, true] {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let arena = arena(5);
+        let handles = [(); 5].map(|()| arena.insert(0, PanicsOnce(drops.clone())).unwrap());
+        if leaked {
+            std::mem::forget(arena.reader());
+            handles[1..4].iter().for_each(|handle| drop(arena.remove(*handle)));
+        }
+        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(arena)));
+        assert!(dropped.is_err());
+        assert_eq!(drops.load(Ordering::Relaxed), 5);
+    }
+}
+
+#[test]
+fn what_is_taken_is_the_callers() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let mut arena = arena(2);
+    let [first, second] = [1, 2].map(|value| arena.insert(0, Counted::new(value, &alive)).unwrap());
+    std::mem::forget(arena.get_any(second));
+    let taken = [first, second].map(|handle| arena.take(handle).unwrap());
+    assert_eq!(taken.map(|record| record.value), [1, 2]);
+    assert_eq!((alive.load(Ordering::Relaxed), arena.len()), (0, 0));
+    for handle in [first, second, forged(2, 1), forged(u32::MAX, 1)] {
+        assert!(arena.take(handle).is_none() && arena.get_any(handle).is_none());
+    }
+    let again = [3, 4].map(|value| arena.insert(0, Counted::new(value, &alive)).unwrap());
+    assert_eq!(again.map(|handle| arena.get_any(handle).unwrap().value), [3, 4]);
+    assert!(again.iter().all(|handle| arena.remove(*handle).is_some()));
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
 #[test]
 fn visits_every_open_record() {
     let arena = arena(100);

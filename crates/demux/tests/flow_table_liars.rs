@@ -9,7 +9,7 @@ use std::{
     rc::Rc,
 };
 
-use throughline_demux::{FlowInsertError, FlowTable, Sweep};
+use throughline_demux::{FlowInsertError, FlowTable, KeyHash, Keyed, Sweep};
 
 /// When keys lie, and when they panic: once in so many answers, or never.
 #[derive(Clone, Copy)]
@@ -31,11 +31,18 @@ fn random(below: u64) -> u64 {
     (next >> 33) % below
 }
 
-/// Whether a key is alive; and what went wrong with any of them.
+/// Whether a key is alive; what went wrong with any of them; and the names there are.
 #[derive(Default)]
 struct Lives {
     alive: Vec<bool>,
     wrong: usize,
+    names: Vec<u64>,
+}
+
+impl Lives {
+    fn name(&self) -> u64 {
+        self.names[random(self.names.len() as u64) as usize]
+    }
 }
 
 struct Key {
@@ -45,7 +52,8 @@ struct Key {
 }
 
 impl Key {
-    fn new(name: u64, lives: &Rc<RefCell<Lives>>) -> Self {
+    fn new(lives: &Rc<RefCell<Lives>>) -> Self {
+        let name = lives.borrow().name();
         lives.borrow_mut().alive.push(true);
         Self { name, number: lives.borrow().alive.len() - 1, lives: Rc::clone(lives) }
     }
@@ -56,7 +64,7 @@ impl Key {
         self.lives.borrow_mut().wrong += usize::from(!alive);
         let manners = MANNERS.get();
         assert!(random(manners.panics) != 1, "a key that panics");
-        if random(manners.lies) == 1 { random(1 << 20) } else { self.name }
+        if random(manners.lies) == 1 { self.lives.borrow().name() } else { self.name }
     }
 }
 
@@ -70,7 +78,8 @@ impl Drop for Key {
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.answer().hash(state);
+        // Of what it answers, the lower half: keys may differ and have one hash.
+        u64::from(self.answer() as u32).hash(state);
     }
 }
 
@@ -85,8 +94,8 @@ impl Eq for Key {}
 type Table = FlowTable<(Key, u64)>;
 
 /// One step of a table's life, at random.
-fn step(table: &mut Table, sweep: &mut Sweep, names: u64, grows: bool, lives: &Rc<RefCell<Lives>>) {
-    let key = Key::new(random(names), lives);
+fn step(table: &mut Table, sweep: &mut Sweep, grows: bool, lives: &Rc<RefCell<Lives>>) {
+    let key = Key::new(lives);
     match random(16) {
         0..9 if grows => match table.insert((key, 0)) {
             Ok(()) => {}
@@ -99,13 +108,12 @@ fn step(table: &mut Table, sweep: &mut Sweep, names: u64, grows: bool, lives: &R
         9 => _ = table.get(&key),
         10 => {
             if let Some(record) = table.get_mut(&key) {
-                record.0.name = random(names);
+                record.0.name = lives.borrow().name();
             }
         }
         11 => {
             let mut found = [None; 33];
-            let keys: Vec<Key> =
-                (0..if cfg!(miri) { 3 } else { 33 }).map(|_| Key::new(random(names), lives)).collect();
+            let keys: Vec<Key> = (0..if cfg!(miri) { 3 } else { 33 }).map(|_| Key::new(lives)).collect();
             table.get_batch(&keys, &mut found);
             assert!(found.iter().flatten().all(|record| record.1 == 0));
         }
@@ -113,27 +121,32 @@ fn step(table: &mut Table, sweep: &mut Sweep, names: u64, grows: bool, lives: &R
             table.sweep(sweep, 20, |record| {
                 assert!(lives.borrow().alive[record.0.number]);
                 if random(20) == 0 {
-                    record.0.name = random(names);
+                    record.0.name = lives.borrow().name();
                 }
                 random(8) != 0
             });
         }
-        13 if random(names) == 0 => _ = table.retain(|record| record.0.number % 2 == 0),
+        13 if random(table.limit() as u64) == 0 => _ = table.retain(|record| record.0.number % 2 == 0),
         _ => _ = table.remove(&key),
     }
 }
 
-/// A table that grows, shrinks and grows again among keys of such manners.
+/// A table that grows, shrinks and grows again among keys of such manners, with names enough for all of them.
 fn live(manners: Manners, limit: u64, seed: u64) {
+    live_among((0..limit).collect(), manners, limit, seed);
+}
+
+/// As [`live`], among keys of these names.
+fn live_among(names: Vec<u64>, manners: Manners, limit: u64, seed: u64) {
     RANDOM.set(seed);
-    let lives = Rc::new(RefCell::new(Lives::default()));
+    let lives = Rc::new(RefCell::new(Lives { names, ..Lives::default() }));
     let mut table = Table::new(limit as usize, seed);
     let mut sweep = Sweep::default();
     for grows in [true, false, true, false].into_iter().take(PHASES) {
         for _ in 0..if cfg!(miri) { limit } else { 2 * limit } {
             MANNERS.set(manners);
             // What a panic leaves is what the next step finds.
-            let _ = catch_unwind(AssertUnwindSafe(|| step(&mut table, &mut sweep, limit, grows, &lives)));
+            let _ = catch_unwind(AssertUnwindSafe(|| step(&mut table, &mut sweep, grows, &lives)));
             MANNERS.set(HONEST);
         }
         assert_eq!(table.iter().count(), table.len());
@@ -165,17 +178,64 @@ fn keys_that_lie() {
     }
 }
 
+/// Names that fall into so many buckets of a table for so few records, several for each of few hashes.
+fn neighbours(limit: u64, buckets: u64, seed: u64) -> Vec<u64> {
+    let keyed = Keyed::new(seed);
+    let all = (limit * 3).next_power_of_two().max(4);
+    let is_near = |name: &u64| keyed.hash(name) >> 7 & (all - 1) < buckets;
+    let near: Vec<u64> = (0..1 << 16).filter(is_near).take(4 + seed as usize % 60).collect();
+    near.iter().flat_map(|name| (0..4).map(move |other| name | other << 32)).collect()
+}
+
 #[test]
-fn keys_that_lie_and_panic() {
+fn neighbours_that_lie() {
+    quietly();
+    for seed in 0..if cfg!(miri) { 4 } else { 4_000 } {
+        let (limit, buckets) = (1 + seed * 7 % 29, 1 + seed % 6);
+        let lies = [3, 20, 200][seed as usize % 3];
+        let panics = if seed % 4 == 0 { 100 } else { u64::MAX };
+        live_among(neighbours(limit, buckets, seed), Manners { lies, panics }, limit, seed);
+    }
+}
+
+/// Panics that are meant are not shown.
+fn quietly() {
     std::panic::set_hook(Box::new(|info| {
         let told = info.payload_as_str().unwrap_or("");
         if told != "a key that panics" {
             eprintln!("{info}");
         }
     }));
+}
+
+#[test]
+fn keys_that_lie_and_panic() {
+    quietly();
     for &limit in LIMITS {
         for (lies, seed) in [(30, 4), (300, 5), (3, 6)].into_iter().take(MANNERS_TRIED) {
             live(Manners { lies, panics: 300 }, limit, seed);
         }
+    }
+}
+
+/// As with a vector: the others are dropped all the same.
+#[test]
+fn a_destructor_that_panics_at_the_end_of_a_table_leaves_no_other_undropped() {
+    struct PanicsOnce(Rc<Cell<u32>>);
+    impl Drop for PanicsOnce {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+            assert_ne!(self.0.get(), 2, "a key that panics");
+        }
+    }
+    quietly();
+    for &limit in LIMITS {
+        let drops = Rc::new(Cell::new(0));
+        let mut table = FlowTable::new(limit as usize, limit);
+        for n in 0..50 {
+            assert!(table.insert((n, PanicsOnce(drops.clone()))).is_ok());
+        }
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(table))).is_err());
+        assert_eq!(drops.get(), 50);
     }
 }

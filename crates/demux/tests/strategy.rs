@@ -39,3 +39,13 @@ fn a_strategy_makes_its_own_locator() {
         assert_eq!(locator.len(), 1);
     }
 }
+
+/// What gets into a log must not tell anyone which keys collide.
+#[test]
+fn a_seed_is_not_shown() {
+    let config = LocatorConfig::seeded(0xdead_beef);
+    let shown = format!("{config:?}");
+    assert!(shown.contains("chains: 19") && !shown.contains(&0xdead_beef_u64.to_string()), "{shown}");
+    let locator: AnyLocator<u32> = Strategy::Bsd.locator(config).unwrap();
+    assert_eq!(format!("{locator:?}"), "AnyLocator { strategy: Bsd, len: 0, .. }");
+}

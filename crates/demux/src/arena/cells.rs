@@ -109,7 +109,7 @@ impl<R> Drop for Cells<R> {
 /// Room for the cells wherever a cache line begins. Asking the allocator for that alignment would be simpler, but for
 /// more than its own it zeroes by hand, and so touches all of the memory.
 fn layout<R>(count: u32) -> Layout {
-    const { assert!(align_of::<Cell<R>>() <= LINE) };
+    const { assert!(align_of::<Cell<R>>() <= LINE, "an arena's records are aligned to 64 bytes at most") };
     let cells = Layout::array::<Cell<R>>(count as usize).expect("the cells fit the address space");
     let padded = Layout::from_size_align(cells.size() + LINE, align_of::<u64>());
     padded.expect("the cells fit the address space")

@@ -1,18 +1,14 @@
 //! Lookups by handle for one thread: without references to count.
 
-use core::{marker::PhantomData, mem::offset_of, ptr::NonNull};
+use core::{fmt, marker::PhantomData};
 
-use super::{Arena, Handle, Slot, cell::Cell};
+use super::{Arena, Handle, Slot, row::Row};
 
 /// The records of an arena that nobody else uses meanwhile; see [`Arena::exclusive`].
 ///
 /// A handle in two registers becomes a reference in six instructions: bounds, address, nonce.
 pub struct Exclusive<'a, R> {
-    /// Where the first cell's record is: a cell's address plus this field's offset, so that the record's address needs
-    /// no addition of its own.
-    first: NonNull<u8>,
-    /// How many cells have been in use.
-    used: usize,
+    row: Row<R>,
     arena: PhantomData<&'a mut Arena<R>>,
 }
 
@@ -23,15 +19,10 @@ unsafe impl<R: Sync> Sync for Exclusive<'_, R> {}
 
 impl<'a, R> Exclusive<'a, R> {
     pub(super) fn new(arena: &'a mut Arena<R>) -> Self {
-        let (used, cells) = (arena.used() as usize, arena.cells.first().cast::<u8>());
-        // Without cells there is no address to go to, and no lookup gets that far.
-        let offset = if used == 0 { 0 } else { offset_of!(Cell<R>, record) };
-        // SAFETY: within the first cell, or not at all.
-        let first = unsafe { cells.add(offset) };
-        Self { first, used, arena: PhantomData }
+        Self { row: Row::of(arena), arena: PhantomData }
     }
 
-    /// The record of `handle`, if the handle is genuine and current, whoever owns it.
+    /// The record of `handle`, if the handle is genuine and current, whoever owns it, as by [`Arena::get_any`].
     #[inline(always)]
     pub fn get(&mut self, handle: Handle) -> Option<&mut R> {
         self.open(handle.slot, |nonce| nonce == handle.nonce.get())
@@ -66,22 +57,23 @@ impl<'a, R> Exclusive<'a, R> {
         self.open(handle.slot, |nonce| nonce == handle.nonce.get())
     }
 
-    /// Zero must not be admitted: that is no nonce. Callers see to it that what is returned is used no longer than they have `self`, or that nothing else is had from it.
+    /// Zero must not be admitted: that is no nonce. Callers see to it that what is returned is used no longer than they have
+    /// `self`, or that nothing else is had from it.
     #[inline(always)]
     fn open(&mut self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&'a mut R> {
-        if slot.0 as usize >= self.used {
-            return None;
-        }
-        // SAFETY: the arena has at least `used` cells, which stay and are nobody else's as long as it is borrowed.
-        let cell = unsafe {
-            let record = self.first.add(slot.0 as usize * size_of::<Cell<R>>());
-            record.sub(offset_of!(Cell<R>, record)).cast::<Cell<R>>().as_mut()
-        };
+        // SAFETY: the arena's cells stay and are nobody else's as long as it is borrowed.
+        let cell = unsafe { self.row.cell(slot)?.as_mut() };
         if !admits(cell.nonce.own()) {
             return None;
         }
         // SAFETY: where there is a nonce the record is initialised. By `&mut` there is no other way to it: a reference that
         // is still counted was leaked, and whoever leaked it can't use it any more; likewise a reader.
         Some(cell.record.with_mut(|place| unsafe { (*place).assume_init_mut() }))
+    }
+}
+
+impl<R> fmt::Debug for Exclusive<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exclusive").finish_non_exhaustive()
     }
 }

@@ -134,7 +134,7 @@ impl Grace {
     }
 
     /// Takes a list that nobody will read: for the end of the arena.
-    pub(super) fn take_rest(&mut self) -> Option<u32> {
+    pub(super) fn take_rest(&self) -> Option<u32> {
         self.take(0).or_else(|| self.take(1))
     }
 

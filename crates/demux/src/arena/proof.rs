@@ -43,27 +43,38 @@ impl Proof {
     }
 }
 
-/// In halves, where that is all there is. For a moment a handle with one right half and zeroes is let in, before its
-/// record can be reached by the right handle or until it can't be any more; then it can be read all the same.
+/// In halves, where that is all there is. There is a nonce while the upper half is not 0: it comes last and goes first. The
+/// lower half is written only while nobody can hold or read the record, so that no other half is seen with it.
 #[cfg(not(target_has_atomic = "64"))]
 #[repr(C, align(8))]
-pub(super) struct Proof([crate::sync::AtomicU32; 2]);
+pub(super) struct Proof {
+    low: crate::sync::AtomicU32,
+    high: crate::sync::AtomicU32,
+}
 
 #[cfg(not(target_has_atomic = "64"))]
 impl Proof {
     #[inline(always)]
     pub(super) fn load(&self) -> u64 {
-        let [low, high] = self.0.each_ref().map(|half| u64::from(half.load(Ordering::Acquire)));
-        low | high << 32
+        let high = self.high.load(Ordering::Acquire);
+        let low = if high == 0 { 0 } else { self.low.load(Ordering::Relaxed) };
+        u64::from(high) << 32 | u64::from(low)
     }
 
     pub(super) fn store(&self, nonce: u64) {
-        self.0[0].store(nonce as u32, Ordering::Release);
-        self.0[1].store((nonce >> 32) as u32, Ordering::Release);
+        if nonce != 0 {
+            self.low.store(nonce as u32, Ordering::Relaxed);
+        }
+        self.high.store((nonce >> 32) as u32, Ordering::Release);
     }
 
     #[inline(always)]
     pub(super) fn own(&mut self) -> u64 {
         self.load()
     }
+}
+
+/// Whether a nonce can be told from none.
+pub(super) fn is_proof(nonce: u64) -> bool {
+    if cfg!(target_has_atomic = "64") { nonce != 0 } else { nonce >> 32 != 0 }
 }

@@ -1,8 +1,8 @@
 //! Lookups by handle for many threads: without references to count.
 
-use core::{mem::offset_of, ptr::NonNull};
+use core::fmt;
 
-use super::{Arena, Handle, Slot, cell::Cell, grace::Epoch};
+use super::{Arena, Handle, Slot, cell::Cell, grace::Epoch, row::Row};
 
 /// The records of an arena, for as long as one looks at them; see [`Arena::reader`].
 ///
@@ -13,10 +13,7 @@ use super::{Arena, Handle, Slot, cell::Cell, grace::Epoch};
 /// when it was removed; the last of them, or whoever comes next, drops it. Until then its slot counts against the
 /// arena's limit.
 pub struct Reader<'a, R> {
-    /// Where the first cell's record is, so that a record's address needs no addition of its own.
-    first: NonNull<u8>,
-    /// How many cells had been in use when this began.
-    used: usize,
+    row: Row<R>,
     arena: &'a Arena<R>,
     epoch: Epoch,
 }
@@ -34,15 +31,11 @@ impl<'a, R> Reader<'a, R> {
                 Err(over) => arena.end_reading(over),
             }
         };
-        let (used, cells) = (arena.used() as usize, arena.cells.first().cast::<u8>());
-        // Without cells there is no address to go to, and no lookup gets that far.
-        let offset = if used == 0 { 0 } else { offset_of!(Cell<R>, record) };
-        // SAFETY: within the first cell, or not at all.
-        let first = unsafe { cells.add(offset) };
-        Self { first, used, arena, epoch }
+        Self { row: Row::of(arena), arena, epoch }
     }
 
-    /// The record of `handle`, if the handle is genuine and current, whoever owns it.
+    /// The record of `handle`, if the handle is genuine and current, whoever owns it, as by [`Arena::get_any`]. Where the owner
+    /// matters and the nonce is not proof enough, the record says whose it is, or [`Arena::get`] asks for the tag.
     #[inline(always)]
     pub fn get(&self, handle: Handle) -> Option<&R> {
         self.find(handle.slot, |nonce| nonce == handle.nonce.get())
@@ -57,16 +50,9 @@ impl<'a, R> Reader<'a, R> {
 
     #[inline(always)]
     fn find(&self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&R> {
-        if slot.0 as usize >= self.used {
-            return self.find_newer(slot, admits);
-        }
-        // SAFETY: the arena has at least `used` cells, which stay as long as it is borrowed.
-        let cell = unsafe {
-            let record = self.first.add(slot.0 as usize * size_of::<Cell<R>>());
-            record.sub(offset_of!(Cell<R>, record)).cast::<Cell<R>>().as_ref()
-        };
-        // SAFETY: this reader is announced.
-        unsafe { record(cell, admits) }
+        let Some(cell) = self.row.cell(slot) else { return self.find_newer(slot, admits) };
+        // SAFETY: the arena's cells stay as long as it is borrowed, and this reader is announced.
+        unsafe { record(cell.as_ref(), admits) }
     }
 
     /// In a cell that was not in use when this began, if it is now.
@@ -95,5 +81,11 @@ unsafe fn record<R>(cell: &Cell<R>, admits: impl FnOnce(u64) -> bool) -> Option<
 impl<R> Drop for Reader<'_, R> {
     fn drop(&mut self) {
         self.arena.end_reading(self.epoch);
+    }
+}
+
+impl<R> fmt::Debug for Reader<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
     }
 }

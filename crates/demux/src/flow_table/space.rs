@@ -112,7 +112,7 @@ impl<T> Drop for Space<T> {
 
 /// Small spaces begin at a cache line, large ones at a huge page.
 fn alignment<T>(count: usize) -> usize {
-    const { assert!(align_of::<T>() <= 64) };
+    const { assert!(align_of::<T>() <= 64, "a flow table's records are aligned to 64 bytes at most") };
     if count.saturating_mul(size_of::<T>()) >= HUGE { HUGE } else { 64 }
 }
 

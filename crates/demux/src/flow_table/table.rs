@@ -21,7 +21,7 @@ use super::{
     store::{BLOCK_BYTES, Store},
     tags::{BLOCK, GROUPS, Tag},
 };
-use crate::{ConfigError, hashes::Keyed};
+use crate::{ConfigError, drop_all::drop_all, hashes::Keyed};
 
 /// Records per 16 blocks at which the table shrinks: 37 % of the places.
 const SHRINK_AT: usize = 384;
@@ -425,10 +425,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
 impl<R: FlowRecord, A: Access<R>> Drop for Table<R, A> {
     fn drop(&mut self) {
         if core::mem::needs_drop::<R>() {
-            for place in self.full_places() {
-                // SAFETY: the place is full, and nothing looks at it afterwards.
-                unsafe { self.store.record(place).drop_in_place() };
-            }
+            // SAFETY: these places are full, and nothing looks at them afterwards.
+            unsafe { drop_all(self.full_places().map(|place| self.store.record(place))) };
         }
     }
 }

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     Probe, Slot,
+    debug::debug_with_len,
     hashes::Keyed,
     sync::{AtomicPtr, AtomicUsize, Lock, Ordering},
 };
@@ -277,3 +278,5 @@ impl Drop for DynamicHash {
         }
     }
 }
+
+debug_with_len!([] DynamicHash, "DynamicHash");

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Probe, Slot,
+    debug::debug_with_len,
     sync::{AtomicUsize, Lock, Ordering},
 };
 
@@ -153,3 +154,5 @@ pub(super) unsafe fn free_list(first: &Link) {
         }
     }
 }
+
+debug_with_len!([] Linear, "Linear");

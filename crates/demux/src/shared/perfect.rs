@@ -10,13 +10,11 @@ use super::{
 };
 use crate::{
     FreezeError, Probe, Slot,
-    displace::{bucket, displace, place},
+    debug::debug_with_len,
+    displace::{bucket, find_placement, place},
     hashes::Keyed,
     sync::{AtomicU32, AtomicUsize, Lock, Ordering},
 };
-
-/// How many hash functions are tried before giving up.
-const SEEDS: u64 = 32;
 
 /// Keys are inserted, then [frozen](SharedLocator::freeze), then found.
 ///
@@ -68,15 +66,10 @@ impl Perfect {
 impl Frozen {
     fn build(collected: &Collected, seed: u64) -> Option<Self> {
         let keys: Vec<(&[u8], Slot)> = collected.slots.iter().map(|(key, slot)| (&**key, *slot)).collect();
-        let buckets = (keys.len() / 4 + 1).next_power_of_two();
-        let places = keys.len() + keys.len() / 32 + 1;
-        (0..SEEDS).find_map(|attempt| {
-            let hash = Keyed::new(seed.wrapping_add(attempt));
-            let hashes: Vec<u64> = keys.iter().map(|(key, _)| hash.hash_bytes(key)).collect();
-            let placement = displace(&hashes, buckets, places)?;
-            let (entries, bytes) = lay_out(&keys, &placement.places, collected.key_bytes);
-            Some(Self { hash, displacements: placement.displacements.into(), entries, keys: bytes })
-        })
+        let hashes = |hash: &Keyed| keys.iter().map(|(key, _)| hash.hash_bytes(key)).collect();
+        let (hash, placement) = find_placement(keys.len(), seed, hashes)?;
+        let (entries, bytes) = lay_out(&keys, &placement.places, collected.key_bytes);
+        Some(Self { hash, displacements: placement.displacements.into(), entries, keys: bytes })
     }
 
     /// The only entry that can be `key`'s, if it is.
@@ -172,3 +165,5 @@ impl SharedLocator<[u8]> for Perfect {
         entries + collected.key_bytes + self.frozen.get().map_or(0, Frozen::bytes)
     }
 }
+
+debug_with_len!([] Perfect, "Perfect");

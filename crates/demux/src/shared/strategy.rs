@@ -1,5 +1,7 @@
 //! The choice of a shared lookup by configuration.
 
+use core::fmt;
+
 use super::{DynamicHash, InsertError, Linear, Perfect, SharedLocator, find_by_find_with};
 use crate::{FreezeError, LocatorConfig, Probe, Slot, choice::by_name};
 
@@ -106,5 +108,14 @@ impl SharedLocator<[u8]> for AnyLocator {
 
     fn bytes(&self) -> usize {
         each!(self, locator => locator.bytes())
+    }
+}
+
+impl fmt::Debug for AnyLocator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyLocator")
+            .field("strategy", &self.strategy())
+            .field("len", &self.len())
+            .finish_non_exhaustive()
     }
 }

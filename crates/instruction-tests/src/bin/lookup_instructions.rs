@@ -171,7 +171,8 @@ fn name(i: usize, length: usize) -> String {
     name
 }
 
-#[inline(always)]
+/// A function of its own for each loop, so that no other decides what it keeps in registers.
+#[inline(never)]
 fn each<O>(iterations: usize, mut lookup: impl FnMut(usize) -> O) {
     for i in 0..iterations {
         lookup(i);

@@ -98,7 +98,11 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         for (first, second) in [(spot.offset, member), (member, spot.offset)] {
             let start = free - first;
             let other = start + second;
-            if start != present && (self.is_free(other) || self.clear_beside(free, other, spot)) {
+            if start == present {
+                continue;
+            }
+            // The member itself stays, to be moved by the caller, whatever its key says now.
+            if self.is_free(other) || other != present + member && self.clear_beside(free, other, spot) {
                 return Some(start);
             }
         }

@@ -389,3 +389,54 @@ fn a_hash_that_fails_while_room_is_made_leaves_the_table_as_it_was() {
     drop(other);
     assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
 }
+
+/// A key that answers once as if it were another.
+struct Fickle {
+    word: u64,
+    /// In how many hashes it does, and as which.
+    lie: Cell<(u32, u64)>,
+    _alive: Rc<()>,
+}
+
+impl PartialEq for Fickle {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for Fickle {}
+
+impl hash::Hash for Fickle {
+    fn hash<H: hash::Hasher>(&self, hasher: &mut H) {
+        let (left, lie) = self.lie.get();
+        self.lie.set((left.wrapping_sub(1), lie));
+        hasher.write_u64(if left == 1 { lie } else { self.word });
+    }
+}
+
+#[test]
+fn a_key_that_lies_once_has_its_record_in_one_place() {
+    let honest = table(3);
+    let mut spots: Vec<Option<u64>> = vec![None; honest.buckets * WIDE];
+    for word in 0..spots.len() as u64 * 20 {
+        let spot = honest.spot(&word);
+        spots[spot.bucket * WIDE + spot.offset].get_or_insert(word);
+    }
+    let at = |bucket: usize, offset: usize| spots[bucket * WIDE + offset].expect("a word for every place");
+    let lies: Vec<u64> = spots.iter().flatten().copied().step_by(if cfg!(miri) { 97 } else { 1 }).collect();
+    // The third wants a place beside the first, which is where the second is or the first.
+    let (first, second, third) = (at(4, 20), at(8, 30), at(4, 6));
+    let alive = Rc::new(());
+    for (&lie, when) in lies.iter().flat_map(|lie| (2..5).map(move |when| (lie, when))) {
+        let key = |word, when| Fickle { word, lie: Cell::new((when, lie)), _alive: alive.clone() };
+        let mut table = Few::<(Fickle, u64), false>::new(3, honest.hash.clone()).expect("there is memory");
+        for (n, key) in [(0, key(first, when)), (1, key(second, u32::MAX)), (2, key(third, u32::MAX))] {
+            assert!(table.insert((key, n)).is_ok());
+        }
+        let mut found: Vec<u64> = table.iter().map(|record| record.1).collect();
+        found.sort_unstable();
+        assert_eq!((found, table.len()), (vec![0, 1, 2], 3), "{when}: {lie}");
+        drop(table);
+        assert_eq!(Rc::strong_count(&alive), 1);
+    }
+}
