@@ -6,7 +6,7 @@ use pcap_parser::PcapHeader;
 use pcap_parser::pcap::{LegacyPcapBlock, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified};
 
 use crate::pcapng::Section;
-use crate::source::Source;
+use crate::source::{Refusal, Source};
 
 /// Octets buffered at first.
 const BUFFER: usize = 1 << 20;
@@ -18,7 +18,8 @@ const HEADER: usize = 24;
 /// One captured frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970. Those of pcapng's Simple Packets, which tell none, are those of the packet before, and 0 before any
+    /// that tells it.
     pub time: u64,
     /// What the frame begins with: a number of the `LINKTYPE` registry.
     pub link: u32,
@@ -38,6 +39,8 @@ pub struct Fault {
     pub frames: u64,
     /// What is wrong.
     pub cause: String,
+    /// A command that may decompress more of it to its standard output, where that is what was in the way.
+    pub command: Option<&'static str>,
 }
 
 /// The two file formats.
@@ -91,10 +94,10 @@ impl Capture {
     pub fn open(source: Source) -> Result<Self, Fault> {
         let mut octets = Octets { source, buffer: vec![0; BUFFER], start: 0, end: 0, before: 0 };
         octets.more(BUFFER);
-        let kind = Kind::of(&mut octets).map_err(|cause| Fault {
-            offset: 0,
-            frames: 0,
-            cause: octets.source.progress().fault().unwrap_or(cause),
+        let kind = Kind::of(&mut octets).map_err(|cause| {
+            let refusal = octets.source.refusal(octets.data());
+            let Refusal { cause, command } = refusal.unwrap_or(Refusal { cause, command: None });
+            Fault { offset: 0, frames: 0, cause, command }
         })?;
         Ok(Self { octets, kind, frames: 0 })
     }
@@ -145,7 +148,8 @@ impl Capture {
     }
 
     fn fault(&self, cause: String) -> Fault {
-        Fault { offset: self.octets.before + self.octets.start as u64, frames: self.frames, cause }
+        let offset = self.octets.before + self.octets.start as u64;
+        Fault { offset, frames: self.frames, cause, command: None }
     }
 }
 
@@ -212,12 +216,18 @@ fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8]) -> Next<'a> {
         return Next::Head(head);
     };
     let captured = word(captured, big) as usize;
-    if captured > LARGEST {
+    if captured > largest(header) {
         return Next::Damage(format!("a record claims to have {captured} octets"));
+    }
+    if data[..16] == [0; 16] {
+        return Next::Damage("a record is all zeros".to_owned());
     }
     let length = head + captured;
     if data.len() < length {
         return Next::Part(length);
+    }
+    if !is_consistent(header, data) && !may_follow(header, data, &data[length..]) {
+        return Next::Damage("a record contradicts itself, and what follows it is none".to_owned());
     }
     let parse = match (header.is_modified_format(), big) {
         (true, _) => parse_pcap_frame_modified,
@@ -230,8 +240,39 @@ fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8]) -> Next<'a> {
     }
 }
 
+/// Octets that a record of such a file has at most: as many as were to be captured of a packet or, since that is not always what
+/// was, as libpcap allows.
+fn largest(header: &PcapHeader) -> usize {
+    const MAXIMUM_SNAPLEN: usize = 262_144;
+    (header.snaplen as usize).clamp(MAXIMUM_SNAPLEN, LARGEST)
+}
+
+/// Parts of a second that the clock of such a file counts.
+fn resolution(header: &PcapHeader) -> u32 {
+    if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 }
+}
+
+/// Whether the header of a record does not contradict itself: no more was captured than was sent, and seconds are whole.
+fn is_consistent(header: &PcapHeader, record: &[u8]) -> bool {
+    let number = |at: usize| word(&record[at..], header.is_bigendian());
+    number(8) <= number(12) && number(4) < resolution(header)
+}
+
+/// Whether these octets may follow a record: they are too few to tell, begin a file, or a record of about the same time and
+/// of a size that there is.
+fn may_follow(header: &PcapHeader, record: &[u8], next: &[u8]) -> bool {
+    const DAYS: u32 = 30 * 24 * 3600;
+    let Some(head) = next.first_chunk::<16>() else { return true };
+    let number = |octets: &[u8], at: usize| word(&octets[at..], header.is_bigendian());
+    let is_record = number(head, 8) as usize <= largest(header)
+        && number(head, 4) < resolution(header)
+        && number(head, 0).abs_diff(number(record, 0)) < DAYS;
+    is_record || Section::begins(next) || pcap_parser::parse_pcap_header(next).is_ok()
+}
+
 fn frame<'a>(header: &PcapHeader, block: &LegacyPcapBlock<'a>) -> Frame<'a> {
-    let fraction = u64::from(block.ts_usec) * if header.is_nanosecond_precision() { 1 } else { 1000 };
+    let fraction = block.ts_usec.min(resolution(header) - 1);
+    let fraction = u64::from(fraction) * u64::from(1_000_000_000 / resolution(header));
     Frame {
         time: u64::from(block.ts_sec) * 1_000_000_000 + fraction,
         // The upper half tells of checksums behind the frame.

@@ -5,6 +5,9 @@ use pcap_parser::traits::PcapNGPacketBlock;
 
 use crate::capture::{Frame, LARGEST, Next, word};
 
+/// The type of blocks that the first versions of the format had for packets.
+const PACKET_BLOCK: u32 = 2;
+
 /// Interfaces of one section; what goes beyond is damage.
 const INTERFACES: usize = 1 << 16;
 
@@ -113,9 +116,33 @@ impl Section {
                 let length = block.orig_len();
                 return Ok(Some(self.frame(interface, length, unpadded(block.data, length))));
             }
+            // The parser takes this number for little-endian too.
+            Block::Unknown(block) if block.block_type.to_le_bytes() == self.octets(PACKET_BLOCK) => {
+                return self.packet_block(block.data).map(Some);
+            }
             _ => {}
         }
         Ok(None)
+    }
+
+    /// The body of a Packet Block, by which the Enhanced Packet Block's was preceded: its interface's number has half the octets.
+    fn packet_block<'a>(&mut self, body: &'a [u8]) -> Result<Frame<'a>, &'static str> {
+        let Some((head, data)) = body.split_first_chunk::<20>() else {
+            return Err("a packet has no header");
+        };
+        let number = |at: usize| word(&head[at..], self.big);
+        let interface = self.interface(half_word(head, self.big).into())?;
+        let (captured, length) = (number(12), number(16));
+        if captured as usize > data.len() {
+            return Err("a packet is longer than its block");
+        }
+        self.last_time = interface.nanoseconds(u64::from(number(4)) << 32 | u64::from(number(8)));
+        Ok(self.frame(interface, length, unpadded(data, captured)))
+    }
+
+    /// A number as the section has it.
+    fn octets(&self, number: u32) -> [u8; 4] {
+        if self.big { number.to_be_bytes() } else { number.to_le_bytes() }
     }
 
     fn interface(&self, number: u32) -> Result<Interface, &'static str> {
@@ -137,6 +164,12 @@ fn byte_order(mark: &[u8]) -> Option<bool> {
         [0x4d, 0x3c, 0x2b, 0x1a] => Some(false),
         _ => None,
     }
+}
+
+/// Two octets as a number.
+fn half_word(octets: &[u8], big: bool) -> u16 {
+    let octets = octets.first_chunk().copied().unwrap_or_default();
+    if big { u16::from_be_bytes(octets) } else { u16::from_le_bytes(octets) }
 }
 
 fn unpadded(data: &[u8], captured: u32) -> &[u8] {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::ahead::{Ahead, Stopper};
+use crate::gzip::Members;
 use crate::zstd::Frames;
 
 /// Octets that a compressed stream may make us keep to look back at.
@@ -47,6 +48,16 @@ impl Compression {
         }
     }
 
+    /// The command that writes what it can decompress to its standard output, however much memory that takes.
+    const fn command(self) -> &'static str {
+        match self {
+            Self::None => "cat",
+            Self::Gzip => "gzip -dc",
+            Self::Zstd => "zstd -dc --long=31",
+            Self::Xz => "xz -dc",
+        }
+    }
+
     /// Octets to decompress at once: where the data is damaged, what was decompressed in the same piece is lost.
     const fn step(self) -> usize {
         match self {
@@ -63,6 +74,25 @@ impl Compression {
             _ => Self::None,
         }
     }
+}
+
+/// What to do with a file that is compressed in a way not read here, if it looks like one.
+fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    match head {
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(("bzip2", "bzip2 -dc")),
+        [0x04, 0x22, 0x4d, 0x18, ..] => Some(("lz4", "lz4 -dc")),
+        [b'P', b'K', 3, 4, ..] => Some(("zip", "unzip -p")),
+        [0x1f, 0x9d, ..] => Some(("compress", "gzip -dc")),
+        _ => None,
+    }
+}
+
+/// Why octets cannot be read as a capture from the first on, and what may help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) cause: String,
+    /// A command that decompresses the file by another program.
+    pub(crate) command: Option<&'static str>,
 }
 
 /// What has been read so far, shared with those who watch.
@@ -115,9 +145,7 @@ impl Source {
         let whole = Cursor::new(head).chain(counted);
         let octets: Box<dyn Read + Send> = match compression {
             Compression::None => Box::new(whole),
-            Compression::Gzip => {
-                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, whole)))
-            }
+            Compression::Gzip => Box::new(Members::new(BufReader::with_capacity(CHUNK, whole))),
             Compression::Zstd => Box::new(Frames::new(BufReader::with_capacity(CHUNK, whole), WINDOW)),
             Compression::Xz => {
                 let buffered = BufReader::with_capacity(CHUNK, whole);
@@ -141,6 +169,19 @@ impl Source {
     /// Ends the reading from elsewhere.
     pub fn stopper(&self) -> Stopper {
         self.octets.stopper()
+    }
+
+    /// Why nothing can be read, where these are the first octets: they could not be decompressed, or are compressed otherwise.
+    pub(crate) fn refusal(&self, head: &[u8]) -> Option<Refusal> {
+        if let Some(cause) = self.progress.fault() {
+            let compressed = self.compression != Compression::None;
+            return Some(Refusal { cause, command: compressed.then_some(self.compression.command()) });
+        }
+        let (name, command) = foreign(head)?;
+        Some(Refusal {
+            cause: format!("it is compressed by {name}, which is not read here"),
+            command: Some(command),
+        })
     }
 
     /// A view of what has been read.
@@ -191,7 +232,13 @@ fn root_cause(error: &io::Error) -> String {
         };
         match below {
             Some(below) => cause = below,
-            None => return cause.to_string().lines().next().unwrap_or_default().trim_end().to_owned(),
+            None => {
+                let text = cause.to_string();
+                if text.starts_with("Specified window_size is too big") {
+                    return format!("it refers back by more than {} MiB", WINDOW >> 20);
+                }
+                return text.lines().next().unwrap_or_default().trim_end().to_owned();
+            }
         }
     }
 }

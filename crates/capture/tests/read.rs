@@ -187,6 +187,79 @@ fn compressed() {
     }
 }
 
+/// As tapes and some programs leave them; gzip itself takes them for the end.
+#[test]
+fn zeros_behind_gzip_are_its_end() {
+    let plain = pcap(Order::Little, false, 1, &conversation(1));
+    let (first, second) = plain.split_at(200);
+    for zeros in [1, 512, 1 << 20] {
+        let members = [compress::gzip(first), compress::gzip(second), vec![0; zeros]].concat();
+        expect_conversation(&contents(members.clone()));
+        let fault = contents([members, b"no member".to_vec()].concat()).fault.unwrap();
+        assert!(fault.cause.contains("cannot be decompressed"), "{fault}");
+    }
+}
+
+#[test]
+fn compressions_that_are_not_read_are_told_by_name() {
+    for (head, name, command) in [
+        (&b"BZh91AY&SY"[..], "bzip2", "bzip2 -dc"),
+        (&[0x04, 0x22, 0x4d, 0x18, 0x64], "lz4", "lz4 -dc"),
+        (b"PK\x03\x04\x14\0", "zip", "unzip -p"),
+    ] {
+        let fault = read(head).err().unwrap();
+        assert!(fault.cause.contains(&format!("compressed by {name}, which is not read")), "{fault}");
+        assert_eq!(fault.command, Some(command));
+    }
+    let plain = pcap(Order::Little, false, 1, &conversation(1));
+    for (name, compress) in compress::ALL {
+        let fault = read(Cursor::new(compress(&plain)[..20].to_vec())).err().unwrap();
+        assert!(fault.cause.contains("the file ends early"), "{fault}");
+        assert!(fault.command.unwrap().starts_with(name), "{fault}");
+    }
+}
+
+/// A Zstandard frame may ask for any amount of memory.
+#[test]
+fn a_window_that_is_too_large_is_refused() {
+    // No checksum, no size; a window of 2^31 octets; a raw block that is the last, of 24 octets.
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 24 << 3 | 1, 0, 0];
+    frame.extend(pcap(Order::Little, false, 1, &[]));
+    let fault = read(Cursor::new(frame)).err().unwrap();
+    assert!(fault.cause.contains("refers back by more than 128 MiB"), "{fault}");
+    assert_eq!(fault.command, Some("zstd -dc --long=31"));
+}
+
+#[test]
+fn packet_blocks_of_the_first_versions_are_read() {
+    for order in [Order::Little, Order::Big] {
+        let mut file = [section(order), interface(order, 1, 6), interface(order, 101, 9)].concat();
+        let frames = conversation(1);
+        for (time, frame) in &frames {
+            let (ticks, length) = (time / 1000, frame.len() as u32);
+            let mut body = [order.u16(0), order.u16(0xffff)].concat();
+            for word in [(ticks >> 32) as u32, ticks as u32, length, length] {
+                body.extend(order.u32(word));
+            }
+            body.extend(frame);
+            file.extend(block(order, 2, &body));
+        }
+        expect_conversation(&contents(file.clone()));
+        let last = file.len() - frames[8].1.len().next_multiple_of(4) - 4 - 20;
+        for (at, octets, cause) in [
+            (last, order.u16(7).to_vec(), "an interface that was not described"),
+            (last + 12, order.u32(0xffff).to_vec(), "longer than its block"),
+        ] {
+            let mut damaged = file.clone();
+            damaged[at..at + octets.len()].copy_from_slice(&octets);
+            let found = contents(damaged);
+            assert_eq!(found.times.len(), 8);
+            assert!(found.fault.unwrap().cause.contains(cause));
+        }
+        assert!(contents([file, block(order, 2, &[0; 16])].concat()).fault.is_some());
+    }
+}
+
 #[test]
 fn tags_and_extension_headers() {
     let packet = v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2));
@@ -312,6 +385,43 @@ fn damage_is_told() {
     let mut orderless = [good.clone(), section(Order::Big)].concat();
     orderless[good.len() + 8] = 0;
     assert!(cause(orderless).contains("no byte order"));
+}
+
+/// Records that are none, in the midst of others.
+#[test]
+fn damage_within_records_is_found_where_it_is() {
+    let start = 1_700_000_000_000_000_000;
+    let frames: Vec<Timed> = (0..2_000)
+        .map(|n| (start + n * 1_000_000, frame(1, &v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2)))))
+        .collect();
+    let size = 16 + frames[0].1.len();
+    for (order, nanoseconds) in [(Order::Little, false), (Order::Big, true)] {
+        let good = pcap(order, nanoseconds, 1, &frames);
+        let at = 24 + 1_000 * size;
+        let with = |place: usize, word: u32| {
+            let mut file = good.clone();
+            file[at + place..at + place + 4].copy_from_slice(&order.u32(word));
+            let found = contents(file);
+            (found.times.len(), found.fault.map(|fault| (fault.offset as usize, fault.cause)))
+        };
+        let length = frames[0].1.len() as u32;
+        let contradiction = "contradicts itself, and what follows it is none".to_owned();
+        // More octets than were sent; fewer are found out by what follows; and more than any record has.
+        assert_eq!(with(8, length + 4), (1_000, Some((at, "a record ".to_owned() + &contradiction))));
+        let (seen, fault) = with(8, length - 4);
+        assert!(seen <= 1_002 && fault.is_some_and(|(offset, _)| offset <= at + 2 * size + 300_000));
+        assert_eq!(with(8, 300_000), (1_000, Some((at, "a record claims to have 300000 octets".to_owned()))));
+        // Parts of a second that are more than one: others do well, so this is only what its writer meant.
+        assert_eq!(with(4, u32::MAX), (2_000, None));
+        assert_eq!(with(12, 3), (2_000, None));
+        // What was never written.
+        let zeros = contents([good.clone(), vec![0; 4096]].concat());
+        assert_eq!(zeros.times.len(), 2_000);
+        assert_eq!(
+            zeros.fault.map(|fault| (fault.offset as usize, fault.cause)),
+            Some((good.len(), "a record is all zeros".to_owned()))
+        );
+    }
 }
 
 /// Fails after some octets.
