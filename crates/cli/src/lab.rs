@@ -29,6 +29,9 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// List the experiments, and the claims that each covers
+    #[command(after_help = "Examples:
+  throughline lab list
+  throughline lab list --json")]
     List {
         /// One JSON object per experiment
         #[arg(long)]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,12 +58,27 @@ pub fn run(arguments: &Arguments) -> Result {
         }
         None if io::stdout().is_terminal() => Err(Failure::usage("a capture is nothing for a terminal")
             .next("name a file with -o, or pass it on with | throughline trace -")),
-        None => match write(&mix, arguments, io::stdout().lock(), |_| ()) {
-            // The reader has seen enough.
-            Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => written.map_err(|e| not_written("standard output".as_ref(), &e)),
-        },
+        None => {
+            let bar = if is_file(io::stdout().as_fd()) {
+                progress_bar(arguments.packets)
+            } else {
+                ProgressBar::hidden()
+            };
+            let written = write(&mix, arguments, io::stdout().lock(), |n| bar.set_position(n));
+            bar.finish_and_clear();
+            match written {
+                // The reader has seen enough.
+                Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+                written => written.map_err(|e| not_written("standard output".as_ref(), &e)),
+            }
+        }
     }
+}
+
+/// Whether what is written goes to a file: who reads from a pipe shows his own progress.
+fn is_file(output: BorrowedFd<'_>) -> bool {
+    let about = output.try_clone_to_owned().and_then(|file| File::from(file).metadata());
+    about.is_ok_and(|about| about.is_file())
 }
 
 fn write(mix: &Mix, arguments: &Arguments, out: impl Write, told: impl FnMut(u64)) -> io::Result<()> {

@@ -47,8 +47,8 @@ pub struct Arguments {
     /// Seconds of silence after which a flow is over
     #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     idle: u64,
-    /// Flows kept at once; beyond that the longest unused is taken out
-    #[arg(long, default_value_t = 1 << 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 26))]
+    /// Flows kept at once; those longest unused are taken out, so that a sixteenth, up to 4,096, is room for new ones
+    #[arg(long, default_value_t = 1 << 20, value_name = "N", value_parser = clap::value_parser!(u32).range(16..=1 << 26))]
     flows: u32,
     /// Chains of the lookups `sequent` and `chains-move-to-front`
     #[arg(long, default_value_t = 19, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
@@ -144,9 +144,14 @@ fn progress_bar(size: Option<u64>) -> ProgressBar {
 
 fn no_report(name: &str, error: &AnalysisError) -> Failure {
     match error {
-        AnalysisError::NoCapture(_) => Failure::new(format!("{name} is no capture"))
-            .because(error)
-            .next("pass a file written by tcpdump, Wireshark or the like"),
+        AnalysisError::NoCapture(fault) => match fault.command {
+            Some(command) => Failure::new(format!("{name} cannot be read")).because(error).next(format!(
+                "let another program read as much of it as it can: {command} < FILE | throughline trace -"
+            )),
+            None => Failure::new(format!("{name} is no capture"))
+                .because(error)
+                .next("pass a file written by tcpdump, Wireshark or the like"),
+        },
         AnalysisError::Lookup(_) => Failure::usage("the lookups cannot be set up").because(error),
     }
 }

@@ -66,7 +66,15 @@ fn faults_have_their_status() {
     assert!(status == 1 && message.contains("neither pcap nor pcapng"), "{message}");
     let (status, message) = failure_of(&["trace", &folder.file("none.pcap")]);
     assert!(status == 1 && message.contains("none.pcap"), "{message}");
-    for wrong in [["--to", "nowhere"], ["--flows", "0"], ["--chains", "0"], ["--idle", "0"]] {
+    for (head, command) in [
+        (&b"BZh91AY&SY"[..], "bzip2 -dc < FILE |"),
+        (&[0x28, 0xb5, 0x2f, 0xfd], "zstd -dc --long=31 < FILE |"),
+    ] {
+        std::fs::write(&file, head).unwrap();
+        let (status, message) = failure_of(&["trace", &file]);
+        assert!(status == 1 && message.contains("cannot be read") && message.contains(command), "{message}");
+    }
+    for wrong in [["--to", "nowhere"], ["--flows", "15"], ["--chains", "0"], ["--idle", "0"]] {
         assert_eq!(failure_of(&["trace", wrong[0], wrong[1], &file]).0, 2, "{wrong:?}");
     }
 }

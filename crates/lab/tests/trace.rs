@@ -158,6 +158,65 @@ fn few_flows_are_kept() {
     }
 }
 
+/// Packets of flows that take turns, so far apart.
+fn turns(flows: u16, packets: u64, apart: u64) -> Vec<Timed> {
+    let packet = |n: u64| frame(101, &v4([9; 4], [8; 4], 17, (0, 0), &udp((n % u64::from(flows)) as u16, 7)));
+    (0..packets).map(|n| (n * apart, packet(n))).collect()
+}
+
+#[test]
+fn flows_are_kept_as_long_as_there_is_room() {
+    let polled = pcap(Order::Little, false, 101, &turns(4_500, 30_000, 1_000));
+    for (flows, all) in [(5_000, true), (4_800, true), (4_500, false), (100, false), (16, false)] {
+        let counts = with(polled.clone(), &Options { flows, ..Options::default() }).unwrap().counts;
+        assert_eq!((counts.flows == 4_500, counts.evicted == 0), (all, all), "{flows}");
+        assert!(counts.most_live <= flows as u64, "{} of {flows}", counts.most_live);
+    }
+    // Both versions of IP share the room.
+    let both = |n: u64| match n % 2 {
+        0 => v4([9; 4], [8; 4], 17, (0, 0), &udp((n / 2 % 40) as u16, 7)),
+        _ => v6(1, 2, 17, &udp((n / 2 % 40) as u16, 7)),
+    };
+    let frames: Vec<Timed> = (0..8_000).map(|n| (n * 1_000, frame(101, &both(n)))).collect();
+    let file = pcap(Order::Little, false, 101, &frames);
+    for (flows, all) in [(100, true), (70, false)] {
+        let counts = with(file.clone(), &Options { flows, ..Options::default() }).unwrap().counts;
+        assert_eq!((counts.flows == 80, counts.evicted == 0, counts.v6), (all, all, 4_000), "{flows}");
+        assert!(counts.most_live <= flows as u64, "{} of {flows}", counts.most_live);
+    }
+}
+
+/// A flow is over before the packet that ends its silence.
+#[test]
+fn a_packet_after_a_silence_begins_a_flow() {
+    const SECOND: u64 = 1_000_000_000;
+    for (flows, apart, expected) in [(1, 1_000, 10), (2, 1_000, 20), (1, 290, 1), (2, 140, 2)] {
+        let packets = 10 * u64::from(flows);
+        let file = pcap(Order::Little, false, 101, &turns(flows, packets, apart * SECOND));
+        let counts = analysed(file).unwrap().counts;
+        assert_eq!((counts.packets, counts.flows), (packets, expected), "{flows} flows, {apart} s");
+    }
+}
+
+/// Simple Packets tell no time; those before any that do came when that came.
+#[test]
+fn packets_without_a_time_are_of_the_first_that_is_told() {
+    const START: u64 = 1_700_000_000_000_000_000;
+    let order = Order::Little;
+    let mut file = [section(order), interface(order, 101, 9)].concat();
+    let frames = turns(3, 300, 1_000_000_000);
+    for (n, (time, frame)) in frames.iter().enumerate() {
+        file.extend(match n {
+            0..6 => block(order, 3, &[order.u32(frame.len() as u32).to_vec(), frame.clone()].concat()),
+            _ => enhanced(order, 0, START + time, frame),
+        });
+    }
+    let report = analysed(file).unwrap();
+    assert_eq!((report.counts.packets, report.counts.flows, report.counts.evicted), (300, 3, 0));
+    assert_eq!((report.first_time, report.duration), (START + frames[6].0, frames[299].0 - frames[6].0));
+    assert_eq!((report.counts.set_back, report.counts.longest_gap), (0, 1_000_000_000));
+}
+
 #[test]
 fn rows_are_flat_and_complete() {
     let report = analysed(pcap(Order::Little, false, 1, &conversation(1))).unwrap();

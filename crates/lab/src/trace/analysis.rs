@@ -38,14 +38,16 @@ pub fn analyse(
     let (taken, compression) = (source.progress(), source.compression());
     let capture = Capture::open(source)?;
     let format = capture.format();
-    let mut analysis = Analysis::new(options)?;
+    let mut analysis = Analysis::new(options, format)?;
     let mut failure = None;
     let end = capture.read(|frame| {
-        analysis.frame(&frame);
+        analysis.go_on(&frame);
+        // Before the frame: what was silent until then is over.
         if analysis.is_batch() {
             failure = failure.take().or(analysis.batch().err());
             progress(taken.taken());
         }
+        analysis.frame(&frame);
     });
     if let Some(failure) = failure {
         return Err(failure.into());
@@ -93,14 +95,18 @@ struct Analysis<'o> {
     /// The link types of the frames.
     links: BTreeSet<u32>,
     first_time: u64,
+    /// Whether a frame has told the time.
+    timed: bool,
     now: u64,
     /// Frames since the last batch, and when that was.
     batch_frames: usize,
     batch_time: u64,
+    /// Frames until there is a batch: never more than there is room for flows.
+    batch_most: usize,
 }
 
 impl<'o> Analysis<'o> {
-    fn new(options: &'o Options) -> Result<Self, LookupError> {
+    fn new(options: &'o Options, format: Format) -> Result<Self, LookupError> {
         Ok(Self {
             options,
             counts: Counts::default(),
@@ -113,19 +119,18 @@ impl<'o> Analysis<'o> {
             over_time: Binned::new(1000),
             links: BTreeSet::new(),
             first_time: 0,
+            // Of pcap every frame does, be it 0.
+            timed: format == Format::Pcap,
             now: 0,
             batch_frames: 0,
             batch_time: 0,
+            batch_most: room_of(options).min(BATCH),
         })
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
-        if self.counts.frames == 0 {
-            (self.first_time, self.batch_time, self.now) = (frame.time, frame.time, frame.time);
-        }
         self.counts.frames += 1;
         self.counts.bytes += u64::from(frame.length);
-        self.go_on(frame.time);
         self.links.insert(frame.link);
         self.batch_frames += 1;
         let moment = self.over_time.at(self.now - self.first_time);
@@ -146,8 +151,12 @@ impl<'o> Analysis<'o> {
         }
     }
 
-    /// Clocks are set back now and then; ours waits until they have caught up.
-    fn go_on(&mut self, time: u64) {
+    /// The time of a frame has come. Clocks are set back now and then; ours waits until they have caught up.
+    fn go_on(&mut self, frame: &Frame<'_>) {
+        let time = frame.time;
+        if self.counts.frames == 0 || (!self.timed && time != 0) {
+            self.begin_at(time);
+        }
         let counts = &mut self.counts;
         if time < self.now {
             counts.set_back += 1;
@@ -156,6 +165,15 @@ impl<'o> Analysis<'o> {
             counts.longest_gap = counts.longest_gap.max(time - self.now);
             self.now = time;
         }
+    }
+
+    /// Those that came before, without a time, came at this one.
+    fn begin_at(&mut self, time: u64) {
+        self.track();
+        self.v4.live.begin_at(time);
+        self.v6.live.begin_at(time);
+        (self.first_time, self.batch_time, self.now) = (time, time, time);
+        self.timed |= time != 0;
     }
 
     fn packet(&mut self, flow: Flow, bits: u8) {
@@ -208,7 +226,7 @@ impl<'o> Analysis<'o> {
         /// Flows stay at most this much longer than they should, as a share.
         const LATE: u64 = 16;
         let patience = self.options.idle.min(LINGER) / LATE;
-        self.batch_frames >= BATCH || self.now - self.batch_time > patience
+        self.batch_frames >= self.batch_most || self.now - self.batch_time > patience
     }
 
     /// Looks up the packets since the last time, and lets flows go that are over.
@@ -221,6 +239,21 @@ impl<'o> Analysis<'o> {
         };
         self.v4.expire(now, &mut gone);
         self.v6.expire(now, &mut gone);
+        let (most, room) = (self.options.flows, room_of(self.options));
+        let mut over = (self.v4.live.len() + self.v6.live.len() + room).saturating_sub(most);
+        while over > 0 {
+            let before = over;
+            let oldest = |number: Option<u64>| number.unwrap_or(u64::MAX);
+            let (v4, v6) = (oldest(self.v4.live.oldest_number()), oldest(self.v6.live.oldest_number()));
+            if v4 < v6 {
+                self.v4.evict(over, v6, &mut gone)
+            } else {
+                self.v6.evict(over, v4, &mut gone)
+            }
+            over = (self.v4.live.len() + self.v6.live.len() + room).saturating_sub(most);
+            debug_assert!(over < before);
+        }
+        self.batch_most = (most - self.v4.live.len() - self.v6.live.len()).min(BATCH);
         (self.batch_frames, self.batch_time) = (0, now);
         self.v4.look_up()?;
         self.v6.look_up()
@@ -245,6 +278,11 @@ impl<'o> Analysis<'o> {
             fault: read.fault,
         })
     }
+}
+
+/// Flows for which room is made after each batch: few of those kept, and no more than a batch can bring.
+fn room_of(options: &Options) -> usize {
+    (options.flows / 16).clamp(1, BATCH).min(options.flows)
 }
 
 /// While nothing comes that belongs to a flow, flows stay. Few frames have few intervals.

@@ -62,7 +62,16 @@ impl<K: Key + Copy + Send + Sync + 'static> Family<K> {
     /// Lets flows go that are over at `now`; `gone` is told the numbers of their last packets.
     pub(super) fn expire(&mut self, now: u64, gone: &mut impl FnMut(u64, End)) {
         self.work.live = self.live.len();
-        self.live.expire(now, BATCH, |key, slot, number, end| {
+        self.live.expire(now, |key, slot, number, end| {
+            self.work.gone.push((key, slot));
+            gone(number, end);
+        });
+    }
+
+    /// Takes out flows unused longest, as many at most, whose last packets came before one; `gone` is told as of
+    /// [`expire`](Self::expire), after which this is.
+    pub(super) fn evict(&mut self, most: usize, before: u64, gone: &mut impl FnMut(u64, End)) {
+        self.live.evict(most, before, |key, slot, number, end| {
             self.work.gone.push((key, slot));
             gone(number, end);
         });

@@ -250,8 +250,13 @@ impl<K: Key + Copy> Live<K> {
         }
     }
 
-    /// Lets flows go that are over at a time, and the longest unused as long as there is no room for `room` more.
-    pub(super) fn expire(&mut self, now: u64, room: usize, mut gone: impl FnMut(K, u32, u64, End)) {
+    /// When the time of the packets that came is known, which was taken to be 0.
+    pub(super) fn begin_at(&mut self, time: u64) {
+        self.records.iter_mut().for_each(|record| record.last_time = time);
+    }
+
+    /// Lets flows go that are over at a time.
+    pub(super) fn expire(&mut self, now: u64, mut gone: impl FnMut(K, u32, u64, End)) {
         while let Some((slot, since)) = self.closing.front().copied() {
             let record = self.records[slot as usize];
             let current = record.closed_at == since;
@@ -265,15 +270,39 @@ impl<K: Key + Copy> Live<K> {
                 gone(record.key, slot, record.last_number, End::Closed);
             }
         }
+        let idle = self.idle;
+        self.let_go(|record| record.last_time.saturating_add(idle) <= now, End::Idle, gone);
+    }
+
+    /// The number of the packet that is the last of the flow unused longest.
+    pub(super) fn oldest_number(&mut self) -> Option<u64> {
+        self.all.oldest().map(|slot| self.records[slot as usize].last_number)
+    }
+
+    /// Takes out flows unused longest, as many at most, whose last packets came before one.
+    pub(super) fn evict(&mut self, mut most: usize, before: u64, gone: impl FnMut(K, u32, u64, End)) {
+        let more = |record: &Record<K>| {
+            let some = most > 0;
+            most = most.saturating_sub(1);
+            some && record.last_number < before
+        };
+        self.let_go(more, End::Evicted, gone);
+    }
+
+    /// Takes the flow out that is unused longest, as long as `is_over` says so.
+    fn let_go(
+        &mut self,
+        mut is_over: impl FnMut(&Record<K>) -> bool,
+        end: End,
+        mut gone: impl FnMut(K, u32, u64, End),
+    ) {
         // Of those that were looked at together.
         let mut left = 0;
         while let Some(slot) = self.all.oldest() {
             let record = self.records[slot as usize];
-            let end = match () {
-                () if record.last_time.saturating_add(self.idle) <= now => End::Idle,
-                () if self.len() + room > self.limit.max(room) => End::Evicted,
-                () => break,
-            };
+            if !is_over(&record) {
+                break;
+            }
             if left == 0 {
                 left = STRIDE;
                 self.peek_oldest();
@@ -328,9 +357,9 @@ mod tests {
         found[0]
     }
 
-    fn gone(live: &mut Live<u32>, second: u64, room: usize) -> Vec<(u32, End)> {
+    fn gone(live: &mut Live<u32>, second: u64) -> Vec<(u32, End)> {
         let mut all = Vec::new();
-        live.expire(second * SECOND, room, |key, _, _, end| all.push((key, end)));
+        live.expire(second * SECOND, |key, _, _, end| all.push((key, end)));
         all
     }
 
@@ -367,8 +396,8 @@ mod tests {
         let mut live = live(100);
         arrive(&mut live, packet(1, 1, 0, false));
         arrive(&mut live, packet(2, 200, 0, false));
-        assert_eq!(gone(&mut live, 300, 0), []);
-        assert_eq!(gone(&mut live, 301, 0), [(1, End::Idle)]);
+        assert_eq!(gone(&mut live, 300), []);
+        assert_eq!(gone(&mut live, 301), [(1, End::Idle)]);
         assert!(arrive(&mut live, packet(1, 302, 0, false)).new);
     }
 
@@ -376,13 +405,13 @@ mod tests {
     fn closed_connections_linger() {
         let mut live = live(100);
         arrive(&mut live, packet(1, 1, FIN, false));
-        assert_eq!(gone(&mut live, 100, 0), []);
+        assert_eq!(gone(&mut live, 100), []);
         arrive(&mut live, packet(1, 100, FIN, true));
         arrive(&mut live, packet(2, 100, RST, true));
         arrive(&mut live, packet(3, 101, RST, true));
         arrive(&mut live, packet(3, 102, SYN, false));
-        assert_eq!(gone(&mut live, 159, 0), []);
-        assert_eq!(gone(&mut live, 170, 0), [(1, End::Closed), (2, End::Closed)]);
+        assert_eq!(gone(&mut live, 159), []);
+        assert_eq!(gone(&mut live, 170), [(1, End::Closed), (2, End::Closed)]);
         assert_eq!(live.len(), 1);
     }
 
@@ -391,7 +420,16 @@ mod tests {
         let mut live = live(10);
         (0..10).for_each(|key| assert!(arrive(&mut live, packet(key, 1, 0, false)).new));
         arrive(&mut live, packet(0, 2, 0, false));
-        assert_eq!(gone(&mut live, 2, 2), [(1, End::Evicted), (2, End::Evicted)]);
+        let evicted = |live: &mut Live<u32>, most, before| {
+            let mut all = Vec::new();
+            live.evict(most, before, |key, _, _, end| all.push((key, end)));
+            all
+        };
+        assert_eq!(evicted(&mut live, 2, u64::MAX), [(1, End::Evicted), (2, End::Evicted)]);
         assert_eq!(live.len(), 8);
+        assert_eq!((live.oldest_number(), evicted(&mut live, 2, 1)), (Some(1), vec![]));
+        assert_eq!(evicted(&mut live, 10, 2).len(), 7);
+        assert_eq!((live.oldest_number(), live.len()), (Some(2), 1));
+        assert_eq!((evicted(&mut live, 10, 3).len(), live.oldest_number()), (1, None));
     }
 }

@@ -121,7 +121,7 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
         let config = LocatorConfig {
             chains: options.chains,
             places: PLACES,
-            limit: options.flows.max(BATCH),
+            limit: options.flows,
             ..LocatorConfig::seeded(options.seed)
         };
         let (mut lookups, mut foreknown) = (Vec::new(), Vec::new());

@@ -11,7 +11,7 @@ pub struct Options {
     pub both_directions: bool,
     /// Only what these addresses receive, if given.
     pub to: Option<Network>,
-    /// Flows kept at once, for each version of IP.
+    /// Flows kept at once, 16 at least. A sixteenth of them, up to 4,096, is room for those that come next.
     pub flows: usize,
     /// Nanoseconds after which a silent flow is taken for over.
     pub idle: u64,

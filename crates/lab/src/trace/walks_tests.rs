@@ -61,9 +61,11 @@ fn walks_are_those_of_the_lists() {
                     real.hits += u64::from(cache_hit);
                 }
             }
-            live.expire(number / 4, 200, |key, _, _, _| {
+            let mut gone = |key, _, _, _| {
                 lists.values_mut().for_each(|real| assert!(real.locator.remove(&key).is_some()));
-            });
+            };
+            live.expire(number / 4, &mut gone);
+            live.evict(live.len().saturating_sub(4_800), u64::MAX, &mut gone);
         }
         assert!((100..3000).contains(&live.len()), "flows came and went: {}", live.len());
         let told: Vec<_> = walks.walked().collect();
