@@ -9,8 +9,8 @@
 //!
 //! A cell counts its references in `state`; while the record is stored, one of them is the arena's own.
 //! [`Arena::remove`] takes `OPEN` away, then gives that reference up. Whoever brings the count to zero tries to take
-//! `LIVE` away; exactly one succeeds, and drops the record and frees the slot when no [`Reader`] may see it. A lookup's addition shows what the state was
-//! before it: if there was `OPEN`, the arena's reference was still counted, the lookup's own now is, and the record
+//! `LIVE` away; exactly one succeeds, and drops the record and frees the slot when no [`Reader`] may see it. A
+//! lookup's addition shows what the state was before it: if there was `OPEN`, the arena's reference was still counted, the lookup's own now is, and the record
 //! stays as it is until that is given back, its tag included. If there was not, the lookup withdraws without
 //! having looked at anything else; should that bring the count to zero, it goes on as whoever does.
 
