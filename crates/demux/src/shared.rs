@@ -81,6 +81,10 @@ pub trait SharedLocator<K: ?Sized>: Send + Sync {
         Err(FreezeError::Unsupported)
     }
 
+    /// Shows every key that is there throughout, in no particular order; keys inserted or removed meanwhile may be missed.
+    /// `visit` may do anything to the locator.
+    fn for_each(&self, visit: &mut dyn FnMut(&K, Slot));
+
     /// How many keys are present.
     fn len(&self) -> usize;
 

@@ -116,6 +116,17 @@ fn all_found(locator: &AnyLocator, model: &Model) {
     for (key, slot) in model {
         assert_eq!(locator.find(key), Some(*slot));
     }
+    all_shown(locator, model);
+}
+
+fn all_shown(locator: &AnyLocator, model: &Model) {
+    let mut shown = Model::new();
+    locator.for_each(&mut |key, slot| {
+        assert_eq!(shown.insert(key.to_vec(), slot), None, "shown once");
+        // Whoever is shown a key may do something about it.
+        assert!(locator.len() == model.len() && locator.remove(b"a key that nobody has inserted").is_none());
+    });
+    assert_eq!(&shown, model);
 }
 
 proptest! {
@@ -241,6 +252,12 @@ fn readers_are_not_disturbed() {
                         for i in 0..kept {
                             assert_eq!(locator.find(&i.to_be_bytes()), Some(Slot(i)), "{}", listed.name);
                         }
+                        let mut shown = 0;
+                        locator.for_each(&mut |key, slot| {
+                            assert_eq!(key, slot.0.to_be_bytes());
+                            shown += u32::from(slot.0 < kept);
+                        });
+                        assert_eq!(shown, kept, "{}", listed.name);
                     }
                 });
             }

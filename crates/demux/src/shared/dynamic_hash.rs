@@ -11,7 +11,7 @@ use crossbeam_epoch::Guard;
 
 use super::{
     InsertError, SharedLocator, check_key,
-    entry::{Entry, Link, retire},
+    entry::{Entry, Link, for_each, retire},
     find_by_find_with,
     linear::free_list,
 };
@@ -258,6 +258,12 @@ impl SharedLocator<[u8]> for DynamicHash {
             self.resize(bits - 1, &guard);
         }
         slot
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], Slot)) {
+        let guard = crossbeam_epoch::pin();
+        // SAFETY: pinned just now.
+        unsafe { for_each(&self.first, &guard, visit) }
     }
 
     fn len(&self) -> usize {

@@ -130,6 +130,20 @@ impl<'g> Entry<'g> {
     }
 }
 
+/// Shows the keys and slots of a list to `visit`, without those that were removed.
+///
+/// # Safety
+/// As of [`Entry::at`]: `_guard` was pinned before `first` was reached.
+pub(super) unsafe fn for_each(first: &Link, _guard: &Guard, visit: &mut dyn FnMut(&[u8], Slot)) {
+    // SAFETY: as the caller says.
+    let mut at = unsafe { Entry::at(first) };
+    while let Some(entry) = at {
+        entry.hold(|slot| slot).into_iter().for_each(|slot| visit(entry.key(), slot));
+        // SAFETY: as the caller says.
+        at = unsafe { Entry::at(entry.next()) };
+    }
+}
+
 /// Frees an unlinked entry once every reader that may stand on it has moved on.
 ///
 /// # Safety

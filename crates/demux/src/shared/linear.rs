@@ -4,7 +4,7 @@ use core::ptr::null_mut;
 
 use super::{
     InsertError, SharedLocator, check_key,
-    entry::{Entry, Link, retire},
+    entry::{Entry, Link, for_each, retire},
     find_by_find_with,
 };
 use crate::{
@@ -122,6 +122,12 @@ impl SharedLocator<[u8]> for Linear {
             link = entry.next();
         }
         None
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], Slot)) {
+        let guard = crossbeam_epoch::pin();
+        // SAFETY: pinned just now.
+        unsafe { for_each(&self.first, &guard, visit) }
     }
 
     fn len(&self) -> usize {

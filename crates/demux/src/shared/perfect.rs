@@ -83,6 +83,14 @@ impl Frozen {
         (self.keys[entry.key as usize..next.key as usize] == *key).then_some(&entry.slot)
     }
 
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], Slot)) {
+        for entries in self.entries.windows(2) {
+            let [entry, next] = entries else { return };
+            let key = &self.keys[entry.key as usize..next.key as usize];
+            hold_slot(&entry.slot, |slot| slot).into_iter().for_each(|slot| visit(key, slot));
+        }
+    }
+
     fn bytes(&self) -> usize {
         size_of_val(&*self.displacements) + size_of_val(&*self.entries) + self.keys.len()
     }
@@ -153,6 +161,17 @@ impl SharedLocator<[u8]> for Perfect {
         // Only the holder of `writer` sets it, and it was empty above.
         let _ = self.frozen.set(frozen);
         Ok(())
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], Slot)) {
+        if let Some(frozen) = self.frozen.get() {
+            return frozen.for_each(visit);
+        }
+        // A copy: the lock is not held while others' code runs.
+        let collected = self.writer.lock();
+        let keys: Vec<_> = collected.slots.iter().map(|(key, slot)| (key.clone(), *slot)).collect();
+        drop(collected);
+        keys.iter().for_each(|(key, slot)| visit(key, *slot));
     }
 
     fn len(&self) -> usize {

@@ -102,6 +102,10 @@ impl SharedLocator<[u8]> for AnyLocator {
         each!(self, locator => locator.freeze())
     }
 
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], Slot)) {
+        each!(self, locator => locator.for_each(visit))
+    }
+
     fn len(&self) -> usize {
         each!(self, locator => locator.len())
     }
