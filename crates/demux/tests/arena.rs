@@ -490,8 +490,10 @@ fn what_a_reader_found_stays_until_he_is_done() {
     let second = insert(2).unwrap();
     let found = [first, second].map(|handle| reader.get(handle).unwrap());
     assert_eq!(reader.get_slot(second.slot).unwrap().value, 2);
+    assert_eq!([first, second].map(|handle| reader.handle_at(handle.slot)), [Some(first), Some(second)]);
     drop(arena.remove(first));
     assert!(reader.get(first).is_none() && reader.get_slot(first.slot).is_none());
+    assert!(reader.handle_at(first.slot).is_none());
     assert_eq!(insert(3), Err(Full), "the removed record may still be read");
     assert_eq!((found.map(|record| record.value), alive.load(Ordering::Relaxed)), ([1, 2], 2));
     drop(reader);

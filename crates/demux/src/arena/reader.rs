@@ -48,6 +48,17 @@ impl<'a, R> Reader<'a, R> {
         self.find(slot, |nonce| nonce != 0)
     }
 
+    /// The handle of the record that is in a slot now, with the same caveat as [`get_slot`](Self::get_slot).
+    #[inline(always)]
+    pub fn handle_at(&self, slot: Slot) -> Option<Handle> {
+        let mut nonce = 0;
+        self.find(slot, |found| {
+            nonce = found;
+            nonce != 0
+        })?;
+        Handle::new(slot, nonce)
+    }
+
     #[inline(always)]
     fn find(&self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&R> {
         let Some(cell) = self.row.cell(slot) else { return self.find_newer(slot, admits) };
