@@ -12,6 +12,7 @@ mod few;
 mod hash;
 mod locator;
 mod place;
+mod proxy;
 mod resize;
 mod room;
 mod some;
@@ -71,8 +72,9 @@ pub enum FlowInsertError<R> {
     /// The table's limit is reached.
     #[error("the table's limit is reached")]
     Full(R),
-    /// No place is left where this key's record may be, and none can be made: more than a hundred keys have the same hash,
-    /// some have changed theirs, or there is no memory.
+    /// No place is left where this key's record may be, and none can be made: too many keys have the same hash, some have changed
+    /// theirs, or there is no memory. More than a hundred keys of one hash are too many; where all hashes are those of many keys,
+    /// fewer are: of 300,000 flows some 20 of each if room for all is [reserved](FlowTable::reserve), and a dozen if the table grows.
     #[error("too many keys have the same hash")]
     Crowded(R),
 }

@@ -14,6 +14,45 @@ fn table(limit: usize) -> FlowTable<Record> {
     FlowTable::new(limit, 0x0123_4567_89ab_cdef)
 }
 
+/// A key that has its hash in common with others.
+struct Alike {
+    key: u64,
+    hash: u64,
+}
+
+impl PartialEq for Alike {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Alike {}
+
+impl std::hash::Hash for Alike {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// A block that can't be split, since all that belongs in the new one has one hash, does not keep a table small for ever.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_table_grows_past_keys_that_have_hashes_in_common() {
+    const LIMIT: u64 = 60_000;
+    let alike = |key, of| Alike { key, hash: 1 << 40 | (key / of) };
+    for (of, least) in [(16, LIMIT), (30, LIMIT * 9 / 10)] {
+        let mut table = FlowTable::<(Alike, u64)>::new(LIMIT as usize, 1);
+        let refused: Vec<u64> =
+            (0..LIMIT).filter(|&key| table.insert((alike(key, of), key)).is_err()).collect();
+        assert!(table.len() as u64 >= least, "{of} of each: {}", table.len());
+        assert_eq!(table.len() + refused.len(), LIMIT as usize);
+        for key in 0..LIMIT {
+            let found = table.get(&alike(key, of)).map(|record| record.1);
+            assert_eq!(found, refused.binary_search(&key).is_err().then_some(key));
+        }
+    }
+}
+
 /// Records compared by a lookup of each of these keys, on average.
 fn examined(table: &FlowTable<Record>, keys: impl Iterator<Item = u64>) -> f64 {
     let (mut count, mut lookups) = (CountExamined::default(), 0);

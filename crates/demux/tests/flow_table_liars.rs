@@ -218,6 +218,65 @@ fn keys_that_lie_and_panic() {
     }
 }
 
+/// A key that renews what it owns whenever it is hashed: a record must not be where it could be renewed in two places.
+struct Restless {
+    id: u64,
+    note: RefCell<Box<u64>>,
+    hashes: u64,
+}
+
+impl Restless {
+    fn new(id: u64, hashes: u64) -> Self {
+        Self { id, note: RefCell::new(Box::new(0)), hashes }
+    }
+}
+
+impl PartialEq for Restless {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Restless {}
+
+impl Hash for Restless {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let renewed = Box::new(**self.note.borrow() + 1);
+        drop(self.note.replace(renewed));
+        // With few bits in which keys differ, or with few hashes for all of them.
+        state.write_u64(if self.hashes == 0 { self.id << 40 } else { self.id % self.hashes });
+        assert!(random(MANNERS.get().panics) != 1, "a key that panics");
+    }
+}
+
+/// Whether hashes are spread once more, whether the table becomes one for many, and whether it can't, what a key owns is its own.
+#[test]
+fn keys_that_change_what_they_own_when_they_are_hashed() {
+    quietly();
+    let most = if cfg!(miri) { 130 } else { 2_000 };
+    // As many hashes as make a table for many of it, and so few that there is no room in any.
+    for (hashes, all) in [(0, true), (most / 5, true), (most / 20, true), (1, cfg!(miri))] {
+        for panics in [u64::MAX, 3_000] {
+            MANNERS.set(Manners { lies: u64::MAX, panics });
+            let mut table = FlowTable::<(Restless, u64)>::new(most as usize, 1);
+            let mut refused = 0;
+            for id in 0..most {
+                let insert = AssertUnwindSafe(|| table.insert((Restless::new(id, hashes), id)).is_ok());
+                refused += u64::from(!catch_unwind(insert).unwrap_or(false));
+            }
+            MANNERS.set(HONEST);
+            assert!(panics < u64::MAX || (refused == 0) == all, "{hashes}: {refused} of {most}");
+            assert_eq!((table.iter().count(), table.len() as u64), (table.len(), most - refused));
+            assert!(table.iter().all(|(key, id)| key.id == *id && **key.note.borrow() > 0));
+            for id in 0..most {
+                let removed = table.remove(&Restless::new(id, hashes));
+                assert!(removed.is_none_or(|(key, removed)| removed == id && **key.note.borrow() > 0));
+            }
+            assert!(table.is_empty());
+        }
+    }
+}
+
 /// As with a vector: the others are dropped all the same.
 #[test]
 fn a_destructor_that_panics_at_the_end_of_a_table_leaves_no_other_undropped() {

@@ -73,6 +73,12 @@ pub(super) struct Alone;
 /// A value that is there and nowhere else.
 pub(super) struct Own<T>(T);
 
+impl<T> Own<T> {
+    pub(super) fn into_inner(self) -> T {
+        self.0
+    }
+}
+
 impl<T> Deref for Own<T> {
     type Target = T;
 

@@ -18,6 +18,7 @@ mod room;
 mod sweep;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod trial;
 mod window;
 
 use core::ptr::NonNull;
@@ -98,8 +99,12 @@ pub(super) fn are_few<R>(limit: usize) -> bool {
 impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     /// An empty table for at most `limit` records, which [are few](are_few).
     pub(super) fn new(limit: usize, hash: Keyed) -> Result<Self, ConfigError> {
-        let buckets = (limit * 3).next_power_of_two().max(4);
-        let end = WIDE + places::<R>(limit, buckets);
+        Self::with_end(limit, hash, WIDE + places::<R>(limit, buckets_for(limit)))
+    }
+
+    /// As [`new`](Self::new), with places up to this one.
+    fn with_end(limit: usize, hash: Keyed, end: usize) -> Result<Self, ConfigError> {
+        let buckets = buckets_for(limit);
         let tags = Space::new(end + WIDE)?;
         for dummy in (0..WIDE).chain(end..end + WIDE) {
             // SAFETY: one of the tags.
@@ -323,6 +328,11 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     fn full_places(&self) -> impl Iterator<Item = usize> {
         (WIDE..self.end).filter(|&place| self.tag(place) != 0)
     }
+}
+
+/// How many buckets there are.
+fn buckets_for(limit: usize) -> usize {
+    (limit * 3).next_power_of_two().max(4)
 }
 
 /// How many places there are: as many as [`BESIDES`] bytes for each record allow, but not too few to find room nor more than

@@ -135,19 +135,22 @@ fn to_share<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, grown: Extent)
     None
 }
 
-/// Moves one of the chosen records to its second block, or a record of that block out of the way.
+/// Moves one of the chosen records to its other block, or a record of that block out of the way.
 fn leave<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharers: &[Sharer; 2]) -> bool {
     let (extent, spared) = (table.extent, [sharers[0].block, sharers[1].block]);
-    // Those that are in their second block already have no other to go to.
-    let second = |hash| Some(extent.second(hash)).filter(|second| !spared.contains(&second.block()));
+    let other = |(from, hash): (Place, Hash)| {
+        let (first, second) = (extent.first(hash), extent.second(hash));
+        let other = if first.block() == from.block() { second } else { first };
+        Some(other).filter(|other| !spared.contains(&other.block()))
+    };
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
-        if let Some(to) = second(hash).and_then(|second| near_of(table, second, hash.tag())) {
+        if let Some(to) = other((from, hash)).and_then(|other| near_of(table, other, hash.tag())) {
             table.relocate(from, to, hash);
             return true;
         }
     }
     // All of them are full. One search from two of them, however many there are.
-    let mut full = sharers.iter().flat_map(Sharer::chosen).filter_map(|(_, hash)| second(hash));
+    let mut full = sharers.iter().flat_map(Sharer::chosen).filter_map(other);
     let Some(first) = full.next().map(Group::block) else { return false };
     let last = full.last().map_or(first, Group::block);
     displace(table, [first, last], &spared).is_some()

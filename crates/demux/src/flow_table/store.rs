@@ -68,6 +68,18 @@ impl<R: FlowRecord, A> Store<R, A> {
         Ok((store, extent))
     }
 
+    /// What keys are hashed by.
+    pub(super) fn keyed_by(&self) -> Keyed {
+        self.hash.clone()
+    }
+
+    /// The same tags and what else is known, with room for other records, and those that there were.
+    pub(super) fn with_room_for<T>(self) -> Result<(Store<T, A>, Space<R>), ConfigError> {
+        let Self { tags, elsewhere, records, hash, access, most_blocks, grow_at } = self;
+        let room = Space::new(most_blocks as usize * BLOCK)?;
+        Ok((Store { tags, elsewhere, records: room, hash, access, most_blocks, grow_at }, records))
+    }
+
     pub(super) fn most_blocks(&self) -> u32 {
         self.most_blocks
     }

@@ -7,6 +7,7 @@
 mod change;
 mod insert;
 mod remove;
+mod trial;
 
 use super::{
     FlowRecord,
@@ -388,15 +389,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
         // SAFETY: the places are full, and `&self` keeps writers away.
         self.full_places().map(|place| unsafe { self.record(place) })
-    }
-
-    /// Is empty from now on. The records are the caller's.
-    pub(super) fn forget_all(&mut self) {
-        for block in 0..self.extent.count() {
-            ones(self.full(block)).for_each(|at| self.set_tag(Place::new(block, at), None));
-            self.clear_counts(block);
-        }
-        self.set_len(0);
     }
 
     /// The record that waits is this one from now on.

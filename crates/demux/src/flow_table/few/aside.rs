@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use super::{Spot, WIDE_BITS};
-use crate::flow_table::FlowRecord;
+use crate::flow_table::{FlowRecord, proxy::Proxy};
 
 /// Records that more room is made for than is needed at once.
 const SPARE: usize = 3;
@@ -92,6 +92,23 @@ impl<R> Aside<R> {
     /// Takes out one of them, with its bucket; the last comes in its place.
     pub(super) fn swap_remove(&mut self, at: usize) -> (usize, R) {
         (bucket_of(self.spots.swap_remove(at)), self.records.swap_remove(at))
+    }
+}
+
+impl<R> Aside<Proxy<R>> {
+    /// The list with the records themselves; none if there is no memory for it.
+    ///
+    /// # Safety
+    /// If there is such a list, the caller forgets the records where they were, and nobody looks at them there.
+    pub(super) unsafe fn of_records(&self) -> Option<Aside<R>> {
+        let mut list = Aside::new(self.most);
+        if !self.records.is_empty() && !list.make_room(self.records.len()) {
+            return None;
+        }
+        list.spots.extend_from_slice(&self.spots);
+        // SAFETY: as the caller says.
+        list.records.extend(self.records.iter().map(|proxy| unsafe { proxy.take() }));
+        Some(list)
     }
 }
 

@@ -6,7 +6,7 @@ use core::{
 };
 
 use super::{Few, Spot, free::offsets, window::Window};
-use crate::flow_table::{FlowRecord, Refusal};
+use crate::flow_table::{FlowRecord, Refusal, proxy::Proxy};
 
 /// Copies a record that has just been written, word by word: the processor hands on what was written in words to who asks for
 /// words, but has who asks for more at once wait until it is in the cache.
@@ -249,14 +249,16 @@ impl<R: FlowRecord> Few<R, false> {
     #[cold]
     #[inline(never)]
     pub(in crate::flow_table) fn spread(&mut self) -> Option<Few<R, true>> {
-        let mut other = Few::new(self.limit, self.hash.clone()).ok()?;
-        let copies = Copies(&mut other);
+        let mut trial = Few::<Proxy<R>, true>::with_end(self.limit, self.hash.clone(), self.end).ok()?;
         for record in self.iter() {
-            let spot = copies.0.spot(record.key());
-            // SAFETY: of the record and its copy one is forgotten.
-            unsafe { copies.0.insert_from(spot, NonNull::from(record)) }.ok()?;
+            // SAFETY: the record stays there until it is moved below, when there are no proxies any more.
+            let proxy = unsafe { Proxy::of(record) };
+            let spot = trial.spot(proxy.key());
+            // SAFETY: it is one, and nothing is dropped with it.
+            unsafe { trial.insert_from(spot, NonNull::from(&proxy)) }.ok()?;
         }
-        forget(copies);
+        // SAFETY: the records are forgotten here in the next step.
+        let mut other = unsafe { trial.of_records()? };
         self.forget_all();
         other.moved += self.moved + other.len as u64;
         Some(other)
@@ -270,14 +272,5 @@ impl<R, const SPREAD: bool> Few<R, SPREAD> {
         unsafe { self.tags.at(0).write_bytes(0, self.end) };
         self.aside.forget_all();
         self.len = 0;
-    }
-}
-
-/// A table with copies of another's records, which are forgotten.
-struct Copies<'t, R, const SPREAD: bool>(&'t mut Few<R, SPREAD>);
-
-impl<R, const SPREAD: bool> Drop for Copies<'_, R, SPREAD> {
-    fn drop(&mut self) {
-        self.0.forget_all();
     }
 }

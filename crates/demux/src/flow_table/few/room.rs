@@ -74,11 +74,14 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
         /// Records looked at that are in the way.
         const TRIES: usize = 16;
         let (mut loner, mut tries) = (None, 0);
+        // What is sent away needs another place than those that are kept for the members.
+        let may_send = self.end - WIDE - (self.len - self.aside.len()) > members.count_ones() as usize;
         // Whatever a member's key says now.
         let is_member = |place: usize| offsets(members).any(|offset| start + offset == place);
         let fit = self.fit(members | own, |table, place| {
             tries += 1;
-            loner = if tries <= TRIES && !is_member(place) { table.loner(place, spot.bucket) } else { None };
+            let tried = tries > TRIES || !may_send || is_member(place);
+            loner = if tried { None } else { table.loner(place, spot.bucket) };
             loner.is_some()
         })?;
         if let (Some(place), Some(loner)) = (fit.taken, loner) {
