@@ -12,6 +12,8 @@ use crate::source::{Refusal, Source};
 const BUFFER: usize = 1 << 20;
 /// A record that claims to be larger is damage; libpcap's own limit is lower for most link types.
 pub(crate) const LARGEST: usize = 16 << 20;
+/// Zeros that are no records without octets, which some files have, but what was never written to.
+const NEVER_WRITTEN: [u8; 256] = [0; 256];
 /// Octets of a pcap file's header.
 const HEADER: usize = 24;
 
@@ -219,15 +221,19 @@ fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8]) -> Next<'a> {
     if captured > largest(header) {
         return Next::Damage(format!("a record claims to have {captured} octets"));
     }
-    if data[..16] == [0; 16] {
-        return Next::Damage("a record is all zeros".to_owned());
+    if data.starts_with(&NEVER_WRITTEN) {
+        return Next::Damage("there are zeros in place of records".to_owned());
     }
     let length = head + captured;
     if data.len() < length {
         return Next::Part(length);
     }
-    if !is_consistent(header, data) && !may_follow(header, data, &data[length..]) {
-        return Next::Damage("a record contradicts itself, and what follows it is none".to_owned());
+    let sent = word(&data[12..], big) as usize;
+    // Some programs write too small a length of what was sent.
+    if captured > sent && follows(header, data, head + sent) && !follows(header, data, length) {
+        return Next::Damage(format!(
+            "a record claims to have {captured} octets of {sent}, and the next begins behind those"
+        ));
     }
     let parse = match (header.is_modified_format(), big) {
         (true, _) => parse_pcap_frame_modified,
@@ -252,22 +258,17 @@ fn resolution(header: &PcapHeader) -> u32 {
     if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 }
 }
 
-/// Whether the header of a record does not contradict itself: no more was captured than was sent, and seconds are whole.
-fn is_consistent(header: &PcapHeader, record: &[u8]) -> bool {
-    let number = |at: usize| word(&record[at..], header.is_bigendian());
-    number(8) <= number(12) && number(4) < resolution(header)
-}
-
-/// Whether these octets may follow a record: they are too few to tell, begin a file, or a record of about the same time and
-/// of a size that there is.
-fn may_follow(header: &PcapHeader, record: &[u8], next: &[u8]) -> bool {
+/// Whether the next record begins so many octets from the beginning of one: of about the same time, and with a clock and lengths
+/// that make sense. Not if there are too few octets to tell.
+fn follows(header: &PcapHeader, record: &[u8], after: usize) -> bool {
     const DAYS: u32 = 30 * 24 * 3600;
-    let Some(head) = next.first_chunk::<16>() else { return true };
     let number = |octets: &[u8], at: usize| word(&octets[at..], header.is_bigendian());
-    let is_record = number(head, 8) as usize <= largest(header)
-        && number(head, 4) < resolution(header)
-        && number(head, 0).abs_diff(number(record, 0)) < DAYS;
-    is_record || Section::begins(next) || pcap_parser::parse_pcap_header(next).is_ok()
+    let Some(next) = record.get(after..).and_then(|next| next.first_chunk::<16>()) else { return false };
+    let (captured, sent) = (number(next, 8), number(next, 12));
+    number(next, 0).abs_diff(number(record, 0)) < DAYS
+        && number(next, 4) < resolution(header)
+        && captured <= sent
+        && captured as usize <= largest(header)
 }
 
 fn frame<'a>(header: &PcapHeader, block: &LegacyPcapBlock<'a>) -> Frame<'a> {

@@ -32,8 +32,9 @@
 //! # Damage
 //!
 //! A capture that breaks off, or makes no sense from some place on, is read up to there; then [`Capture::read`] returns
-//! the [`Fault`]. A record of a pcap file makes no sense if it is larger than those of any such file, if it is all zeros, or if its
-//! own lengths or time contradict one another and what follows it is no record either: some programs write such lengths. Of damaged compressed data the last 4 KiB before the damage are lost too, of Zstandard the block
+//! the [`Fault`]. A record of a pcap file makes no sense if it is larger than those of any such file, if there are but
+//! zeros in its place, or if it claims to have more octets than were sent and the next record begins where those end.
+//! Of damaged compressed data the last 4 KiB before the damage are lost too, of Zstandard the block
 //! (128 KiB), of xz the chunk (up to 2 MiB).
 #![forbid(unsafe_code)]
 
