@@ -18,7 +18,6 @@ mod cell;
 mod cells;
 mod exclusive;
 mod grace;
-mod proof;
 mod reader;
 mod row;
 
@@ -29,7 +28,6 @@ use self::{
     cell::{Cell, LIVE, OPEN},
     cells::Cells,
     grace::{Epoch, Grace},
-    proof::is_proof,
 };
 pub use self::{exclusive::Exclusive, reader::Reader};
 use crate::{
@@ -189,11 +187,11 @@ impl<R: Send + Sync> Arena<R> {
         cell.record.with_mut(|place| unsafe { (*place).write(record) });
         // SAFETY: likewise, of the tag.
         cell.tag.with_mut(|place| unsafe { place.write(tag) });
+        // SAFETY: likewise, of the nonce.
+        cell.nonce.with_mut(|place| unsafe { place.write(nonce.get()) });
         self.open.fetch_add(1, Ordering::Relaxed);
-        // SYNC POINT: record publication (with `hold`). An addition, for refused readers may have theirs in the count.
+        // SYNC POINT: record publication (with `hold` and `Reader`). An addition, for refused readers may have theirs in the count.
         cell.state.fetch_add(OPEN + LIVE + 1, Ordering::Release);
-        // SYNC POINT: record publication (with `Reader`). Last, so that whoever has the nonce can also remove the record.
-        cell.nonce.store(nonce.get());
         Ok(Handle { slot, nonce })
     }
 
@@ -204,7 +202,7 @@ impl<R: Send + Sync> Arena<R> {
     pub fn get(&self, handle: Handle, tag: u32) -> Option<Ref<'_, R>> {
         self.with_cell(handle.slot, |cell| {
             // SAFETY: `hold` has a reference while it asks.
-            self.hold(cell, || cell.nonce.is(handle) && unsafe { cell.tag() } == tag)
+            self.hold(cell, || unsafe { cell.nonce() == handle.nonce.get() && cell.tag() == tag })
         })
     }
 
@@ -214,7 +212,14 @@ impl<R: Send + Sync> Arena<R> {
     /// As [`get`](Self::get) otherwise.
     #[inline(always)]
     pub fn get_any(&self, handle: Handle) -> Option<Ref<'_, R>> {
-        self.with_cell(handle.slot, |cell| self.hold(cell, || cell.nonce.is(handle)))
+        self.get_presented(handle.slot, handle.nonce.get())
+    }
+
+    /// As [`get_any`](Self::get_any), of a handle as a peer presents it, whose nonce need not be one.
+    #[inline(always)]
+    pub fn get_presented(&self, slot: Slot, nonce: u64) -> Option<Ref<'_, R>> {
+        // SAFETY: `hold` has a reference while it asks.
+        self.with_cell(slot, |cell| self.hold(cell, || unsafe { cell.nonce() } == nonce))
     }
 
     /// The record now at `slot`, whoever owns it: for slots that a locator found, not for those a peer sent.
@@ -276,8 +281,6 @@ impl<R: Send + Sync> Arena<R> {
             // Someone else was faster.
             return None;
         }
-        // SYNC POINT: removal. For readers, who look at nothing else.
-        record.cell.nonce.store(0);
         self.open.fetch_sub(1, Ordering::Relaxed);
         // The arena's own reference; it is not the last, for `record` is one.
         record.cell.state.fetch_sub(1, Ordering::Release);
@@ -286,12 +289,13 @@ impl<R: Send + Sync> Arena<R> {
 
     /// As [`remove`](Self::remove), for the one who has the arena to himself: the record itself, which nobody else has.
     pub fn take(&mut self, handle: Handle) -> Option<R> {
-        let cell = self.cell(handle.slot).filter(|cell| cell.nonce.is(handle))?;
-        cell.nonce.store(0);
+        // SAFETY: nobody else has the arena.
+        let is_meant = |cell: &&Cell<R>| cell.is_open() && unsafe { cell.nonce() } == handle.nonce.get();
+        let cell = self.cell(handle.slot).filter(is_meant)?;
         // References that are still counted were leaked, so nobody will give them back.
         cell.state.store(0, Ordering::Relaxed);
         self.open.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: where there was a nonce there is a record, which from now on is the caller's.
+        // SAFETY: it was open, so there is a record, which from now on is the caller's.
         let record = cell.record.with(|place| unsafe { (*place).assume_init_read() });
         self.push(&self.free, cell);
         Some(record)
@@ -458,11 +462,10 @@ impl<R> Arena<R> {
     }
 }
 
-/// A nonce that says that there is one.
+/// A nonce, which is never 0.
 fn draw(nonces: &mut dyn NonceSource) -> NonZeroU64 {
     loop {
-        let nonce = NonZeroU64::new(nonces.next_nonce()).filter(|nonce| is_proof(nonce.get()));
-        if let Some(nonce) = nonce {
+        if let Some(nonce) = NonZeroU64::new(nonces.next_nonce()) {
             return nonce;
         }
     }
@@ -529,7 +532,9 @@ impl<'a, R> Ref<'a, R> {
 
     /// The handle that reaches the record, unless it was removed.
     pub fn handle(&self) -> Option<Handle> {
-        Handle::new(self.slot(), self.cell.nonce.load())
+        // SAFETY: this is a reference.
+        let nonce = unsafe { self.cell.nonce() };
+        if self.cell.is_open() { Handle::new(self.slot(), nonce) } else { None }
     }
 
     /// Whether this is what a lookup of the handle would find now: the record has the handle and was not removed.
@@ -539,8 +544,9 @@ impl<'a, R> Ref<'a, R> {
     pub fn is_found_by(&self, handle: Handle) -> bool {
         let place = self.arena.cells.place(handle.slot);
         place == Some(core::ptr::from_ref(self.cell))
-            // SYNC POINT: removal.
-            && self.cell.nonce.is(handle)
+            // SAFETY: this is a reference.
+            && unsafe { self.cell.nonce() } == handle.nonce.get()
+            && self.cell.is_open()
     }
 
     /// The tag that the record was inserted with.

@@ -24,7 +24,7 @@
 //!
 //! | strategy | type | entries examined, hit | miss | bytes per entry | 1,000 flows, ns | 4 million, ns | batched |
 //! |---|---|---|---|---|---|---|---|
-//! | | [`Arena::exclusive`], [`Arena::reader`] | none: 6 instructions | none | 16 and the record | | | |
+//! | | [`Arena::exclusive`], [`Arena::reader`] | none: 8, 9 instructions | none | 16 and the record | | | |
 //! | | [`Arena::get`] | none: 13 instructions | none | 16 and the record | | | |
 //! | `direct` | [`Direct`] | none: 5 instructions | none | 4 and the key | 1.6 | 12 | 8.6 |
 //! | `source-hash` | [`SourceHash`] | 1 + half of n / places; 15 to 18 instructions for 1 | n / places | 24 to 48, and 4 to 8 | 2.1 | 62 | 38 |

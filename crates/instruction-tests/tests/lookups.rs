@@ -25,8 +25,8 @@ fn handle_to_record() {
     PROGRAM.check("stale:1000", base, 12.0);
     // From the handle in registers.
     let base = PROGRAM.per_iteration("no-handle:1000");
-    PROGRAM.check("exclusive:1000", base, 6.0);
-    PROGRAM.check("reader:1000", base, 8.0);
+    PROGRAM.check("exclusive:1000", base, 8.0);
+    PROGRAM.check("reader:1000", base, 9.0);
 }
 
 #[test]

@@ -121,8 +121,13 @@ impl<'a> ActiveKey<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn handle(self) -> Option<Handle> {
-        Handle::new(Slot(u32_at(self.0, 8)), u64_at(self.0, 12) ^ u64_at(self.0, 0))
+    pub(crate) fn presented(self) -> (Slot, u64) {
+        (Slot(u32_at(self.0, 8)), u64_at(self.0, 12) ^ u64_at(self.0, 0))
+    }
+
+    fn handle(self) -> Option<Handle> {
+        let (slot, nonce) = self.presented();
+        Handle::new(slot, nonce)
     }
 }
 

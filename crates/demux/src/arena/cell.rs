@@ -2,8 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::proof::Proof;
-use crate::sync::{AtomicU32, UnsafeCell};
+use crate::sync::{AtomicU32, Ordering, UnsafeCell};
 
 /// Set in [`Cell::state`] while handles reach the record. It is the sign bit, so that a lookup's `fetch_add` and the
 /// test of this bit are one instruction and a jump.
@@ -19,8 +18,8 @@ pub(super) const LIVE: u32 = 1 << 30;
 /// With a fat pointer as record two cells fill one cache line, and none straddles two.
 #[repr(C)]
 pub(super) struct Cell<R> {
-    /// The record's nonce, or 0: from when the record can be read until it is removed.
-    pub(super) nonce: Proof,
+    /// The record's nonce. Written and read under the same rules as the record.
+    pub(super) nonce: UnsafeCell<u64>,
     /// [`OPEN`], [`LIVE`] and the number of references. Lookups that will be refused may add to it for a moment, in any
     /// state; nothing depends on the count of a vacant cell.
     pub(super) state: AtomicU32,
@@ -32,6 +31,33 @@ pub(super) struct Cell<R> {
 }
 
 impl<R> Cell<R> {
+    /// The record's nonce.
+    ///
+    /// # Safety
+    /// The caller holds a counted reference to the cell's record, or is an announced reader and has seen it open.
+    #[inline(always)]
+    pub(super) unsafe fn nonce(&self) -> u64 {
+        // SAFETY: written before the record was published, and not again while it has references or may be read.
+        self.nonce.with(|nonce| unsafe { *nonce })
+    }
+
+    /// Whether handles reach the record.
+    #[inline(always)]
+    pub(super) fn is_open(&self) -> bool {
+        // SYNC POINT: record publication (with `insert`), removal.
+        self.state.load(Ordering::Acquire) & OPEN != 0
+    }
+
+    /// As [`is_open`](Self::is_open), for the only one who looks: an atomic read would not be merged with the test.
+    #[inline(always)]
+    pub(super) fn is_open_to_me(&mut self) -> bool {
+        #[cfg(not(loom))]
+        let state = *self.state.get_mut();
+        #[cfg(loom)]
+        let state = self.state.with_mut(|state| *state);
+        state & OPEN != 0
+    }
+
     /// The record's tag.
     ///
     /// # Safety
@@ -46,7 +72,7 @@ impl<R> Cell<R> {
     #[cfg(loom)]
     pub(super) fn vacant() -> Self {
         Self {
-            nonce: Proof::none(),
+            nonce: UnsafeCell::new(0),
             state: AtomicU32::new(0),
             tag: UnsafeCell::new(0),
             record: UnsafeCell::new(MaybeUninit::uninit()),

@@ -6,7 +6,7 @@ use super::{Arena, Handle, Slot, row::Row};
 
 /// The records of an arena that nobody else uses meanwhile; see [`Arena::exclusive`].
 ///
-/// A handle in two registers becomes a reference in six instructions: bounds, address, nonce.
+/// A handle in two registers becomes a reference in eight instructions: bounds, address, nonce, and whether the record is there.
 pub struct Exclusive<'a, R> {
     row: Row<R>,
     arena: PhantomData<&'a mut Arena<R>>,
@@ -31,7 +31,7 @@ impl<'a, R> Exclusive<'a, R> {
     /// The record now at `slot`: for slots that a locator found, not for those a peer sent.
     #[inline(always)]
     pub fn get_slot(&mut self, slot: Slot) -> Option<&mut R> {
-        self.open(slot, |nonce| nonce != 0)
+        self.open(slot, |_| true)
     }
 
     /// The handle of the record that is in a slot now.
@@ -40,7 +40,7 @@ impl<'a, R> Exclusive<'a, R> {
         let mut nonce = 0;
         self.open(slot, |found| {
             nonce = found;
-            nonce != 0
+            true
         })?;
         Handle::new(slot, nonce)
     }
@@ -48,7 +48,7 @@ impl<'a, R> Exclusive<'a, R> {
     /// As [`get_slot`](Self::get_slot), for as long as the arena is borrowed.
     #[inline(always)]
     pub fn into_slot(mut self, slot: Slot) -> Option<&'a mut R> {
-        self.open(slot, |nonce| nonce != 0)
+        self.open(slot, |_| true)
     }
 
     /// As [`get`](Self::get), for as long as the arena is borrowed.
@@ -57,16 +57,17 @@ impl<'a, R> Exclusive<'a, R> {
         self.open(handle.slot, |nonce| nonce == handle.nonce.get())
     }
 
-    /// Zero must not be admitted: that is no nonce. Callers see to it that what is returned is used no longer than they have
-    /// `self`, or that nothing else is had from it.
+    /// Callers see to it that what is returned is used no longer than they have `self`, or that nothing else is had from it.
     #[inline(always)]
     fn open(&mut self, slot: Slot, admits: impl FnOnce(u64) -> bool) -> Option<&'a mut R> {
         // SAFETY: the arena's cells stay and are nobody else's as long as it is borrowed.
         let cell = unsafe { self.row.cell(slot)?.as_mut() };
-        if !admits(cell.nonce.own()) {
+        // SAFETY: initialised from the start, and by `&mut` nobody writes to it.
+        let nonce = cell.nonce.with(|nonce| unsafe { *nonce });
+        if !admits(nonce) || !cell.is_open_to_me() {
             return None;
         }
-        // SAFETY: where there is a nonce the record is initialised. By `&mut` there is no other way to it: a reference that
+        // SAFETY: the cell is open, so the record is initialised. By `&mut` there is no other way to it: a reference that
         // is still counted was leaked, and whoever leaked it can't use it any more; likewise a reader.
         Some(cell.record.with_mut(|place| unsafe { (*place).assume_init_mut() }))
     }

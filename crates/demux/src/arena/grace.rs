@@ -8,9 +8,9 @@
 //!
 //! # Why no reader sees a record that was dropped
 //!
-//! A reader announces itself, passes a fence, and looks nonces up after it; whoever removes sets the nonce to zero and
-//! passes a fence before he looks for readers. If the reader's fence is first, he is seen; if it is second, he finds the
-//! zero. The epoch is read on both sides of the reader's fence: before it, so that a reader of a later epoch than the one
+//! A reader announces itself, passes a fence, and looks after it whether cells are open; whoever removes closes the cell
+//! and passes a fence before he looks for readers. If the reader's fence is first, he is seen; if it is second, he finds
+//! it closed. The epoch is read on both sides of the reader's fence: before it, so that a reader of a later epoch than the one
 //! a record was retired in has his fence second; after it, so that one of an earlier epoch is counted before the next
 //! begins.
 
@@ -80,7 +80,7 @@ impl Grace {
         self.retired.iter().any(|list| list.load(Ordering::Relaxed) != NO_SLOT)
     }
 
-    /// Whether nobody can see a record whose nonce the caller has seen cleared.
+    /// Whether nobody can see a record whose cell the caller has seen closed.
     pub(super) fn nobody_reads(&self) -> bool {
         // SYNC POINT: grace (with `begin`).
         fence(Ordering::SeqCst);

@@ -6,7 +6,7 @@ use super::{Arena, Handle, Slot, cell::Cell, grace::Epoch, row::Row};
 
 /// The records of an arena, for as long as one looks at them; see [`Arena::reader`].
 ///
-/// A handle in two registers becomes a reference in six instructions, none of which writes: bounds, address, nonce. Threads
+/// A handle in two registers becomes a reference in nine instructions, none of which writes: bounds, address, whether the record is there, nonce. Threads
 /// that look up the same record do not take its cache line from one another, as counted references do.
 ///
 /// A record that is removed meanwhile is not found any more, but stays where it is until all are done who were reading
@@ -45,7 +45,7 @@ impl<'a, R> Reader<'a, R> {
     /// that the locator meant, as with [`Arena::get_slot`].
     #[inline(always)]
     pub fn get_slot(&self, slot: Slot) -> Option<&R> {
-        self.find(slot, |nonce| nonce != 0)
+        self.find(slot, |_| true)
     }
 
     /// The handle of the record that is in a slot now, with the same caveat as [`get_slot`](Self::get_slot).
@@ -54,7 +54,7 @@ impl<'a, R> Reader<'a, R> {
         let mut nonce = 0;
         self.find(slot, |found| {
             nonce = found;
-            nonce != 0
+            true
         })?;
         Handle::new(slot, nonce)
     }
@@ -74,18 +74,18 @@ impl<'a, R> Reader<'a, R> {
     }
 }
 
-/// The record of a cell, if there is one and its nonce is admitted. Zero must not be, since that is none.
+/// The record of a cell, if it is open and its nonce is admitted.
 ///
 /// # Safety
 /// A reader is announced, and stays so as long as what is returned is used.
 #[inline(always)]
 unsafe fn record<R>(cell: &Cell<R>, admits: impl FnOnce(u64) -> bool) -> Option<&R> {
-    // SYNC POINT: record publication (with `insert`).
-    if !admits(cell.nonce.load()) {
+    // SAFETY: asked of an open cell only, by an announced reader.
+    if !cell.is_open() || !admits(unsafe { cell.nonce() }) {
         return None;
     }
-    // SAFETY: a nonce is there from when the record was written until it is removed; after that it is not dropped before all
-    // readers are gone who may have seen the nonce.
+    // SAFETY: the cell was open, so the record is initialised; if it is removed now, it is not dropped before all readers are
+    // gone who may have seen it open.
     Some(cell.record.with(|place| unsafe { (*place).assume_init_ref() }))
 }
 
