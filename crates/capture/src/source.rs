@@ -49,12 +49,12 @@ impl Compression {
     }
 
     /// The command that writes what it can decompress to its standard output, however much memory that takes.
-    const fn command(self) -> &'static str {
+    const fn command(self) -> Option<&'static str> {
         match self {
-            Self::None => "cat",
-            Self::Gzip => "gzip -dc",
-            Self::Zstd => "zstd -dc --long=31",
-            Self::Xz => "xz -dc",
+            Self::None => None,
+            Self::Gzip => Some("gzip -dc"),
+            Self::Zstd => Some("zstd -dc --long=31"),
+            Self::Xz => Some("xz -dc"),
         }
     }
 
@@ -174,8 +174,7 @@ impl Source {
     /// Why nothing can be read, where these are the first octets: they could not be decompressed, or are compressed otherwise.
     pub(crate) fn refusal(&self, head: &[u8]) -> Option<Refusal> {
         if let Some(cause) = self.progress.fault() {
-            let compressed = self.compression != Compression::None;
-            return Some(Refusal { cause, command: compressed.then_some(self.compression.command()) });
+            return Some(Refusal { cause, command: self.compression.command() });
         }
         let (name, command) = foreign(head)?;
         Some(Refusal {

@@ -10,9 +10,10 @@
 //! A cell counts its references in `state`; while the record is stored, one of them is the arena's own.
 //! [`Arena::remove`] takes `OPEN` away, then gives that reference up. Whoever brings the count to zero tries to take
 //! `LIVE` away; exactly one succeeds, and drops the record and frees the slot when no [`Reader`] may see it. A
-//! lookup's addition shows what the state was before it: if there was `OPEN`, the arena's reference was still counted, the lookup's own now is, and the record
-//! stays as it is until that is given back, its tag included. If there was not, the lookup withdraws without
-//! having looked at anything else; should that bring the count to zero, it goes on as whoever does.
+//! lookup's addition shows what the state was before it: if there was `OPEN`, the arena's reference was still counted, the
+//! lookup's own now is, and the record stays as it is until that is given back, nonce and tag included. If there was not,
+//! the lookup withdraws without having looked at anything else; should that bring the count to zero, it goes on as
+//! whoever does.
 
 mod cell;
 mod cells;
@@ -22,7 +23,7 @@ mod reader;
 mod row;
 
 use alloc::boxed::Box;
-use core::{fmt, iter, marker::PhantomData, num::NonZeroU64, ops::Deref, ptr::NonNull};
+use core::{fmt, iter, marker::PhantomData, ops::Deref, ptr::NonNull};
 
 use self::{
     cell::{Cell, LIVE, OPEN},
@@ -51,16 +52,8 @@ unsafe impl bytemuck::NoUninit for Slot {}
 pub struct Handle {
     /// Where the record is.
     pub slot: Slot,
-    /// 64 random bits, of which one at least is set: proof that the bearer was given this handle.
-    pub nonce: NonZeroU64,
-}
-
-impl Handle {
-    /// The handle that a peer presents. Nobody was given one with the nonce 0: that is `None`.
-    #[inline(always)]
-    pub fn new(slot: Slot, nonce: u64) -> Option<Self> {
-        Some(Self { slot, nonce: NonZeroU64::new(nonce)? })
-    }
+    /// 64 random bits, never 0: proof that the bearer was given this handle.
+    pub nonce: u64,
 }
 
 impl fmt::Debug for Handle {
@@ -182,15 +175,16 @@ impl<R: Send + Sync> Arena<R> {
         let slot = self.vacant_slot()?;
         drop(nonces);
         let cell = self.cell(slot).expect("a vacant slot has a cell");
-        // SAFETY: the cell is vacant and off the free list, so it is ours; readers that still add to `state` for
+        // SAFETY: the cell is vacant and off the free list, so it is ours; lookups that still add to `state` for
         // a moment see no `OPEN`, and touch nothing else.
         cell.record.with_mut(|place| unsafe { (*place).write(record) });
         // SAFETY: likewise, of the tag.
         cell.tag.with_mut(|place| unsafe { place.write(tag) });
         // SAFETY: likewise, of the nonce.
-        cell.nonce.with_mut(|place| unsafe { place.write(nonce.get()) });
+        cell.nonce.with_mut(|place| unsafe { place.write(nonce) });
         self.open.fetch_add(1, Ordering::Relaxed);
-        // SYNC POINT: record publication (with `hold` and `Reader`). An addition, for refused readers may have theirs in the count.
+        // SYNC POINT: record publication (with `hold` and `Reader`). An addition, for refused lookups may have theirs in the
+        // count.
         cell.state.fetch_add(OPEN + LIVE + 1, Ordering::Release);
         Ok(Handle { slot, nonce })
     }
@@ -202,7 +196,7 @@ impl<R: Send + Sync> Arena<R> {
     pub fn get(&self, handle: Handle, tag: u32) -> Option<Ref<'_, R>> {
         self.with_cell(handle.slot, |cell| {
             // SAFETY: `hold` has a reference while it asks.
-            self.hold(cell, || unsafe { cell.nonce() == handle.nonce.get() && cell.tag() == tag })
+            self.hold(cell, || unsafe { cell.nonce() == handle.nonce && cell.tag() == tag })
         })
     }
 
@@ -212,14 +206,8 @@ impl<R: Send + Sync> Arena<R> {
     /// As [`get`](Self::get) otherwise.
     #[inline(always)]
     pub fn get_any(&self, handle: Handle) -> Option<Ref<'_, R>> {
-        self.get_presented(handle.slot, handle.nonce.get())
-    }
-
-    /// As [`get_any`](Self::get_any), of a handle as a peer presents it, whose nonce need not be one.
-    #[inline(always)]
-    pub fn get_presented(&self, slot: Slot, nonce: u64) -> Option<Ref<'_, R>> {
         // SAFETY: `hold` has a reference while it asks.
-        self.with_cell(slot, |cell| self.hold(cell, || unsafe { cell.nonce() } == nonce))
+        self.with_cell(handle.slot, |cell| self.hold(cell, || unsafe { cell.nonce() } == handle.nonce))
     }
 
     /// The record now at `slot`, whoever owns it: for slots that a locator found, not for those a peer sent.
@@ -261,7 +249,7 @@ impl<R: Send + Sync> Arena<R> {
 
     /// The records, for one of many threads: lookups that count no references and write nothing.
     ///
-    /// To begin and to end takes some ten nanoseconds, more where other threads do so too, so a loop takes this once for
+    /// To begin and to end takes some twenty nanoseconds, more where other threads do so too, so a loop takes this once for
     /// a batch of messages. Not for longer: what is removed meanwhile takes up memory until the reader is dropped.
     #[inline]
     pub fn reader(&self) -> Reader<'_, R> {
@@ -290,7 +278,7 @@ impl<R: Send + Sync> Arena<R> {
     /// As [`remove`](Self::remove), for the one who has the arena to himself: the record itself, which nobody else has.
     pub fn take(&mut self, handle: Handle) -> Option<R> {
         // SAFETY: nobody else has the arena.
-        let is_meant = |cell: &&Cell<R>| cell.is_open() && unsafe { cell.nonce() } == handle.nonce.get();
+        let is_meant = |cell: &&Cell<R>| cell.is_open() && unsafe { cell.nonce() } == handle.nonce;
         let cell = self.cell(handle.slot).filter(is_meant)?;
         // References that are still counted were leaked, so nobody will give them back.
         cell.state.store(0, Ordering::Relaxed);
@@ -303,16 +291,14 @@ impl<R: Send + Sync> Arena<R> {
 
     /// The handle of the record that is in a slot now, with the same caveat as [`get_slot`](Self::get_slot).
     pub fn handle_at(&self, slot: Slot) -> Option<Handle> {
-        self.get_slot(slot)?.handle()
+        self.get_slot(slot).map(|record| record.handle())
     }
 
     /// Shows every record that is there throughout; records inserted or removed meanwhile may be missed.
     pub fn visit(&self, mut show: impl FnMut(Handle, u32, &R)) {
         for slot in (0..self.used()).map(Slot) {
-            if let Some(record) = self.get_slot(slot)
-                && let Some(handle) = record.handle()
-            {
-                show(handle, record.tag(), &record);
+            if let Some(record) = self.get_slot(slot) {
+                show(record.handle(), record.tag(), &record);
             }
         }
     }
@@ -463,9 +449,10 @@ impl<R> Arena<R> {
 }
 
 /// A nonce, which is never 0.
-fn draw(nonces: &mut dyn NonceSource) -> NonZeroU64 {
+fn draw(nonces: &mut dyn NonceSource) -> u64 {
     loop {
-        if let Some(nonce) = NonZeroU64::new(nonces.next_nonce()) {
+        let nonce = nonces.next_nonce();
+        if nonce != 0 {
             return nonce;
         }
     }
@@ -530,11 +517,11 @@ impl<'a, R> Ref<'a, R> {
         Some(Self { arena, cell })
     }
 
-    /// The handle that reaches the record, unless it was removed.
-    pub fn handle(&self) -> Option<Handle> {
+    /// The handle that reaches the record, until it is removed.
+    pub fn handle(&self) -> Handle {
         // SAFETY: this is a reference.
         let nonce = unsafe { self.cell.nonce() };
-        if self.cell.is_open() { Handle::new(self.slot(), nonce) } else { None }
+        Handle { slot: self.slot(), nonce }
     }
 
     /// Whether this is what a lookup of the handle would find now: the record has the handle and was not removed.
@@ -545,7 +532,7 @@ impl<'a, R> Ref<'a, R> {
         let place = self.arena.cells.place(handle.slot);
         place == Some(core::ptr::from_ref(self.cell))
             // SAFETY: this is a reference.
-            && unsafe { self.cell.nonce() } == handle.nonce.get()
+            && unsafe { self.cell.nonce() } == handle.nonce
             && self.cell.is_open()
     }
 

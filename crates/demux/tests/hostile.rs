@@ -134,12 +134,11 @@ fn forge(n: u64, mut progress: impl FnMut(u64)) -> u64 {
         let slot = Slot(guess as u32 % (RECORDS + 200));
         let known = genuine[guess as usize % genuine.len()];
         let handle = match i % 4 {
-            0 | 1 => Handle::new(slot, guesses.next()),
+            0 | 1 => Handle { slot, nonce: guesses.next() },
             // Near a genuine one, or another record's.
-            2 => Handle::new(known.slot, known.nonce.get() ^ 1 << (guess >> 58)),
-            _ => Handle::new(slot, if slot == known.slot { 0 } else { known.nonce.get() }),
+            2 => Handle { nonce: known.nonce ^ 1 << (guess >> 58), ..known },
+            _ => Handle { slot, nonce: if slot == known.slot { 0 } else { known.nonce } },
         };
-        let Some(handle) = handle else { continue };
         let found = match i % 3 {
             0 => arena.get(handle, 7).is_some(),
             1 => arena.exclusive().get(handle).is_some(),

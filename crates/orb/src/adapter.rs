@@ -1,6 +1,5 @@
 //! Object adapters: where servants become objects, found by the strategy that the adapter was given.
 
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -144,7 +143,7 @@ impl AdapterState {
 
     /// The handle of the object that has an id at present.
     fn handle_of(&self, table: &ObjectTable, id: &[u8]) -> Option<Handle> {
-        self.locator.as_ref()?.locate(id, &table.objects)?.handle()
+        self.locator.as_ref()?.locate(id, &table.objects).map(|record| record.handle())
     }
 
     /// The lanes that its requests take.
@@ -487,7 +486,7 @@ impl Adapter {
     /// [`AdapterError::NoUserIds`] under `active`; [`AdapterError::BadName`].
     pub fn reference_for_id<R: TypedReference>(&self, id: &str) -> Result<R, AdapterError> {
         self.check_id(id)?;
-        let unused = Handle { slot: Slot(0), nonce: NonZeroU64::MIN };
+        let unused = Handle { slot: Slot(0), nonce: 0 };
         let key = self.key(self.state.tag(), unused, id.as_bytes());
         let orb = self.orb()?;
         let handle = self.state.handle_of(orb.table(), id.as_bytes());

@@ -264,7 +264,7 @@ fn routes(orb: &Orb, index: u32, profile: &IiopProfile) -> Vec<Route> {
 fn own_native_key(orb: &Orb, ior: &Ior) -> Option<Vec<u8>> {
     let mut profiles = ior.profiles.iter().filter_map(NativeProfile::from_tagged).filter_map(Result::ok);
     let own = profiles.find(|profile| orb.serves_at(&profile.address))?;
-    let handle = Handle::new(Slot(own.slot), own.nonce)?;
+    let handle = Handle { slot: Slot(own.slot), nonce: own.nonce };
     let tag = orb.table().objects.get_any(handle).map_or(0, |record| record.tag());
     Some(ObjectKey::Active { tag, handle }.to_bytes())
 }

@@ -170,8 +170,8 @@ impl Dispatcher {
         limit: Priority,
     ) -> Result<Course, Box<SystemException>> {
         let header = &message.header;
-        let handle = Handle::new(Slot(header.slot), header.nonce);
-        let Some(object) = handle.and_then(|handle| recent.find(self.table(), handle)) else {
+        let handle = Handle { slot: Slot(header.slot), nonce: header.nonce };
+        let Some(object) = recent.find(self.table(), handle) else {
             return refused(SystemException::object_not_exist());
         };
         let found = object.interface().operations.find_checked(header.operation.into(), header.check);

@@ -148,10 +148,7 @@ impl ObjectTable {
     /// The object of a key, if the key is one that this ORB gave out and the object is still active.
     #[inline(always)]
     pub(crate) fn find(&self, key: &[u8]) -> Option<ActiveObject<'_>> {
-        match ActiveKey::of(key)
-            .map(ActiveKey::presented)
-            .and_then(|(slot, nonce)| self.objects.get_presented(slot, nonce))
-        {
+        match ActiveKey::of(key).and_then(|key| self.objects.get_any(key.handle())) {
             Some(record) => Some(ActiveObject::new(record)),
             // Said to be of the arena that it is of: so what both ways lead to needs no test which it was.
             None => self.find_slowly(key)?.record.of(&self.objects).map(ActiveObject::new),

@@ -543,7 +543,7 @@ impl Orb {
         let mut ior = ior.unwrap_or(Ior { type_id: type_id.to_owned(), profiles: Vec::new() });
         if let Some(Handle { slot, nonce }) = handle {
             let native = |address: &NativeAddress| {
-                NativeProfile { address: address.clone(), slot: slot.0, nonce: nonce.get() }.to_tagged().ok()
+                NativeProfile { address: address.clone(), slot: slot.0, nonce }.to_tagged().ok()
             };
             ior.profiles.extend(self.0.published_native.iter().filter_map(native));
         }

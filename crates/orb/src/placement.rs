@@ -81,8 +81,8 @@ impl Dispatcher {
         if !matches!(header.kind, WireKind::Request | WireKind::Oneway) {
             return Placed::Here;
         }
-        let handle = Handle::new(Slot(header.slot), header.nonce);
-        let object = handle.and_then(|handle| self.table().objects.get_any(handle)).map(ActiveObject::new);
+        let handle = Handle { slot: Slot(header.slot), nonce: header.nonce };
+        let object = self.table().objects.get_any(handle).map(ActiveObject::new);
         let Some(lanes) = object.and_then(|object| self.lanes_of(&object)) else { return Placed::Here };
         let lane = lanes.0.lane_of_code(header.priority, limit);
         if lanes.0.submit(lane, (None, bytes), origin) {

@@ -24,10 +24,9 @@ pub struct ListenerId(pub(crate) Handle);
 ///
 /// A session reaches its neighbours by its place in the array: that is the paper's doubly linked stack of sessions.
 ///
-/// In this order what a message needs when it comes is in one cache line, and what its user needs in the next. The alignment
-/// makes up for what the fields leave of the last.
+/// In this order what a message needs when it comes is in one cache line, and what its user needs in the next.
 #[derive(Debug, Default)]
-#[repr(C, align(16))]
+#[repr(C)]
 pub(crate) struct Path {
     /// Whether the path is in the list of those that have something.
     pub listed: bool,

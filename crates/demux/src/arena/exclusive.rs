@@ -25,7 +25,7 @@ impl<'a, R> Exclusive<'a, R> {
     /// The record of `handle`, if the handle is genuine and current, whoever owns it, as by [`Arena::get_any`].
     #[inline(always)]
     pub fn get(&mut self, handle: Handle) -> Option<&mut R> {
-        self.open(handle.slot, |nonce| nonce == handle.nonce.get())
+        self.open(handle.slot, |nonce| nonce == handle.nonce)
     }
 
     /// The record now at `slot`: for slots that a locator found, not for those a peer sent.
@@ -42,7 +42,7 @@ impl<'a, R> Exclusive<'a, R> {
             nonce = found;
             true
         })?;
-        Handle::new(slot, nonce)
+        Some(Handle { slot, nonce })
     }
 
     /// As [`get_slot`](Self::get_slot), for as long as the arena is borrowed.
@@ -54,7 +54,7 @@ impl<'a, R> Exclusive<'a, R> {
     /// As [`get`](Self::get), for as long as the arena is borrowed.
     #[inline(always)]
     pub fn into_record(mut self, handle: Handle) -> Option<&'a mut R> {
-        self.open(handle.slot, |nonce| nonce == handle.nonce.get())
+        self.open(handle.slot, |nonce| nonce == handle.nonce)
     }
 
     /// Callers see to it that what is returned is used no longer than they have `self`, or that nothing else is had from it.

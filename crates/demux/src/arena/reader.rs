@@ -6,8 +6,9 @@ use super::{Arena, Handle, Slot, cell::Cell, grace::Epoch, row::Row};
 
 /// The records of an arena, for as long as one looks at them; see [`Arena::reader`].
 ///
-/// A handle in two registers becomes a reference in nine instructions, none of which writes: bounds, address, whether the record is there, nonce. Threads
-/// that look up the same record do not take its cache line from one another, as counted references do.
+/// A handle in two registers becomes a reference in nine instructions, none of which writes: bounds, address, whether the
+/// record is there, nonce. Threads that look up the same record do not take its cache line from one another, as counted
+/// references do.
 ///
 /// A record that is removed meanwhile is not found any more, but stays where it is until all are done who were reading
 /// when it was removed; the last of them, or whoever comes next, drops it. Until then its slot counts against the
@@ -38,7 +39,7 @@ impl<'a, R> Reader<'a, R> {
     /// matters and the nonce is not proof enough, the record says whose it is, or [`Arena::get`] asks for the tag.
     #[inline(always)]
     pub fn get(&self, handle: Handle) -> Option<&R> {
-        self.find(handle.slot, |nonce| nonce == handle.nonce.get())
+        self.find(handle.slot, |nonce| nonce == handle.nonce)
     }
 
     /// The record now at `slot`: for slots that a locator found, not for those a peer sent. It may be another than the one
@@ -56,7 +57,7 @@ impl<'a, R> Reader<'a, R> {
             nonce = found;
             true
         })?;
-        Handle::new(slot, nonce)
+        Some(Handle { slot, nonce })
     }
 
     #[inline(always)]

@@ -148,6 +148,23 @@ fn get_slot_while_inserted() {
     });
 }
 
+/// Someone names the nonce 0, which fresh memory has, while the slot is used for the first time.
+#[test]
+fn forged_zero_while_inserted() {
+    model(|| {
+        let stage = Stage::new(2);
+        let first = stage.insert(1).unwrap();
+        let other = stage.clone();
+        let forger = thread::spawn(move || {
+            let handle = Handle { slot: Slot(first.slot.0 + 1), nonce: 0 };
+            assert!(!other.finds(handle, 0) && !reads(&other, handle, 0));
+        });
+        let second = stage.insert(2).unwrap();
+        forger.join().unwrap();
+        assert!(stage.finds(second, 2));
+    });
+}
+
 /// Someone asks for a slot while it is used for the first time.
 #[test]
 fn a_fresh_slot_while_inserted() {

@@ -51,7 +51,7 @@ fn objects(what: &str, n: usize, iterations: usize) -> bool {
         "get-first" => each(iterations, |_| keep(arena.get(black_box(first), TAG))),
         "no-handle" => each(iterations, |_| {
             let Handle { slot, nonce } = black_box(last);
-            black_box(u64::from(slot.0) ^ nonce.get())
+            black_box(u64::from(slot.0) ^ nonce)
         }),
         "exclusive" => {
             let mut records = arena.exclusive();

@@ -3,7 +3,13 @@
 use core::mem::replace;
 
 use super::Table;
-use crate::flow_table::{FlowRecord, access::Alone, proxy::Proxy, space::Space, store::Store};
+use crate::flow_table::{
+    FlowRecord,
+    access::{Access, Alone},
+    proxy::Proxy,
+    space::Space,
+    store::Store,
+};
 
 impl<R: FlowRecord> Table<Proxy<R>, Alone> {
     /// The table with the records themselves. None if there is no memory for it; then nothing has happened to them.
@@ -14,10 +20,10 @@ impl<R: FlowRecord> Table<Proxy<R>, Alone> {
         // All that may fail, before a record is moved. What takes the place of what is taken out is for no record.
         let (nothing, _) = Store::new(1, self.store.keyed_by(), |_, _| Ok(Alone)).ok()?;
         let (waiting, no_counts) = (Space::new(1).ok()?, Space::new(1).ok()?);
-        let store = replace(&mut self.store, super::Access::hold(nothing)).into_inner();
+        let store = replace(&mut self.store, Access::hold(nothing)).into_inner();
         let (store, proxies) = store.with_room_for().ok()?;
         let mut table: Table<R, Alone> = Table {
-            store: super::Access::hold(store),
+            store: Access::hold(store),
             counts: replace(&mut self.counts, no_counts),
             extent: self.extent,
             limit: self.limit,
