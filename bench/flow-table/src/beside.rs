@@ -19,7 +19,7 @@ use crate::{
 pub fn inserts(flows: u64, options: &Options) -> [[u64; 4]; 2] {
     let inserts = each(flows, || {
         let mut table = empty(flows, options);
-        move |flow| table.insert(Record::of(flow)).ok().expect("there is room")
+        move |flow| table.insert(Record::of(flow)).expect("there is room")
     });
     [inserts, each(flows, || |flow| _ = black_box(flow))]
 }
@@ -48,7 +48,7 @@ fn empty(flows: u64, options: &Options) -> FlowTable<Record> {
 
 fn filled(flows: u64, options: &Options) -> FlowTable<Record> {
     let mut table = empty(flows, options);
-    (0..flows).for_each(|flow| table.insert(Record::of(flow)).ok().expect("there is room"));
+    (0..flows).for_each(|flow| table.insert(Record::of(flow)).expect("there is room"));
     table
 }
 

@@ -54,7 +54,7 @@ pub fn readers(flows: u64, packets: usize, rounds: usize, alone: bool) -> Vec<Me
 
 fn ours(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
     let (mut writer, reader) = flow_table::<Record>(flows as usize, 0x5eed);
-    (away(flows)..flows).for_each(|flow| writer.insert(Record::of(flow)).ok().expect("there is room"));
+    (away(flows)..flows).for_each(|flow| writer.insert(Record::of(flow)).expect("there is room"));
     let mut found = [None; 32];
     let look = move |keys: &[Tuple], look: &mut dyn FnMut(&Record)| {
         reader.get_batch(keys, &mut found);
@@ -62,7 +62,7 @@ fn ours(flows: u64, keys: &[Tuple], rounds: usize) -> Measured {
     };
     let change = move |gone, comes| {
         writer.remove(&Tuple::of(gone)).expect("it is there");
-        writer.insert(Record::of(comes)).ok().expect("there is room");
+        writer.insert(Record::of(comes)).expect("there is room");
     };
     measure("FlowTable", flows, keys, rounds, look, change)
 }

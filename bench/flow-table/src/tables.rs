@@ -57,7 +57,7 @@ impl Ours {
 
     #[inline(always)]
     fn add(&mut self, key: Tuple, value: u64) {
-        self.0.insert(Record::with(key, value)).ok().expect("there is room");
+        self.0.insert(Record::with(key, value)).expect("there is room");
     }
 }
 

@@ -62,10 +62,16 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// The arena has as many records as its limit allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+/// The arena has as many records as its limit allows; the one that was to be inserted comes back.
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no free slot: the arena's capacity limit is reached")]
-pub struct Full;
+pub struct Full<R>(pub R);
+
+impl<R> fmt::Debug for Full<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Full").finish_non_exhaustive()
+    }
+}
 
 /// The end of the free list; no slot, since an arena of 2^32 - 1 cells ends before it.
 const NO_SLOT: u32 = u32::MAX;
@@ -165,14 +171,14 @@ impl<R: Send + Sync> Arena<R> {
     /// `tag` says which of the arena's users the record belongs to; [`get`](Self::get) must name the same one.
     ///
     /// # Errors
-    /// [`Full`] when the limit is reached; removed records still in use count. The record is dropped.
+    /// [`Full`] when the limit is reached; removed records still in use count.
     ///
     /// # Panics
     /// If the source of nonces does, such as [the system's](Self::new) when it has none to give; the arena is unchanged.
-    pub fn insert(&self, tag: u32, record: R) -> Result<Handle, Full> {
+    pub fn insert(&self, tag: u32, record: R) -> Result<Handle, Full<R>> {
         let mut nonces = self.writer.lock();
         let nonce = draw(&mut **nonces);
-        let slot = self.vacant_slot()?;
+        let Some(slot) = self.vacant_slot() else { return Err(Full(record)) };
         drop(nonces);
         let cell = self.cell(slot).expect("a vacant slot has a cell");
         // SAFETY: the cell is vacant and off the free list, so it is ours; lookups that still add to `state` for
@@ -403,24 +409,25 @@ impl<R> Arena<R> {
         (cell, cell.tag.with(|next| unsafe { *next }))
     }
 
-    /// Takes a slot off the free list or, when that is empty, one never used. The caller holds `writer`.
-    fn vacant_slot(&self) -> Result<Slot, Full> {
+    /// Takes a slot off the free list or, when that is empty, one never used, of which there may be none. The
+    /// caller holds `writer`.
+    fn vacant_slot(&self) -> Option<Slot> {
         // SYNC POINT: free list (with `push`).
         let mut head = self.free.load(Ordering::Acquire);
         while head != NO_SLOT {
             // SAFETY: only the holder of `writer` takes cells off this list.
             let (_, next) = unsafe { self.listed(head) };
             match self.free.compare_exchange_weak(head, next, Ordering::Acquire, Ordering::Acquire) {
-                Ok(_) => return Ok(Slot(head)),
+                Ok(_) => return Some(Slot(head)),
                 Err(now) => head = now,
             }
         }
         let slot = self.used();
         if slot >= self.limit {
-            return Err(Full);
+            return None;
         }
         self.end.fetch_add(size_of::<Cell<R>>(), Ordering::Relaxed);
-        Ok(Slot(slot))
+        Some(Slot(slot))
     }
 
     /// How many slots were handed out at least once.

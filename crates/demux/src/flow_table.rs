@@ -64,7 +64,7 @@ impl<K: Eq + Hash, V> FlowRecord for (K, V) {
 }
 
 /// Why a record was not inserted; the record comes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FlowInsertError<R> {
     /// There is a record with this key already; it is unchanged.
     #[error("the key is already present")]
@@ -77,6 +77,17 @@ pub enum FlowInsertError<R> {
     /// fewer are: of 300,000 flows some 20 of each if room for all is [reserved](FlowTable::reserve), and a dozen if the table grows.
     #[error("too many keys have the same hash")]
     Crowded(R),
+}
+
+impl<R> fmt::Debug for FlowInsertError<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Duplicate(_) => "Duplicate",
+            Self::Full(_) => "Full",
+            Self::Crowded(_) => "Crowded",
+        };
+        f.debug_tuple(name).finish_non_exhaustive()
+    }
 }
 
 /// Why a record is not inserted.

@@ -135,10 +135,10 @@ fn a_kept_reference_is_what_its_handle_finds_until_it_is_removed() {
 fn full_and_reuse() {
     let arena = arena(3);
     let handles: Vec<Handle> = (0..3).map(|i| arena.insert(0, i).unwrap()).collect();
-    assert_eq!(arena.insert(0, 3), Err(Full));
+    assert_eq!(arena.insert(0, 3), Err(Full(3)));
     let held = arena.remove(handles[1]).unwrap();
     assert_eq!(arena.len(), 2);
-    assert_eq!(arena.insert(0, 3), Err(Full), "the removed record is still held");
+    assert_eq!(arena.insert(0, 3), Err(Full(3)), "the removed record is still held");
     drop(held);
     let again = arena.insert(0, 4).unwrap();
     assert_eq!(again.slot, handles[1].slot);
@@ -147,7 +147,20 @@ fn full_and_reuse() {
     assert!(arena.remove(handles[1]).is_none());
     assert_eq!(arena.get(again, 0).as_deref(), Some(&4));
     let none = Arena::with_capacity_limit(0, nonces(1));
-    assert_eq!(none.insert(0, ()), Err(Full));
+    assert_eq!(none.insert(0, ()), Err(Full(())));
+}
+
+/// Even if they can't be shown.
+#[test]
+fn a_record_without_room_comes_back() {
+    let arena = arena::<Box<dyn Fn() -> u32 + Send + Sync>>(1);
+    arena.insert(0, Box::new(|| 1)).unwrap();
+    let refused = arena.insert(0, Box::new(|| 2)).unwrap_err();
+    assert_eq!(
+        format!("{refused:?}: {refused}"),
+        "Full(..): no free slot: the arena's capacity limit is reached"
+    );
+    assert_eq!((refused.0)(), 2);
 }
 
 #[test]
@@ -300,7 +313,7 @@ proptest! {
                         open.insert(handle, (tag, value));
                         handles.push(handle);
                     }
-                    Err(Full) => prop_assert!(open.len() + held.len() >= 40 || !readers.is_empty()),
+                    Err(Full(_)) => prop_assert!(open.len() + held.len() >= 40 || !readers.is_empty()),
                 },
                 Step::Remove(which) => if let Some(handle) = pick(which) {
                     let removed = arena.remove(handle).map(|record| record.value);
@@ -383,7 +396,7 @@ fn hammered() {
     let insert = |value| loop {
         match arena.insert(0, Counted::new(value, &alive)) {
             Ok(handle) => break handle,
-            Err(Full) => thread::yield_now(),
+            Err(Full(_)) => thread::yield_now(),
         }
     };
     let current: Vec<Mutex<(Handle, u64)>> =
@@ -495,7 +508,7 @@ fn what_a_reader_found_stays_until_he_is_done() {
     drop(arena.remove(first));
     assert!(reader.get(first).is_none() && reader.get_slot(first.slot).is_none());
     assert!(reader.handle_at(first.slot).is_none());
-    assert_eq!(insert(3), Err(Full), "the removed record may still be read");
+    assert!(insert(3).is_err(), "the removed record may still be read");
     assert_eq!((found.map(|record| record.value), alive.load(Ordering::Relaxed)), ([1, 2], 2));
     drop(reader);
     assert_eq!(alive.load(Ordering::Relaxed), 1);

@@ -40,7 +40,7 @@ impl Stage {
         Arc::new(Self { arena: Arena::with_capacity_limit(max, nonces), drops })
     }
 
-    fn insert(&self, value: u64) -> Result<Handle, Full> {
+    fn insert(&self, value: u64) -> Result<Handle, Full<Record>> {
         self.arena.insert(0, Record { value, drops: self.drops.clone() })
     }
 

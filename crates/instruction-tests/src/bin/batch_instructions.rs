@@ -41,7 +41,7 @@ fn main() {
 /// Of a table that has as many as it may.
 fn owner(flows: usize, iterations: usize) {
     let mut table = FlowTable::new(flows, 0x5eed);
-    (0..flows).for_each(|flow| table.insert(connection(flow)).ok().expect("there is room"));
+    (0..flows).for_each(|flow| table.insert(connection(flow)).expect("there is room"));
     by_32(flows, iterations, |keys| {
         let mut sum = 0;
         table.visit_batch(keys, |_, found| sum += found.map_or(0, |found| found.state[0]));
@@ -52,7 +52,7 @@ fn owner(flows: usize, iterations: usize) {
 /// As [`owner`], copied.
 fn reader(flows: usize, iterations: usize) {
     let (mut writer, reader) = flow_table(flows, 0x5eed);
-    (0..flows).for_each(|flow| writer.insert(connection(flow)).ok().expect("there is room"));
+    (0..flows).for_each(|flow| writer.insert(connection(flow)).expect("there is room"));
     let mut found = [None; 32];
     by_32(flows, iterations, |keys| {
         reader.get_batch(keys, &mut found);
