@@ -16,13 +16,16 @@ use crate::flow_table::{FlowRecord, Refusal, proxy::Proxy};
 #[inline(always)]
 unsafe fn copy_by_words<R>(from: NonNull<R>, to: NonNull<R>) {
     type Word = MaybeUninit<u64>;
-    if align_of::<R>() < align_of::<Word>() || size_of::<R>() > 128 {
+    // Some processors align words to half their size.
+    let consists_of_words =
+        align_of::<R>() >= align_of::<Word>() && size_of::<R>().is_multiple_of(size_of::<Word>());
+    if !consists_of_words || size_of::<R>() > 128 {
         // SAFETY: as the caller says.
         return unsafe { to.copy_from_nonoverlapping(from, 1) };
     }
     let (from, to) = (from.cast::<Word>(), to.cast::<Word>());
     for n in 0..size_of::<R>() / size_of::<Word>() {
-        // SAFETY: words of the two places: records aligned to words consist of such.
+        // SAFETY: words of the two places, which consist of such.
         unsafe { to.add(n).write(from.add(n).read_volatile()) };
     }
 }
