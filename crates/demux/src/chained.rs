@@ -206,8 +206,9 @@ impl<K, D: Discipline, P> Chained<K, D, P> {
         self.vacant = at;
         self.len -= 1;
         if self.len == 0 {
-            self.entries = Vec::new();
             self.vacant = NONE;
+            // Last, for it drops keys, whose destructors may panic.
+            self.entries = Vec::new();
         }
     }
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use proptest::{prelude::*, strategy::Strategy as Generate};
 use throughline_demux::{
-    AnyLocator, Carried, ConfigError, CountExamined, Direct, Examined, FreezeError, InsertError, Locator,
-    LocatorConfig, Slot, SourceCache, Strategy,
+    AnyLocator, Carried, ConfigError, CountExamined, Direct, Examined, FreezeError, InsertError, Linear,
+    Locator, LocatorConfig, Slot, SourceCache, Strategy,
 };
 
 /// Keys of all strategies: those that need an index have one.
@@ -311,6 +311,35 @@ fn a_removed_entry_leaves_the_cache() {
         let (slot, examined) = locator.find_counted(&key(5));
         assert_eq!((slot, examined), (Some(Slot(5)), Examined { entries: 1, cache_hit: false }));
     }
+}
+
+/// Keys are dropped when none is left; what one of them does then is no reason to give a place to two later ones.
+#[test]
+fn a_key_whose_destructor_panics_leaves_a_whole_list() {
+    #[derive(PartialEq, Eq)]
+    struct PanicsIfMax(u64);
+    impl Drop for PanicsIfMax {
+        fn drop(&mut self) {
+            assert_ne!(self.0, u64::MAX, "as the test intends");
+        }
+    }
+    let mut locator = Linear::with_capacity_limit(10);
+    let last = PanicsIfMax(0);
+    for key in [PanicsIfMax(u64::MAX), PanicsIfMax(1), PanicsIfMax(0)] {
+        locator.insert(key, Slot(0)).unwrap();
+    }
+    let asked = std::mem::ManuallyDrop::new(PanicsIfMax(u64::MAX));
+    locator.remove(&asked).unwrap();
+    locator.remove(&PanicsIfMax(1)).unwrap();
+    let removed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| locator.remove(&last)));
+    assert!(removed.is_err());
+    (0..10).for_each(|n| locator.insert_new(PanicsIfMax(n), Slot(n as u32)).unwrap());
+    let mut shown = 0;
+    locator.for_each(&mut |_, _| {
+        shown += 1;
+        assert!(shown <= 10, "a list has an end");
+    });
+    (0..10).for_each(|n| assert_eq!(locator.find(&PanicsIfMax(n)), Some(Slot(n as u32))));
 }
 
 #[test]
