@@ -319,6 +319,9 @@ fn a_table_for_which_there_is_no_memory_is_refused() {
     // 216 TB, where processors address 128.
     type Large = (u64, [u64; 8_191]);
     assert_eq!(FlowTable::<Large>::try_new(3_300_000_000, 7).err(), Some(ConfigError::OutOfMemory));
+    // Few, but more than addresses can tell.
+    type Huge = (u64, [u8; isize::MAX as usize / 4_000]);
+    assert_eq!(FlowTable::<Huge>::try_new(16_000, 7).err(), Some(ConfigError::TooLarge));
     assert!(FlowTable::<(u64, u64)>::try_new(1_000_000, 7).is_ok());
     let panic = std::panic::catch_unwind(|| FlowTable::<(u64, u64)>::new(usize::MAX, 7));
     assert!(panic.is_err());

@@ -93,7 +93,7 @@ pub(super) struct Few<R, const SPREAD: bool> {
 
 /// Whether so many records are few.
 pub(super) fn are_few<R>(limit: usize) -> bool {
-    limit <= MOST_RECORDS && limit * size_of::<R>() <= MOST_BYTES
+    limit <= MOST_RECORDS && limit.saturating_mul(size_of::<R>()) <= MOST_BYTES
 }
 
 impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
