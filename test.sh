@@ -319,6 +319,8 @@ if rustup target add x86_64-unknown-none 2>/dev/null; then
 else
   skipped "the target x86_64-unknown-none cannot be installed"
 fi
+# Without features: all but the tests and examples that need them.
+cargo check --quiet -p throughline-demux --no-default-features --all-targets
 # Firmware without atomic integers of 64 bits.
 if rustup target add thumbv7em-none-eabi 2>/dev/null; then
   cargo check --quiet -p throughline-demux --no-default-features --target thumbv7em-none-eabi

@@ -73,6 +73,10 @@
 //! # Example
 //!
 //! ```
+//! # #[cfg(not(feature = "std"))]
+//! # fn main() {}
+//! # #[cfg(feature = "std")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use throughline_demux::{Arena, Ipv4Connection, Locator, LocatorConfig, Strategy};
 //!
 //! let arena = Arena::new(1_000);
@@ -96,7 +100,8 @@
 //! let last = arena.remove(handle).expect("still there");
 //! assert!(arena.get(handle, 7).is_none());
 //! assert_eq!(*last, "record");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! # Features
