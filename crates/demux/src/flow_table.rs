@@ -245,6 +245,8 @@ impl<R: FlowRecord> FlowTable<R> {
     /// # Errors
     /// [`ConfigError::TooLarge`] if the limit is more than the address space, or the table's own 3.4 billion, allows;
     /// [`ConfigError::OutOfMemory`]. Afterwards an insertion that lacks memory is refused as [`Crowded`](FlowInsertError::Crowded).
+    /// As with any collection, the process ends when there are not even the few hundred bytes that a thread of the feature
+    /// `huge-pages` takes.
     pub fn try_new(limit: usize, seed: u64) -> Result<Self, ConfigError> {
         let kind = match are_few::<R>(limit) {
             true => Kind::Few(Few::new(limit, Keyed::new(seed))?),

@@ -65,7 +65,8 @@ pub fn flow_table<R: PlainRecord>(limit: usize, seed: u64) -> (FlowWriter<R>, Fl
 /// As [`flow_table`].
 ///
 /// # Errors
-/// As [`FlowTable::try_new`](super::FlowTable::try_new).
+/// As [`FlowTable::try_new`](super::FlowTable::try_new); what writer and readers have in common is a few hundred bytes more of that
+/// kind.
 pub fn try_flow_table<R: PlainRecord>(
     limit: usize,
     seed: u64,
