@@ -95,7 +95,8 @@ impl<K: Key> Locator<K> for Direct<K> {
 
     fn remove(&mut self, key: &K) -> Option<Slot> {
         let index = key.index()? as usize;
-        self.keys.get_mut(index)?.take_if(|present| present == key)?;
+        // Dropped last, for its destructor may panic.
+        let _removed = self.keys.get_mut(index)?.take_if(|present| present == key)?;
         self.len -= 1;
         Some(Slot(core::mem::replace(&mut self.slots[index], NONE)))
     }

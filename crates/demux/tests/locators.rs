@@ -3,11 +3,15 @@
 //! A new locator is tested by being listed in [`Strategy::ALL`].
 #![cfg(not(loom))]
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use proptest::{prelude::*, strategy::Strategy as Generate};
 use throughline_demux::{
-    AnyLocator, Carried, ConfigError, CountExamined, Direct, Examined, FreezeError, InsertError, Linear,
+    AnyLocator, Carried, ConfigError, CountExamined, Direct, Examined, FreezeError, InsertError, Key, Linear,
     Locator, LocatorConfig, Slot, SourceCache, Strategy,
 };
 
@@ -331,7 +335,7 @@ fn a_key_whose_destructor_panics_leaves_a_whole_list() {
     let asked = std::mem::ManuallyDrop::new(PanicsIfMax(u64::MAX));
     locator.remove(&asked).unwrap();
     locator.remove(&PanicsIfMax(1)).unwrap();
-    let removed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| locator.remove(&last)));
+    let removed = catch_unwind(AssertUnwindSafe(|| locator.remove(&last)));
     assert!(removed.is_err());
     (0..10).for_each(|n| locator.insert_new(PanicsIfMax(n), Slot(n as u32)).unwrap());
     let mut shown = 0;
@@ -340,6 +344,30 @@ fn a_key_whose_destructor_panics_leaves_a_whole_list() {
         assert!(shown <= 10, "a list has an end");
     });
     (0..10).for_each(|n| assert_eq!(locator.find(&PanicsIfMax(n)), Some(Slot(n as u32))));
+}
+
+#[test]
+fn a_key_whose_destructor_panics_leaves_no_slot_in_a_direct_table() {
+    static PANICS: AtomicBool = AtomicBool::new(false);
+    #[derive(Clone, PartialEq, Eq, Hash)]
+    struct PanicsOnce;
+    impl Key for PanicsOnce {
+        fn index(&self) -> Option<u32> {
+            Some(0)
+        }
+    }
+    impl Drop for PanicsOnce {
+        fn drop(&mut self) {
+            assert!(!PANICS.swap(false, Ordering::Relaxed), "as the test intends");
+        }
+    }
+    let mut direct = Direct::with_places(1, 1).unwrap();
+    direct.insert(PanicsOnce, Slot(3)).unwrap();
+    PANICS.store(true, Ordering::Relaxed);
+    let removed = catch_unwind(AssertUnwindSafe(|| direct.remove(&PanicsOnce)));
+    assert!(removed.is_err());
+    assert_eq!((direct.len(), direct.at(0)), (0, None));
+    direct.insert(PanicsOnce, Slot(4)).unwrap();
 }
 
 #[test]
