@@ -174,7 +174,8 @@ impl<R: Send + Sync> Arena<R> {
     /// [`Full`] when the limit is reached; removed records still in use count.
     ///
     /// # Panics
-    /// If the source of nonces does, such as [the system's](Self::new) when it has none to give; the arena is unchanged.
+    /// If the source of nonces does, such as [the system's](Self::new) when it has none to give, or gives zeros only; the arena
+    /// is unchanged.
     pub fn insert(&self, tag: u32, record: R) -> Result<Handle, Full<R>> {
         let mut nonces = self.writer.lock();
         let nonce = draw(&mut **nonces);
@@ -455,14 +456,10 @@ impl<R> Arena<R> {
     }
 }
 
-/// A nonce, which is never 0.
+/// A nonce, which is never 0. A source that has given as many zeros has nothing else to give.
 fn draw(nonces: &mut dyn NonceSource) -> u64 {
-    loop {
-        let nonce = nonces.next_nonce();
-        if nonce != 0 {
-            return nonce;
-        }
-    }
+    let mut drawn = iter::repeat_with(|| nonces.next_nonce()).take(64);
+    drawn.find(|&nonce| nonce != 0).expect("a source of nonces has more than zeros to give")
 }
 
 impl<R> Drop for Arena<R> {

@@ -194,6 +194,19 @@ fn dropping_the_arena_drops_all_records_once() {
 }
 
 #[test]
+fn a_source_that_has_only_zeros_is_no_source_of_nonces() {
+    let mut left = 64;
+    let zeros = move || {
+        left -= 1;
+        u64::from(left < 0)
+    };
+    let arena = Arena::with_capacity_limit(2, zeros);
+    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| arena.insert(0, 1)));
+    assert!(refused.is_err() && arena.is_empty());
+    assert_eq!(arena.insert(0, 2).map(|handle| handle.nonce), Ok(1));
+}
+
+#[test]
 fn a_panicking_destructor_frees_its_slot() {
     struct PanicsIf(bool);
     impl Drop for PanicsIf {
