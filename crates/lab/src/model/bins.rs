@@ -2,24 +2,24 @@
 
 /// The probability that a Poisson variable of that mean is at least `k`.
 pub fn poisson_tail(mean: f64, k: u32) -> f64 {
-    let mut term = (-mean).exp();
-    let mut below = 0.0;
-    for i in 0..k {
-        below += term;
-        term *= mean / f64::from(i + 1);
-    }
-    if below < 0.5 {
-        return 1.0 - below;
-    }
-    // The tail itself, when the difference from 1 would have no digits left.
-    let mut tail = 0.0;
-    let mut i = k;
-    while term > tail * f64::EPSILON && i < u32::MAX {
+    // In units of the probability of k, since e^-mean may be too small for a double: the tail, and all below it. Of the two only
+    // the one with the mean in it can be too large for a double.
+    let (mut tail, mut below) = (0.0, 0.0);
+    let (mut term, mut i) = (1.0, f64::from(k));
+    while term > tail * f64::EPSILON {
         tail += term;
-        i += 1;
-        term *= mean / f64::from(i);
+        i += 1.0;
+        term *= mean / i;
     }
-    tail
+    term = 1.0;
+    for i in (1..=k).rev() {
+        term *= f64::from(i) / mean;
+        below += term;
+        if term <= below * f64::EPSILON {
+            break;
+        }
+    }
+    1.0 / (1.0 + below / tail)
 }
 
 /// How many of `bins` have at least one of `keys`: m (1 - (1 - 1/m)^n).
