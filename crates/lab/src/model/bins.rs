@@ -2,8 +2,8 @@
 
 /// The probability that a Poisson variable of that mean is at least `k`.
 pub fn poisson_tail(mean: f64, k: u32) -> f64 {
-    // In units of the probability of k, since e^-mean may be too small for a double: the tail, and all below it. Of the two only
-    // the one with the mean in it can be too large for a double.
+    // In units of the probability of k, since e^-mean may be too small for a double: the tail, and all below it. Only that of
+    // the two in which the mean lies can grow too large for one.
     let (mut tail, mut below) = (0.0, 0.0);
     let (mut term, mut i) = (1.0, f64::from(k));
     while term > tail * f64::EPSILON {

@@ -122,6 +122,16 @@ fn waiting_users_are_the_papers_when_responses_are_fast() {
 }
 
 #[test]
+fn waiting_users_at_the_ends_of_the_scale() {
+    // Next to nobody: 1 less this is 1.
+    close(waiting_active_in(1e-9, 1e-9, 1e-9), 2e-18, 1e-6);
+    // All have sent something, and a user alone on a chain is not disturbed by them.
+    assert_eq!(waiting_undisturbed(100.0, 100.0, 5.0, 1000.0), 1.0);
+    // e^-500 / 501: of two users the other.
+    close(waiting_undisturbed(2.0, 1.0, 5.0, 100.0), (-500f64).exp() / 501.0, 1e-9);
+}
+
+#[test]
 fn millions_of_users() {
     for users in [1e6, 1e7] {
         close(bsd(users), users / 2.0, 1e-5);
@@ -172,6 +182,11 @@ fn cuckoo_limits() {
 fn bins() {
     close(poisson_tail(1.0, 1), 1.0 - (-1f64).exp(), 1e-12);
     close(poisson_tail(0.001, 3), 1.6654e-10, 1e-3);
+    // Where e^-mean is too small for a double, or nearly.
+    close(poisson_tail(740.0, 800), 0.015_196_103, 1e-7);
+    close(poisson_tail(2000.0, 2100), 0.013_534_944, 1e-7);
+    assert_eq!((poisson_tail(2000.0, 0), poisson_tail(2000.0, 10_000)), (1.0, 0.0));
+    close(overflow_fraction(1000.0, 1010), 0.008_260_198, 1e-6);
     close(bins_used(1e6, 1e6), 632_120.7, 1e-6);
     close(collided_fraction(1000.0, 1e9), 4.995e-7, 1e-3);
     close(overflow_fraction(1.0, 1), (-1f64).exp(), 1e-9);
@@ -179,4 +194,5 @@ fn bins() {
     // A million keys in a million bins: eight or nine in the fullest.
     assert!((8..=9).contains(&longest_chain(1e6, 1e6)));
     assert_eq!(longest_chain(0.0, 10.0), 0);
+    assert_eq!(longest_chain(2000.0, 1.0), 2000, "the median");
 }

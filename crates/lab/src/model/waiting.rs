@@ -5,13 +5,17 @@
 //! an interval at least as long as R sends an acknowledgement in it for certain; one who thinks sends a packet with
 //! the probability of equation 2.
 
-use super::users_active_in;
+use super::{active_in, users_active_in};
 
 /// The probability that a user sends at least one packet in an interval of `time`, seen at a random moment:
-/// 1 - (e^(-aT)/a + max(R - T, 0)) / (1/a + R).
+/// ((1 - e^(-aT))/a + min(R, T)) / (1/a + R).
 pub fn waiting_active_in(rate: f64, response: f64, time: f64) -> f64 {
-    let silent = (-rate * time).exp() / rate + (response - time).max(0.0);
-    1.0 - silent / (1.0 / rate + response)
+    (active_in(rate, time) / rate + response.min(time)) / (1.0 / rate + response)
+}
+
+/// The probability that he sends none: one less the other, to more digits where it is small.
+fn waiting_silent_in(rate: f64, response: f64, time: f64) -> f64 {
+    ((-rate * time).exp() / rate + (response - time).max(0.0)) / (1.0 / rate + response)
 }
 
 /// Entries ahead of a user's when the acknowledgement arrives, move-to-front: compare N(2R) of the paper.
@@ -30,6 +34,5 @@ pub fn waiting_entry(users: f64, rate: f64, response: f64) -> f64 {
 /// The probability that nobody else of the same chain sends a packet between a transaction and the acknowledgement
 /// of its response: compare equation 9.
 pub fn waiting_undisturbed(users: f64, chains: f64, rate: f64, response: f64) -> f64 {
-    let silent = (-waiting_active_in(rate, response, response)).ln_1p();
-    (silent * (users / chains - 1.0)).exp()
+    waiting_silent_in(rate, response, response).powf(users / chains - 1.0)
 }
