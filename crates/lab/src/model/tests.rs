@@ -87,6 +87,16 @@ fn pcb_4() {
     // "Exceeding 10 %" with 51 chains.
     assert!(sequent_simple(USERS, 51.0) > 1.1 * sequent(USERS, 51.0, RATE, 0.2));
     assert_eq!(sequent_simple(USERS, 1.0), bsd(USERS));
+    // A user to a chain, or chains without any: the cache always has the entry, undisturbed.
+    for chains in [USERS, 100.0 * USERS] {
+        assert_eq!((sequent(USERS, chains, RATE, 0.2), sequent_simple(USERS, chains)), (1.0, 1.0));
+        let certain = [
+            sequent_hit_rate(USERS, chains),
+            undisturbed(USERS, chains, RATE, 0.2),
+            waiting_undisturbed(USERS, chains, RATE, 0.2),
+        ];
+        assert_eq!(certain, [1.0; 3]);
+    }
 }
 
 #[test]

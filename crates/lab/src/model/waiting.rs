@@ -5,6 +5,7 @@
 //! an interval at least as long as R sends an acknowledgement in it for certain; one who thinks sends a packet with
 //! the probability of equation 2.
 
+use super::sequent::per_chain;
 use super::{active_in, users_active_in};
 
 /// The probability that a user sends at least one packet in an interval of `time`, seen at a random moment:
@@ -34,5 +35,5 @@ pub fn waiting_entry(users: f64, rate: f64, response: f64) -> f64 {
 /// The probability that nobody else of the same chain sends a packet between a transaction and the acknowledgement
 /// of its response: compare equation 9.
 pub fn waiting_undisturbed(users: f64, chains: f64, rate: f64, response: f64) -> f64 {
-    waiting_silent_in(rate, response, response).powf(users / chains - 1.0)
+    waiting_silent_in(rate, response, response).powf(per_chain(users, chains) - 1.0)
 }
