@@ -60,9 +60,18 @@ pub fn uniform_probing_miss(load: f64) -> f64 {
 
 /// Buckets of `places` entries beside tags of `tag_bits`, one bucket to choose from: entries whose key is compared
 /// when the key is there. That is one, and the false matches among the others that come before it: half of them.
+///
+/// A bucket is looked into in proportion to its keys: with B keys in a bucket a key has `E[B(B - 1)] / E[B]` others,
+/// both of which are sums of P(B >= k).
 pub fn bucketized_hit(load: f64, places: u32, tag_bits: u32) -> f64 {
-    let keys: f64 = (1..=places).map(|k| poisson_tail(load * f64::from(places), k)).sum();
-    1.0 + keys / 2.0 / 2f64.powi(tag_bits as i32)
+    let (mut keys, mut before) = (0.0, 0.0);
+    for k in 1..=places {
+        let reached = poisson_tail(load * f64::from(places), k);
+        keys += reached;
+        before += f64::from(k - 1) * reached;
+    }
+    let before = if keys > 0.0 { before / keys } else { 0.0 };
+    1.0 + before / 2f64.powi(tag_bits as i32)
 }
 
 /// The least bits per key that a perfect hash function of that load needs:

@@ -168,6 +168,10 @@ fn tables_of_knuth() {
     close(uniform_probing_hit(0.9), 2.558, 1e-3);
     close(uniform_probing_miss(0.9), 10.0, 1e-12);
     close(bucketized_hit(0.875, 16, 7), 1.05, 0.01);
+    // Without tags, every other before it: none where there is one place; of two, 1 - 2/e of the buckets have two keys.
+    assert_eq!((bucketized_hit(1.0, 1, 0), bucketized_hit(0.0, 4, 0)), (1.0, 1.0));
+    let (one, two) = ((-1f64).exp(), 1.0 - 2.0 * (-1f64).exp());
+    close(bucketized_hit(0.5, 2, 0), 1.0 + two / (one + 2.0 * two), 1e-12);
 }
 
 #[test]
