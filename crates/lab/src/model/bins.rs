@@ -24,6 +24,10 @@ pub fn poisson_tail(mean: f64, k: u32) -> f64 {
 
 /// How many of `bins` have at least one of `keys`: m (1 - (1 - 1/m)^n).
 pub fn bins_used(keys: f64, bins: f64) -> f64 {
+    if keys == 0.0 {
+        // With a single bin 0 times infinity otherwise.
+        return 0.0;
+    }
     -bins * (keys * (-1.0 / bins).ln_1p()).exp_m1()
 }
 

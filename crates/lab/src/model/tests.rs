@@ -202,6 +202,7 @@ fn bins() {
     assert_eq!((poisson_tail(2000.0, 0), poisson_tail(2000.0, 10_000)), (1.0, 0.0));
     close(overflow_fraction(1000.0, 1010), 0.008_260_198, 1e-6);
     close(bins_used(1e6, 1e6), 632_120.7, 1e-6);
+    assert_eq!((bins_used(0.0, 1.0), bins_used(5.0, 1.0)), (0.0, 1.0));
     close(collided_fraction(1000.0, 1e9), 4.995e-7, 1e-3);
     close(overflow_fraction(1.0, 1), (-1f64).exp(), 1e-9);
     assert!(overflow_fraction(4.0, 8) < 0.01);
