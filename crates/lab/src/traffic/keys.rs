@@ -22,9 +22,9 @@ pub fn one_client(flow: u32) -> Ipv4Connection {
 }
 
 /// Connections that a stranger who knows the XOR fold chooses: the address and the port change together, so that the
-/// XOR of all 16-bit words stays what it is.
+/// XOR of all 16-bit words stays what it is. Beyond 2^24 flows both ports change together, too.
 pub fn colliding(flow: u32) -> Ipv4Connection {
-    let port = flow as u16;
-    let address = Ipv4Addr::from_bits(0xcb00_0000 | (flow & 0x00ff_0000) | u32::from(port));
-    Ipv4Connection::new(address, port ^ (flow >> 16) as u16 & 0xff, SERVER, SERVICE)
+    let (low, high, more) = (flow as u16, (flow >> 16) as u16 & 0xff, (flow >> 24) as u16);
+    let address = Ipv4Addr::from_bits(0xcb00_0000 | flow & 0x00ff_ffff);
+    Ipv4Connection::new(address, low ^ high ^ more, SERVER, SERVICE ^ more)
 }

@@ -47,7 +47,7 @@ impl Mix {
     /// Who a flow is.
     pub fn key(&self, flow: u32) -> Ipv4Connection {
         match self.0.get((flow / MOST_FLOWS) as usize) {
-            Some(Traffic::Flood(_)) => keys::colliding(flow % MOST_FLOWS),
+            Some(Traffic::Flood(_)) => keys::colliding(flow),
             _ => keys::terminal(flow),
         }
     }
@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_capture_has_the_packets_and_flows_that_came() {
-        let mix = mix(&["tpc-a:users=300", "trains", "churn:connections=50", "scan", "flood:flows=70"]);
+        let mix =
+            mix(&["tpc-a:users=300", "trains", "churn:connections=50", "scan", "flood:flows=70", "flood"]);
         let packets: Vec<Event> = mix.events(5).take(20_000).collect();
         let (mut octets, mut told) = (Vec::new(), 0);
         mix.write(packets.iter().copied(), &mut octets, |n| told = n).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use throughline_demux::{AnyLocator, Examined, HashKind, Ipv4Connection, LocatorConfig, Strategy};
+use throughline_demux::{AnyLocator, Examined, HashKind, Ipv4Connection, KeyHash, LocatorConfig, Strategy};
 
 use super::*;
 
@@ -105,6 +105,14 @@ fn the_most_popular_flow_of_two_thousand() {
     let most = f64::from(*counts.values().max().unwrap()) / 100_000.0;
     // One over the harmonic number of 2,000.
     assert!((most - 1.0 / 8.178).abs() < 0.005, "{most}");
+}
+
+#[test]
+fn floods_of_their_own_have_keys_of_their_own_that_collide() {
+    let fold = |flow: u32| HashKind::XorFold.with_seed(0).hash(&keys::colliding(flow));
+    let firsts = (0..100).map(|kind| kind << 24 | 77_777);
+    assert_eq!(firsts.clone().map(keys::colliding).collect::<HashSet<_>>().len(), 100);
+    assert!(firsts.map(fold).all(|hash| hash == fold(0)));
 }
 
 #[test]
