@@ -31,7 +31,9 @@ impl Popularity {
         let mut generator = generator(seed);
         let mut flows: Vec<u32> = (0..self.flows).collect();
         flows.shuffle(&mut generator);
-        let rank = Zipf::new(f64::from(self.flows), self.exponent).ok();
+        // So close to 1 the distribution divides by next to nothing, and has ranks beyond the last.
+        let exponent = if (self.exponent - 1.0).abs() < 1e-6 { 1.0 } else { self.exponent };
+        let rank = Zipf::new(f64::from(self.flows), exponent).ok();
         let mut moments = Moments::new(self.rate);
         std::iter::from_fn(move || {
             let rank = rank?.sample(&mut generator) as usize;
