@@ -134,6 +134,15 @@ fn connections_open_before_they_close() {
 }
 
 #[test]
+fn as_many_come_as_the_rate_says() {
+    for rate in [1e-3, 1.0, 1e8, 1e9] {
+        let last = Scan { first: 0, rate }.events(3).take(100_000).last().unwrap();
+        let measured = 100_000.0 / (last.time as f64 / 1e9);
+        assert!((measured / rate - 1.0).abs() < 0.02, "{measured} for {rate}");
+    }
+}
+
+#[test]
 fn strays_are_all_new_and_floods_go_round() {
     let strays = Scan { first: 7, rate: 100.0 }.events(1).take(1000);
     assert!(strays.map(|packet| packet.flow).eq(7..1007));
