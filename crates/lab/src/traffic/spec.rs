@@ -59,13 +59,18 @@ impl FromStr for Traffic {
         let (name, given) = text.split_once(':').unwrap_or((text, ""));
         let form = FORMS.iter().find(|form| form.name == name);
         let form = form.ok_or_else(|| TrafficError::Kind(name.to_owned()))?;
-        let mut values: Vec<f64> = form.parameters.iter().map(|parameter| parameter.usual).collect();
+        let mut values: Vec<Option<f64>> = vec![None; form.parameters.len()];
         for given in given.split(',').filter(|given| !given.is_empty()) {
             let (name, value) = given.split_once('=').ok_or_else(|| TrafficError::Form(given.to_owned()))?;
             let at = form.parameters.iter().position(|parameter| parameter.name == name);
             let at = at.ok_or_else(|| TrafficError::Parameter { kind: form.name, name: name.to_owned() })?;
-            values[at] = form.parameters[at].read(value)?;
+            if values[at].replace(form.parameters[at].read(value)?).is_some() {
+                return Err(TrafficError::Twice(form.parameters[at].name));
+            }
         }
+        let usual = form.parameters.iter().map(|parameter| parameter.usual);
+        let values: Vec<f64> =
+            values.into_iter().zip(usual).map(|(given, usual)| given.unwrap_or(usual)).collect();
         Ok((form.make)(&values))
     }
 }
@@ -87,6 +92,9 @@ pub enum TrafficError {
         /// What was given.
         name: String,
     },
+    /// A parameter with two values.
+    #[error("{0} is given twice; leave one of them out")]
+    Twice(&'static str),
     /// The value is no number, or not one that makes sense.
     #[error("{name} is {wanted}, not `{value}`")]
     Value {
@@ -272,6 +280,7 @@ mod tests {
             ("oltp", "no traffic `oltp`; there are tpc-a, clock, polling"),
             ("tpc-a:users", "`users` is not of the form"),
             ("tpc-a:user=3", "no parameter `user`; it has users, think, response"),
+            ("tpc-a:users=5,think=3,users=7", "users is given twice"),
             ("tpc-a:users=0", "users is a whole number from 1 to 16777216, not `0`"),
             ("tpc-a:users=1.5", "whole number"),
             ("tpc-a:think=NaN", "think is a number"),
