@@ -1,6 +1,7 @@
 //! Several kinds of traffic on one wire, and as a capture.
 
 use std::io::{self, Write};
+use std::iter;
 
 use etherparse::PacketBuilder;
 use throughline_capture::{Frame, PcapWriter};
@@ -9,6 +10,7 @@ use throughline_demux::Ipv4Connection;
 use super::event::{Event, Kind, Stream, together};
 use super::keys;
 use super::spec::{MOST_FLOWS, Traffic};
+use crate::random::Random;
 
 /// `LINKTYPE_RAW`: packets begin with the header of IP.
 const RAW: u32 = 101;
@@ -35,11 +37,16 @@ impl Mix {
     }
 
     /// The packets of all, endlessly, in the order of time; flows have numbers of their own.
+    ///
+    /// The first kind has the seed given, as it has alone. Those of the others are drawn, so that runs with neighbouring seeds
+    /// have none in common.
     pub fn events(&self, seed: u64) -> impl Iterator<Item = Event> + use<> {
-        let streams = self.0.iter().zip(0..).map(|(traffic, n)| {
+        let mut random = Random::new(seed);
+        let seeds = iter::once(seed).chain(iter::repeat_with(|| random.next()));
+        let streams = self.0.iter().zip(0..).zip(seeds).map(|((traffic, n), seed)| {
             let numbered =
                 move |event: Event| Event { flow: n * MOST_FLOWS + event.flow % MOST_FLOWS, ..event };
-            Box::new(traffic.events(seed.wrapping_add(n.into())).map(numbered)) as Stream
+            Box::new(traffic.events(seed).map(numbered)) as Stream
         });
         together(streams.collect::<Vec<_>>())
     }
@@ -129,10 +136,12 @@ mod tests {
         let packets = |seed| mix.events(seed).take(1000).collect::<Vec<_>>();
         assert_eq!(packets(1), packets(1));
         assert_ne!(packets(1), packets(2));
-        let times = |n| move |event: &Event| (event.flow / MOST_FLOWS == n).then_some(event.time);
-        let [first, second] =
-            [0, 1].map(|n| packets(1).iter().filter_map(times(n)).take(100).collect::<Vec<_>>());
-        assert_ne!(first, second);
+        let times = |seed, n| {
+            let of_kind = packets(seed).into_iter().filter(move |event| event.flow / MOST_FLOWS == n);
+            of_kind.map(|event| event.time).take(100).collect::<Vec<_>>()
+        };
+        assert_ne!(times(1, 0), times(1, 1));
+        assert_ne!(times(1, 1), times(2, 0), "runs with neighbouring seeds are runs apart");
     }
 
     #[test]
