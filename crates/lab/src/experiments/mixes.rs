@@ -55,18 +55,18 @@ const fn trains(flows: u32, rate: f64) -> Trains {
 }
 
 fn and_bulk(seed: u64) -> Stream {
-    let bulk = from_flow(FLOWS, trains(BULK, 6.0).events(seed + 1));
+    let bulk = from_flow(FLOWS, trains(BULK, 6.0).events(seed.wrapping_add(1)));
     Box::new(together([transactions(seed), Box::new(bulk) as Stream]))
 }
 
 fn under_scan(seed: u64) -> Stream {
     let scan = Scan { first: STRANGERS, rate: 400.0 };
-    Box::new(together([transactions(seed), Box::new(scan.events(seed + 1)) as Stream]))
+    Box::new(together([transactions(seed), Box::new(scan.events(seed.wrapping_add(1))) as Stream]))
 }
 
 fn under_flood(seed: u64) -> Stream {
     let flood = Flood { first: STRANGERS, flows: FLOWS, rate: 400.0 };
-    Box::new(together([transactions(seed), Box::new(flood.events(seed + 1)) as Stream]))
+    Box::new(together([transactions(seed), Box::new(flood.events(seed.wrapping_add(1))) as Stream]))
 }
 
 /// Strangers know the XOR fold and choose their addresses and ports by it.
@@ -174,4 +174,16 @@ fn figures(subject: &Subject<AnyLocator<Ipv4Connection>>) -> [(&'static str, &'s
         ("cache_hit_rate", "%", 100.0 * total.hit_rate()),
         ("bytes", "bytes", subject.locator.bytes() as f64),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_seed_is_one() {
+        for mix in &MIXES {
+            assert_eq!((mix.events)(u64::MAX).take(100).count(), 100, "{}", mix.name);
+        }
+    }
 }
