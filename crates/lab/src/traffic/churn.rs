@@ -7,10 +7,11 @@ use super::event::{Event, Kind};
 use super::poisson::exponential;
 use super::{Generator, generator};
 
-/// So many connections at any time; each opens, sends some packets, and closes, and a new one takes its place.
+/// So many connections at most at a time; each opens, sends some packets, and closes, and after another gap a new one takes
+/// its place. So (packets + 1) / (packets + 2) of them are open on average.
 #[derive(Clone, Copy, Debug)]
 pub struct Churn {
-    /// Connections at a time.
+    /// Connections at a time, those included that are about to open.
     pub connections: u32,
     /// Packets between opening and closing, on average; geometrically distributed.
     pub packets: f64,
@@ -19,7 +20,7 @@ pub struct Churn {
 }
 
 impl Default for Churn {
-    /// 2,000 connections that send 8 packets in 8 seconds.
+    /// 2,000 connections, 1,800 of them open, which send 8 packets in 9 seconds.
     fn default() -> Self {
         Self { connections: 2000, packets: 8.0, gap: 1.0 }
     }

@@ -222,7 +222,7 @@ const FORMS: [Form; 8] = [
     },
     Form {
         name: "churn",
-        what: "connections that open, send `packets` on average, `gap` s apart, and close",
+        what: "connections that open, send `packets` on average, close and open anew, all `gap` s apart",
         parameters: &[
             Parameter::number("connections", 2000.0),
             Parameter::measure("packets", 8.0).from(0.0, 1e9),

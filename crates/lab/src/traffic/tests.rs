@@ -130,7 +130,18 @@ fn connections_open_before_they_close() {
         }
         assert!(open.len() <= 2000);
     }
-    assert!(open.len() > 1_500);
+    for packets in [0.0, 1.0, 8.0] {
+        let expected = 2000.0 * (packets + 1.0) / (packets + 2.0);
+        let mut open = 0;
+        let mut after = |packet: Event| {
+            open += i32::from(packet.kind == Kind::Open) - i32::from(packet.kind == Kind::Close);
+            f64::from(open)
+        };
+        let all = Churn { packets, ..Churn::default() }.events(8);
+        let open: Vec<f64> = all.take(300_000).map(&mut after).skip(100_000).collect();
+        let mean = open.iter().sum::<f64>() / open.len() as f64;
+        assert!((mean / expected - 1.0).abs() < 0.02, "{packets}: {mean} of {expected} open");
+    }
 }
 
 #[test]
