@@ -1,6 +1,7 @@
 //! What a command ends with when it fails: what went wrong and where, why, and what to do next.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// A failure, told to a person.
@@ -61,10 +62,10 @@ impl Failure {
         Self { what: String::new(), ..self }
     }
 
-    /// Prints the failure to standard error.
+    /// Prints the failure to standard error. Where that fails as well, the status is all that can be told.
     pub fn report(self) -> ExitCode {
         if !self.what.is_empty() {
-            eprint!("{self}");
+            let _ = write!(io::stderr(), "{self}");
         }
         ExitCode::from(self.status)
     }

@@ -1,6 +1,6 @@
 //! `throughline lab`: the papers' claims beside what this system does.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Write};
 
 use clap::Subcommand;
 use serde_json::json;
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result {
 fn judge(name: &str, ended: Ended) -> Result {
     let Some(verdict) = ended.verdict() else { return Ok(()) };
     if ended.is_good() {
-        eprintln!("Note: {verdict}; quick runs are not judged by that");
+        let _ = writeln!(io::stderr(), "Note: {verdict}; quick runs are not judged by that");
         return Ok(());
     }
     let next = "see the lines NOT OK of its table of targets, or the rows with \"ok\":false; times want a machine without other work";

@@ -43,6 +43,19 @@ fn output_that_cannot_be_written_is_named() {
     assert!(message.contains("--interop changes nothing in the experiment collisions"), "{message}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_error_that_cannot_be_written_changes_nothing() {
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let run = ["lab", "run", "collisions", "--quick", "--json", "--interop", "nowhere"];
+    let output = throughline().args(run).stderr(full()).output().unwrap();
+    assert!(output.status.success(), "{}", output.status);
+    assert!(output.stdout.ends_with(b"}\n"));
+    let status = |arguments: &[&str]| throughline().args(arguments).stderr(full()).status().unwrap().code();
+    assert_eq!(status(&["lab", "run", "nonsense"]), Some(2));
+    assert_eq!(status(&["simulate", "scan", "-o", "/nowhere/x"]), Some(1));
+}
+
 #[test]
 fn without_what_it_needs_an_experiment_fails() {
     let output = throughline().env("PATH", "/nowhere").args(["lab", "run", "hash-cost"]).output().unwrap();

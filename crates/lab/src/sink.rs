@@ -36,7 +36,7 @@ pub trait Sink {
 pub fn run(experiment: &dyn Experiment, options: &Options) -> Result<Ended, LabError> {
     let idle = options.idle(experiment);
     for option in &idle {
-        eprintln!("Note: {option} changes nothing in the experiment {}", experiment.name());
+        tell(&format!("{option} changes nothing in the experiment {}", experiment.name()));
     }
     if let Some(folder) = options.plots.as_ref().filter(|_| !idle.contains(&"--plots")) {
         plot::prepare(folder)?;
@@ -50,6 +50,11 @@ pub fn run(experiment: &dyn Experiment, options: &Options) -> Result<Ended, LabE
     let printed = screen.print(experiment).map_err(LabError::Output);
     let ended = result?;
     printed.map(|()| ended)
+}
+
+/// A note to standard error; where that cannot be written, the run goes on without.
+fn tell(note: &str) {
+    let _ = writeln!(io::stderr(), "Note: {note}");
 }
 
 /// How an experiment ended that went through.
@@ -127,7 +132,7 @@ impl<W: Write> Sink for JsonLines<W> {
     }
 
     fn note(&mut self, text: &str) {
-        eprintln!("Note: {text}");
+        tell(text);
     }
 }
 
