@@ -83,6 +83,9 @@ impl Section {
         if data.len() < length {
             return Next::Part(length);
         }
+        if !starts && !self.is_of_packets(head) {
+            return self.passed_over(&data[..length]);
+        }
         let parse = if self.big { parse_block_be } else { parse_block_le };
         match parse(&data[..length]) {
             Ok((_, block)) => match self.take(block) {
@@ -91,6 +94,26 @@ impl Section {
             },
             Err(_) => Next::Damage(format!("a block of type {} is damaged", word(head, self.big))),
         }
+    }
+
+    /// Whether a block tells of packets, and of where they were captured.
+    fn is_of_packets(&self, head: &[u8]) -> bool {
+        /// Interface Description, Packet, Simple Packet, Enhanced Packet.
+        const TYPES: [u32; 4] = [1, PACKET_BLOCK, 3, 6];
+        TYPES.contains(&word(head, self.big))
+    }
+
+    /// A block of another type, whatever is in it: names, statistics, secrets.
+    fn passed_over<'a>(&self, block: &[u8]) -> Next<'a> {
+        let length = block.len();
+        let again = word(&block[length - 4..], self.big);
+        if again as usize != length {
+            let kind = word(block, self.big);
+            return Next::Damage(format!(
+                "a block of type {kind} has {length} octets by its beginning, {again} by its end"
+            ));
+        }
+        Next::Record(length, None)
     }
 
     fn take<'a>(&mut self, block: Block<'a>) -> Result<Option<Frame<'a>>, &'static str> {

@@ -260,6 +260,34 @@ fn packet_blocks_of_the_first_versions_are_read() {
     }
 }
 
+/// What a block holds that is neither a packet nor an interface is not our business; that it has an end is.
+#[test]
+fn other_blocks_are_passed_over() {
+    for order in [Order::Little, Order::Big] {
+        let frames = conversation(1);
+        let mut file = pcapng(order, false, 1, &frames[..4]);
+        let name = [&order.u16(1)[..], &order.u16(6), &[10, 0, 0, 1], b"a\0", &[0; 2]].concat();
+        // Names without a mark of their end, and a record longer than the block; statistics, secrets and more that are cut
+        // short; and one that nobody knows.
+        let long = [&order.u16(1)[..], &order.u16(600), &[0; 8]].concat();
+        for (kind, body) in [(4, &name[..]), (4, &[]), (4, &long), (5, &[]), (9, &[]), (10, &[7; 8])] {
+            file.extend(block(order, kind, body));
+        }
+        for kind in [0x0bad, 0x4000_0bad, 0x8000_0001, 0x77] {
+            file.extend(block(order, kind, &[]));
+        }
+        let end = file.len();
+        for (time, frame) in &frames[4..] {
+            file.extend(enhanced(order, 0, time / 1000, frame));
+        }
+        expect_conversation(&contents(file.clone()));
+        file[end - 4..end].copy_from_slice(&order.u32(16));
+        let fault = contents(file).fault.unwrap();
+        assert_eq!((fault.offset as usize, fault.frames), (end - 12, 4));
+        assert!(fault.cause.contains("12 octets by its beginning, 16 by its end"), "{fault}");
+    }
+}
+
 #[test]
 fn tags_and_extension_headers() {
     let packet = v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2));
