@@ -1,12 +1,13 @@
 //! Blocks of pcapng files.
 
-use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le};
-use pcap_parser::traits::PcapNGPacketBlock;
-
 use crate::capture::{Frame, LARGEST, Next, word};
 
-/// The type of blocks that the first versions of the format had for packets.
-const PACKET_BLOCK: u32 = 2;
+/// Types of blocks. Packets were in Packet Blocks in the first versions of the format.
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
 
 /// Interfaces of one section; what goes beyond is damage.
 const INTERFACES: usize = 1 << 16;
@@ -23,6 +24,8 @@ pub(crate) struct Section {
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,
+    /// Octets that are captured of a packet, at most.
+    most: usize,
     /// Time units in a second.
     resolution: u64,
     /// Seconds to add.
@@ -30,10 +33,27 @@ struct Interface {
 }
 
 impl Interface {
-    fn of(block: &InterfaceDescriptionBlock<'_>, big: bool) -> Option<Self> {
-        // The parser takes this number for little-endian in all files.
-        let offset = if big { block.if_tsoffset.swap_bytes() } else { block.if_tsoffset };
-        Some(Self { link: block.linktype.0 as u32, resolution: resolution(block.if_tsresol)?, offset })
+    /// Of the body of its description.
+    fn of(body: &[u8], big: bool) -> Result<Self, &'static str> {
+        /// Microseconds, where no option tells anything else.
+        const USUAL: u8 = 6;
+        let Some((head, rest)) = body.split_first_chunk::<8>() else {
+            return Err("an interface has no description");
+        };
+        let (mut clock, mut offset) = (USUAL, 0);
+        for option in options(rest, big) {
+            match option {
+                (9, [value]) => clock = *value,
+                (14, value) if value.len() == 8 => offset = long_word(value, big),
+                _ => {}
+            }
+        }
+        let resolution = resolution(clock).ok_or("an interface has an impossible clock")?;
+        let most = match word(&head[4..], big) {
+            0 => usize::MAX,
+            most => most as usize,
+        };
+        Ok(Self { link: half_word(head, big).into(), most, resolution, offset })
     }
 
     fn nanoseconds(self, ticks: u64) -> u64 {
@@ -83,89 +103,63 @@ impl Section {
         if data.len() < length {
             return Next::Part(length);
         }
-        if !starts && !self.is_of_packets(head) {
-            return self.passed_over(&data[..length]);
-        }
-        let parse = if self.big { parse_block_be } else { parse_block_le };
-        match parse(&data[..length]) {
-            Ok((_, block)) => match self.take(block) {
-                Ok(frame) => Next::Record(length, frame),
-                Err(cause) => Next::Damage(cause.to_owned()),
-            },
-            Err(_) => Next::Damage(format!("a block of type {} is damaged", word(head, self.big))),
-        }
-    }
-
-    /// Whether a block tells of packets, and of where they were captured.
-    fn is_of_packets(&self, head: &[u8]) -> bool {
-        /// Interface Description, Packet, Simple Packet, Enhanced Packet.
-        const TYPES: [u32; 4] = [1, PACKET_BLOCK, 3, 6];
-        TYPES.contains(&word(head, self.big))
-    }
-
-    /// A block of another type, whatever is in it: names, statistics, secrets.
-    fn passed_over<'a>(&self, block: &[u8]) -> Next<'a> {
-        let length = block.len();
-        let again = word(&block[length - 4..], self.big);
+        let (body, again) = data[8..length].split_at(length - 12);
+        let (kind, again) = (word(head, self.big), word(again, self.big));
         if again as usize != length {
-            let kind = word(block, self.big);
             return Next::Damage(format!(
                 "a block of type {kind} has {length} octets by its beginning, {again} by its end"
             ));
         }
-        Next::Record(length, None)
+        match self.take(kind, body) {
+            Ok(frame) => Next::Record(length, frame),
+            Err(cause) => Next::Damage(format!("a block of type {kind} is damaged: {cause}")),
+        }
     }
 
-    fn take<'a>(&mut self, block: Block<'a>) -> Result<Option<Frame<'a>>, &'static str> {
-        match block {
-            Block::SectionHeader(_) => self.interfaces.clear(),
-            Block::InterfaceDescription(block) => {
-                if self.interfaces.len() == INTERFACES {
-                    return Err("too many interfaces");
-                }
-                let interface =
-                    Interface::of(&block, self.big).ok_or("an interface has an impossible clock")?;
-                self.interfaces.push(interface);
+    /// Blocks of other types than these are passed over, whatever is in them: names, statistics, secrets.
+    fn take<'a>(&mut self, kind: u32, body: &'a [u8]) -> Result<Option<Frame<'a>>, &'static str> {
+        match kind {
+            ENHANCED_PACKET => return self.packet(body, word).map(Some),
+            PACKET => return self.packet(body, |head, big| half_word(head, big).into()).map(Some),
+            SIMPLE_PACKET => return self.simple_packet(body).map(Some),
+            INTERFACE_DESCRIPTION if self.interfaces.len() == INTERFACES => {
+                return Err("too many interfaces");
             }
-            Block::EnhancedPacket(block) => {
-                let interface = self.interface(block.if_id)?;
-                let ticks = u64::from(block.ts_high) << 32 | u64::from(block.ts_low);
-                self.last_time = interface.nanoseconds(ticks);
-                let data = unpadded(block.data, block.caplen);
-                return Ok(Some(self.frame(interface, block.origlen, data)));
-            }
-            Block::SimplePacket(block) => {
-                let interface = self.interface(0)?;
-                let length = block.orig_len();
-                return Ok(Some(self.frame(interface, length, unpadded(block.data, length))));
-            }
-            // The parser takes this number for little-endian too.
-            Block::Unknown(block) if block.block_type.to_le_bytes() == self.octets(PACKET_BLOCK) => {
-                return self.packet_block(block.data).map(Some);
-            }
+            INTERFACE_DESCRIPTION => self.interfaces.push(Interface::of(body, self.big)?),
+            SECTION_HEADER if body.len() < 16 => return Err("a section's header is cut off"),
+            SECTION_HEADER => self.interfaces.clear(),
             _ => {}
         }
         Ok(None)
     }
 
-    /// The body of a Packet Block, by which the Enhanced Packet Block's was preceded: its interface's number has half the octets.
-    fn packet_block<'a>(&mut self, body: &'a [u8]) -> Result<Frame<'a>, &'static str> {
+    /// A packet with its time, and the number of its interface.
+    #[inline]
+    fn packet<'a>(
+        &mut self,
+        body: &'a [u8],
+        interface: impl Fn(&[u8], bool) -> u32,
+    ) -> Result<Frame<'a>, &'static str> {
         let Some((head, data)) = body.split_first_chunk::<20>() else {
             return Err("a packet has no header");
         };
         let number = |at: usize| word(&head[at..], self.big);
-        let interface = self.interface(half_word(head, self.big).into())?;
+        let interface = self.interface(interface(head, self.big))?;
         let (captured, length) = (number(12), number(16));
-        if captured as usize > data.len() {
-            return Err("a packet is longer than its block");
-        }
+        // Padding and options follow.
+        let data = data.get(..captured as usize).ok_or("a packet is longer than its block")?;
         self.last_time = interface.nanoseconds(u64::from(number(4)) << 32 | u64::from(number(8)));
-        Ok(self.frame(interface, length, unpadded(data, captured)))
+        Ok(self.frame(interface, length, data))
     }
 
-    /// A number as the section has it.
-    fn octets(&self, number: u32) -> [u8; 4] {
-        if self.big { number.to_be_bytes() } else { number.to_le_bytes() }
+    /// A packet without either. How much of it was captured, its interface tells.
+    fn simple_packet<'a>(&self, body: &'a [u8]) -> Result<Frame<'a>, &'static str> {
+        let Some((length, data)) = body.split_first_chunk::<4>() else {
+            return Err("a packet has no header");
+        };
+        let (interface, length) = (self.interface(0)?, word(length, self.big));
+        let captured = interface.most.min(length as usize).min(data.len());
+        Ok(self.frame(interface, length, &data[..captured]))
     }
 
     fn interface(&self, number: u32) -> Result<Interface, &'static str> {
@@ -195,6 +189,19 @@ fn half_word(octets: &[u8], big: bool) -> u16 {
     if big { u16::from_be_bytes(octets) } else { u16::from_le_bytes(octets) }
 }
 
-fn unpadded(data: &[u8], captured: u32) -> &[u8] {
-    &data[..data.len().min(captured as usize)]
+/// Eight octets as a number that may be negative.
+fn long_word(octets: &[u8], big: bool) -> i64 {
+    let octets = octets.first_chunk().copied().unwrap_or_default();
+    if big { i64::from_be_bytes(octets) } else { i64::from_le_bytes(octets) }
+}
+
+/// Numbers and values of options, up to the one that is the end of them.
+fn options(mut octets: &[u8], big: bool) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let (head, rest) = octets.split_first_chunk::<4>()?;
+        let (number, length) = (half_word(head, big), usize::from(half_word(&head[2..], big)));
+        let value = rest.get(..length).filter(|_| number != 0)?;
+        octets = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((number, value))
+    })
 }

@@ -138,6 +138,23 @@ fn clocks() {
     }
 }
 
+/// Options have an end, behind which nothing is one; and a clock's resolution has one octet.
+#[test]
+fn what_is_no_clock() {
+    for order in [Order::Big, Order::Little] {
+        let option = |number, value: &[u8]| {
+            let length = order.u16(value.len() as u16);
+            [&order.u16(number)[..], &length, value, &vec![0; value.len().wrapping_neg() % 4]].concat()
+        };
+        let resolution = option(9, &[9]);
+        for options in [[option(0, &[]), resolution.clone()], [option(9, &[9, 9]), option(14, &[9; 4])]] {
+            let body = [&order.u16(1)[..], &[0; 6], &options.concat()].concat();
+            let packet = enhanced(order, 0, 5, &conversation(1)[0].1);
+            assert_eq!(contents([section(order), block(order, 1, &body), packet].concat()).times, [5_000]);
+        }
+    }
+}
+
 #[test]
 fn files_follow_one_another() {
     let frames = conversation(1);
@@ -257,6 +274,23 @@ fn packet_blocks_of_the_first_versions_are_read() {
             assert!(found.fault.unwrap().cause.contains(cause));
         }
         assert!(contents([file, block(order, 2, &[0; 16])].concat()).fault.is_some());
+    }
+}
+
+/// The octets that fill a block up are not the packet's, where not all of it was captured.
+#[test]
+fn simple_packets_are_as_long_as_their_interface_says() {
+    for order in [Order::Little, Order::Big] {
+        let whole = conversation(1)[0].1.clone();
+        let read = |captured: usize| {
+            let description = [&order.u16(1)[..], &[0; 2], &order.u32(captured as u32)].concat();
+            let body = [&order.u32(whole.len() as u32)[..], &whole[..captured]].concat();
+            let file = [section(order), block(order, 1, &description), block(order, 3, &body)].concat();
+            contents(file)
+        };
+        // One octet short of the second port, and the whole packet.
+        assert_eq!(read(37).seen, [Some(Seen::Broken)]);
+        assert_eq!(read(whole.len()).packets(), 1);
     }
 }
 
