@@ -70,6 +70,10 @@ pub enum Seen {
 pub fn look(packet: &[u8], fragments: &mut Fragments) -> Seen {
     match LaxIpSlice::from_slice(packet) {
         Ok((LaxIpSlice::Ipv4(ip), None)) => look_v4(&ip, fragments),
+        // What is taken for a header there is payload.
+        Ok((LaxIpSlice::Ipv4(ip), Some(_))) if ip.header().fragments_offset().value() > 0 => {
+            look_v4(&ip, fragments)
+        }
         Ok((LaxIpSlice::Ipv6(ip), None)) => look_v6(&ip, fragments),
         Ok((LaxIpSlice::Ipv6(ip), Some(_))) if is_later_fragment(&ip) => look_v6(&ip, fragments),
         _ => Seen::Broken,

@@ -357,10 +357,14 @@ fn fragments_belong_to_their_flow() {
         v6(1, 2, 44, &[head(17, 0, true, 9), udp(5, 6)].concat()),
         v6(1, 2, 44, &[head(17, 2, false, 9), b"end".to_vec()].concat()),
         v6(1, 2, 44, &[head(17, 2, false, 10), b"end".to_vec()].concat()),
+        // Authenticated: the header is in the first.
+        v4([3; 4], [4; 4], 51, (11, MORE), &[&[17, 4, 0, 0][..], &[1; 20], &udp(7, 8)].concat()),
+        v4([3; 4], [4; 4], 51, (11, MORE | 4), &[0xff; 8]),
+        v4([3; 4], [4; 4], 51, (11, 5), &[0; 8]),
     ];
     let frames: Vec<_> = packets.iter().map(|packet| (0, frame(101, packet))).collect();
     let contents = contents(pcap(Order::Little, false, 101, &frames));
-    assert_eq!((contents.packets(), contents.flows().len()), (5, 2));
+    assert_eq!((contents.packets(), contents.flows().len()), (8, 3));
     assert_eq!(contents.count(Seen::LostFragment), 2);
 }
 
