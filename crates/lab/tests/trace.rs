@@ -217,6 +217,22 @@ fn packets_without_a_time_are_of_the_first_that_is_told() {
     assert_eq!((report.counts.set_back, report.counts.longest_gap), (0, 1_000_000_000));
 }
 
+/// A connection that was reset before a time is told lingers from then on.
+#[test]
+fn connections_closed_without_a_time_linger() {
+    const SECOND: u64 = 1_000_000_000;
+    const RST: u8 = 4;
+    let order = Order::Little;
+    let segment = |flags| v4([9; 4], [8; 4], 6, (0, 0), &tcp(1, 2, flags));
+    let simple = |frame: &[u8]| [&order.u32(frame.len() as u32)[..], frame].concat();
+    let begin = [section(order), interface(order, 101, 9), block(order, 3, &simple(&segment(RST)))].concat();
+    for (after, flows) in [(50, 1), (70, 2)] {
+        let told = [0, after].map(|second| enhanced(order, 0, (1_000 + second) * SECOND, &segment(ACK)));
+        let counts = analysed([begin.clone(), told.concat()].concat()).unwrap().counts;
+        assert_eq!((counts.packets, counts.flows), (3, flows), "{after} s");
+    }
+}
+
 #[test]
 fn rows_are_flat_and_complete() {
     let report = analysed(pcap(Order::Little, false, 1, &conversation(1))).unwrap();

@@ -252,7 +252,13 @@ impl<K: Key + Copy> Live<K> {
 
     /// When the time of the packets that came is known, which was taken to be 0.
     pub(super) fn begin_at(&mut self, time: u64) {
-        self.records.iter_mut().for_each(|record| record.last_time = time);
+        for record in &mut self.records {
+            record.last_time = time;
+            if record.closed_at != 0 {
+                record.closed_at = time;
+            }
+        }
+        self.closing.iter_mut().for_each(|(_, since)| *since = time);
     }
 
     /// Lets flows go that are over at a time.
