@@ -233,6 +233,18 @@ fn connections_closed_without_a_time_linger() {
     }
 }
 
+/// Clocks count as far as 2554: what comes later comes then, and flows stay.
+#[test]
+fn the_end_of_time() {
+    const RST: u8 = 4;
+    let order = Order::Little;
+    let segment = |n: u16| v4([9; 4], [8; 4], 6, (0, 0), &tcp(n % 7, 2, if n < 7 { RST } else { ACK }));
+    let beyond = interface_since(order, 101, 9, 1 << 40);
+    let packets: Vec<u8> = (0..9_000).flat_map(|n| enhanced(order, 0, n.into(), &segment(n))).collect();
+    let report = analysed([section(order), beyond, packets].concat()).unwrap();
+    assert_eq!((report.counts.packets, report.counts.flows, report.duration), (9_000, 7, 0));
+}
+
 #[test]
 fn rows_are_flat_and_complete() {
     let report = analysed(pcap(Order::Little, false, 1, &conversation(1))).unwrap();

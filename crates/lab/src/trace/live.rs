@@ -267,7 +267,7 @@ impl<K: Key + Copy> Live<K> {
             let record = self.records[slot as usize];
             let current = record.closed_at == since;
             // Connections opened and closed again and again must not fill the queue.
-            if current && since + LINGER > now && self.closing.len() <= self.limit {
+            if current && now.saturating_sub(since) < LINGER && self.closing.len() <= self.limit {
                 break;
             }
             self.closing.pop_front();
@@ -277,7 +277,7 @@ impl<K: Key + Copy> Live<K> {
             }
         }
         let idle = self.idle;
-        self.let_go(|record| record.last_time.saturating_add(idle) <= now, End::Idle, gone);
+        self.let_go(|record| now.saturating_sub(record.last_time) >= idle, End::Idle, gone);
     }
 
     /// The number of the packet that is the last of the flow unused longest.
