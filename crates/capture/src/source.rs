@@ -149,7 +149,9 @@ impl Source {
             Compression::Zstd => Box::new(Frames::new(BufReader::with_capacity(CHUNK, whole), WINDOW)),
             Compression::Xz => {
                 let buffered = BufReader::with_capacity(CHUNK, whole);
-                Box::new(lzma_rust2::XzReader::new_mem_limit(buffered, true, (WINDOW >> 10) as u32))
+                // The limit counts KiB, and what the decoder needs besides.
+                let limit = lzma_rust2::lzma2_get_memory_usage(WINDOW as u32);
+                Box::new(lzma_rust2::XzReader::new_mem_limit(buffered, true, limit))
             }
         };
         let octets = Ahead::new(octets, compression.step())?;
@@ -233,7 +235,8 @@ fn root_cause(error: &io::Error) -> String {
             Some(below) => cause = below,
             None => {
                 let text = cause.to_string();
-                if text.starts_with("Specified window_size is too big") {
+                let too_far = ["Specified window_size is too big", "needed memory too big"];
+                if too_far.iter().any(|begin| text.starts_with(begin)) {
                     return format!("it refers back by more than {} MiB", WINDOW >> 20);
                 }
                 return text.lines().next().unwrap_or_default().trim_end().to_owned();

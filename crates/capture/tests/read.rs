@@ -247,6 +247,24 @@ fn a_window_that_is_too_large_is_refused() {
     assert_eq!(fault.command, Some("zstd -dc --long=31"));
 }
 
+/// An xz stream may, too; what is not too much is as much for both.
+#[test]
+fn windows_of_xz() {
+    let with = |dictionary: u8, checksum: [u8; 4]| {
+        let mut file = compress::xz(&pcap(Order::Little, false, 1, &conversation(1)));
+        // One filter, LZMA2, with one octet of properties.
+        assert_eq!(file[12..16], [2, 0, 0x21, 1]);
+        file[16] = dictionary;
+        file[20..24].copy_from_slice(&checksum);
+        read(Cursor::new(file))
+    };
+    // 128 MiB, and half as much again.
+    expect_conversation(&with(30, [0x9b, 0x07, 0x51, 0x66]).unwrap());
+    let fault = with(31, [0xfe, 0x60, 0xed, 0xde]).err().unwrap();
+    assert!(fault.cause.contains("refers back by more than 128 MiB"), "{fault}");
+    assert_eq!(fault.command, Some("xz -dc"));
+}
+
 #[test]
 fn packet_blocks_of_the_first_versions_are_read() {
     for order in [Order::Little, Order::Big] {
