@@ -81,7 +81,8 @@ fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
     match head {
         [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(("bzip2", "bzip2 -dc")),
         [0x04, 0x22, 0x4d, 0x18, ..] => Some(("lz4", "lz4 -dc")),
-        [b'P', b'K', 3, 4, ..] => Some(("zip", "unzip -p")),
+        // Which reads from its standard input, as unzip does not.
+        [b'P', b'K', 3, 4, ..] => Some(("zip", "funzip")),
         [0x1f, 0x9d, ..] => Some(("compress", "gzip -dc")),
         _ => None,
     }
