@@ -170,6 +170,23 @@ fn ctrl_c_ends_the_reading() {
     drop(input);
 }
 
+/// Nor is there a page of no report, whatever ends the command.
+#[test]
+fn a_command_that_is_killed_leaves_no_page() {
+    let folder = Folder::new("trace-killed");
+    let page = folder.file("a.html");
+    let mut command = throughline();
+    let mut child = command.args(["trace", "--html", &page, "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(&capture(&[5, 6, 7])).unwrap();
+    // The page has its place by then.
+    while !listens(child.id()) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!std::path::Path::new(&page).exists());
+}
+
 #[test]
 fn nothing_to_look_up() {
     let folder = Folder::new("trace-nothing");

@@ -13,9 +13,8 @@ use crate::failure::{Failure, Result};
 /// A file that a page will be written to.
 pub struct Page {
     path: PathBuf,
-    file: File,
-    /// Whether it is ours to remove: it was not there before, and has no page yet.
-    made: bool,
+    /// None if it was not there before: it is made when there is a page.
+    file: Option<File>,
 }
 
 impl Page {
@@ -31,38 +30,40 @@ impl Page {
         }
         let mut open = OpenOptions::new();
         open.write(true);
-        let (file, made) = match open.clone().create_new(true).open(path) {
-            Ok(file) => (file, true),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                (open.open(path).map_err(|e| cannot_write(path, &e))?, false)
-            }
-            Err(e) => return Err(cannot_write(path, &e)),
+        let file = match open.clone().create_new(true).open(path) {
+            // Not kept, since we may be ended at any time.
+            Ok(_) => fs::remove_file(path).map(|()| None),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => open.open(path).map(Some),
+            Err(e) => Err(e),
         };
-        Ok(Self { path: path.to_owned(), file, made })
+        Ok(Self { path: path.to_owned(), file: file.map_err(|e| cannot_write(path, &e))? })
     }
 
     /// Writes the page.
-    pub fn write(mut self, page: &str) -> Result {
-        let written = self.replace(page).map_err(|e| cannot_write(&self.path, &e));
-        self.made &= written.is_err();
-        written
-    }
-
-    fn replace(&mut self, page: &str) -> io::Result<()> {
-        // A pipe or a terminal has no length.
-        if self.file.metadata()?.is_file() {
-            self.file.set_len(0)?;
-        }
-        self.file.write_all(page.as_bytes())
+    pub fn write(self, page: &str) -> Result {
+        let written = match self.file {
+            Some(file) => replace(file, page),
+            None => make(&self.path, page),
+        };
+        written.map_err(|e| cannot_write(&self.path, &e))
     }
 }
 
-impl Drop for Page {
-    fn drop(&mut self) {
-        if self.made {
-            let _ = fs::remove_file(&self.path);
-        }
+fn replace(mut file: File, page: &str) -> io::Result<()> {
+    // A pipe or a terminal has no length.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
     }
+    file.write_all(page.as_bytes())
+}
+
+/// Part of a page is none.
+fn make(path: &Path, page: &str) -> io::Result<()> {
+    let written = File::create(path)?.write_all(page.as_bytes());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
