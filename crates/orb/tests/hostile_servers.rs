@@ -344,6 +344,41 @@ fn many_calls_on_a_connection_that_closes_in_order_are_all_made_anew() {
 }
 
 #[test]
+fn a_request_that_has_left_is_not_made_anew_for_one_that_waits_behind_it() {
+    const FIRST: usize = 24 << 20;
+    let (client, taken) = (client(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&taken);
+    let bad = BadServer::new(move |n, mut wire| {
+        if n == 0 {
+            // Until both wait to be sent. Then the first one is taken, and carried out for all that anybody knows.
+            std::thread::sleep(SECOND);
+        }
+        while let Some(heard) = wire.request() {
+            let first = (heard.header.size as usize) < 2 * FIRST;
+            count.fetch_add(usize::from(first), Ordering::SeqCst);
+            if n == 0 {
+                std::thread::sleep(SECOND / 2);
+                return;
+            }
+            wire.send(&reply(heard.id, |w| w.write_u32(1)));
+        }
+    });
+    let probe = bad.reference(&client).within(LONG);
+    let [first, second] = [FIRST, 2 * FIRST].map(|size| {
+        let probe = probe.clone();
+        let call = std::thread::spawn(move || probe.take(&vec![0; size]));
+        std::thread::sleep(SECOND / 4);
+        call
+    });
+    let e = first.join().unwrap().unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+    // Of the other one the server cannot have had more than a part.
+    assert_eq!(second.join().unwrap(), Ok(1));
+    assert_eq!(taken.load(Ordering::SeqCst), 1);
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn a_farewell_while_nobody_calls_is_noticed() {
     let client = client();
     let (posted, posts) = mpsc::channel();

@@ -195,17 +195,21 @@ impl ClientConnection {
 
     fn sent(&self, result: io::Result<Sent>, deadline: Option<Instant>) -> Result<(), CallFailure> {
         let sent = match result {
-            Ok(Sent::Waiting) => self.push_through(deadline),
+            Ok(Sent::Waiting(end)) => match self.push_through(end, deadline) {
+                // What others have put behind it did not leave. This one did, and may be carried out.
+                Err(_) if self.outbox.taken() >= end => Ok(()),
+                sent => sent,
+            },
             Ok(Sent::All) => Ok(()),
             Err(e) => Err(e),
         };
         sent.map_err(|e| self.send_failed(&e))
     }
 
-    /// Sends what the kernel did not take at once. The server may not read on before its replies are read: as long as no
-    /// other caller receives, this one does, while it waits to send.
-    fn push_through(&self, deadline: Option<Instant>) -> io::Result<()> {
-        while self.outbox.flush(&self.socket)? == Sent::Waiting {
+    /// Sends what the kernel did not take at once, up to `end`. The server may not read on before its replies are read: as
+    /// long as no other caller receives, this one does, while it waits to send.
+    fn push_through(&self, end: u64, deadline: Option<Instant>) -> io::Result<()> {
+        while self.outbox.flush(&self.socket)? != Sent::All && self.outbox.taken() < end {
             let left = deadline.map_or(LOOK_UP, |d| d.saturating_duration_since(Instant::now()).min(LOOK_UP));
             if left.is_zero() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -521,7 +525,7 @@ impl ClientConnection {
     pub(crate) fn flush(&self) {
         match self.outbox.flush(&self.socket) {
             Ok(Sent::All) => {}
-            Ok(Sent::Waiting) => self.arm(),
+            Ok(Sent::Waiting(_)) => self.arm(),
             Err(e) => {
                 self.send_failed(&e);
             }

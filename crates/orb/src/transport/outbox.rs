@@ -19,6 +19,8 @@ pub(crate) struct Outbox {
 struct Pending {
     bytes: Vec<u8>,
     sent: usize,
+    /// What the kernel has taken of all that ever waited.
+    taken: u64,
     /// When the kernel last took bytes while others waited.
     stalled_since: Option<Instant>,
 }
@@ -99,8 +101,8 @@ impl Drop for Parts<'_> {
 pub(crate) enum Sent {
     /// The kernel has everything.
     All,
-    /// Some bytes wait for the peer to read.
-    Waiting,
+    /// Some bytes wait for the peer to read. They have left once so many that waited have: see [`Outbox::taken`].
+    Waiting(u64),
 }
 
 /// Memory kept by an empty outbox, in bytes.
@@ -149,6 +151,11 @@ impl Outbox {
         if pending.is_empty() { Ok(Sent::All) } else { self.flush_locked(&mut pending, socket) }
     }
 
+    /// How many of the bytes that waited the kernel has taken so far.
+    pub(crate) fn taken(&self) -> u64 {
+        self.lock().taken
+    }
+
     /// How many bytes wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
@@ -179,12 +186,13 @@ impl Pending {
             match socket.try_send(&self.bytes[self.sent..]) {
                 Ok(sent) => {
                     self.sent += sent;
+                    self.taken += sent as u64;
                     self.stalled_since = None;
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     self.stalled_since.get_or_insert_with(Instant::now);
                     self.compact();
-                    return Ok(Sent::Waiting);
+                    return Ok(Sent::Waiting(self.taken + self.len() as u64));
                 }
                 Err(e) => return Err(e),
             }

@@ -380,12 +380,12 @@ impl ServerConnection {
     fn step_back(&self, reactor: &Reactor) {
         let mut sent = self.outbox.flush(&self.socket);
         // An owner sends what waits when it gives the connection back, at the latest.
-        if matches!(sent, Ok(Sent::Waiting)) && self.owner.load(Ordering::Relaxed) == 0 {
+        if matches!(sent, Ok(Sent::Waiting(_))) && self.owner.load(Ordering::Relaxed) == 0 {
             let _read = lock(&self.read);
             // An owner looks itself. With the lock held, nobody parks the connection with another interest meanwhile.
             if self.owner.load(Ordering::Relaxed) == 0 {
                 sent = self.outbox.flush(&self.socket);
-                self.arm(reactor, matches!(sent, Ok(Sent::Waiting)));
+                self.arm(reactor, matches!(sent, Ok(Sent::Waiting(_))));
             }
         }
         self.sent(sent);
@@ -469,7 +469,7 @@ impl ServerConnection {
         self.touch();
         read.release();
         self.owner.store(0, Ordering::Relaxed);
-        let has_output = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting));
+        let has_output = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting(_)));
         let draining = reactor.is_draining();
         if has_output || !draining {
             self.arm(reactor, has_output);
@@ -577,7 +577,7 @@ impl Source for ServerConnection {
         if event.writable {
             match self.outbox.flush(&self.socket) {
                 Ok(Sent::All) => {}
-                Ok(Sent::Waiting) => return self.arm(&worker.reactor, true),
+                Ok(Sent::Waiting(_)) => return self.arm(&worker.reactor, true),
                 Err(_) => return self.remove(),
             }
         }
