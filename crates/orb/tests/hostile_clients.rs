@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use raw::{Asked, GRACE, LONG, Said, Scene, Wire, number, ping};
+use throughline_cdr::ByteOrder;
+use throughline_giop::header::HEADER_LEN;
 use throughline_giop::reply::ReplyStatus;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -195,6 +197,39 @@ fn a_flood_on_one_connection_leaves_room_for_others_when_threads_are_few() {
         let took = started.elapsed();
         stop.store(true, Ordering::Relaxed);
         assert!(took < SECOND, "5 calls took {took:?} beside the flood");
+    });
+}
+
+#[test]
+fn a_flood_of_pieces_leaves_room_for_others_when_threads_are_few() {
+    let scene = Scene::with(|c| c.max_threads = 2);
+    let whole = ping(&scene.key, 1);
+    let (flags, id) = (ByteOrder::NATIVE.flag() | 2, &whole[HEADER_LEN..][..4]);
+    let beginning = raw::message((1, 2), flags, 0, 8, &whole[HEADER_LEN..][..8]);
+    let pieces = raw::message((1, 2), flags, 7, 4, id).repeat(4096);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            let mut flood = scene.wire();
+            let (beginning, pieces, stop) = (&beginning, &pieces, &stop);
+            s.spawn(move || {
+                flood.send(beginning);
+                let started = Instant::now();
+                while !stop.load(Ordering::Relaxed) && started.elapsed() < LONG / 2 {
+                    flood.send(pieces);
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let mut other = scene.wire();
+        let started = Instant::now();
+        for id in 0..5 {
+            other.send(&ping(&scene.key, id));
+            assert_eq!(other.reply().unwrap().id, id);
+        }
+        let took = started.elapsed();
+        stop.store(true, Ordering::Relaxed);
+        assert!(took < 3 * SECOND, "5 calls took {took:?} beside the flood");
     });
 }
 

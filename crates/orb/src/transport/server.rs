@@ -280,7 +280,12 @@ impl ServerConnection {
             };
             let before = worker.turn;
             read = self.handle_messages(read, worker)?;
-            self.note_progress(worker.turn > before, received, &mut pieces);
+            let whole_message = worker.turn > before;
+            if !whole_message {
+                // Pieces have their turn as whole messages do: there may be no end of them.
+                worker.turn += 1;
+            }
+            self.note_progress(whole_message, received, &mut pieces);
             stay = linger && !self.trickles.load(Ordering::Relaxed);
         }
         drop(read);
