@@ -167,6 +167,12 @@ fn a_client_that_says_goodbye_is_let_go() {
         assert_eq!(wire.reply().unwrap().id, 1);
         wire.expect_closed();
     }
+    // Before GIOP 1.2 it is the server's to say. Whoever says it all the same wants to leave, and hears nothing more.
+    for version in [(1, 0), (1, 1)] {
+        let mut wire = scene.wire();
+        wire.send(&message(version, ByteOrder::NATIVE.flag(), 5, 0, &[]));
+        wire.expect_closed();
+    }
     scene.assert_alive();
 }
 

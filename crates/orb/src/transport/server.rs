@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use throughline_cdr::{EncodeError, Writer};
 use throughline_demux::Handle;
 use throughline_giop::MessageHeader;
-use throughline_giop::connection::{Frame, Incoming, Role};
+use throughline_giop::connection::{Frame, Incoming, ProtocolError, Reaction as PeerReaction, Role};
 use throughline_giop::fragment::FragmentLimits;
 
 use crate::dispatch::{Dispatcher, Reaction, Session};
@@ -348,7 +348,7 @@ impl ServerConnection {
                 Ok(None) => return Some(read),
                 Err(error) => {
                     drop(read);
-                    self.refuse(&error.to_string());
+                    self.refuse(&error);
                     return None;
                 }
             };
@@ -462,10 +462,12 @@ impl ServerConnection {
         result.is_ok()
     }
 
-    /// Answers bytes that are no acceptable message, and closes.
-    fn refuse(&self, why: &str) {
-        tracing::debug!(why, "connection closed: malformed message");
-        let _ = self.outbox.send(&self.socket, &self.dispatcher.message_error());
+    /// Answers what is no acceptable message, if there is an answer to it, and closes.
+    fn refuse(&self, why: &ProtocolError) {
+        tracing::debug!(%why, "connection closed: malformed message");
+        if why.reaction() == PeerReaction::MessageErrorAndClose {
+            let _ = self.outbox.send(&self.socket, &self.dispatcher.message_error());
+        }
         self.remove();
     }
 
