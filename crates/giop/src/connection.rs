@@ -254,6 +254,15 @@ impl ProtocolError {
             _ => Reaction::MessageErrorAndClose,
         }
     }
+
+    /// The version of the MessageError: the lowest, which every peer understands; or, for a peer of a version that is none
+    /// of ours, the highest that is (section 9.4.1).
+    pub const fn answer_version(&self) -> Version {
+        match self {
+            Self::Header(HeaderError::UnsupportedVersion { .. }) => Version::V1_2,
+            _ => Version::V1_0,
+        }
+    }
 }
 
 /// Whole messages from a stream of octets: framing, reassembly, and who may send what.

@@ -138,9 +138,9 @@ impl Dispatcher {
     }
 
     /// A whole MessageError message.
-    pub(crate) fn message_error(&self) -> Vec<u8> {
+    pub(crate) fn message_error(&self, version: Version) -> Vec<u8> {
         let mut out = Vec::new();
-        write_message_error(&mut out, Version::V1_0, ByteOrder::NATIVE);
+        write_message_error(&mut out, version, ByteOrder::NATIVE);
         out
     }
 
@@ -167,7 +167,7 @@ impl Dispatcher {
             MessageType::CloseConnection | MessageType::MessageError => Reaction::Close,
             // Replies never come to a server, fragments are put together before they come here.
             MessageType::Reply | MessageType::LocateReply | MessageType::Fragment => {
-                out.extend_from_slice(&self.message_error());
+                out.extend_from_slice(&self.message_error(Version::V1_0));
                 Reaction::Close
             }
         }
@@ -201,7 +201,7 @@ impl Dispatcher {
     /// where this one ends.
     fn unreadable(&self, header: &MessageHeader, error: DecodeError, out: &mut Vec<u8>) -> Reaction {
         tracing::debug!(%error, kind = ?header.kind, "unreadable message");
-        out.extend_from_slice(&self.message_error());
+        out.extend_from_slice(&self.message_error(Version::V1_0));
         Reaction::Close
     }
 

@@ -140,6 +140,12 @@ fn headers_that_are_none() {
         wire.expect_closed();
         scene.probe.ping().unwrap();
     }
+    // A client of later versions is told the highest one that is understood (section 9.4.1).
+    for version in [(1, 3), (1, 255), (2, 0)] {
+        let mut wire = scene.wire();
+        wire.send(&message(version, native, 0, size, body));
+        assert_eq!(wire.other().unwrap().0.version, Version::V1_2);
+    }
     scene.assert_alive();
 }
 

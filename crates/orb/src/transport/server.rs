@@ -466,7 +466,7 @@ impl ServerConnection {
     fn refuse(&self, why: &ProtocolError) {
         tracing::debug!(%why, "connection closed: malformed message");
         if why.reaction() == PeerReaction::MessageErrorAndClose {
-            let _ = self.outbox.send(&self.socket, &self.dispatcher.message_error());
+            let _ = self.outbox.send(&self.socket, &self.dispatcher.message_error(why.answer_version()));
         }
         self.remove();
     }
