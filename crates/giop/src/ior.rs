@@ -83,7 +83,13 @@ impl Encode for Ior {
 impl Decode<'_> for Ior {
     const MIN_SIZE: usize = 8;
     fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self { type_id: r.read_string()?.into_owned(), profiles: Vec::decode(r)? })
+        let offset = u32::try_from(r.position()).unwrap_or(u32::MAX);
+        let type_id = r.read_string()?.into_owned();
+        // In a message it may be UTF-8. In the text of a reference, as in other messages, there is ISO 8859-1 only.
+        if !type_id.is_ascii() && type_id.chars().any(|c| u8::try_from(c).is_err()) {
+            return Err(DecodeError::InvalidText { offset });
+        }
+        Ok(Self { type_id, profiles: Vec::decode(r)? })
     }
 }
 
@@ -144,7 +150,8 @@ pub(crate) fn hex_pair([high, low]: [u8; 2]) -> Option<u8> {
 
 impl fmt::Display for Ior {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Fails for a type id with NUL or beyond ISO 8859-1 only, which no repository id is.
+        // Fails for a type id with NUL or beyond ISO 8859-1 only, which no repository id is, and no reference that was read
+        // has.
         let octets = self.to_octets(ByteOrder::NATIVE).map_err(|_| fmt::Error)?;
         f.write_str(PREFIX)?;
         octets.iter().try_for_each(|octet| write!(f, "{octet:02x}"))

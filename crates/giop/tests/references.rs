@@ -54,6 +54,27 @@ fn omniorb_references() {
 }
 
 #[test]
+fn a_type_id_that_no_text_could_hold_is_refused() {
+    let read = |type_id: &str| {
+        let mut octets = Vec::new();
+        let mut w = Writer::new(&mut octets, ByteOrder::NATIVE);
+        w.set_codesets(CodeSets::UNICODE);
+        w.write_string(type_id).unwrap();
+        w.write_u32(0);
+        let mut r = Reader::new(&octets, ByteOrder::NATIVE);
+        r.set_codesets(CodeSets::UNICODE);
+        Ior::decode(&mut r)
+    };
+    let refused = |type_id| matches!(read(type_id), Err(DecodeError::InvalidText { .. }));
+    assert!(refused("IDL:\u{2603}:1.0") && refused("\u{100}"));
+    // What ISO 8859-1 has comes back from the text.
+    for type_id in ["", "IDL:Bank:1.0", "IDL:B\u{e4}nk:1.0", "\u{ff}"] {
+        let ior = read(type_id).unwrap();
+        assert_eq!(ior.to_string().parse(), Ok(ior));
+    }
+}
+
+#[test]
 fn ior_texts() {
     assert_eq!(GENIOR.to_uppercase().parse::<Ior>(), GENIOR.parse());
     assert_eq!(format!("  {GENIOR}\n").replace("IOR", "ior").parse::<Ior>(), GENIOR.parse());
