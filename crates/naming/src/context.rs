@@ -258,8 +258,7 @@ impl NamingContextExt for Context {
     }
 
     fn to_name(&self, sn: &str) -> Result<Name, NamingContextExtToNameError> {
-        let name = label::parse(sn).ok().filter(|name| label::is_valid(name));
-        name.ok_or_else(|| InvalidName.into())
+        label::parse_valid(sn).ok_or_else(|| InvalidName.into())
     }
 
     fn to_url(&self, addr: &str, sn: &str) -> Result<String, NamingContextExtToUrlError> {
@@ -267,7 +266,7 @@ impl NamingContextExt for Context {
             return Err(InvalidAddress.into());
         }
         let mut url: Corbaname = format!("corbaname:{addr}").parse().map_err(|_| InvalidAddress)?;
-        if !sn.is_empty() && !label::parse(sn).is_ok_and(|name| label::is_valid(&name)) {
+        if !sn.is_empty() && label::parse_valid(sn).is_none() {
             return Err(InvalidName.into());
         }
         url.name = sn.to_owned();
@@ -277,7 +276,7 @@ impl NamingContextExt for Context {
     }
 
     fn resolve_str(&self, sn: &str) -> Result<Option<ObjectRef>, NamingContextExtResolveStrError> {
-        let name = label::parse(sn).map_err(|_| InvalidName)?;
+        let name = label::parse_valid(sn).ok_or(InvalidName)?;
         self.resolve(&name).map_err(|error| match error {
             NamingContextResolveError::NotFound(e) => e.into(),
             NamingContextResolveError::CannotProceed(e) => e.into(),

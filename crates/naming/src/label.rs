@@ -34,6 +34,17 @@ pub(crate) fn is_valid(name: &[NameComponent]) -> bool {
     !name.is_empty() && name.len() <= MAX_COMPONENTS && name.iter().all(|c| part(&c.id) && part(&c.kind))
 }
 
+/// The longest text of a name that [is one](is_valid): every character may be escaped, and a dot and a slash come with each
+/// component.
+const MAX_TEXT: usize = MAX_COMPONENTS * (2 * 2 * MAX_PART + 2);
+
+/// The components of a name that a stranger sent as text. One that is too long is not taken apart first: as components it
+/// would be many times as large.
+pub(crate) fn parse_valid(text: &str) -> Option<Vec<NameComponent>> {
+    let name = parse(Some(text).filter(|text| text.len() <= MAX_TEXT)?).ok()?;
+    is_valid(&name).then_some(name)
+}
+
 /// The components of a name as text.
 pub(crate) fn parse(text: &str) -> Result<Vec<NameComponent>, throughline_giop::corbaloc::ParseLocError> {
     let components = corbaname::parse_name(text)?;
