@@ -35,7 +35,7 @@ pub struct NamingConfig {
     pub max_iterators: usize,
     /// An iterator that is not used for so long may be ended.
     pub iterator_idle: Duration,
-    /// Bindings in one answer to `list` or `next_n`.
+    /// Bindings in one answer to `list` or `next_n`. There are fewer if the names are long: about 1 MiB of them.
     pub max_batch: usize,
     /// How long a context of another server may take for its part of a name.
     pub foreign_timeout: Duration,

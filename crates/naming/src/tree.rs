@@ -17,6 +17,10 @@ pub(crate) type ContextId = u64;
 /// The context that is always there.
 pub(crate) const ROOT: ContextId = 0;
 
+/// A page of a listing ends with the name that makes it so long, in octets: strangers choose names, and whoever lists them must
+/// be able to take the answer (omniORB's limit for a message is 2 MiB).
+const MAX_PAGE: usize = 1024 * 1024;
+
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -212,7 +216,8 @@ impl Tree {
         self.commit(&mut store, &[Change::Destroy(context)])
     }
 
-    /// Up to `count` bindings behind `after` in their order, true for contexts; and whether there are more.
+    /// Up to `count` bindings behind `after` in their order, or fewer if their names are long; true for contexts. And whether
+    /// there are more.
     pub(crate) fn page(
         &self,
         context: ContextId,
@@ -223,7 +228,14 @@ impl Tree {
         let bindings = contents.contexts.get(&context).ok_or(Refused::NoContext)?;
         let from = after.map_or(Unbounded, Excluded);
         let mut rest = bindings.range((from, Unbounded));
-        let page = rest.by_ref().take(count).map(|(l, t)| (l.clone(), t.is_context())).collect();
+        let (mut page, mut octets) = (Vec::new(), 0);
+        while page.len() < count
+            && octets < MAX_PAGE
+            && let Some((label, target)) = rest.next()
+        {
+            octets += label.id.len() + label.kind.len();
+            page.push((label.clone(), target.is_context()));
+        }
         Ok((page, rest.next().is_some()))
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::{Service, name, orb, start, thing};
 use throughline::{Kind, SystemException};
 use throughline_naming::cos_naming::{
-    BindingIteratorRef, BindingType, NamingContextBindError, NamingContextRef,
+    Binding, BindingIteratorRef, BindingType, NameComponent, NamingContextBindError, NamingContextRef,
 };
 use throughline_naming::{NamingConfig, client};
 
@@ -26,7 +26,7 @@ fn listings_are_complete_whatever_the_batches() {
     assert_eq!(root.list(10).unwrap().0, []);
     assert!(root.list(0).unwrap().1.is_none());
     let names = fill(&root, 25);
-    let text = |bindings: &[throughline_naming::cos_naming::Binding]| -> Vec<String> {
+    let text = |bindings: &[Binding]| -> Vec<String> {
         bindings.iter().map(|b| client::name_to_string(&b.binding_name)).collect()
     };
     for (first, batch) in [(0, 1), (0, 7), (10, 10), (24, 5), (25, 5), (100, 5)] {
@@ -121,6 +121,37 @@ fn there_is_only_so_much_room() {
         other => panic!("{other:?}"),
     };
     assert_eq!(refused.unwrap_err().kind, Kind::ImpLimit);
+}
+
+#[test]
+fn an_answer_is_no_larger_than_a_client_can_take() {
+    let service = Service::start(NamingConfig::default());
+    let client = orb();
+    let root = NamingContextRef::from(service.root(&client));
+    let object = thing(&client, "x");
+    let long = "l".repeat(4000);
+    for n in 0..600 {
+        let component = NameComponent { id: format!("{long}{n}"), kind: long.clone() };
+        root.bind(&[component], Some(&object)).unwrap();
+    }
+    let octets =
+        |bindings: &[Binding]| bindings.iter().map(|b| b.binding_name[0].id.len() * 2).sum::<usize>();
+    let (mut bindings, rest) = root.list(10_000).unwrap();
+    let (rest, mut seen) = (rest.unwrap(), 0);
+    while !bindings.is_empty() {
+        assert!(octets(&bindings) < 2 << 20);
+        seen += bindings.len();
+        bindings = rest.next_n(10_000).unwrap().1;
+    }
+    assert_eq!(seen, 600);
+}
+
+#[test]
+fn the_longest_names_there_are_have_texts() {
+    let (_service, _client, root) = start();
+    let parts = vec!["\\.".repeat(4096) + "." + &"\\/".repeat(4096); 64];
+    let longest = parts.join("/");
+    assert_eq!(root.to_string(&root.to_name(&longest).unwrap()).unwrap(), longest);
 }
 
 #[test]
