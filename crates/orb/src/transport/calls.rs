@@ -237,6 +237,14 @@ impl Calls {
         ids.into_iter().map(|id| self.deliver(id, Err(failure.clone()))).collect()
     }
 
+    /// Ends the table if no call is under way, so that none begins any more; whether none was.
+    pub(crate) fn end_unused(&mut self, failure: CallFailure) -> bool {
+        if self.active == 0 {
+            self.ended.get_or_insert(failure);
+        }
+        self.active == 0
+    }
+
     /// The calls of futures whose time is over, and whether others have a deadline too.
     pub(crate) fn expired(&self, now: Instant) -> (Vec<u32>, bool) {
         let waiting = |e: &&Entry| matches!(e.slot, Slot::Waiting | Slot::Polled(_));
@@ -307,5 +315,14 @@ mod tests {
         }
         assert_eq!(calls.add(Caller::Thread, 8), Err(CallFailure::NotStarted));
         assert!(!calls.tasks_waiting() && !calls.more_to_come());
+    }
+
+    #[test]
+    fn no_call_begins_once_there_were_none() {
+        let mut calls = Calls::default();
+        let id = calls.add(Caller::Thread, 8).unwrap();
+        assert!(!calls.end_unused(CallFailure::NotStarted));
+        assert!(calls.forget(id) && calls.end_unused(CallFailure::NotStarted));
+        assert_eq!(calls.add(Caller::Thread, 8), Err(CallFailure::NotStarted));
     }
 }

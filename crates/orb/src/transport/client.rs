@@ -448,8 +448,12 @@ impl ClientConnection {
     pub(crate) fn close_if_idle(&self) -> bool {
         let now = self.epoch.elapsed().as_millis() as u64;
         let idle = Duration::from_millis(now.saturating_sub(self.used_at.load(Ordering::Relaxed)));
-        let unused = lock(&self.calls).active() == 0;
-        if unused && self.limits.idle_timeout.is_some_and(|t| idle > t) {
+        let is_old = self.limits.idle_timeout.is_some_and(|t| idle > t);
+        let mut calls = lock(&self.calls);
+        // A call that began after this look would be told that it had not, and be made anew, though the server has it.
+        if is_old && calls.end_unused(CallFailure::NotStarted) {
+            self.dead.store(true, Ordering::Release);
+            drop(calls);
             self.end(&CallFailure::NotStarted);
         }
         self.dead.load(Ordering::Acquire)
