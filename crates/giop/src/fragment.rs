@@ -9,10 +9,15 @@
 //! 8 is misread after the first piece; offering GIOP 1.2 in references avoids that.
 
 use thiserror::Error;
+use throughline_cdr::{DecodeError, Reader};
 
 use crate::header::{HEADER_LEN, MessageHeader, MessageType, Version};
+use crate::service_context::ServiceContexts;
 
 const ID_LEN: usize = 4;
+
+/// So many octets of a message are looked through for a request id.
+const LOOKED_AT: usize = 1 << 16;
 
 /// A piece of a message, ready to be sent: a header that was made for it, and octets of the message in place.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +161,25 @@ struct Pending {
     discarded: bool,
 }
 
+impl Pending {
+    /// Whether it is the message with this request id, as far as has arrived.
+    fn is_request(&self, id: u32) -> bool {
+        match self.id {
+            Some(own) => own == id,
+            None => self.read_id().is_ok_and(|own| own == id),
+        }
+    }
+
+    /// In GIOP 1.1, where the request id stands behind the service contexts. Not behind more of them than anybody sends: each
+    /// of a stranger's CancelRequests would have us go through all.
+    fn read_id(&self) -> Result<u32, DecodeError> {
+        let octets = &self.octets[..self.octets.len().min(LOOKED_AT)];
+        let mut r = Reader::starting_at(octets, self.header.order, HEADER_LEN);
+        ServiceContexts::read(&mut r, octets)?;
+        r.read_u32()
+    }
+}
+
 /// Puts messages in fragments together, for one direction of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Assembler {
@@ -200,8 +224,8 @@ impl Assembler {
 
     /// A client that cancels a request in the middle sends no more of it (section 9.4.4).
     fn cancel(&mut self, header: &MessageHeader, message: &[u8]) {
-        let id = header.body(message).read_u32().ok();
-        if let Some(at) = self.pending.iter().position(|pending| pending.id.is_some() && pending.id == id) {
+        let Ok(id) = header.body(message).read_u32() else { return };
+        if let Some(at) = self.pending.iter().position(|pending| pending.is_request(id)) {
             self.total -= self.pending.swap_remove(at).octets.len();
         }
     }

@@ -110,12 +110,16 @@ fn interleaved_fragments() {
 
 #[test]
 fn a_cancelled_request_is_dropped() {
-    let fragmented = pieces(&request(Version::V1_2, 1, &[1; 100]), 48);
-    let mut cancel = vec![];
-    write_cancel_request(&mut cancel, Version::V1_2, ByteOrder::Big, 1);
-    let again = request(Version::V1_2, 1, &[3; 100]);
-    let stream = [&*fragmented[0], &fragmented[1], &cancel, &pieces(&again, 48).concat()].concat();
-    assert_eq!(receive(&mut server(), &stream, &[100]), Ok(vec![cancel, again]));
+    for version in [Version::V1_1, Version::V1_2] {
+        let fragmented = pieces(&request(version, 1, &[1; 100]), 48);
+        let [mut other, mut cancel] = [vec![], vec![]];
+        write_cancel_request(&mut other, version, ByteOrder::Big, 2);
+        write_cancel_request(&mut cancel, version, ByteOrder::Big, 1);
+        let again = request(version, 1, &[3; 100]);
+        let cancelled = [&*fragmented[0], &other, &fragmented[1], &cancel].concat();
+        let stream = [cancelled, pieces(&again, 48).concat()].concat();
+        assert_eq!(receive(&mut server(), &stream, &[100]), Ok(vec![other, cancel, again]), "{version}");
+    }
 }
 
 #[test]
