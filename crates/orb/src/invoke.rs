@@ -346,6 +346,8 @@ impl RequestStart<'_> {
         let profile = || &self.binding.ior().profiles[self.route.profile as usize];
         let target = match self.binding.disposition() {
             AddressingDisposition::Key => NewTarget::Key(&self.route.key),
+            // Before GIOP 1.2 there is no other way, whatever a server of another route wanted.
+            _ if self.route.version < Version::V1_2 => NewTarget::Key(&self.route.key),
             AddressingDisposition::Profile => NewTarget::Profile(ProfileRef::from(profile())),
             AddressingDisposition::Reference => {
                 NewTarget::Reference { ior: self.binding.ior(), selected: self.route.profile }

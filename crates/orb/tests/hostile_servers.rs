@@ -16,8 +16,9 @@ use raw::{
 };
 use throughline::{Completion, Kind, Orb, SystemException, Version};
 use throughline_cdr::ByteOrder;
+use throughline_giop::finish;
 use throughline_giop::header::MessageType;
-use throughline_giop::reply::ReplyStatus;
+use throughline_giop::reply::{NewReply, ReplyStatus, begin_reply};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -293,6 +294,35 @@ fn a_server_that_wants_every_other_way_of_naming() {
 }
 
 #[test]
+fn a_way_of_naming_that_a_server_wanted_does_not_keep_others_of_older_versions_away() {
+    // The first of two servers wants a profile, and goes away. The second speaks GIOP 1.0, which has keys only.
+    let first = BadServer::new(|_, mut wire| {
+        if let Some(heard) = wire.request() {
+            wire.send(&reply_of(heard.id, ReplyStatus::NeedsAddressingMode, |w| w.write_u16(1)));
+        }
+    });
+    let second = BadServer::new(|_, mut wire| {
+        while let Some(heard) = wire.request() {
+            let (version, mut answer) = (heard.header.version, Vec::new());
+            let new =
+                NewReply { request_id: heard.id, status: ReplyStatus::NoException, service_contexts: &[] };
+            let open = begin_reply(&mut answer, version, ByteOrder::NATIVE, &new).unwrap();
+            finish(&mut answer, open).unwrap();
+            wire.send(&answer);
+        }
+    });
+    let client = client();
+    let text = format!("corbaloc:iiop:1.2@127.0.0.1:{},iiop:1.0@127.0.0.1:{}/bad", first.port, second.port);
+    let probe = ProbeRef(client.string_to_object(&text).unwrap()).within(LONG);
+    let lost = probe.ping().unwrap_err();
+    assert_eq!(lost.kind, Kind::CommFailure, "{lost}");
+    drop(first);
+    probe.ping().unwrap();
+    block_on(probe.ping_async()).unwrap();
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn calls_on_a_connection_that_closes_in_order_are_made_anew() {
     // The first connections answer nothing and say that they never will.
     let serve = |n: usize, mut wire: Wire| {
@@ -495,14 +525,10 @@ fn a_reply_in_crumbs_and_in_the_other_byte_order() {
         let Some(heard) = wire.request() else { return };
         let order = if ByteOrder::NATIVE == ByteOrder::Big { ByteOrder::Little } else { ByteOrder::Big };
         let mut bytes = Vec::new();
-        let new = throughline_giop::reply::NewReply {
-            request_id: heard.id,
-            status: ReplyStatus::NoException,
-            service_contexts: &[],
-        };
-        let open = throughline_giop::reply::begin_reply(&mut bytes, Version::V1_2, order, &new).unwrap();
+        let new = NewReply { request_id: heard.id, status: ReplyStatus::NoException, service_contexts: &[] };
+        let open = begin_reply(&mut bytes, Version::V1_2, order, &new).unwrap();
         open.writer(&mut bytes).write_string("crumbs").unwrap();
-        throughline_giop::finish(&mut bytes, open).unwrap();
+        finish(&mut bytes, open).unwrap();
         for byte in bytes {
             wire.send(&[byte]);
             std::thread::sleep(Duration::from_millis(1));
