@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use raw::{Asked, BadServer, Scene, Wire, block_on, client_with};
 use throughline_cdr::{ByteOrder, Encode};
-use throughline_giop::Ior;
 use throughline_giop::profile::IiopProfile;
+use throughline_giop::{Ior, NativeAddress, NativeProfile};
 
 struct Counting;
 
@@ -236,6 +236,13 @@ fn alternatives(addresses: u32) -> Ior {
     Ior::of_iiop("IDL:X:1.0", &profile).unwrap()
 }
 
+/// A reference to a place of its own that the native protocol leads to.
+fn native_reference(n: u32) -> Ior {
+    let host = format!("10.{}.{}.{}", n >> 16 & 255, n >> 8 & 255, n & 255);
+    let profile = NativeProfile { address: NativeAddress::Udp { host, port: 1 }, slot: 0, nonce: 1 };
+    Ior { type_id: "IDL:X:1.0".to_owned(), profiles: vec![profile.to_tagged().unwrap()] }
+}
+
 /// How long this thread has run: unlike the time on the clock it doesn't depend on what else the machine does.
 fn processor_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
@@ -275,6 +282,28 @@ fn references_from_strangers_cost_little() {
     count.restart();
     for n in 0..20_000 {
         drop(scene.client.reference(reference(1, n)));
+    }
+    assert!(count.peak() < 4 * MIB, "{}", count.peak());
+}
+
+#[test]
+fn native_references_from_strangers_cost_little() {
+    let mut count = Count::start();
+    let scene = Scene::new();
+    scene.assert_alive();
+    count.restart();
+    let started = processor_time();
+    let many: Vec<_> = (0..20_000).map(|n| scene.client.reference(native_reference(n))).collect();
+    assert!(count.now() < many.len() * 2 * KIB, "{} for {} references", count.now(), many.len());
+    drop(many);
+    for n in 0..20_000 {
+        drop(scene.client.reference(native_reference(n)));
+    }
+    let spent = processor_time() - started;
+    assert!(spent < Duration::from_secs(2), "{spent:?}");
+    count.restart();
+    for n in 0..20_000 {
+        drop(scene.client.reference(native_reference(n)));
     }
     assert!(count.peak() < 4 * MIB, "{}", count.peak());
 }

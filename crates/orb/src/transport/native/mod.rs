@@ -62,27 +62,42 @@ pub(crate) fn reaches(address: &NativeAddress) -> bool {
 
 /// The servers of the native protocol that an ORB has references to.
 #[derive(Debug, Default)]
-pub(crate) struct Natives(Mutex<HashMap<NativeAddress, Arc<NativeServer>>>);
+pub(crate) struct Natives(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    servers: HashMap<NativeAddress, Arc<NativeServer>>,
+    /// With this many the unused ones are looked for: rarely enough that a stranger who sends many references
+    /// does not pay for each with a look at all.
+    prune_at: usize,
+}
+
+impl Known {
+    fn prune(&mut self) {
+        if self.servers.len() >= self.prune_at.max(FEW_SERVERS) {
+            self.servers.retain(|_, server| Arc::strong_count(server) > 1 || server.close());
+            self.prune_at = 2 * self.servers.len();
+        }
+    }
+}
 
 impl Natives {
     /// The server at an address; the same for all who ask while one of them holds it.
     pub(crate) fn at(&self, address: &NativeAddress, orb: &Orb) -> Arc<NativeServer> {
         let mut known = lock(&self.0);
-        if let Some(server) = known.get(address) {
+        if let Some(server) = known.servers.get(address) {
             return Arc::clone(server);
         }
-        if known.len() >= FEW_SERVERS {
-            known.retain(|_, server| Arc::strong_count(server) > 1 || server.close());
-        }
+        known.prune();
         let pipe = Pipe::new(Arc::downgrade(orb.reactor()), orb.config().max_outstanding);
         let server = NativeServer::new(address.clone(), orb.link_options(), pipe);
-        known.insert(address.clone(), Arc::clone(&server));
+        known.servers.insert(address.clone(), Arc::clone(&server));
         server
     }
 
     /// No more calls to any of them.
     pub(crate) fn close(&self) {
-        lock(&self.0).drain().for_each(|(_, server)| {
+        lock(&self.0).servers.drain().for_each(|(_, server)| {
             server.close();
         });
         client::drop_closed();
