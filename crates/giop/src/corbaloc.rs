@@ -227,7 +227,7 @@ fn split_before<'t>(text: &'t str, stops: &[char]) -> (&'t str, &'t str) {
 fn take_version(rest: &mut &str) -> Result<Option<Version>, ParseLocError> {
     let (before, after) = split_before(rest, &['@', ':', ',', '/', '[']);
     let Some(after) = after.strip_prefix('@') else { return Ok(None) };
-    let minor = before.strip_prefix("1.").and_then(|minor| minor.parse().ok());
+    let minor = before.strip_prefix("1.").and_then(number);
     *rest = after;
     match minor {
         Some(minor) => Ok(Some(Version::from_minor_at_most_1_2(minor))),
@@ -251,6 +251,10 @@ fn take_iiop(rest: &mut &str) -> Result<CorbalocAddress, ParseLocError> {
         }
         None => {
             let (host, after) = split_before(rest, &[':', ',', '/']);
+            // With an `@` in it, the first part would be a version when it is read again.
+            if host.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control()) {
+                return Err(ParseLocError::BadAddress(host.to_owned()));
+            }
             *rest = after;
             // As with omniORB, no host is this one.
             if host.is_empty() { "localhost" } else { host }
@@ -271,8 +275,12 @@ fn take_iiop(rest: &mut &str) -> Result<CorbalocAddress, ParseLocError> {
 }
 
 fn parse_port(digits: &str) -> Result<u16, ParseLocError> {
-    let plain = digits.bytes().all(|octet| octet.is_ascii_digit());
-    digits.parse().ok().filter(|_| plain).ok_or_else(|| ParseLocError::BadPort(digits.to_owned()))
+    number(digits).ok_or_else(|| ParseLocError::BadPort(digits.to_owned()))
+}
+
+/// A number of digits alone, without a sign.
+fn number<T: FromStr>(digits: &str) -> Option<T> {
+    digits.parse().ok().filter(|_| digits.bytes().all(|octet| octet.is_ascii_digit()))
 }
 
 fn take_unix(rest: &mut &str) -> Result<CorbalocAddress, ParseLocError> {
@@ -297,6 +305,10 @@ impl fmt::Display for CorbalocAddress {
                     write!(f, "{version}@")?;
                 }
                 if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+            }
+            // What stands before an `@` counts as a version after a number.
+            Self::Unix { path } if path.starts_with(|c: char| c.is_ascii_digit()) => {
+                write!(f, "omniunix:{}@{path}:", Version::V1_2)
             }
             Self::Unix { path } => write!(f, "omniunix:{path}:"),
         }

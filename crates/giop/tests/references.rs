@@ -159,6 +159,7 @@ fn corbalocs() {
         ("corbaloc::1.7@h/k", &[iiop(V1_2, "h", 2809)], b"k"),
         ("corbaloc:omniunix:/run/bank.sock:/key", &[unix("/run/bank.sock")], b"key"),
         ("corbaloc:omniunix:1.2@/run/a@b:,:h/key", &[unix("/run/a@b"), iiop(V1_0, "h", 2809)], b"key"),
+        ("corbaloc:omniunix:1.2@1.0@b:/key", &[unix("1.0@b")], b"key"),
     ];
     for (text, addresses, key) in cases {
         let expected = Corbaloc::Addresses { addresses: addresses.to_vec(), key: key.to_vec() };
@@ -183,6 +184,10 @@ fn corbalocs_that_are_refused() {
     assert_eq!(fail("corbaloc::h"), NoKey);
     assert_eq!(fail("corbaloc::2.0@h/k"), BadVersion("2.0".to_owned()));
     assert_eq!(fail("corbaloc::1.x@h/k"), BadVersion("1.x".to_owned()));
+    assert_eq!(fail("corbaloc::1.+1@h/k"), BadVersion("1.+1".to_owned()));
+    for host in ["1.0@h", "@h", "h@", "a b", "a\tb"] {
+        assert_eq!(fail(&format!("corbaloc::1.2@{host}:1/k")), BadAddress(host.to_owned()));
+    }
     assert_eq!(fail("corbaloc::h:65536/k"), BadPort("65536".to_owned()));
     assert_eq!(fail("corbaloc::h:+1/k"), BadPort("+1".to_owned()));
     assert_eq!(fail("corbaloc::[::1/k"), BadAddress("::1".to_owned()));
