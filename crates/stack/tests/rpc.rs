@@ -173,6 +173,38 @@ fn a_server_that_works_long_is_waited_for() {
     );
 }
 
+/// What counts is when it was done, not when it was begun: whoever waits has just asked again.
+#[test]
+fn a_call_that_took_long_is_remembered_when_it_is_done() {
+    for answers in [true, false] {
+        let (mut pair, listener) = serving(Architecture::Layered);
+        let path = open(&mut pair.client);
+        send(&mut pair.client, path, b"long").unwrap();
+        for _ in 0..700 {
+            pair.pass(100);
+        }
+        let server = pair.server.accepted(listener).unwrap();
+        assert_eq!(received(&mut pair.server, server).as_deref(), Some(&b"long"[..]));
+        match answers {
+            true => send(&mut pair.server, server, b"done").unwrap(),
+            false => pair.server.close(server),
+        }
+        // The reply is lost.
+        while pair.server.transmit().is_some() {}
+        let mut passed = 0;
+        while pair.client.ready().is_none() && passed < 30_000 {
+            pair.pass(100);
+            passed += 100;
+            assert!(serve(&mut pair.server).is_empty(), "executed twice, after {passed} ms");
+        }
+        let (answer, trouble) = (received(&mut pair.client, path), pair.client.trouble(path));
+        match answers {
+            true => assert_eq!((answer.as_deref(), trouble), (Some(&b"done"[..]), None)),
+            false => assert_eq!((answer, trouble), (None, Some(Trouble::Unanswered))),
+        }
+    }
+}
+
 #[test]
 fn who_is_not_answered_is_told() {
     let mut pair = Pair::new(ETH, Architecture::Layered);

@@ -16,7 +16,7 @@ use throughline_demux::Slot;
 
 use self::{
     header::{Call, HEADER, Header, Kind},
-    session::{Caller, Role, Server, Session, State},
+    session::{Caller, Role, Server, Session},
 };
 use super::transport::{Opened, Transport, key};
 use crate::{
@@ -200,7 +200,7 @@ impl Protocol for Rpc {
         let Role::Server(server) = &mut session.role else { return self.remove(slot, lower) };
         session.upper = Upper::Itself;
         if server.working_on().is_some() {
-            server.state = State::Answered(None);
+            server.end(None, lower.now());
         }
         self.arm(slot);
     }

@@ -107,7 +107,7 @@ impl Rpc {
         };
         let kept = (self.kept + message.len() <= KEPT).then(|| copied(&message, lower));
         self.kept += kept.as_ref().map_or(0, Message::len);
-        server.state = State::Answered(kept);
+        server.end(kept, lower.now());
         let sent = Self::send(session, Kind::Reply, call, message, lower);
         self.arm(slot);
         // The caller asks for what found no room.

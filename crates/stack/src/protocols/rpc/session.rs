@@ -222,6 +222,12 @@ impl Server {
         self.call.filter(|_| matches!(self.state, State::Working))
     }
 
+    /// The work on a call is over, with a reply to be sent again or none. However long that took, whoever waits may just have asked
+    /// again.
+    pub fn end(&mut self, kept: Option<Message>, now: Instant) {
+        (self.state, self.used) = (State::Answered(kept), now);
+    }
+
     /// When nothing of it needs to be known any more.
     pub fn forgotten(&self) -> Option<Instant> {
         matches!(self.state, State::Answered(_)).then_some(self.used + REMEMBERED)
