@@ -3,10 +3,11 @@
 mod network;
 
 use network::{Network, ROUTED};
-use throughline_forward::{FlowIndex, PortId, Refused, Route, RouteError};
+use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route, RouteError};
 use throughline_stack::{
+    Message,
     Trouble::{self, Expired, NoPort, Unreachable},
-    smoltcp::wire::IpCidr,
+    smoltcp::wire::{IpCidr, IpProtocol, Ipv4Packet},
 };
 
 #[test]
@@ -74,6 +75,37 @@ fn packets_too_long_for_the_next_network_are_cut_or_refused() {
     network.run();
     assert_eq!(network.hosts[0].received(v6), None);
     assert_eq!(network.hosts[0].graph.trouble(v6), Some(Trouble::TooLong));
+}
+
+/// Its pieces would be told to lie at the beginning of the packet.
+#[test]
+fn a_piece_behind_the_end_of_any_packet_is_not_cut() {
+    let mut network = Network::with_mtus(&[1500, 1280], FlowIndex::Either);
+    for (at, why) in [(65_528 - 1_400, None), (65_528, Some(Refused::Malformed))] {
+        let router = network.router.host(PortId(0)).hardware;
+        let mut frame = vec![0; 14 + 1_420];
+        frame[..6].copy_from_slice(&router.0);
+        frame[6..14].copy_from_slice(&[2, 0, 0, 0, 0, 2, 8, 0]);
+        let mut packet = Ipv4Packet::new_unchecked(&mut frame[14..]);
+        packet.set_version(4);
+        packet.set_header_len(20);
+        packet.set_total_len(1_420);
+        packet.set_frag_offset(at);
+        packet.set_hop_limit(64);
+        packet.set_next_header(IpProtocol::Udp);
+        packet.set_src_addr([10, 0, 0, 2].into());
+        packet.set_dst_addr([10, 0, 1, 2].into());
+        packet.fill_checksum();
+        let before = network.hosts[1].graph.counts().received;
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+        network.run();
+        let pieces = network.hosts[1].graph.counts().received - before;
+        match why {
+            // And the question for the host's address.
+            None => assert_eq!(pieces, 2 + 1),
+            Some(why) => assert_eq!((pieces, network.router.counts().refused(why)), (0, 1)),
+        }
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use throughline_stack::{
 
 use super::{
     Next, Refused, Router, Seen, Way,
-    fragment::{may_be_cut, piece},
+    fragment::{is_beyond, may_be_cut, piece},
     icmp::Error,
 };
 use crate::{
@@ -49,6 +49,9 @@ impl Router {
     #[cold]
     pub(super) fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
         let Some(port) = port_of(next) else { return };
+        if is_beyond(ip, &frame.bytes()[ETHERNET..]) {
+            return self.refuse(Refused::Malformed, frame, out);
+        }
         let mtu = self.ports[port.index()].host.mtu;
         let mut at = Some(0);
         while let Some(begins) = at {

@@ -12,6 +12,12 @@ pub(super) fn may_be_cut(ip: &Ip, packet: &[u8]) -> bool {
     ip.destination.is_ipv4() && !Ipv4Packet::new_unchecked(packet).dont_frag()
 }
 
+/// Whether the data of the packet, which is a piece itself, ends where no packet can: its pieces would be told to lie elsewhere.
+pub(super) fn is_beyond(ip: &Ip, packet: &[u8]) -> bool {
+    let at = usize::from(Ipv4Packet::new_unchecked(packet).frag_offset());
+    at + ip.length - ip.header > usize::from(u16::MAX)
+}
+
 /// Writes the next piece of a packet, which begins at this byte of its data, and is at most `mtu` bytes long, to an empty
 /// message. Where the next one begins; `None` after the last.
 ///
