@@ -257,9 +257,9 @@ impl LinkState {
     /// All ways anew, and what of them is other than before.
     fn find_paths(&mut self, now: Instant, actions: &mut Vec<Action>) {
         self.paths_at = None;
-        let mut graph = Graph::new();
+        let mut graph = Graph::default();
         for advertisement in self.database.valid(now) {
-            graph.entry(advertisement.origin).or_default().extend(&advertisement.links);
+            graph.add(advertisement.origin, &advertisement.links);
         }
         let first: Vec<_> = self.neighbors.two_way().collect();
         let cost = |interface: u16| self.config.interfaces[usize::from(interface)].metric.into();
