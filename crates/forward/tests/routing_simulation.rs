@@ -262,6 +262,22 @@ fn the_highest_number_in_our_name_silences_us_for_a_minute_not_for_an_hour() {
     println!("{time} s");
 }
 
+/// Nor the one before it: ours would be the highest, and all that we say later would be taken for what we have said.
+#[test]
+fn a_number_near_the_highest_in_our_name_does_not_hide_what_is_new() {
+    let mut network = ten(LINK_STATE);
+    network.converge(20);
+    let bytes = forged_update(u64::MAX, &claim(1, u32::MAX - 1), &Authentication::None);
+    says(&mut network, address(0, 1), INDEX_PORT, INDEX_PORT, &bytes);
+    network.run(5);
+    network.converge(60 + 5 + 5);
+    let now = network.now;
+    network.nodes[0].routing.originate("10.77.0.0/16".parse().unwrap(), 1, now);
+    network.poll(0);
+    network.run(5);
+    assert!(network.nodes[5].table.find([10, 77, 0, 1].into()).is_some());
+}
+
 #[test]
 fn what_a_router_far_away_sends_is_not_heard() {
     for protocol in [DISTANCE_VECTOR, LINK_STATE] {

@@ -221,9 +221,12 @@ impl LinkState {
             self.originate_at = Some(least);
             return;
         }
+        if self.sequence == u32::MAX {
+            return self.take_back(now);
+        }
         (self.originate_at, self.originated) = (None, Some(now));
         self.refresh_at = now + self.config.timers.refresh;
-        self.sequence = self.sequence.saturating_add(1);
+        self.sequence += 1;
         let mut links: BTreeMap<u32, u16> = BTreeMap::new();
         for ((interface, _), neighbor) in self.neighbors.two_way() {
             let cost: u16 = self.config.interfaces[usize::from(interface)].metric.into();
@@ -242,6 +245,14 @@ impl LinkState {
             self.foreign.remove(&number);
             self.issue(Advertisement { part: number, age: OLDEST, ..Advertisement::default() }, now);
         }
+    }
+
+    /// There is no higher number, since somebody has seen to that: see [`count_anew`](Self::count_anew).
+    fn take_back(&mut self, now: Instant) {
+        for part in std::mem::take(&mut self.foreign) {
+            self.issue(Advertisement { part, age: OLDEST, ..Advertisement::default() }, now);
+        }
+        self.count_anew(now);
     }
 
     fn issue(&mut self, advertisement: Advertisement, now: Instant) {

@@ -102,8 +102,7 @@ impl LinkState {
         Ok(())
     }
 
-    /// There is no higher number: what is forged is taken back, and when all have forgotten it we count from 1 again
-    /// (RFC 2328, 12.1.6).
+    /// There is no higher number: what is forged is taken back.
     fn begin_again(&mut self, forged: Advertisement, now: Instant) {
         let name = forged.name();
         let gone = Advertisement { age: super::OLDEST, links: Vec::new(), prefixes: Vec::new(), ..forged };
@@ -111,6 +110,11 @@ impl LinkState {
             Ok(()) => self.flood(name, None, now),
             Err(reason) => self.refusals.count(reason),
         }
+        self.count_anew(now);
+    }
+
+    /// When all have forgotten what was taken back we count from 1 again (RFC 2328, 12.1.6).
+    pub(super) fn count_anew(&mut self, now: Instant) {
         self.sequence = 0;
         self.silent_until = now + database::REMEMBERED + self.config.timers.retransmit;
         self.originate_at = Some(self.silent_until);
