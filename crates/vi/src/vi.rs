@@ -629,8 +629,12 @@ impl Vi {
     fn notice_end(&mut self) {
         self.link.progress();
         self.progress_sends();
-        if self.posted.is_empty() || self.received.len() >= self.depth || !self.sent.is_empty() {
+        if !self.state.is_connected() || !self.sent.is_empty() {
             return;
+        }
+        if self.posted.is_empty() || self.received.len() >= self.depth {
+            // There is no place for a message.
+            return self.link.gone().into_iter().for_each(|why| self.stop(why));
         }
         // Several may have to be kept.
         self.link.may_lend(false);

@@ -148,6 +148,9 @@ pub(crate) trait Link: Send {
     /// as the message.
     fn receive(&mut self, posted: &mut Posted) -> Arrival;
 
+    /// Why [`receive`](Self::receive) would say that the connection is gone, if it would. Takes no message.
+    fn gone(&mut self) -> Option<CompletionError>;
+
     /// The message received last, if it was left in the peer's memory and nothing has been received since.
     fn in_place(&self) -> Option<&[u8]> {
         None

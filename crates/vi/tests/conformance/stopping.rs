@@ -112,16 +112,22 @@ fn a_message_longer_than_its_buffer() -> Result {
     Ok(())
 }
 
-/// Sends that the peer has not taken when it leaves fail, the first with the reason.
+/// Sends that the peer has not taken when it leaves fail, the first with the reason; of a VI that receives nothing, too.
 #[test]
 fn sends_outstanding_fail() -> Result {
+    sends_outstanding_fail_of(|_| {})?;
+    sends_outstanding_fail_of(|sender| sender.receive_buffers = 0)
+}
+
+fn sends_outstanding_fail_of(change: impl Fn(&mut ViAttributes)) -> Result {
     everywhere(|fabric, level| {
         if level != Reliability::ReliableReception {
             return Ok(());
         }
         let nics = (fabric.nics)()?;
-        let attributes = ViAttributes::new(level);
+        let mut attributes = ViAttributes::new(level);
         let without = ViAttributes { receive_buffers: 0, ..attributes.clone() };
+        change(&mut attributes);
         let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&without)?];
         vis.iter_mut().for_each(Vi::post_own_receives);
         connect(&nics, &mut vis)?;

@@ -512,6 +512,10 @@ impl<D: Door> Link for DatagramLink<D> {
         self.news.broken.map_or(Arrival::Nothing, |broken| Arrival::Broken(reason(broken)))
     }
 
+    fn gone(&mut self) -> Option<CompletionError> {
+        self.news.broken.filter(|_| self.news.arrived.is_empty()).map(reason)
+    }
+
     fn progress(&mut self) {
         // Messages that wait say nothing of buffers that come back.
         if self.news.sent.is_empty()

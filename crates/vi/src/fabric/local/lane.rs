@@ -158,6 +158,12 @@ impl Lane {
         }
     }
 
+    /// Why nothing arrives any more, once all has been taken.
+    pub(crate) fn gone(&self) -> Option<CompletionError> {
+        let state = self.lock();
+        state.end.filter(|_| state.queue.is_empty())
+    }
+
     /// The packet has been read.
     pub(crate) fn taken(&self, packet: Packet) {
         let mut state = self.lock();

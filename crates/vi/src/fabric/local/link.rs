@@ -203,6 +203,10 @@ impl Link for LocalLink {
         arrival
     }
 
+    fn gone(&mut self) -> Option<CompletionError> {
+        self.up().end.incoming.gone()
+    }
+
     fn close(&mut self, why: CompletionError, _: &mut Posted) {
         if let Some(up) = &self.connected {
             up.end.outgoing.finish(why.as_told_to_the_peer());

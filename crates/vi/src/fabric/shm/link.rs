@@ -225,6 +225,10 @@ impl Link for ShmLink {
         self.up().receive(posted.first())
     }
 
+    fn gone(&mut self) -> Option<CompletionError> {
+        self.up().gone()
+    }
+
     #[inline]
     fn in_place(&self) -> Option<&[u8]> {
         self.connected.as_ref()?.in_place()
@@ -560,6 +564,16 @@ impl Connected {
             },
         };
         self.advance(head, arrival)
+    }
+
+    #[cold]
+    fn gone(&mut self) -> Option<CompletionError> {
+        let arrival = match self.consumer.peek() {
+            Ok(Some(_)) => Arrival::Nothing,
+            Ok(None) => self.nothing(),
+            Err(Violation) => Arrival::Broken(CompletionError::Protocol),
+        };
+        if let Arrival::Broken(why) = arrival { Some(why) } else { None }
     }
 
     /// What a frame says of the other direction.
