@@ -219,7 +219,8 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     pub fn find(&mut self, id: u64, peer: A) -> Option<Slot> {
         [true, false].into_iter().find_map(|from_opener| {
             let slot = self.table.find(&key(Route { connection: id, from_opener }))?;
-            self.entry(slot).is_some_and(|entry| entry.address == peer).then_some(slot)
+            let is_it = |entry: &Entry<_, _, _>| entry.address == peer && !entry.connection.is_finished();
+            self.entry(slot).is_some_and(|entry| is_it(entry)).then_some(slot)
         })
     }
 
@@ -227,6 +228,22 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     pub fn connection(&mut self, slot: Slot) -> Option<&mut Connection<S, R>> {
         self.touch(slot);
         self.entry(slot).map(|entry| &mut entry.connection)
+    }
+
+    /// Has a connection keep its slot, though it be over, until it is [let go](Self::let_go): who has the slot would find that of
+    /// somebody else there.
+    pub(crate) fn hold(&mut self, slot: Slot) {
+        if let Some(entry) = self.entry(slot) {
+            entry.is_held = true;
+        }
+    }
+
+    /// Nobody has the slot any more.
+    pub(crate) fn let_go(&mut self, slot: Slot, now: Duration) {
+        if let Some(entry) = self.entry(slot) {
+            entry.is_held = false;
+            self.end(slot, now);
+        }
     }
 
     /// As [`connection`](Self::connection), to post something and nothing else.
@@ -346,7 +363,8 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
         slot: Slot,
     ) -> Handled<A> {
         let is_frame = matches!(datagram, Datagram::Frame(_));
-        match self.entry(slot) {
+        // What is over and held is known to nobody but its holder.
+        match self.entry(slot).filter(|entry| !entry.is_held || !entry.connection.is_finished()) {
             Some(entry) if entry.address == from => {
                 entry.connection.handle(now, ecn, datagram, octets);
                 if entry.is_half_open && entry.connection.is_verified() {

@@ -78,7 +78,12 @@ impl<W: Wire> State<W> {
         }
     }
 
+    /// Says whose a connection is, which keeps its slot as long as it is somebody's.
     pub(super) fn set_role(&mut self, slot: Slot, role: Role<W::Address>) {
+        match role {
+            Role::Gone => self.endpoint.let_go(slot, self.now),
+            _ => self.endpoint.hold(slot),
+        }
         let at = slot.0 as usize;
         if self.roles.len() <= at {
             self.roles.resize_with(at + 1, Role::default);
@@ -127,12 +132,13 @@ impl<W: Wire> State<W> {
     /// out is given back.
     pub(super) fn leave(&mut self, slot: Slot) -> Vec<SendDescriptor> {
         let Role::Vi(member) = std::mem::take(&mut self.roles[slot.0 as usize]) else { return Vec::new() };
+        self.endpoint.let_go(slot, self.now);
         let Member { servant, dma, .. } = *member;
         for other in [servant, dma.slot].into_iter().flatten() {
-            self.set_role(other, Role::Gone);
             if let Some(connection) = self.endpoint.connection(other) {
                 connection.close();
             }
+            self.set_role(other, Role::Gone);
         }
         let finished = dma.finished.into_iter().map(|(_, descriptor, _)| descriptor);
         let running = dma.running.into_iter().map(|(_, running)| running.end().0);
@@ -244,6 +250,7 @@ impl<W: Wire> State<W> {
                 Event::Broken(_) => {
                     member.dma.slot = None;
                     member.dma.broken |= member.holds_any();
+                    self.set_role(slot, Role::Gone);
                 }
                 Event::Connected | Event::Sent(..) | Event::Received(..) => {}
             }

@@ -380,6 +380,7 @@ fn accept_remote<A: Copy + Eq + Hash>(
     }
     let Ok(slot) = endpoint.accept(&super::link::provider_config(), incoming, now) else { return };
     member.servant = Some(slot);
+    endpoint.hold(slot);
     let at = slot.0 as usize;
     if roles.len() <= at {
         roles.resize_with(at + 1, Role::default);

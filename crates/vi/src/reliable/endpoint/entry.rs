@@ -20,12 +20,14 @@ pub struct Entry<A, S, R> {
     pub is_eventful: bool,
     /// Accepted, and not known to be from where it says.
     pub is_half_open: bool,
+    /// Somebody has the slot, which may be nobody else's then.
+    pub is_held: bool,
 }
 
 impl<A, S: Source, R: Sink> Entry<A, S, R> {
     pub fn new(address: A, connection: Connection<S, R>) -> Self {
         let is_half_open = !connection.is_verified();
-        Self { address, connection, is_sending: false, is_eventful: false, is_half_open }
+        Self { address, connection, is_sending: false, is_eventful: false, is_half_open, is_held: false }
     }
 
     /// Has the peer told that there may be room for what was refused.
@@ -37,8 +39,8 @@ impl<A, S: Source, R: Sink> Entry<A, S, R> {
         }
     }
 
-    /// Whether nothing more will come of it.
+    /// Whether nothing more will come of it, and nobody has its slot.
     pub fn is_over(&self) -> bool {
-        self.connection.is_finished() && !self.is_sending && !self.is_eventful
+        self.connection.is_finished() && !self.is_sending && !self.is_eventful && !self.is_held
     }
 }

@@ -1,7 +1,9 @@
-//! What is due is done, whatever else is done with a port. No keeper helps: these states are no port's.
+//! What is due is done, whatever else is done with a port; and what ends for one VI ends for no other. No keeper helps: these states
+//! are no port's.
 
+use super::super::{link::provider_config, roles::Member, watch::Watch};
 use super::*;
-use crate::reliable::{Config, Ecn, Handled, batch::Run};
+use crate::reliable::{Config, Ecn, Handled, Transmit, batch::Run};
 use rustix::event::{EventfdFlags, eventfd};
 use std::{collections::VecDeque, io, os::fd::BorrowedFd, sync::Mutex};
 
@@ -125,5 +127,119 @@ fn what_was_lost_is_repeated_while_others_are_answered_without_a_pause() -> io::
 #[test]
 fn what_was_lost_is_repeated_while_others_never_pause() -> io::Result<()> {
     Lossy::new()?.repeats_during(Lossy::other_arrives);
+    Ok(())
+}
+
+/// A state that accepts what a peer opens.
+struct Accepting {
+    state: State<Line>,
+    sleepers: Sleepers,
+    there: Datagrams,
+    back: Datagrams,
+    peer: Endpoint<u8, Outgoing, Place>,
+}
+
+impl Accepting {
+    fn new() -> io::Result<Self> {
+        let (there, back) = (Datagrams::default(), Datagrams::default());
+        Ok(Self {
+            state: State::new(Line { there: there.clone(), back: back.clone() }, Arc::default())?,
+            sleepers: Sleepers::new(eventfd(0, EventfdFlags::CLOEXEC)?)?,
+            there,
+            back,
+            peer: Endpoint::new(EndpointConfig::default(), OsNonces::default()),
+        })
+    }
+
+    /// Carries datagrams to and fro until there are none.
+    fn run(&mut self) {
+        let mut buffer = [0; 2000];
+        loop {
+            while let Some((_, transmit)) = self.peer.transmit(now(), &mut buffer) {
+                self.back.lock().unwrap().push_back(buffer[..transmit.length].to_vec());
+            }
+            while self.state.take_in(&self.sleepers, None) {}
+            self.state.flush(&self.sleepers, None);
+            let arrived: Vec<_> = self.there.lock().unwrap().drain(..).collect();
+            if arrived.is_empty() {
+                return;
+            }
+            for datagram in arrived {
+                self.peer.handle(now(), 0, Ecn::NotCapable, &datagram);
+            }
+            while self.peer.event(now()).is_some() {}
+        }
+    }
+
+    /// The peer opens a connection, which a VI accepts: where both have it.
+    fn vi(&mut self) -> (Slot, Slot) {
+        let config = Config::data_center();
+        let theirs = self.peer.open(&config, 0, Level::Delivery, b"vi", now()).unwrap();
+        let mut opening = [0; 2000];
+        let (_, Transmit { length, .. }) = self.peer.transmit(now(), &mut opening).unwrap();
+        let handled = self.state.endpoint.handle(now(), 0, Ecn::NotCapable, &opening[..length]);
+        let Handled::Incoming(incoming) = handled else { panic!("{handled:?}") };
+        let ours = self.state.endpoint.accept(&config, &incoming, now()).unwrap();
+        let member = Member::new(Arc::new(Watch::new().unwrap()), ProtectionTag::new(), 0);
+        self.state.set_role(ours, Role::Vi(Box::new(member)));
+        self.state.endpoint.handle(now(), 0, Ecn::NotCapable, &opening[..length]);
+        self.run();
+        (ours, theirs)
+    }
+
+    /// The peer ends a connection, and everything that happened is taken.
+    fn break_off(&mut self, theirs: Slot, ours: Option<Slot>) {
+        self.peer.connection(theirs).unwrap().reset(Reason::Violation);
+        for _ in 0..8 {
+            self.run();
+            ours.into_iter()
+                .for_each(|slot| while self.state.endpoint.event_of(slot, now(), true).is_some() {});
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// So long that nothing of a connection that has ended is remembered.
+    fn forget_ended(&mut self) {
+        let later = now() + EndpointConfig::default().linger + Duration::from_secs(1);
+        self.state.endpoint.handle_timeout(later);
+    }
+
+    fn is_well(&self, slot: Slot) -> bool {
+        let connection = self.state.endpoint.peek(slot);
+        connection.is_some_and(|it| it.broken().is_none())
+            && matches!(self.state.roles[slot.0 as usize], Role::Vi(_))
+    }
+}
+
+#[test]
+fn a_vi_that_leaves_ends_nobody_elses_connection() -> io::Result<()> {
+    let mut accepting = Accepting::new()?;
+    let (first, theirs) = accepting.vi();
+    // The peer reaches for the first one's memory, and ends that before it ends.
+    let id = accepting.peer.peek(theirs).unwrap().route().connection;
+    let reach = accepting.peer.open(&provider_config(), 0, Level::Remote, &id.to_le_bytes(), now()).unwrap();
+    accepting.run();
+    accepting.break_off(reach, None);
+    accepting.forget_ended();
+    let (second, _) = accepting.vi();
+    accepting.state.leave(first);
+    assert!(accepting.is_well(second), "it was ended with the first one");
+    Ok(())
+}
+
+#[test]
+fn a_vi_whose_connection_is_over_keeps_its_place_until_it_leaves() -> io::Result<()> {
+    let mut accepting = Accepting::new()?;
+    let (first, theirs) = accepting.vi();
+    accepting.break_off(theirs, Some(first));
+    accepting.forget_ended();
+    let (second, _) = accepting.vi();
+    assert_ne!(second, first);
+    accepting.state.leave(first);
+    accepting.run();
+    assert!(accepting.is_well(second));
+    accepting.forget_ended();
+    let (third, _) = accepting.vi();
+    assert_eq!(third, first, "the place is another's in the end");
     Ok(())
 }
