@@ -11,6 +11,7 @@ use throughline_stack::{
     },
 };
 
+use throughline_demux::{NonceSource, OsNonces};
 use throughline_vi::Nic;
 
 use crate::{
@@ -102,11 +103,11 @@ impl Node {
     /// [`NodeError`].
     pub fn open(config: &ForwardConfig) -> Result<Self, NodeError> {
         let bridges = matches!(config.role, Role::Bridge(_));
-        let open = |(number, port): (u16, &PortConfig)| {
+        let open = |port: &PortConfig| {
             let name = port.link.name().to_owned();
-            open_link(&port.link, number, bridges).map_err(|source| NodeError::Device { name, source })
+            open_link(&port.link, bridges).map_err(|source| NodeError::Device { name, source })
         };
-        let devices = (0..).zip(&config.ports).map(open).collect::<Result<_, _>>()?;
+        let devices = config.ports.iter().map(open).collect::<Result<_, _>>()?;
         Self::new(config, devices)
     }
 
@@ -359,17 +360,20 @@ impl PortFilters {
     }
 }
 
-fn open_link(link: &Link, number: u16, promiscuous: bool) -> io::Result<Box<dyn Device>> {
+fn open_link(link: &Link, promiscuous: bool) -> io::Result<Box<dyn Device>> {
     Ok(match link {
         Link::Interface(name) => {
             Box::new(PacketDevice::open(name, &PacketConfig { promiscuous, ..PacketConfig::default() })?)
         }
-        Link::Tap(name) => {
-            // Of the range that everybody may use; each port has its own.
-            let [high, low] = number.to_be_bytes();
-            Box::new(Tap::open(name, EthernetAddress([2, b't', b'l', 0, high, low]))?)
-        }
+        Link::Tap(name) => Box::new(Tap::open(name, unused_address())?),
     })
+}
+
+/// Of the range that everybody may use. Nobody else on the network has it, wherever other forwarders run: it says who a bridge is,
+/// and a router.
+fn unused_address() -> EthernetAddress {
+    let [a, b, c, d, e, ..] = OsNonces::default().next_nonce().to_le_bytes();
+    EthernetAddress([2, a, b, c, d, e])
 }
 
 /// Has a router learn routes by a protocol.
@@ -433,4 +437,16 @@ fn id(router: &Router) -> u32 {
 fn seconds_since_1970() -> u32 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(1, |since| since.as_secs() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tap_has_the_address_of_another() {
+        let [one, other] = [(); 2].map(|()| unused_address());
+        assert_ne!(one, other);
+        assert!(one.is_unicast() && one.0[0] == 2);
+    }
 }
