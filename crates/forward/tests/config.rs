@@ -168,6 +168,8 @@ fn what_is_wrong_is_told_with_its_place() {
         (group("10.0.0.9", "eth1"), 9, "no group that routers send on"),
         (group("239.1.1.1", "eth7"), 9, "no port `eth7`"),
         (format!("{ROUTER}[flows]\nplaces = 0\n"), 10, "not between 1 and"),
+        (format!("{ROUTER}[flows]\nlifetime_s = {}\n", i64::MAX), 10, "not between 0 and 1000000000 seconds"),
+        (format!("{}bridge = {{ ageing_s = {} }}\n", bridge(""), i64::MAX), 3, "not between 0 and"),
         (format!("{ROUTER}[bridge]\nageing_s = 1\n"), 9, "this is a router"),
     ] {
         let fault = ForwardConfig::parse(&text).unwrap_err();

@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use super::{
     Fault,
+    check::seconds,
     tables::{BridgeTable, Flows, TreeTable},
 };
 use crate::{BridgeConfig, BridgeSetup, FlowCacheConfig, FlowIndex, SpanningTreeConfig};
@@ -25,7 +26,7 @@ pub(super) fn check(
     };
     let config = BridgeConfig {
         addresses: table.addresses.unwrap_or(default.addresses),
-        ageing: table.ageing_s.map_or(default.ageing, Duration::from_secs),
+        ageing: seconds(table.ageing_s.as_ref(), default.ageing)?,
         flood: Rate {
             per_second: table.floods_per_second.unwrap_or(default.flood.per_second),
             burst: table.flood_burst.unwrap_or(default.flood.burst),

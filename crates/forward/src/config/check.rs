@@ -13,6 +13,8 @@ use crate::{FilterBankConfig, FlowCacheConfig, FlowIndex, RouterConfig, router::
 
 /// The largest cache that may be asked for: more would not be memory but a mistake.
 const MOST_PLACES: usize = 1 << 26;
+/// The longest time, in seconds, likewise: three decades.
+const MOST_SECONDS: u64 = 1_000_000_000;
 
 impl File {
     pub(super) fn check(self) -> Result<ForwardConfig, Fault> {
@@ -105,9 +107,15 @@ impl Flows {
             Some(places) if (1..=MOST_PLACES).contains(places.get_ref()) => *places.get_ref(),
             Some(places) => return Err((places.span(), format!("not between 1 and {MOST_PLACES}"))),
         };
-        Ok(FlowCacheConfig {
-            places,
-            lifetime: self.lifetime_s.map_or(default.lifetime, Duration::from_secs),
-        })
+        Ok(FlowCacheConfig { places, lifetime: seconds(self.lifetime_s.as_ref(), default.lifetime)? })
+    }
+}
+
+/// So many seconds, or as long as usual.
+pub(super) fn seconds(given: Option<&Spanned<u64>>, usual: Duration) -> Result<Duration, Fault> {
+    match given {
+        None => Ok(usual),
+        Some(given) if *given.get_ref() <= MOST_SECONDS => Ok(Duration::from_secs(*given.get_ref())),
+        Some(given) => Err((given.span(), format!("not between 0 and {MOST_SECONDS} seconds"))),
     }
 }

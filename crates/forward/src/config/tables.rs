@@ -40,7 +40,7 @@ pub(super) enum RoleName {
 pub(super) struct Flows {
     pub(super) index: Option<IndexName>,
     pub(super) places: Option<Spanned<usize>>,
-    pub(super) lifetime_s: Option<u64>,
+    pub(super) lifetime_s: Option<Spanned<u64>>,
     #[serde(default)]
     pub(super) threaded: bool,
     #[serde(default)]
@@ -60,7 +60,7 @@ pub(super) enum IndexName {
 #[serde(deny_unknown_fields)]
 pub(super) struct BridgeTable {
     pub(super) addresses: Option<usize>,
-    pub(super) ageing_s: Option<u64>,
+    pub(super) ageing_s: Option<Spanned<u64>>,
     pub(super) floods_per_second: Option<u32>,
     pub(super) flood_burst: Option<u32>,
     pub(super) spanning_tree: Option<Spanned<TreeTable>>,
