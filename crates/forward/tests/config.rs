@@ -126,6 +126,11 @@ fn what_is_wrong_is_told_with_its_place() {
     let station = |text: &str| format!("{}bridge = {{ indices = {{ \"{text}\" = 1 }} }}", bridge(""));
     let tree = |text: &str| format!("{}bridge = {{ spanning_tree = {{ {text} }} }}", bridge(""));
     let route = |text: &str| format!("{ROUTER}[[route]]\n{text}\n");
+    let key =
+        |id: u8, secret: &str| format!("key = {{ id = {id}, algorithm = \"md5\", secret = \"{secret}\" }}");
+    let routing =
+        |protocol: &str, key: String| format!("{ROUTER}[[routing]]\nprotocol = \"{protocol}\"\n{key}\n");
+    let multicast = |key: String| format!("{ROUTER}[flows]\nthreaded = true\n[multicast]\n{key}\n");
     for (text, line, what) in [
         ("role = \"hub\"".to_owned(), 1, "unknown variant"),
         ("role = \"bridge\"".to_owned(), 1, "nothing to forward between"),
@@ -150,6 +155,10 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         (format!("{ROUTER}[[routing]]\nprotocol = \"rip\"\nmetric = 16\n"), 9, "not between 1 and 15"),
         (format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\npassword = \"p\"\n"), 9, "either a `password`"),
+        (routing("link-state", key(0, "ours")), 9, "no key of id 0"),
+        (multicast(key(0, "ours")), 11, "no key of id 0"),
+        (routing("rip", key(0, "")), 9, "an empty `secret`"),
+        (multicast(key(1, "")), 11, "an empty `secret`"),
         (ROUTER.replace("labels = true", "new_labels = \"assigned\""), 8, "for bridges"),
         (ROUTER.replace("labels = true", "new_labels = \"some\""), 8, "unknown variant"),
         (bridge("flow_labels = true"), 2, "changes no packets"),

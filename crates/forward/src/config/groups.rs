@@ -52,10 +52,15 @@ pub(super) fn agreement(
     if period_s.is_some_and(|seconds| !(0.001..=86_400.0).contains(&seconds)) {
         return fault("a period that is not between 0.001 and 86,400 seconds");
     }
+    let authentication = match key.as_ref().map(|key| keyed(key, true)) {
+        None => usual.authentication.clone(),
+        Some(Ok(authentication)) => authentication,
+        Some(Err(what)) => return fault(what),
+    };
     Ok(Some(MulticastConfig {
         priority: priority.unwrap_or(usual.priority),
         period: period_s.map_or(usual.period, |seconds| Duration::from_micros((seconds * 1e6) as u64)),
-        authentication: key.as_ref().map_or(usual.authentication, keyed),
+        authentication,
         ..usual
     }))
 }

@@ -70,7 +70,9 @@ pub(super) fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> R
             padded[..password.len()].copy_from_slice(password.as_bytes());
             Authentication::Password(Password(padded))
         }
-        (None, Some(table)) if *protocol != ProtocolKind::Ripng => keyed(table),
+        (None, Some(key)) if *protocol != ProtocolKind::Ripng => {
+            keyed(key, *protocol != ProtocolKind::Rip).map_err(|what| (table.span(), what.to_owned()))?
+        }
         _ => return fault("either a `password` of up to 16 bytes (RIP) or a `key` (not RIPng)".to_owned()),
     };
     let Periods { update_s, timeout_s, garbage_s, triggered_s } = *periods;
@@ -83,11 +85,20 @@ pub(super) fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> R
     Ok(ProtocolConfig { kind: *protocol, ports, metric, authentication, periods: *periods })
 }
 
-/// Authentication with a key.
-pub(super) fn keyed(KeyTable { id, algorithm, secret }: &KeyTable) -> Authentication {
+/// Authentication with a key, of RIP's messages or of our own, in which id 0 says that there is no key.
+pub(super) fn keyed(
+    KeyTable { id, algorithm, secret }: &KeyTable,
+    ours: bool,
+) -> Result<Authentication, &'static str> {
+    if ours && *id == 0 {
+        return Err("there is no key of id 0, but for RIP");
+    }
+    if secret.is_empty() {
+        return Err("a `key` with an empty `secret`, which everybody has");
+    }
     let algorithm = match algorithm {
         AlgorithmName::Md5 => Algorithm::KeyedMd5,
         AlgorithmName::HmacSha256 => Algorithm::HmacSha256,
     };
-    Authentication::Keyed(vec![Key { id: *id, algorithm, secret: secret.clone().into_bytes() }])
+    Ok(Authentication::Keyed(vec![Key { id: *id, algorithm, secret: secret.clone().into_bytes() }]))
 }
