@@ -1,7 +1,10 @@
 //! Routers of a link agree on the indices of groups.
 
 use throughline_forward::{
-    routing::Reason,
+    routing::{
+        Reason,
+        authentication::{Algorithm, Authentication, Key},
+    },
     threaded::{Groups, GroupsConfig, NO_INDEX},
 };
 use throughline_stack::smoltcp::{
@@ -13,6 +16,8 @@ struct Link {
     routers: Vec<(bool, Groups)>,
     now: Instant,
     refused: Vec<Reason>,
+    /// What each has said.
+    said: Vec<(usize, Vec<u8>)>,
 }
 
 fn address(router: usize) -> IpAddress {
@@ -25,12 +30,18 @@ fn group(n: u8) -> IpAddress {
 
 impl Link {
     fn new(priorities: &[u8]) -> Self {
+        Self::with(priorities, &Authentication::None)
+    }
+
+    fn with(priorities: &[u8], authentication: &Authentication) -> Self {
         let router = |(n, priority): (usize, &u8)| {
-            let config = GroupsConfig { priority: *priority, ..GroupsConfig::new(n as u32 + 1, address(n)) };
+            let authentication = authentication.clone();
+            let usual = GroupsConfig::new(n as u32 + 1, address(n));
+            let config = GroupsConfig { priority: *priority, authentication, ..usual };
             (true, Groups::new(config, Instant::ZERO))
         };
         let routers = priorities.iter().enumerate().map(router).collect();
-        Self { routers, now: Instant::ZERO, refused: Vec::new() }
+        Self { routers, now: Instant::ZERO, refused: Vec::new(), said: Vec::new() }
     }
 
     fn run(&mut self, seconds: u64) {
@@ -40,6 +51,7 @@ impl Link {
                     continue;
                 }
                 for message in self.routers[from].1.poll(self.now) {
+                    self.said.push((from, message.clone()));
                     for (to, (up, router)) in self.routers.iter_mut().enumerate() {
                         if to != from && *up {
                             self.refused.extend(router.receive(address(from), &message, self.now).err());
@@ -57,6 +69,13 @@ impl Link {
 
     fn designated(&self, router: usize) -> Option<IpAddress> {
         self.routers[router].1.designated(self.now)
+    }
+
+    /// Somebody says to the first router what another one has said.
+    fn again(&mut self, router: usize, from: IpAddress) -> Vec<Result<(), Reason>> {
+        let said: Vec<_> = self.said.iter().filter(|(by, _)| *by == router).cloned().collect();
+        let now = self.now;
+        said.iter().map(|(_, message)| self.groups(0).receive(from, message, now)).collect()
     }
 
     /// A router comes, with ports for these groups.
@@ -161,4 +180,20 @@ fn only_the_designated_router_is_believed() {
     assert_eq!(link.groups(0).receive(address(0), &messages[1], now), Err(Reason::OwnId));
     assert_eq!(link.groups(0).receive(address(8), &messages[1][..40], now), Err(Reason::NotANeighbor));
     assert_eq!(link.groups(0).index(group(1)), NO_INDEX);
+}
+
+#[test]
+fn what_a_router_with_a_key_has_said_is_of_no_use_to_others() {
+    let key = Key { id: 1, algorithm: Algorithm::HmacSha256, secret: b"ours".to_vec() };
+    let mut link = Link::with(&[1, 5], &Authentication::Keyed(vec![key]));
+    link.run(20);
+    assert_eq!((link.designated(0), &link.refused[..]), (Some(address(1)), &[][..]));
+    // In the name of another address.
+    assert!(link.again(1, address(7)).iter().all(|said| *said == Err(Reason::Digest)));
+    // When it has fallen silent.
+    link.routers[1].0 = false;
+    link.run(45);
+    assert_eq!(link.designated(0), Some(address(0)));
+    assert!(link.again(1, address(1)).iter().all(|said| *said == Err(Reason::Replay)));
+    assert_eq!(link.designated(0), Some(address(0)));
 }

@@ -53,12 +53,17 @@ impl GroupsConfig {
 
 /// Routers of a link that are remembered.
 const ROUTERS: usize = 64;
+/// Numbers that are remembered, for each of these.
+const LIVES: usize = 16;
 
 /// The groups of one link: their indices, and the ports that we send their packets on by.
 #[derive(Debug)]
 pub struct Groups {
     config: GroupsConfig,
     others: BTreeMap<IpAddress, Router>,
+    /// The highest number that each has signed. Never forgotten: what a router said before it fell silent could be said again
+    /// otherwise. Who is here has had a key.
+    numbers: BTreeMap<IpAddress, u64>,
     /// Of each group that somebody wants: its index, and until when.
     groups: BTreeMap<IpAddress, Group>,
     /// By index.
@@ -78,7 +83,6 @@ struct Router {
     /// Since when it has had this priority.
     since: Instant,
     heard: Instant,
-    sequence: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +97,7 @@ impl Groups {
     pub fn new(config: GroupsConfig, now: Instant) -> Self {
         Self {
             others: BTreeMap::new(),
+            numbers: BTreeMap::new(),
             groups: BTreeMap::new(),
             places: vec![None; config.places.next_power_of_two().max(2)].into(),
             ports: BTreeMap::new(),
@@ -195,13 +200,13 @@ impl Groups {
     /// # Errors
     /// [`Reason`], if nothing of it is used.
     pub fn receive(&mut self, from: IpAddress, bytes: &[u8], now: Instant) -> Result<(), Reason> {
-        let (header, body) = message::read(bytes, &self.config.authentication)?;
+        let (header, body) = message::read(bytes, &self.config.authentication.of(from))?;
         if from == self.config.address || header.sender == self.config.router {
             return Err(Reason::OwnId);
         }
         self.accept(from, &header)?;
         match header.kind {
-            Kind::Candidate => self.candidate(from, &header, body, now),
+            Kind::Candidate => self.candidate(from, body, now),
             Kind::WantGroups if self.is_designated(now) => {
                 for told in message::read_indices(&header, body)? {
                     self.allocate(is_group(told.prefix)?, now);
@@ -217,24 +222,20 @@ impl Groups {
     }
 
     fn accept(&mut self, from: IpAddress, header: &Header) -> Result<(), Reason> {
-        if let (Some(router), Authentication::Keyed(_)) =
-            (self.others.get_mut(&from), &self.config.authentication)
-        {
-            if header.sequence <= router.sequence {
-                return Err(Reason::Replay);
-            }
-            router.sequence = header.sequence;
+        if !matches!(self.config.authentication, Authentication::Keyed(_)) {
+            return Ok(());
+        }
+        let full = self.numbers.len() >= LIVES * ROUTERS;
+        match self.numbers.get_mut(&from) {
+            Some(last) if header.sequence <= *last => return Err(Reason::Replay),
+            Some(last) => *last = header.sequence,
+            None if full => return Err(Reason::TooManyNeighbors),
+            None => drop(self.numbers.insert(from, header.sequence)),
         }
         Ok(())
     }
 
-    fn candidate(
-        &mut self,
-        from: IpAddress,
-        header: &Header,
-        body: &[u8],
-        now: Instant,
-    ) -> Result<(), Reason> {
+    fn candidate(&mut self, from: IpAddress, body: &[u8], now: Instant) -> Result<(), Reason> {
         let [priority, 0, 0, 0] = *body else { return Err(Reason::Length) };
         let full = self.others.len() >= ROUTERS;
         match self.others.get_mut(&from) {
@@ -246,7 +247,7 @@ impl Groups {
             }
             None if full => return Err(Reason::TooManyNeighbors),
             None => {
-                let router = Router { priority, since: now, heard: now, sequence: header.sequence };
+                let router = Router { priority, since: now, heard: now };
                 self.others.insert(from, router);
                 // It learns who is here, and what was given out.
                 self.changed = true;
@@ -305,7 +306,8 @@ impl Groups {
     fn message(&mut self, kind: Kind, count: usize, body: &[u8]) -> Vec<u8> {
         self.sequence += 1;
         let (sender, sequence, count) = (self.config.router, self.sequence, count as u16);
-        message::write(Header { kind, sender, sequence, count }, body, &self.config.authentication)
+        let authentication = self.config.authentication.of(self.config.address);
+        message::write(Header { kind, sender, sequence, count }, body, &authentication)
     }
 }
 
