@@ -42,7 +42,7 @@ pub(super) struct Relays<D> {
 struct Listening {
     id: ListenerId,
     address: SocketAddrUnix,
-    /// A path for which its socket had no room; those behind it stay with the graph, which takes so many and no more.
+    /// A path for which its socket, or the process, had no room; those behind it stay with the graph, which takes so many and no more.
     waiting: Option<PathId>,
 }
 
@@ -289,11 +289,13 @@ impl Listening {
         let path = self.waiting.take().or_else(|| graph.accepted(self.id))?;
         match reached(&self.address) {
             Ok(socket) => Some(Reached::Socket(path, socket)),
-            Err(Errno::AGAIN) => {
+            // The socket was closed.
+            Err(Errno::CONNREFUSED) => Some(Reached::Nobody(path)),
+            // It has no room, or this process may have no more files, as strangers can bring about.
+            Err(_) => {
                 self.waiting = Some(path);
                 None
             }
-            Err(_) => Some(Reached::Nobody(path)),
         }
     }
 }
