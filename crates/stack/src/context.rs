@@ -204,9 +204,11 @@ impl Context {
         if std::mem::replace(&mut path.announced, true) {
             return;
         }
+        let is_pinned = path.pinned;
         if let Some(listener) = path.listener.and_then(|id| self.listeners.exclusive().into_record(id)) {
-            // Who does not ask for them still learns of them by what they bring.
-            if listener.accepted.len() >= BACKLOG {
+            // Who does not ask for them still learns of them by what they bring. Connections nobody else would close: of these
+            // as many more may wait as were half open when the listener [had room](Lower::has_backlog).
+            if listener.accepted.len() >= BACKLOG && !is_pinned {
                 listener.accepted.pop_front();
             }
             listener.accepted.extend(id);
