@@ -440,8 +440,12 @@ impl Lower<'_> {
 
     /// Whether a listener's user keeps up with the paths made for it.
     pub fn has_backlog(&mut self, listener: Slot) -> bool {
-        let listener = self.cx.listeners.exclusive().into_slot(listener);
-        listener.is_some_and(|listener| listener.accepted.len() < BACKLOG)
+        let Some(listener) = self.cx.listeners.exclusive().into_slot(listener) else { return false };
+        if listener.accepted.len() >= BACKLOG {
+            let mut paths = self.cx.paths.exclusive();
+            listener.forget_over(|id| paths.get(id.0).is_none());
+        }
+        listener.accepted.len() < BACKLOG
     }
 
     /// Has a path stay until it is closed, however silent: for connections.

@@ -129,10 +129,29 @@ pub(crate) struct Listener {
     /// What it was enabled with.
     pub participants: crate::Participants,
     pub accepted: VecDeque<PathId>,
+    /// The place among these that is next to be looked at for a path that is over.
+    pub looked_at: usize,
     /// Room for messages of each path.
     pub room: u32,
     /// How urgent their messages are. 0: as their frames say.
     pub priority: u32,
     /// What is left of the rate of all its paths together.
     pub bucket: Option<Bucket>,
+}
+
+impl Listener {
+    /// Takes paths that are over from those that its user has not seen: who learns of paths by what they bring never asks for
+    /// them. It looks at some only, the next time at others, since whoever opens one more has all the time it takes.
+    pub fn forget_over(&mut self, mut is_over: impl FnMut(PathId) -> bool) {
+        const SOME: usize = 64;
+        for _ in 0..SOME.min(self.accepted.len()) {
+            let at = self.looked_at % self.accepted.len();
+            self.looked_at = at;
+            if is_over(self.accepted[at]) {
+                self.accepted.remove(at);
+            } else {
+                self.looked_at += 1;
+            }
+        }
+    }
 }

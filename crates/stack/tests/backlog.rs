@@ -26,3 +26,24 @@ fn no_connection_is_lost_before_its_user_has_asked_for_it() {
     assert!(opened > BACKLOG);
     assert_eq!(std::iter::from_fn(|| pair.server.accepted(listener)).count(), opened);
 }
+
+/// Who learns of paths by what they bring need not ask for them.
+#[test]
+fn channels_that_are_over_keep_nobody_out() {
+    let mut pair = Pair::new("rpc > ipv4 > eth; arp > eth", Architecture::Layered);
+    pair.server.enable("rpc", Participants::at(99)).unwrap();
+    for number in 0..BACKLOG + 100 {
+        let to = Participants::to(SERVER, 99).from_port(1000 + number as u16);
+        let path = pair.client.open("rpc", to).unwrap();
+        pair.client.send(path, Message::copied(128, b"?")).unwrap();
+        pair.exchange();
+        let server = pair.server.ready().unwrap_or_else(|| panic!("channel {number} was refused"));
+        let request = pair.server.receive(server).unwrap();
+        pair.server.send(server, Message::copied(128, request.bytes())).unwrap();
+        pair.exchange();
+        pair.client.close(path);
+        if number % 1000 == 0 {
+            pair.pass(61_000);
+        }
+    }
+}
