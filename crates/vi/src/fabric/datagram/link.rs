@@ -125,14 +125,14 @@ impl<D: Door> DatagramLink<D> {
 
     /// Connects to whoever asked.
     pub(super) fn accept(&mut self, request: &Request<D>, posted: &mut Posted) -> Result<(), ConnectError> {
-        let port = request.port.clone();
-        let watch = Arc::new(Watch::new()?);
+        let (port, incoming) = (request.port.clone(), &request.incoming);
         let mut state = port.lock();
+        // Whatever comes of it: who asks again is heard again.
+        request.queue.forget(incoming);
+        let watch = Arc::new(Watch::new()?);
         let now = state.look_at_clock();
-        let incoming = &request.incoming;
         [self.config.max_frame, self.config.unreliable_frame] = self.door.frames(incoming.from);
         self.config.congestion = self.door.congestion(incoming.from);
-        request.queue.forget(incoming);
         let slot = state.endpoint.accept(&self.config, incoming, now).map_err(io::Error::other)?;
         let up = Up { port: port.clone(), slot, peer: incoming.from, watch };
         self.begin(&mut state, up, posted);
