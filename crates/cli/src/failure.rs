@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::output::shown;
+
 /// A failure, told to a person.
 #[derive(Debug)]
 pub struct Failure {
@@ -65,7 +67,7 @@ impl Failure {
     /// Prints the failure to standard error. Where that fails as well, the status is all that can be told.
     pub fn report(self) -> ExitCode {
         if !self.what.is_empty() {
-            let _ = write!(io::stderr(), "{self}");
+            let _ = write!(io::stderr(), "{}", shown(&self.to_string()));
         }
         ExitCode::from(self.status)
     }

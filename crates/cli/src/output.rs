@@ -1,5 +1,6 @@
 //! Text for people, and rows for programs.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde_json::Value;
@@ -11,10 +12,21 @@ pub fn json_line(value: &Value) {
     line(&value.to_string());
 }
 
-/// Prints a line. A reader that has gone away, as `head` does, ends the process quietly; a full disk or the like with
+/// A text without what would command the terminal, since peers and files have a say in what is printed: as in JSON, which stays
+/// what it is.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    let commands = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(commands) {
+        return text.into();
+    }
+    let escaped = |c: char| if commands(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    text.chars().map(escaped).collect()
+}
+
+/// Prints a line, [`shown`] as it can be. A reader that has gone away, as `head` does, ends the process quietly; a full disk or the like with
 /// status 1.
 pub fn line(text: &str) {
-    let Err(error) = writeln!(io::stdout(), "{text}") else { return };
+    let Err(error) = writeln!(io::stdout(), "{}", shown(text)) else { return };
     if error.kind() == io::ErrorKind::BrokenPipe {
         std::process::exit(0);
     }

@@ -54,6 +54,40 @@ fn every_form() {
     assert!(stdout_of(&["ior", "IOR:00000000000000010000000000000000"]).contains("nil"));
 }
 
+/// What would command the terminal is shown, and no place is named that would be another.
+#[test]
+fn a_hostile_reference() {
+    let octets = |text: &str| [&(text.len() as u32 + 1).to_be_bytes(), text.as_bytes(), &[0]].concat();
+    let padded = |mut octets: Vec<u8>| {
+        octets.resize(octets.len().next_multiple_of(4), 0);
+        octets
+    };
+    let profile = |host: &str| {
+        let (head, host) = ([0, 1, 0, 0], octets(host));
+        let mut profile = [&head[..], &host].concat();
+        profile.resize(profile.len().next_multiple_of(2), 0);
+        profile.extend([0, 9]);
+        [&padded(profile)[..], &[0, 0, 0, 3], b"one"].concat()
+    };
+    let reference = |type_id: &str, host: &str| {
+        let (type_id, profile) = (padded([&[0; 4], &octets(type_id)[..]].concat()), profile(host));
+        let counts = [[0, 0, 0, 1], [0, 0, 0, 0], (profile.len() as u32).to_be_bytes()].concat();
+        let hex = [type_id, counts, profile]
+            .concat()
+            .iter()
+            .map(|octet| format!("{octet:02x}"))
+            .collect::<String>();
+        stdout_of(&["ior", &format!("IOR:{hex}")])
+    };
+    assert!(reference("IDL:X:1.0", "host").contains("corbaloc   corbaloc:iiop:host:9/one"));
+    let text = reference("IDL:\u{1b}[31mX:1.0", "\u{1b}]0;x\u{7}\u{9b}\r\nh");
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    for part in ["IDL:\\u001b[31mX:1.0", "\\u001b]0;x\\u0007", "\\u009b\\u000d\\u000ah:9"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    assert!(!text.contains("corbaloc"), "{text}");
+}
+
 #[test]
 fn each_way_is_tried() {
     let mut server = Server::start(&["demo-server", "--listen", "127.0.0.1:0"]);

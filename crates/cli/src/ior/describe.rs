@@ -9,7 +9,12 @@ use throughline_giop::profile::{TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, read_
 use throughline_giop::{IiopProfile, NativeAddress, NativeProfile, TaggedProfile};
 
 use super::names::{code_set, hex, orb_type, printable};
-use crate::output::line;
+use crate::output;
+
+/// One line, whatever strangers have put into it.
+fn line(text: &str) {
+    output::line(&text.replace('\n', "\\u000a"));
+}
 
 /// Prints everything.
 pub fn print(ior: &Ior) {
@@ -147,7 +152,7 @@ fn code_sets_text(set: &CodeSetComponent) -> String {
     format!("{}{others}", code_set(set.native))
 }
 
-/// The short form, for keys that people can read.
+/// The short form, for keys that people can read, if it leads where the reference does: a stranger's host may be none.
 pub fn corbaloc(ior: &Ior) -> Option<String> {
     let profile = ior.iiop_profiles().find_map(Result::ok).filter(|p| printable(&p.object_key).is_some())?;
     let addresses = profile.addresses().into_iter().map(|address| match address {
@@ -155,7 +160,9 @@ pub fn corbaloc(ior: &Ior) -> Option<String> {
         Address::Unix { path, .. } => CorbalocAddress::Unix { path },
     });
     let addresses: Vec<_> = addresses.collect();
-    (!addresses.is_empty()).then(|| Corbaloc::Addresses { addresses, key: profile.object_key }.to_string())
+    let location = Corbaloc::Addresses { addresses, key: profile.object_key };
+    let text = location.to_string();
+    text.parse().is_ok_and(|read: Corbaloc| read == location).then_some(text)
 }
 
 /// Everything as the fields of an object.
