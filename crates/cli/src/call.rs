@@ -16,6 +16,7 @@ use self::given::Given;
 use self::interface::Interfaces;
 use self::invocation::{Ended, Invocation};
 use crate::failure::{Failure, Result};
+use crate::output;
 use crate::reference;
 use crate::ways::Ways;
 
@@ -114,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result {
         let urgency =
             arguments.priority.map_or(String::new(), |priority| format!(" with priority {priority}"));
         let offered = crate::ways::offered(told.ior());
-        eprintln!("calling {}{urgency}; the reference offers {offered}", invocation.about());
+        output::tell(&format!("calling {}{urgency}; the reference offers {offered}", invocation.about()));
     }
     let call = || match arguments.count {
         None => invocation.call(&object).map(|results| (results, None)),
@@ -130,7 +131,7 @@ pub fn run(arguments: &Arguments) -> Result {
     if arguments.verbose
         && let Some(way) = object.way()
     {
-        eprintln!("called over {way}");
+        output::tell(&format!("called over {way}"));
     }
     match outcome {
         Ok((results, took)) => {

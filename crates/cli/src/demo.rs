@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result {
     if !arguments.serve {
         return Ok(());
     }
-    eprintln!("Serving until ctrl-c.");
+    output::tell("Serving until ctrl-c.");
     crate::signals::serve_until_told(&peer.orb)
 }
 

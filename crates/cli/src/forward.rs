@@ -109,10 +109,10 @@ pub fn run(arguments: &Arguments) -> Result {
         return Ok(());
     }
     let mut node = Node::open(&config).map_err(|error| cannot_open(&error))?;
-    eprintln!("{}; ctrl-c ends it", summary(&config));
+    output::tell(&format!("{}; ctrl-c ends it", summary(&config)));
     for (number, port) in (0..).zip(&config.ports) {
         if let Some(address) = node.filters(PortId(number)) {
-            eprintln!("filters of {}: at {address}, by that name", port.link.name());
+            output::tell(&format!("filters of {}: at {address}, by that name", port.link.name()));
         }
     }
     let forwarded = work(&mut node, &config, arguments.seconds);

@@ -1,6 +1,6 @@
 //! `throughline idl`: check IDL files, or compile them to Rust.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -61,7 +61,11 @@ pub fn run(arguments: &Arguments) -> Result {
                         "errors": diagnostics.errors(), "warnings": diagnostics.warnings()}));
                 } else {
                     let more = if diagnostics.is_truncated() { " or more" } else { "" };
-                    eprintln!("{}: {}{more}", file.display(), count(diagnostics.errors(), "error"));
+                    output::tell(&format!(
+                        "{}: {}{more}",
+                        file.display(),
+                        count(diagnostics.errors(), "error")
+                    ));
                 }
             }
             Err(Problem::Other(failure)) => return Err(failure),
@@ -207,7 +211,7 @@ fn print_diagnostics<'d>(arguments: &Arguments, all: impl Iterator<Item = &'d Di
         if arguments.json {
             output::line(&diagnostic.to_json());
         } else {
-            eprintln!("{}\n", diagnostic.render(std::io::stderr().is_terminal()));
+            let _ = writeln!(io::stderr(), "{}\n", diagnostic.render(io::stderr().is_terminal()));
         }
     }
 }

@@ -11,7 +11,7 @@ use throughline_idl::{Config, Output};
 
 use self::interfaces::Generated;
 use crate::failure::{Failure, Result};
-use crate::output::line;
+use crate::output::{self, line};
 
 /// Make a ready project from an IDL file: server, client, build script
 ///
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result {
     let mut config = Config::new();
     arguments.include.iter().for_each(|dir| _ = config.include_dir(dir));
     let compiled = config.generate(&arguments.idl).map_err(|diagnostics| {
-        eprintln!("{diagnostics}");
+        output::tell(&diagnostics.to_string());
         Failure::new(format!("{} does not compile", arguments.idl.display()))
             .next("correct it; `throughline idl` checks it again")
     })?;

@@ -36,6 +36,12 @@ pub fn line(text: &str) {
     std::process::exit(1);
 }
 
+/// Tells a person something beside what is printed, in lines of standard error, [`shown`] as it can be. Where that cannot be
+/// written, the command goes on without.
+pub fn tell(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", shown(text));
+}
+
 /// Columns whose widths follow their contents.
 pub struct Table {
     rows: Vec<Vec<String>>,

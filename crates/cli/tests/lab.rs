@@ -54,6 +54,9 @@ fn a_standard_error_that_cannot_be_written_changes_nothing() {
     let status = |arguments: &[&str]| throughline().args(arguments).stderr(full()).status().unwrap().code();
     assert_eq!(status(&["lab", "run", "nonsense"]), Some(2));
     assert_eq!(status(&["simulate", "scan", "-o", "/nowhere/x"]), Some(1));
+    let wrong = concat!(env!("CARGO_TARGET_TMPDIR"), "/wrong.idl");
+    std::fs::write(wrong, "interface {").unwrap();
+    assert_eq!(status(&["idl", wrong]), Some(1));
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl Interfaces {
             }
         };
         let checked = checked.map_err(|diagnostics| {
-            eprintln!("{diagnostics}");
+            output::tell(&diagnostics.to_string());
             Failure::usage(format!("{name} cannot be used"))
                 .next("correct it; `throughline idl` checks it again")
         })?;

@@ -49,7 +49,7 @@ impl Session<'_> {
         if self.service.verbose
             && let Some(way) = context.as_object().way()
         {
-            eprintln!("called over {way}");
+            output::tell(&format!("called over {way}"));
         }
     }
 
