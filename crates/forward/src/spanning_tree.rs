@@ -26,7 +26,7 @@ pub(crate) use self::bpdu::BRIDGES;
 pub use self::{port::PortState, types::BridgeId};
 
 /// The most ports: they have 12 bits.
-const MOST_PORTS: usize = 4_095;
+pub(crate) const MOST_PORTS: usize = 4_095;
 /// At most one message in that time by each port (8.10.2).
 const HOLD: Duration = Duration::from_secs(1);
 /// A claim is at least so much older at each bridge further on.

@@ -125,6 +125,13 @@ fn what_is_wrong_is_told_with_its_place() {
     };
     let station = |text: &str| format!("{}bridge = {{ indices = {{ \"{text}\" = 1 }} }}", bridge(""));
     let tree = |text: &str| format!("{}bridge = {{ spanning_tree = {{ {text} }} }}", bridge(""));
+    let many = |ports: usize| {
+        let port = |n| format!("  {{ tap = \"t{n}\" }},\n");
+        let ports: String = (1..ports).map(port).collect();
+        format!(
+            "role = \"bridge\"\nport = [{{ tap = \"t0\" }},\n{ports}]\nbridge = {{ spanning_tree = {{}} }}\n"
+        )
+    };
     let route = |text: &str| format!("{ROUTER}[[route]]\n{text}\n");
     let key =
         |id: u8, secret: &str| format!("key = {{ id = {id}, algorithm = \"md5\", secret = \"{secret}\" }}");
@@ -155,6 +162,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         (format!("{ROUTER}[[routing]]\nprotocol = \"rip\"\nmetric = 16\n"), 9, "not between 1 and 15"),
         (format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\npassword = \"p\"\n"), 9, "either a `password`"),
+        (routing("rip", "ports = [\"eth1\", \"tap0\", \"eth1\"]".to_owned()), 9, "`eth1` is named twice"),
         (routing("link-state", key(0, "ours")), 9, "no key of id 0"),
         (multicast(key(0, "ours")), 11, "no key of id 0"),
         (routing("rip", key(0, "")), 9, "an empty `secret`"),
@@ -169,6 +177,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (tree("forward_delay_s = 4"), 3, "at most 2 * (forward_delay_s - 1)"),
         (tree("hello_s = -1"), 3, "times that would not do"),
         (tree("root = true"), 3, "unknown field"),
+        (many(4_096), 4_099, "4096 ports: a bridge of a spanning tree has 4095 at most"),
         (station("02:00:00:00:00"), 3, "no address of a station"),
         (station("ff:ff:ff:ff:ff:ff"), 3, "no address of a station"),
         (format!("{ROUTER}[flows]\narea = [\"10.0.0.0/8\"]\n"), 10, "set `threaded`"),

@@ -11,13 +11,16 @@ use super::{
     check::seconds,
     tables::{BridgeTable, Flows, TreeTable},
 };
-use crate::{BridgeConfig, BridgeSetup, FlowCacheConfig, FlowIndex, SpanningTreeConfig};
+use crate::{
+    BridgeConfig, BridgeSetup, FlowCacheConfig, FlowIndex, SpanningTreeConfig, spanning_tree::MOST_PORTS,
+};
 
 /// What a bridge is told.
 pub(super) fn check(
     table: Option<&BridgeTable>,
     flows: &Flows,
     cache: FlowCacheConfig,
+    ports: usize,
 ) -> Result<BridgeSetup, Fault> {
     let default = BridgeConfig::default();
     let index = matches!(flows.index(), FlowIndex::Carried | FlowIndex::Either);
@@ -35,11 +38,18 @@ pub(super) fn check(
         cache,
         indices: table.indices.iter().map(station).collect::<Result<_, _>>()?,
     };
+    let tree = |table| tree(table, ports);
     Ok(BridgeSetup { config, spanning_tree: table.spanning_tree.as_ref().map(tree).transpose()? })
 }
 
-/// Its part in the spanning tree.
-fn tree(table: &Spanned<TreeTable>) -> Result<SpanningTreeConfig, Fault> {
+/// Its part in the spanning tree, with so many ports.
+fn tree(table: &Spanned<TreeTable>, ports: usize) -> Result<SpanningTreeConfig, Fault> {
+    if ports > MOST_PORTS {
+        return Err((
+            table.span(),
+            format!("{ports} ports: a bridge of a spanning tree has {MOST_PORTS} at most"),
+        ));
+    }
     let default = SpanningTreeConfig::default();
     let TreeTable { priority, max_age_s, hello_s, forward_delay_s } = table.get_ref();
     let time = |seconds: &Option<f64>, default| {

@@ -45,7 +45,8 @@ impl File {
                 if let Some(group) = self.group.first() {
                     return Err((group.span(), "a bridge sends groups to all ports".to_owned()));
                 }
-                Role::Bridge(bridge::check(self.bridge.as_ref().map(Spanned::get_ref), &self.flows, cache)?)
+                let table = self.bridge.as_ref().map(Spanned::get_ref);
+                Role::Bridge(bridge::check(table, &self.flows, cache, ports.len())?)
             }
             RoleName::Router => {
                 if let Some(bridge) = &self.bridge {

@@ -1,5 +1,7 @@
 //! What the file says of routes, and of the protocols that they are learned by.
 
+use std::collections::HashSet;
+
 use throughline_stack::smoltcp::wire::IpCidr;
 use toml::Spanned;
 
@@ -52,6 +54,10 @@ pub(super) fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> R
         Some(names) => {
             if let Some(name) = names.iter().find(|name| number(name).is_none()) {
                 return fault(format!("there is no port `{name}`"));
+            }
+            let mut seen = HashSet::new();
+            if let Some(name) = names.iter().find(|name| !seen.insert(*name)) {
+                return fault(format!("`{name}` is named twice"));
             }
             names.iter().filter_map(number).collect::<Vec<_>>()
         }
