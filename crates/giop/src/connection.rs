@@ -306,9 +306,15 @@ impl Incoming {
         self.frames.has_message()
     }
 
+    /// Octets that have been received and not been taken: of messages whose ends are missing, as a rule.
+    #[inline]
+    pub fn unfinished(&self) -> usize {
+        self.frames.waiting().len() + self.assembler.pending_octets()
+    }
+
     /// Whether a part of a message has been received, and the rest has not.
     pub fn has_partial(&self) -> bool {
-        !self.frames.waiting().is_empty() || self.assembler.pending_octets() > 0
+        self.unfinished() > 0
     }
 
     /// Drops a message that nobody waits for any more; see [`Assembler::discard`].

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ use crate::transport::native::Natives;
 use crate::transport::native::link::LinkOptions;
 use crate::transport::native::server::{NativeLimits, NativeListener};
 use crate::transport::reactor::{Reactor, ReactorLimits, lock};
-use crate::transport::server::{Listener, ServerLimits};
+use crate::transport::server::{Accepted, Listener, ServerLimits};
 use crate::transport::socket::Wait;
 
 /// This ORB's number in the component that names the maker: `TL`. Not registered with the OMG.
@@ -85,6 +85,10 @@ pub struct OrbConfig {
     pub max_message: usize,
     /// Connections accepted at a time.
     pub max_connections: usize,
+    /// Bytes of messages whose ends have not come yet that all connections accepted keep together; one of
+    /// [`max_message`](Self::max_message) in any case. Whoever sends more loses its connection, since many clients that each
+    /// begin a large message, and go on with it slowly, would have all memory otherwise.
+    pub max_unfinished: usize,
     /// Worker threads. Servants that block take one each.
     pub max_threads: usize,
     /// Workers that may stay with connections in use.
@@ -149,6 +153,7 @@ impl Default for OrbConfig {
             linger: Duration::from_millis(50),
             max_message: 64 * 1024 * 1024,
             max_connections: 16_384,
+            max_unfinished: 1024 * 1024 * 1024,
             max_threads: 256,
             max_lingering: 64,
             max_objects: 1 << 24,
@@ -209,7 +214,7 @@ struct Inner {
     native_listeners: Mutex<Vec<NativeListener>>,
     root: OnceLock<Adapter>,
     listeners: Mutex<Vec<Arc<Listener>>>,
-    connections: Arc<AtomicUsize>,
+    accepted: Arc<Accepted>,
     unix_paths: Vec<PathBuf>,
     initial: InitialReferences,
     lanes: Mutex<Vec<Lanes>>,
@@ -305,7 +310,7 @@ impl Orb {
             reactor,
             root: OnceLock::new(),
             listeners: Mutex::default(),
-            connections: Arc::default(),
+            accepted: Arc::default(),
             lanes: Mutex::default(),
             down: AtomicBool::new(false),
             ended: Default::default(),
@@ -336,6 +341,7 @@ impl Orb {
         let limits = Arc::new(ServerLimits {
             max_message: config.max_message,
             max_connections: config.max_connections,
+            max_unfinished: config.max_unfinished.max(config.max_message),
             wait: config.wait,
             linger: config.linger,
             idle_timeout: config.idle_timeout,
@@ -343,10 +349,10 @@ impl Orb {
         });
         for (fd, address) in bound {
             let (dispatcher, limits) = (Arc::clone(dispatcher), Arc::clone(&limits));
-            let connections = Arc::clone(&self.0.connections);
+            let accepted = Arc::clone(&self.0.accepted);
             let PriorityLimits { network, machine } = config.priority_limits;
             let limit = if matches!(address, Address::Unix(_)) { machine } else { network };
-            let listener = Listener::start((fd, limit), &self.0.reactor, dispatcher, limits, connections)?;
+            let listener = Listener::start((fd, limit), &self.0.reactor, dispatcher, limits, accepted)?;
             lock(&self.0.listeners).push(listener);
             tracing::info!(%address, "listening");
         }
@@ -380,7 +386,7 @@ impl Orb {
 
     /// Connections from clients that are open now.
     pub fn connection_count(&self) -> usize {
-        self.0.connections.load(Ordering::Relaxed)
+        self.0.accepted.connections.load(Ordering::Relaxed)
     }
 
     /// Starts the threads of a set of priority [lanes](crate::lanes), for adapters to [serve in](Adapter::serve_in).

@@ -164,6 +164,40 @@ fn a_message_costs_little_more_than_itself() {
 }
 
 #[test]
+fn beginnings_of_messages_are_kept_within_a_limit_for_all_connections() {
+    let mut count = Count::start();
+    let scene = Scene::with(|c| (c.max_message, c.max_unfinished) = (4 * MIB, 16 * MIB));
+    scene.assert_alive();
+    let connections = || scene.server.connection_count();
+    raw::eventually("only the probe's is left", || connections() == 1);
+    let first = raw::message((1, 2), ByteOrder::NATIVE.flag(), 0, 4 * MIB as u32 - 12, &vec![0; 3 * MIB]);
+    let fragments = (0..3_u32).map(|id| {
+        let piece = [&id.to_ne_bytes()[..], &vec![0; MIB - 4]].concat();
+        raw::message((1, 2), ByteOrder::NATIVE.flag() | 2, 0, MIB as u32, &piece)
+    });
+    for beginnings in [vec![first], fragments.collect()] {
+        count.restart();
+        // As many as there is room for stay; and what they keep is given back when they leave.
+        for _ in 0..2 {
+            let mut wires: Vec<Wire> = (0..5).map(|_| scene.wire()).collect();
+            wires.iter_mut().for_each(|wire| beginnings.iter().for_each(|octets| wire.send(octets)));
+            std::thread::sleep(Duration::from_millis(300));
+            scene.assert_alive();
+            raw::eventually("these are left", || connections() == 1 + 5);
+            let mut more: Vec<Wire> = (0..20).map(|_| scene.wire()).collect();
+            more.iter_mut().for_each(|wire| beginnings.iter().for_each(|octets| wire.send(octets)));
+            more.iter_mut().for_each(Wire::expect_closed);
+            scene.assert_alive();
+            drop((wires, more));
+            raw::eventually("all have left", || connections() == 1);
+        }
+        // Buffers grow by doubling.
+        assert!(count.peak() < 2 * 16 * MIB + 24 * MIB, "{} MiB", count.peak() / MIB);
+    }
+    scene.probe.take(&vec![1; 3 * MIB]).unwrap();
+}
+
+#[test]
 fn fragments_are_kept_within_limits() {
     let mut count = Count::start();
     let scene = Scene::with(|c| c.max_message = MIB);

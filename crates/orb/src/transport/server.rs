@@ -28,6 +28,8 @@ use crate::transport::socket::{Socket, Wait};
 pub(crate) struct ServerLimits {
     pub(crate) max_message: usize,
     pub(crate) max_connections: usize,
+    /// What all connections together keep of messages whose ends are missing, in octets.
+    pub(crate) max_unfinished: usize,
     /// How workers wait on the connections they stay with.
     pub(crate) wait: Wait,
     /// How long a worker stays with a silent connection.
@@ -47,6 +49,14 @@ const FLOW: usize = 64 * 1024;
 /// A reply buffer larger than this is not kept, in bytes.
 const KEEP_REPLY: usize = 1024 * 1024;
 
+/// What all connections accepted by an ORB have together.
+#[derive(Debug, Default)]
+pub(crate) struct Accepted {
+    pub(crate) connections: AtomicUsize,
+    /// Octets of messages whose ends are missing: no less than the connections keep.
+    unfinished: AtomicUsize,
+}
+
 /// A listening socket.
 #[derive(Debug)]
 pub(crate) struct Listener {
@@ -55,7 +65,7 @@ pub(crate) struct Listener {
     reactor: Weak<Reactor>,
     dispatcher: Arc<Dispatcher>,
     limits: Arc<ServerLimits>,
-    connections: Arc<AtomicUsize>,
+    accepted: Arc<Accepted>,
     /// The most urgent that clients may be.
     most_urgent: Priority,
     /// Accepting failed for want of descriptors: try again at the next tick.
@@ -68,7 +78,7 @@ impl Listener {
         reactor: &Arc<Reactor>,
         dispatcher: Arc<Dispatcher>,
         limits: Arc<ServerLimits>,
-        connections: Arc<AtomicUsize>,
+        accepted: Arc<Accepted>,
     ) -> io::Result<Arc<Self>> {
         let listener = Arc::new(Self {
             fd,
@@ -76,7 +86,7 @@ impl Listener {
             reactor: Arc::downgrade(reactor),
             dispatcher,
             limits,
-            connections,
+            accepted,
             most_urgent,
             paused: AtomicBool::new(false),
         });
@@ -109,7 +119,7 @@ impl Listener {
     }
 
     fn admit(&self, fd: OwnedFd, reactor: &Arc<Reactor>) {
-        if self.connections.load(Ordering::Relaxed) >= self.limits.max_connections {
+        if self.accepted.connections.load(Ordering::Relaxed) >= self.limits.max_connections {
             tracing::warn!(limit = self.limits.max_connections, "connection refused: too many are open");
             return;
         }
@@ -123,7 +133,7 @@ impl Listener {
                 reactor,
                 dispatcher,
                 limits,
-                Arc::clone(&self.connections),
+                Arc::clone(&self.accepted),
             )
         });
         if let Err(e) = started {
@@ -165,9 +175,11 @@ pub(crate) struct ServerConnection {
     reactor: Weak<Reactor>,
     dispatcher: Arc<Dispatcher>,
     limits: Arc<ServerLimits>,
-    connections: Arc<AtomicUsize>,
+    accepted: Arc<Accepted>,
     session: Session,
     read: Mutex<Incoming>,
+    /// Its part of what all connections keep of messages whose ends are missing. Written with `read` locked, but for its end.
+    unfinished: AtomicUsize,
     /// The worker that has adopted the connection, 0 when none has. Only that worker receives. Written with `read`
     /// locked; read without the lock too, since a worker that receives may hold it for long.
     owner: AtomicU64,
@@ -191,9 +203,9 @@ impl ServerConnection {
         reactor: &Arc<Reactor>,
         dispatcher: Arc<Dispatcher>,
         limits: Arc<ServerLimits>,
-        connections: Arc<AtomicUsize>,
+        accepted: Arc<Accepted>,
     ) -> io::Result<()> {
-        connections.fetch_add(1, Ordering::Relaxed);
+        accepted.connections.fetch_add(1, Ordering::Relaxed);
         // A request is for servers; a reply here is a protocol error.
         let read = Incoming::new(Role::Server, fragment_limits(limits.max_message));
         let connection = Arc::new(Self {
@@ -203,9 +215,10 @@ impl ServerConnection {
             reactor: Arc::downgrade(reactor),
             dispatcher,
             limits,
-            connections,
+            accepted,
             session,
             read: Mutex::new(read),
+            unfinished: AtomicUsize::new(0),
             owner: AtomicU64::new(0),
             detached: AtomicUsize::new(0),
             trickles: AtomicBool::new(false),
@@ -284,6 +297,9 @@ impl ServerConnection {
             if !whole_message {
                 // Pieces have their turn as whole messages do: there may be no end of them.
                 worker.turn += 1;
+                if !self.may_keep(read.unfinished()) {
+                    break;
+                }
             }
             self.note_progress(whole_message, received, &mut pieces);
             stay = linger && !self.trickles.load(Ordering::Relaxed);
@@ -291,6 +307,39 @@ impl ServerConnection {
         drop(read);
         self.remove();
         None
+    }
+
+    /// Whether so much of messages whose ends are missing finds room beside what others keep; that is less than each would
+    /// be allowed by itself.
+    #[inline]
+    fn may_keep(&self, octets: usize) -> bool {
+        self.unfinished.load(Ordering::Relaxed) == octets || self.keep(octets)
+    }
+
+    #[cold]
+    fn keep(&self, octets: usize) -> bool {
+        let all = &self.accepted.unfinished;
+        // Added first, so that the sum is never less than its parts.
+        let sum = all.fetch_add(octets, Ordering::SeqCst) + octets;
+        let before = self.unfinished.swap(octets, Ordering::SeqCst);
+        all.fetch_sub(before, Ordering::SeqCst);
+        // Whoever has removed the connection meanwhile has not seen this, or this sees that.
+        if self.removed.load(Ordering::SeqCst) {
+            self.keep_nothing();
+        }
+        let fits = octets <= before || sum - before <= self.limits.max_unfinished;
+        if !fits {
+            tracing::warn!(
+                limit = self.limits.max_unfinished,
+                "connection closed: too many messages have no end yet"
+            );
+        }
+        fits
+    }
+
+    fn keep_nothing(&self) {
+        let octets = self.unfinished.swap(0, Ordering::SeqCst);
+        self.accepted.unfinished.fetch_sub(octets, Ordering::SeqCst);
     }
 
     fn receive(&self, inbox: &mut Incoming, stay: bool) -> io::Result<usize> {
@@ -476,6 +525,10 @@ impl ServerConnection {
         self.touch();
         read.release();
         self.owner.store(0, Ordering::Relaxed);
+        if !self.may_keep(read.unfinished()) {
+            drop(read);
+            return self.remove();
+        }
         let has_output = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting(_)));
         let draining = reactor.is_draining();
         if has_output || !draining {
@@ -528,11 +581,12 @@ impl ServerConnection {
 
     /// Ends the connection, once.
     fn remove(&self) {
-        if self.removed.swap(true, Ordering::AcqRel) {
+        if self.removed.swap(true, Ordering::SeqCst) {
             return;
         }
         self.socket.shutdown();
-        self.connections.fetch_sub(1, Ordering::Relaxed);
+        self.accepted.connections.fetch_sub(1, Ordering::Relaxed);
+        self.keep_nothing();
         if let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) {
             reactor.remove(&self.socket, *handle);
         }
