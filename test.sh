@@ -159,9 +159,6 @@ miri_flows() {
 }
 miri_flows_trees() { miri "-Zmiri-strict-provenance -Zmiri-tree-borrows" -p throughline-demux --lib --test flow_readers "$@"; }
 
-# Where words of 64 bits are aligned to 32, and pointers have as many.
-miri_flows_32() { miri "" -p throughline-demux --test flow_table --target i686-unknown-linux-gnu "$@" -- of_any_size; }
-
 # What of the Virtual Interfaces needs no memory of other processes. Miri's model of weak memory knows accesses of one size
 # only; a ring's lines are written as words and read as bytes.
 miri_vi() { miri "-Zmiri-disable-weak-memory-emulation" -p throughline-vi --lib "$@" -- memory:: exclusive:: shm::ring shm::hello; }
@@ -182,7 +179,6 @@ prepare_miri() {
   miri_vi --no-run
   miri_stack --no-run
   miri_tail --no-run
-  miri_flows_32 --no-run
 }
 
 # --- The workspace's tests ---
@@ -274,11 +270,11 @@ undefined_in_flows() {
 }
 
 miri_first() { miri_strict && miri_vi; }
-miri_second() { miri_epochs && miri_stack && miri_tail && miri_flows_32; }
+miri_second() { miri_epochs && miri_stack && miri_tail; }
 
 undefined_elsewhere() {
   step "Undefined behaviour elsewhere (Miri)"
-  in_time "Miri, but for flow tables" 130 prepare_miri || return 0
+  in_time "Miri, but for flow tables" 110 prepare_miri || return 0
   ! has_miri || both miri_first miri_second
 }
 

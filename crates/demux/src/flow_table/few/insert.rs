@@ -8,6 +8,12 @@ use core::{
 use super::{Few, Spot, free::offsets, window::Window};
 use crate::flow_table::{FlowRecord, Refusal, proxy::Proxy};
 
+/// Whether a record of such a size and alignment consists of words. Some processors align those to half of their size.
+#[inline(always)]
+pub(super) fn consists_of_words([size, align]: [usize; 2], word_align: usize) -> bool {
+    align >= word_align && size.is_multiple_of(size_of::<u64>())
+}
+
 /// Copies a record that has just been written, word by word: the processor hands on what was written in words to who asks for
 /// words, but has who asks for more at once wait until it is in the cache.
 ///
@@ -16,10 +22,8 @@ use crate::flow_table::{FlowRecord, Refusal, proxy::Proxy};
 #[inline(always)]
 unsafe fn copy_by_words<R>(from: NonNull<R>, to: NonNull<R>) {
     type Word = MaybeUninit<u64>;
-    // Some processors align words to half their size.
-    let consists_of_words =
-        align_of::<R>() >= align_of::<Word>() && size_of::<R>().is_multiple_of(size_of::<Word>());
-    if !consists_of_words || size_of::<R>() > 128 {
+    let is_whole = consists_of_words([size_of::<R>(), align_of::<R>()], align_of::<Word>());
+    if !is_whole || size_of::<R>() > 128 {
         // SAFETY: as the caller says.
         return unsafe { to.copy_from_nonoverlapping(from, 1) };
     }

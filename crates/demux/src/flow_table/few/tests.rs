@@ -4,7 +4,7 @@ use alloc::{rc::Rc, vec, vec::Vec};
 use core::{cell::Cell, hash, ptr::NonNull};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Few, WIDE, Window, are_few, tag};
+use super::{Few, WIDE, Window, are_few, insert, tag};
 use crate::{
     flow_table::{FlowInsertError, FlowRecord, FlowTable, Kind, Sweep},
     hashes::Keyed,
@@ -439,4 +439,12 @@ fn a_key_that_lies_once_has_its_record_in_one_place() {
         drop(table);
         assert_eq!(Rc::strong_count(&alive), 1);
     }
+}
+
+#[test]
+fn records_are_copied_by_words_if_they_consist_of_such() {
+    // Where words are aligned to eight, and to four as on 32-bit x86.
+    let whole = |size, align| [8, 4].map(|word| insert::consists_of_words([size, align], word));
+    assert_eq!([whole(24, 8), whole(24, 4)], [[true, true], [false, true]]);
+    assert_eq!([whole(20, 4), whole(4, 4), whole(0, 1)], [[false; 2]; 3]);
 }
