@@ -1,4 +1,5 @@
-//! How long lines of memory take: one after the other, and asked for together on their way to the first cache and the second.
+//! How long lines of memory take: one after the other, and asked for together on their way to the first cache and the second; and
+//! two of them where the first says which the second is, as tags and records are, with nothing to calculate.
 
 use std::{hint::black_box, time::Instant};
 
@@ -32,6 +33,10 @@ pub fn print() {
         together::<128, false>(&lines),
         together::<128, true>(&lines)
     );
+    println!("first one of these, then one of 512 MiB, 32 together, ns a pair");
+    for megabytes in [1, 4, 8, 10, 12, 16, 64] {
+        println!("{megabytes:6} MiB {:7.1}", pairs(&vec![Record::default(); megabytes << 14], &lines));
+    }
 }
 
 /// Lines that each say which comes next, in one circle (Sattolo).
@@ -66,6 +71,28 @@ fn together<const COUNT: usize, const SECOND: bool>(lines: &[Record]) -> f64 {
             prefetch::<SECOND>(&lines[*asked]);
         }
         sum += asked.iter().map(|&line| lines[line].value).sum::<u64>();
+    }
+    black_box(sum);
+    start.elapsed().as_nanos() as f64 / FETCHES as f64
+}
+
+/// As [`together`]. Where the second line is depends on what is in the first, which is 0 everywhere.
+fn pairs(first: &[Record], second: &[Record]) -> f64 {
+    const COUNT: usize = 32;
+    let (mut random, mut sum) = (Random(13), 0);
+    let start = Instant::now();
+    for _ in 0..FETCHES / COUNT {
+        let mut asked = [(0, 0); COUNT];
+        for (line, next) in &mut asked {
+            *line = random.below(first.len() as u64) as usize;
+            *next = random.below(second.len() as u64) as usize;
+            prefetch::<false>(&first[*line]);
+        }
+        for (line, next) in &mut asked {
+            *next += first[*line].value as usize;
+            prefetch::<false>(&second[*next]);
+        }
+        sum += asked.iter().map(|&(_, line)| second[line].value).sum::<u64>();
     }
     black_box(sum);
     start.elapsed().as_nanos() as f64 / FETCHES as f64

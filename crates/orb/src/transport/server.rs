@@ -309,8 +309,8 @@ impl ServerConnection {
         None
     }
 
-    /// Whether so much of messages whose ends are missing finds room beside what others keep; that is less than each would
-    /// be allowed by itself.
+    /// Whether so much of messages whose ends are missing finds room beside what others keep: not all may have as much as
+    /// each by itself.
     #[inline]
     fn may_keep(&self, octets: usize) -> bool {
         self.unfinished.load(Ordering::Relaxed) == octets || self.keep(octets)
