@@ -21,7 +21,7 @@ use super::{
 const FAR: usize = 1 << 20;
 
 /// Bytes of a table from which on most of its records come from memory.
-const AWAY: usize = 16 << 20;
+pub(super) const AWAY: usize = 16 << 20;
 
 /// Bytes of a table from which on its tags do so too, and waiting for two records takes longer than being wrong about one.
 const FARTHER: usize = 128 << 20;
@@ -37,6 +37,8 @@ const LOOKED_AT: [usize; 4] = [0, TOGETHER / 4, TOGETHER / 2, TOGETHER * 3 / 4];
 enum Waits {
     /// What is not far.
     Little,
+    /// Records from memory; tags are not far.
+    ForRecords,
     /// Few lines from memory, which are asked for again and again: there is room for records that may be the wrong ones to
     /// be on their way while tags are.
     ForFew,
@@ -82,6 +84,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         // As constants: there is code for each, which need not ask.
         match self.waits_for(keys) {
             Waits::Little => self.find_together(keys, Waits::Little, visit),
+            Waits::ForRecords => self.find_together(keys, Waits::ForRecords, visit),
             Waits::ForFew => self.find_together(keys, Waits::ForFew, visit),
             Waits::ForMany => self.find_together(keys, Waits::ForMany, visit),
         }
@@ -91,7 +94,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     fn waits_for(&self, keys: &[R::Key]) -> Waits {
         if self.bytes() < FARTHER {
-            return Waits::Little;
+            return if self.bytes() < AWAY { Waits::Little } else { Waits::ForRecords };
         }
         let are_same = |n: usize| keys.get(n + 1).is_some_and(|next| keys[n] == *next);
         let same = LOOKED_AT.iter().filter(|&&n| are_same(n)).count();
@@ -154,11 +157,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let (len, sought) = (keys.len(), &sought[..keys.len()]);
         in_fours(sought, &mut matching.0[..len], &mut found[..len], |&(group, tag), matching, found| {
             *matching = self.matching(group, tag);
-            *found = Some(self.seek_record(group, *matching, to));
+            *found = Some(self.seek_record(group, *matching, waits));
         });
         // Apart, so that each loop does one thing.
         let [absent, several] = matching.none_and_several(keys.len());
-        let next = |n: usize| first_of(sought[n].0, matching.0[n].others());
+        let next = |n: usize| sought[n].0.first_of(matching.0[n].others());
         for n in several.iter() {
             self.store.prefetch_record(next(n), to);
         }
@@ -200,10 +203,14 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     }
 
     /// Asks for the first of the records whose tags match, and says where it is. If there is none it is that of another place,
-    /// not to be looked at.
+    /// not to be looked at: where records are far, what tells whether the key may be elsewhere is asked for instead.
     #[inline(always)]
-    fn seek_record(&self, group: Group, matching: u16, to: Cache) -> NonNull<R> {
-        self.store.prefetch_record(first_of(group, matching), to)
+    fn seek_record(&self, group: Group, matching: u16, waits: Waits) -> NonNull<R> {
+        let first = group.first_of(matching);
+        if waits == Waits::Little {
+            return self.store.prefetch_record(first, waits.cache());
+        }
+        self.store.prefetch_record_or_elsewhere(first, group, matching == 0, waits.cache())
     }
 
     /// The first of two records if it is that of the key, else the other: both are on their way, and nobody foresees which
@@ -265,12 +272,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn find_anew(&self, key: &R::Key) -> Option<&R> {
         self.get(key, || ())
     }
-}
-
-/// The first of these places of a group, or the one after the group's.
-#[inline(always)]
-fn first_of(group: Group, places: u16) -> Place {
-    group.place((u32::from(places) | 1 << GROUP).trailing_zeros())
 }
 
 /// Calls `step` for each lookup, with what is known of it and two things to be known; four by four, which saves a tenth of the

@@ -25,7 +25,7 @@ macro_rules! bits {
     };
 }
 
-bits!(u16 u64 u128);
+bits!(u16 u32 u64 u128);
 
 /// The numbers of the bits that are set.
 #[inline(always)]

@@ -7,9 +7,10 @@ use bytemuck::NoUninit;
 
 use super::{
     FlowInsertError, FlowRecord,
+    bits::ones,
     store::Store,
     table::Table,
-    watched::{Disturbed, Look, Watched},
+    watched::{Disturbed, Known, Look, Watched},
 };
 use crate::{
     ConfigError,
@@ -120,14 +121,31 @@ impl<R: PlainRecord> FlowReader<R> {
         for (key, look) in keys.iter().zip(&mut looks) {
             *look = self.store.prefetch_key(key, &known);
         }
-        for look in &mut looks[..keys.len()] {
-            self.store.look(look, &known);
-            self.store.prefetch_look(look);
+        if self.store.has_far_records(&known) {
+            self.look_far(&mut looks[..keys.len()], &known);
+        } else {
+            for look in &mut looks[..keys.len()] {
+                self.store.look(look, &known);
+                self.store.prefetch_look(look);
+            }
         }
         for ((key, look), record) in keys.iter().zip(&looks).zip(records) {
             if let Err(Disturbed) = self.store.settle(key, look, &mut || (), record) {
                 *record = self.store.read_anywhere(key, look, &mut || ());
             }
+        }
+    }
+
+    /// Asks for the record of each key, also of those that are not in their groups.
+    #[inline(always)]
+    fn look_far(&self, looks: &mut [Look], known: &Known) {
+        let mut absent = 0_u32;
+        for (n, look) in looks.iter_mut().enumerate() {
+            self.store.look(look, known);
+            absent |= u32::from(!self.store.prefetch_likely(look)) << n;
+        }
+        for n in ones(absent) {
+            self.store.prefetch_late(&looks[n as usize], known);
         }
     }
 }

@@ -100,6 +100,12 @@ impl Group {
         Place(self.0 as u32 + at)
     }
 
+    /// The first of these places of the group, or the one after the group's.
+    #[inline(always)]
+    pub(super) fn first_of(self, places: u16) -> Place {
+        self.place((u32::from(places) | 1 << GROUP).trailing_zeros())
+    }
+
     /// The others of its block.
     #[inline(always)]
     pub(super) fn others(self) -> impl Iterator<Item = Self> {

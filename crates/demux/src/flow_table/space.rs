@@ -152,7 +152,7 @@ pub(super) enum Cache {
 
 /// Asks for the cache line at an address, which need not be valid.
 #[inline(always)]
-fn prefetch<T>(address: *const T, to: Cache) {
+pub(super) fn prefetch<T>(address: *const T, to: Cache) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse", not(miri)))]
     // SAFETY: this code is compiled only where the target has SSE; a prefetch never faults.
     unsafe {

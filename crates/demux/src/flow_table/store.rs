@@ -1,13 +1,13 @@
 //! What lies in memory: tags, counts and records, a row of each.
 
-use core::ptr::NonNull;
+use core::{hint::select_unpredictable, ptr::NonNull};
 
 use super::{
     BESIDES, FlowRecord,
     address::{Extent, MOST_BLOCKS},
     elsewhere::{Counts, Elsewhere},
     place::{Group, Place},
-    space::{Cache, Space},
+    space::{Cache, Space, prefetch},
     tags::{BLOCK, GROUP, GROUPS, TagGroup},
 };
 use crate::{
@@ -156,8 +156,29 @@ impl<R: FlowRecord, A> Store<R, A> {
     /// Asks for the cache line of a record, and says where it is. The place may be the one after the last.
     #[inline(always)]
     pub(super) fn prefetch_record(&self, place: Place, to: Cache) -> NonNull<R> {
+        let record = self.record_or_end(place);
+        prefetch(record.as_ptr(), to);
+        record
+    }
+
+    /// As [`prefetch_record`](Self::prefetch_record), or asks for what is counted of the group instead, without a branch.
+    #[inline(always)]
+    pub(super) fn prefetch_record_or_elsewhere(
+        &self,
+        place: Place,
+        group: Group,
+        elsewhere: bool,
+        to: Cache,
+    ) -> NonNull<R> {
+        let record = self.record_or_end(place);
+        let counted = core::ptr::from_ref(self.elsewhere(group)).cast::<u8>();
+        prefetch(select_unpredictable(elsewhere, counted, record.as_ptr().cast()), to);
+        record
+    }
+
+    #[inline(always)]
+    fn record_or_end(&self, place: Place) -> NonNull<R> {
         debug_assert!(place.0 as usize <= self.most_blocks as usize * BLOCK);
-        self.records.prefetch(place.0 as usize, to);
         // SAFETY: in the row of records or at its end.
         unsafe { self.records.at(place.0 as usize) }
     }

@@ -7,12 +7,13 @@ use super::{
     PlainRecord,
     access::Access,
     address::Extent,
+    batch::AWAY,
     elsewhere::Elsewhere,
     hash::{Columns, Hash},
     place::{Group, Place},
     space::{Cache, Space},
     store::Store,
-    tags::{GROUPS, Tag, TagGroup, Tags},
+    tags::{BLOCK, GROUPS, Tag, TagGroup, Tags},
 };
 use crate::{
     ConfigError,
@@ -377,6 +378,12 @@ impl<R: PlainRecord> Store<R, Watched> {
         self.access.known()
     }
 
+    /// Whether most of so many blocks' records come from memory.
+    #[inline(always)]
+    pub(super) fn has_far_records(&self, known: &Known) -> bool {
+        known.extent.count() as usize * BLOCK * size_of::<R>() >= AWAY
+    }
+
     /// Where a key is sought, if the number of blocks is the one that is known.
     #[inline(always)]
     fn aim(&self, key: &R::Key, known: &Known) -> Look {
@@ -409,6 +416,37 @@ impl<R: PlainRecord> Store<R, Watched> {
     #[inline(always)]
     pub(super) fn prefetch_look(&self, look: &Look) {
         self.prefetch_record(look.group.place(look.matching.trailing_zeros()), Cache::First);
+    }
+
+    /// As [`prefetch_look`](Self::prefetch_look), and says whether its group has one that may be it; if not, asks for what tells
+    /// whether it may be elsewhere.
+    #[inline(always)]
+    pub(super) fn prefetch_likely(&self, look: &Look) -> bool {
+        let absent = look.matching == 0;
+        self.prefetch_record_or_elsewhere(
+            look.group.first_of(look.matching),
+            look.group,
+            absent,
+            Cache::First,
+        );
+        !absent
+    }
+
+    /// Asks for the record of a key that its group does not have, if another group of its block may; else for the tags of its
+    /// second block.
+    #[inline(always)]
+    pub(super) fn prefetch_late(&self, look: &Look, known: &Known) {
+        if !self.elsewhere(look.group).has(look.hash.tag()) {
+            return;
+        }
+        let first_of = |group: Group| {
+            let matching = self.matching(group, look.hash);
+            (matching != 0).then(|| group.place(matching.trailing_zeros()))
+        };
+        match look.group.others().find_map(first_of) {
+            Some(place) => _ = self.prefetch_record(place, Cache::First),
+            None => self.prefetch_tags(known.extent.second(look.hash), Cache::First),
+        }
     }
 
     #[inline(always)]
