@@ -16,7 +16,7 @@ mod pick;
 
 pub(crate) use self::pick::power_of_two;
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use core::marker::PhantomData;
 
 pub use self::{
@@ -291,16 +291,24 @@ impl<K: Eq, D: Discipline, P: Pick<K>> Chained<K, D, P> {
         Some(found.slot)
     }
 
-    /// Distributes the entries over another number of chains.
+    /// Distributes the entries over another number of chains. All keys are hashed before an entry moves: if one panics then,
+    /// nothing has changed.
     #[cold]
     fn resize(&mut self, chains: usize) {
+        let mut picked = vec![0; self.entries.len()];
+        for chain in &self.chains {
+            let mut at = chain.first;
+            while let Some(entry) = self.entries.get(at as usize) {
+                picked[at as usize] = self.pick.pick(&entry.key, chains);
+                at = entry.next;
+            }
+        }
         let old = core::mem::replace(&mut self.chains, empty_chains::<D>(chains));
         for chain in old {
             let mut at = chain.first;
             while let Some(entry) = self.entries.get(at as usize) {
                 let next = entry.next;
-                let chain = self.chain_of(&entry.key);
-                self.link_first(chain, at);
+                self.link_first(picked[at as usize], at);
                 at = next;
             }
         }

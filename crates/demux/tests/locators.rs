@@ -11,8 +11,8 @@ use std::{
 
 use proptest::{prelude::*, strategy::Strategy as Generate};
 use throughline_demux::{
-    AnyLocator, Carried, ConfigError, CountExamined, Direct, Examined, FreezeError, InsertError, Key, Linear,
-    Locator, LocatorConfig, Slot, SourceCache, Strategy,
+    AnyLocator, Carried, ConfigError, CountExamined, Direct, DynamicHash, Examined, FreezeError, InsertError,
+    Key, Keyed, Linear, Locator, LocatorConfig, Slot, SourceCache, Strategy,
 };
 
 /// Keys of all strategies: those that need an index have one.
@@ -368,6 +368,45 @@ fn a_key_whose_destructor_panics_leaves_no_slot_in_a_direct_table() {
     assert!(removed.is_err());
     assert_eq!((direct.len(), direct.at(0)), (0, None));
     direct.insert(PanicsOnce, Slot(4)).unwrap();
+}
+
+#[test]
+fn a_key_whose_hash_panics_while_a_table_grows_or_shrinks_loses_no_other() {
+    use std::{cell::Cell, hash::Hasher};
+    thread_local!(static UNTIL: Cell<u64> = const { Cell::new(u64::MAX) });
+    #[derive(PartialEq, Eq)]
+    struct PanicsAt(u64);
+    impl std::hash::Hash for PanicsAt {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            UNTIL.set(UNTIL.get() - 1);
+            assert!(UNTIL.get() != 0, "as the test intends");
+            state.write_u64(self.0);
+        }
+    }
+    // Without chance, so that the same keys are on the same chains.
+    let made = || DynamicHash::with_hash(Keyed::new(0x5eed), 1_000);
+    for until in 1..60 {
+        let mut table = made();
+        for n in 0..40 {
+            UNTIL.set(u64::MAX);
+            (0..n).for_each(|n| _ = table.insert(PanicsAt(n), Slot(n as u32)));
+            UNTIL.set(until);
+            let _ = catch_unwind(AssertUnwindSafe(|| table.insert(PanicsAt(n), Slot(n as u32))));
+            UNTIL.set(u64::MAX);
+            let shown = (0..=n).filter(|&n| table.find(&PanicsAt(n)).is_some()).count();
+            assert!((0..n).all(|n| table.find(&PanicsAt(n)) == Some(Slot(n as u32))), "{n}, {until}");
+            assert_eq!(shown, table.len());
+        }
+        let _ = table.insert(PanicsAt(39), Slot(39));
+        for n in 0..40 {
+            UNTIL.set(until);
+            let _ = catch_unwind(AssertUnwindSafe(|| table.remove(&PanicsAt(n))));
+            UNTIL.set(u64::MAX);
+            table.remove(&PanicsAt(n));
+            assert!((n + 1..40).all(|n| table.find(&PanicsAt(n)) == Some(Slot(n as u32))), "{n}, {until}");
+            assert_eq!(table.len() as u64, 39 - n);
+        }
+    }
 }
 
 #[test]
