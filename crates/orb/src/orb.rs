@@ -87,7 +87,9 @@ pub struct OrbConfig {
     pub max_connections: usize,
     /// Bytes of messages whose ends have not come yet that all connections accepted keep together; one of
     /// [`max_message`](Self::max_message) in any case. Whoever sends more loses its connection, since many clients that each
-    /// begin a large message, and go on with it slowly, would have all memory otherwise.
+    /// begin a large message, and go on with it slowly, would have all memory otherwise. While more than half of it is kept,
+    /// whoever takes longer with a message than [`stall_timeout`](Self::stall_timeout) loses its connection, so that
+    /// there is room for others again.
     pub max_unfinished: usize,
     /// Worker threads. Servants that block take one each.
     pub max_threads: usize,

@@ -5,6 +5,7 @@
 mod raw;
 
 use std::collections::HashSet;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -296,4 +297,34 @@ fn a_client_that_closes_its_sending_side_gets_its_replies() {
     collect(&mut wire, 1..=2);
     wire.expect_closed();
     scene.server.shutdown(GRACE);
+}
+
+#[test]
+fn whoever_takes_long_with_a_message_leaves_when_others_need_the_room() {
+    const MIB: usize = 1 << 20;
+    let scene =
+        Scene::with(|c| (c.stall_timeout, c.max_message, c.max_unfinished) = (SECOND, 4 * MIB, 16 * MIB));
+    let begun = raw::message((1, 2), ByteOrder::NATIVE.flag(), 0, 4 * MIB as u32 - 12, &vec![0; 3 * MIB]);
+    // Never silent for as long as a stalled client may be.
+    let trickle = |wires: &mut [Wire], seconds| {
+        for _ in 0..seconds * 5 {
+            std::thread::sleep(SECOND / 5);
+            wires.iter_mut().for_each(|wire| _ = wire.0.write(&[0]));
+            scene.assert_alive();
+        }
+    };
+    let begin = |count| -> Vec<Wire> {
+        let mut wires: Vec<_> = (0..count).map(|_| scene.wire()).collect();
+        wires.iter_mut().for_each(|wire| wire.send(&begun));
+        wires
+    };
+    // There is room enough beside two, whatever time they take.
+    let mut few = begin(2);
+    trickle(&mut few, 3);
+    raw::eventually("two, and the probe", || scene.server.connection_count() == 1 + 2);
+    // There is none beside three more.
+    let mut more = begin(3);
+    trickle(&mut more, 4);
+    raw::eventually("no more than there is room for", || scene.server.connection_count() <= 1 + 2);
+    scene.probe.take(&vec![1; 3 * MIB]).unwrap();
 }

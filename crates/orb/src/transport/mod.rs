@@ -19,3 +19,4 @@ pub(crate) mod reactor;
 pub(crate) mod resolver;
 pub(crate) mod server;
 pub(crate) mod socket;
+pub(crate) mod unfinished;

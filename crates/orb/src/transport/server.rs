@@ -22,6 +22,7 @@ use crate::transport::outbox::{Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
 use crate::transport::reactor::{Activity, Reactor, Source, Worker, lock};
 use crate::transport::socket::{Socket, Wait};
+use crate::transport::unfinished::{Part, Unfinished};
 
 /// What a server allows each connection.
 #[derive(Clone, Debug)]
@@ -53,8 +54,7 @@ const KEEP_REPLY: usize = 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Accepted {
     pub(crate) connections: AtomicUsize,
-    /// Octets of messages whose ends are missing: no less than the connections keep.
-    unfinished: AtomicUsize,
+    unfinished: Unfinished,
 }
 
 /// A listening socket.
@@ -179,7 +179,7 @@ pub(crate) struct ServerConnection {
     session: Session,
     read: Mutex<Incoming>,
     /// Its part of what all connections keep of messages whose ends are missing. Written with `read` locked, but for its end.
-    unfinished: AtomicUsize,
+    unfinished: Part,
     /// The worker that has adopted the connection, 0 when none has. Only that worker receives. Written with `read`
     /// locked; read without the lock too, since a worker that receives may hold it for long.
     owner: AtomicU64,
@@ -218,7 +218,7 @@ impl ServerConnection {
             accepted,
             session,
             read: Mutex::new(read),
-            unfinished: AtomicUsize::new(0),
+            unfinished: Part::default(),
             owner: AtomicU64::new(0),
             detached: AtomicUsize::new(0),
             trickles: AtomicBool::new(false),
@@ -313,33 +313,33 @@ impl ServerConnection {
     /// each by itself.
     #[inline]
     fn may_keep(&self, octets: usize) -> bool {
-        self.unfinished.load(Ordering::Relaxed) == octets || self.keep(octets)
+        self.unfinished.is(octets) || self.keep(octets)
     }
 
     #[cold]
     fn keep(&self, octets: usize) -> bool {
-        let all = &self.accepted.unfinished;
-        // Added first, so that the sum is never less than its parts.
-        let sum = all.fetch_add(octets, Ordering::SeqCst) + octets;
-        let before = self.unfinished.swap(octets, Ordering::SeqCst);
-        all.fetch_sub(before, Ordering::SeqCst);
+        let limit = self.limits.max_unfinished;
+        let share = limit / self.limits.max_connections.max(1);
+        let fits =
+            self.unfinished.keep(octets, &self.accepted.unfinished, (limit, share), self.epoch.elapsed());
         // Whoever has removed the connection meanwhile has not seen this, or this sees that.
         if self.removed.load(Ordering::SeqCst) {
             self.keep_nothing();
         }
-        let fits = octets <= before || sum - before <= self.limits.max_unfinished;
         if !fits {
-            tracing::warn!(
-                limit = self.limits.max_unfinished,
-                "connection closed: too many messages have no end yet"
-            );
+            tracing::warn!(limit, "connection closed: too many messages have no end yet");
         }
         fits
     }
 
     fn keep_nothing(&self) {
-        let octets = self.unfinished.swap(0, Ordering::SeqCst);
-        self.accepted.unfinished.fetch_sub(octets, Ordering::SeqCst);
+        self.unfinished.end(&self.accepted.unfinished);
+    }
+
+    /// Whether a message has taken too long now that there is little room for others.
+    fn takes_room(&self) -> bool {
+        self.accepted.unfinished.is_scarce(self.limits.max_unfinished)
+            && self.unfinished.kept_for(self.epoch.elapsed()) > self.limits.stall_timeout
     }
 
     fn receive(&self, inbox: &mut Incoming, stay: bool) -> io::Result<usize> {
@@ -648,6 +648,12 @@ impl Source for ServerConnection {
     fn tick(self: Arc<Self>, _reactor: &Arc<Reactor>) {
         if self.outbox.stalled_for(Instant::now()).is_some_and(|t| t > self.limits.stall_timeout) {
             tracing::debug!("connection closed: the client does not read its replies");
+            return self.remove();
+        }
+        if self.takes_room() {
+            tracing::warn!(
+                "connection closed: a message took long while much was kept of messages without an end"
+            );
             return self.remove();
         }
         let Ok(read) = self.read.try_lock() else { return };
