@@ -179,6 +179,33 @@ fn records_that_change_places_all_the_time_are_found_whole() {
     });
 }
 
+/// From 16 MiB on readers ask for the records of keys that are not in their groups, too.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn batches_find_as_much_where_records_are_far() {
+    #[derive(Clone, Copy, NoUninit)]
+    #[repr(C)]
+    struct Large {
+        key: Number,
+        rest: [u64; 1024],
+    }
+    impl FlowRecord for Large {
+        type Key = Number;
+        fn key(&self) -> &Number {
+            &self.key
+        }
+    }
+    const KEYS: u64 = 5_000;
+    let (mut writer, reader) = flow_table::<Large>(KEYS as usize, 3);
+    (0..KEYS).for_each(|key| assert!(writer.insert(Large { key: Number(key), rest: [key; 1024] }).is_ok()));
+    let keys = Vec::from_iter((0..2 * KEYS + 3).map(|n| Number(n * 7 % (2 * KEYS))));
+    let mut found = vec![None; keys.len()];
+    reader.get_batch(&keys, &mut found);
+    for (Number(key), found) in keys.into_iter().zip(found) {
+        assert_eq!(found.map(|record| (record.key.0, record.rest[9])), (key < KEYS).then_some((key, key)));
+    }
+}
+
 #[test]
 fn the_writer_refuses_what_a_table_refuses() {
     let (mut writer, reader) = flow_table::<Record>(2, 1);

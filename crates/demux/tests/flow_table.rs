@@ -185,6 +185,22 @@ fn batches_find_as_much_in_the_largest_tables() {
     assert!(keys.iter().all(|key| table.remove(key).is_some_and(|record| record.1[7] == *key as u8)));
 }
 
+/// From 16 MiB on records are far and tags are not.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn batches_find_as_much_where_only_records_are_far() {
+    const RECORD: usize = 8 << 10;
+    let mut table = FlowTable::<(u64, [u8; RECORD])>::new(5_000, 3);
+    (0..5_000).for_each(|key| assert!(table.insert((key, [key as u8; RECORD])).is_ok()));
+    assert!((16 << 20..128 << 20).contains(&table.bytes()), "{}", table.bytes());
+    let keys = Vec::from_iter((0..10_003).map(|n| n * 7 % 10_000));
+    let mut found = vec![None; keys.len()];
+    table.get_batch(&keys, &mut found);
+    for (key, found) in keys.iter().zip(found) {
+        assert_eq!(found.map(|record| (record.0, record.1[9])), (*key < 5_000).then_some((*key, *key as u8)));
+    }
+}
+
 /// Some of them consist of words, and where words of eight bytes are aligned to four some of those do not.
 #[test]
 fn records_of_any_size_come_back_as_they_went_in() {
