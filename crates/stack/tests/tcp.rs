@@ -181,6 +181,73 @@ fn who_dies_is_given_up() {
     assert_eq!(pair.server.write(server, b"?"), Err(StreamError::Closed));
 }
 
+/// Silence is no end: neither of a connection that nobody ever used, nor of one that all was said on for now.
+#[test]
+fn who_has_nothing_to_say_is_not_given_up() {
+    for architecture in Architecture::ALL {
+        let (mut pair, listener) = listening(architecture);
+        let (client, server) = connected(&mut pair, listener);
+        for word in [&b"hello"[..], b"again", b"at last"] {
+            let before = pair.frames.len();
+            for _ in 0..400 {
+                pair.pass(10_000);
+            }
+            assert_eq!(pair.frames.len(), before, "something was said after {}", pair.now);
+            assert_eq!(pair.client.write(client, word), Ok(word.len()));
+            assert_eq!(pair.server.write(server, word), Ok(word.len()));
+            pair.exchange();
+            for (graph, path) in [(&mut pair.client, client), (&mut pair.server, server)] {
+                let mut came = Vec::new();
+                drain(graph, path, &mut came);
+                assert_eq!(came, word);
+            }
+            pair.pass(6);
+        }
+        // An end after a long silence is none of the kind that a reset is.
+        for _ in 0..400 {
+            pair.pass(10_000);
+        }
+        pair.client.shutdown(client).unwrap();
+        pair.exchange();
+        assert!(drain(&mut pair.server, server, &mut Vec::new()));
+        // Half closed it may stay as long.
+        for _ in 0..400 {
+            pair.pass(10_000);
+        }
+        assert_eq!(pair.server.write(server, b"farewell"), Ok(8));
+        pair.exchange();
+        let mut came = Vec::new();
+        drain(&mut pair.client, client, &mut came);
+        assert_eq!(came, b"farewell");
+    }
+}
+
+/// An end is repeated as data is, not without end.
+#[test]
+fn who_does_not_hear_of_an_end_is_given_up() {
+    let (mut pair, listener) = listening(Architecture::Layered);
+    let (_, server) = connected(&mut pair, listener);
+    pair.pass(10_000);
+    while pair.server.ready().is_some() {}
+    pair.server.shutdown(server).unwrap();
+    let mut said = 0;
+    while pair.server.ready().is_some() {}
+    let mut given_up = None;
+    for second in 1..400 {
+        pair.now += smoltcp::time::Duration::from_secs(1);
+        pair.server.tick(pair.now);
+        given_up = given_up.or(pair.server.ready().map(|_| second));
+        while let Some(frame) = pair.server.transmit() {
+            // Neighbours are asked for meanwhile.
+            said += u32::from(frame.bytes().get(47).is_some_and(|flags| flags & 1 == 1));
+            pair.server.release(frame);
+        }
+    }
+    assert!((5..20).contains(&said), "{said}");
+    assert!(given_up.is_some_and(|second| (300..310).contains(&second)), "{given_up:?}");
+    assert_eq!(pair.server.read(server, &mut [0; 9]), Err(StreamError::Closed));
+}
+
 /// A SYN of a host that does not answer.
 fn syn(n: u32) -> Vec<u8> {
     segment(n, 0, |tcp| tcp.set_syn(true))

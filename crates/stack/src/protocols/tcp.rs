@@ -40,7 +40,7 @@ const PROTOCOL: u8 = 6;
 const HALF_OPEN: usize = 1024;
 /// How long a stranger has to answer.
 const HANDSHAKE: Duration = Duration::from_secs(30);
-/// How long data may be unacknowledged before the other end is given up.
+/// How long the other end may be silent while data, or an end, is unacknowledged, before it is given up.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How long a connection that its user has closed waits for the other end to close too.
 const LINGER: Duration = Duration::from_secs(60);
@@ -358,8 +358,9 @@ impl Protocol for Tcp {
     }
 
     fn shutdown(&mut self, slot: Slot, lower: &mut Lower<'_>) {
-        if let Some(socket) = self.sessions.get(slot).and_then(Session::socket) {
-            socket.close();
+        let now = lower.now();
+        if let Some(session) = self.sessions.get(slot) {
+            session.shut(now + PATIENCE);
         }
         self.work(slot, Sends::First, lower);
     }

@@ -30,7 +30,7 @@ pub(super) struct Session {
     socket_at: usize,
     /// When it is woken.
     alarm: Alarm,
-    /// When it ends, whatever the other end does.
+    /// When it ends, whatever the other end does; or, if its user only sends no more, unless the other end has heard that.
     abort_at: Option<Instant>,
     pub upper: Upper,
     pub below: Option<Layer>,
@@ -138,12 +138,39 @@ impl Session {
         if !self.alarm.rings(now) {
             return false;
         }
-        if self.abort_at.is_some_and(|abort| abort <= now)
-            && let Some(socket) = self.socket()
-        {
-            socket.abort();
+        if self.abort_at.is_some_and(|abort| abort <= now) {
+            self.run_out(now);
         }
         true
+    }
+
+    /// The time is over that the other end had for what was last said.
+    #[cold]
+    fn run_out(&mut self, now: Instant) {
+        let (state, released) = (self.state(), self.released);
+        let Some(socket) = self.socket() else { return };
+        let unheard = matches!(state, State::FinWait1 | State::Closing | State::LastAck);
+        let sends = socket.send_queue() > 0;
+        if released || unheard && !sends {
+            socket.abort();
+        }
+        // While there is data, that is what is waited for.
+        if !released {
+            self.abort_at = (unheard && sends).then_some(now + PATIENCE);
+        }
+    }
+
+    /// Nobody is given up for being silent when there is nothing to acknowledge (RFC 1122, 4.2.3.6). Before there is a
+    /// connection the time for an answer counts.
+    #[inline]
+    pub fn mind_silence(&mut self) {
+        let announced = self.announced;
+        if let Some(socket) = self.socket()
+            && announced
+        {
+            let owes = socket.send_queue() > 0;
+            socket.set_timeout(owes.then_some(PATIENCE));
+        }
     }
 
     /// Tells the user that there is a connection, data, room, or an end.
@@ -158,7 +185,7 @@ impl Session {
         let room = self.wants_room && socket.can_send();
         let news = socket.can_recv() || room || self.told != Some(state);
         if !self.announced && state != State::Closed {
-            socket.set_timeout(Some(PATIENCE));
+            socket.set_timeout(None);
             self.announced = true;
             if !self.opened {
                 lower.announce_path(path);
@@ -190,6 +217,16 @@ impl Session {
         if let Some(socket) = self.socket() {
             // What was not read is lost: then the other end is told so, by a reset.
             if socket.can_recv() { socket.abort() } else { socket.close() }
+        }
+    }
+
+    /// The user has said all; by then the other end has heard that, or is given up.
+    pub fn shut(&mut self, abort_at: Instant) {
+        if !self.released {
+            self.abort_at = Some(abort_at);
+        }
+        if let Some(socket) = self.socket() {
+            socket.close();
         }
     }
 

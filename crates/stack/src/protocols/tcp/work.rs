@@ -28,6 +28,7 @@ impl Tcp {
     pub(super) fn work(&mut self, slot: Slot, sends: Sends, lower: &mut Lower<'_>) {
         let Some(session) = self.sessions.get(slot) else { return };
         session.refuse_late_data();
+        session.mind_silence();
         let now = lower.now();
         let mut due = None;
         if sends == Sends::IfDue {
