@@ -3,6 +3,7 @@
 use smoltcp::{
     iface::Interface,
     time::{Duration, Instant},
+    wire::TcpPacket,
 };
 use throughline_demux::Slot;
 
@@ -66,12 +67,22 @@ fn send(
     for _ in 0..BURST {
         let before = made.len();
         interface.poll_egress(now, &mut Link::new(None, made, pool), &mut session.sockets);
-        // After a segment that is not full there is nothing more to send.
-        if made.len() == before || made.last().is_none_or(|segment| segment.len() < room / 2) {
+        if made.len() == before || made.last().is_none_or(|segment| is_last(segment, room)) {
             return true;
         }
     }
     false
+}
+
+/// Whether there is nothing to send after a segment: it is not full, and not one of many to somebody who takes short ones only,
+/// of which the last alone is to be pushed on.
+#[inline]
+fn is_last(segment: &Message, room: usize) -> bool {
+    if segment.len() >= room / 2 {
+        return false;
+    }
+    let packet = TcpPacket::new_unchecked(segment.bytes());
+    packet.psh() || packet.fin() || segment.len() == usize::from(packet.header_len())
 }
 
 /// Sends the packets that smoltcp made by the session below, which has a header of its own for them.
