@@ -41,8 +41,8 @@ impl<K: Eq + Hash + Copy> Fragments<K> {
 
     /// Adds a piece that begins at `at`; `last` says that nothing comes behind it. Returns the datagram if it is complete.
     ///
-    /// A piece that was there before is let be. One that overlaps others, or lies beyond the end, spoils the datagram, since
-    /// nobody honest sends such (RFC 5722).
+    /// A piece that was there before is let be. One that overlaps others, says something else in their place, or lies beyond the
+    /// end, spoils the datagram, since nobody honest sends such (RFC 5722).
     ///
     /// # Errors
     /// [`Discard::Fragment`]; the datagram is forgotten.
@@ -127,7 +127,11 @@ impl Datagram {
         let place = self.pieces.partition_point(|there| there.end <= piece.start);
         match self.pieces.get(place) {
             Some(there) if there.start <= piece.start && piece.end <= there.end => {
-                return Ok(self.is_complete());
+                return if self.data[piece] == *data {
+                    Ok(self.is_complete())
+                } else {
+                    Err(Discard::Fragment)
+                };
             }
             Some(there) if there.start < piece.end => return Err(Discard::Fragment),
             _ if self.pieces.len() > GAPS => return Err(Discard::Fragment),
@@ -218,6 +222,20 @@ mod tests {
         assert_eq!(add(&mut fragments, 1, 16..24, false), Err(Discard::Fragment));
         assert_eq!(add(&mut fragments, 1, 16..24, false), Ok(None));
         assert_eq!(add(&mut fragments, 1, 8..16, true), Err(Discard::Fragment));
+    }
+
+    #[test]
+    fn another_text_in_the_place_of_one_that_came_spoils_both() {
+        let mut fragments = Fragments::new(65_515);
+        let mut add = |at: usize, text: &[u8], last| fragments.add(1, at, text, last, Instant::ZERO);
+        for (at, text) in [(0, b"cursed.."), (8, b"..cursed")] {
+            assert_eq!(add(0, b"honest..", false), Ok(None));
+            assert_eq!(add(8, b"..honest", false), Ok(None));
+            assert_eq!(add(at, text, false), Err(Discard::Fragment));
+            assert_eq!(add(16, b".", true), Ok(None));
+            assert_eq!(add(16, b"!", true), Err(Discard::Fragment));
+        }
+        assert_eq!((fragments.bytes, fragments.datagrams.len()), (0, 0));
     }
 
     #[test]
