@@ -287,14 +287,15 @@ impl Context {
         })
     }
 
-    /// Lets a message wait for a neighbour's address, which is asked for.
+    /// Lets a message wait for a neighbour's address, which is asked for; if that is `for_stranger`, not in all places.
     pub fn wait_for_neighbor(
         &mut self,
         address: IpAddress,
         layer: Layer,
         message: Message,
+        for_stranger: bool,
     ) -> Result<(), SendError> {
-        match self.neighbors.wait(address, self.now, layer, message) {
+        match self.neighbors.wait(address, self.now, layer, message, for_stranger) {
             Ok(true) => self.asking.push(address),
             Ok(false) => {}
             Err(message) => {

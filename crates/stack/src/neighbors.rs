@@ -91,13 +91,15 @@ impl Neighbors {
         VecDeque::new()
     }
 
-    /// Lets a message wait for an address. Whether it is to be asked for now; the message comes back if there is no room.
+    /// Lets a message wait for an address. Whether it is to be asked for now; the message comes back if there is no room. One that
+    /// answers a stranger, who may not be where he says, has half of the places.
     pub fn wait(
         &mut self,
         address: IpAddress,
         now: Instant,
         layer: Layer,
         message: Message,
+        for_stranger: bool,
     ) -> Result<bool, Message> {
         if let Some(asked) = self.asked.get_mut(&address) {
             if asked.waiting.len() >= WAITING {
@@ -106,7 +108,7 @@ impl Neighbors {
             asked.waiting.push_back((layer, message));
             return Ok(false);
         }
-        if self.asked.len() >= ASKED {
+        if self.asked.len() >= ASKED || (for_stranger && !self.has_places_for_strangers()) {
             return Err(message);
         }
         let waiting = VecDeque::from([(layer, message)]);

@@ -2,8 +2,8 @@
 
 mod hosts;
 
-use hosts::{Pair, SERVER, data, echo};
-use smoltcp::wire::{Ipv4Address, Ipv4Packet};
+use hosts::{CLIENT, Pair, SERVER, data, echo};
+use smoltcp::wire::{EthernetAddress, IpProtocol, Ipv4Address, Ipv4Packet};
 use throughline_stack::{
     Architecture, ComposeError, Config, Discard, Graph, Host, Limits, Message, Participants, SendError,
 };
@@ -187,4 +187,42 @@ fn frames_are_as_short_as_they_may_be() {
         let refused = Graph::compose(description, host, Config::default()).err();
         assert_eq!(refused, Some(ComposeError::Mtu(mtu)));
     }
+}
+
+/// An echo request with this source, as if from a neighbour.
+fn echo_request(from: Ipv4Address, to: EthernetAddress) -> Vec<u8> {
+    let mut frame = [&to.0[..], &[2, 9, 9, 9, 9, 9, 8, 0]].concat();
+    frame.resize(14 + 28, 0);
+    let mut ip = Ipv4Packet::new_unchecked(&mut frame[14..]);
+    ip.set_version(4);
+    ip.set_header_len(20);
+    ip.set_total_len(28);
+    ip.set_hop_limit(64);
+    ip.set_next_header(IpProtocol::Icmp);
+    ip.set_src_addr(from);
+    ip.set_dst_addr(SERVER);
+    ip.fill_checksum();
+    frame[34..42].copy_from_slice(&[8, 0, 0xe5, 0xca, 0x12, 0x34, 0, 1]);
+    frame
+}
+
+/// Who asks in the name of neighbours that are not there has us look for them: not so that we find nobody else.
+#[test]
+fn neighbors_are_found_while_strangers_ask_for_others() {
+    let mut pair = Pair::new("udp > ipv4 > eth; icmp > ipv4; arp > eth", Architecture::Layered);
+    let own = Ipv4Address::new(10, 0, 0, 9);
+    // We spoke to one of those before.
+    let known = pair.server.open("udp", Participants::to(own, 9)).unwrap();
+    for n in 9..250 {
+        let request = echo_request(Ipv4Address::new(10, 0, 0, n), pair.server_hardware());
+        pair.server.arrive(Message::copied(0, &request), pair.now);
+    }
+    assert_eq!(std::iter::from_fn(|| pair.server.transmit()).count(), 32);
+    let path = pair.server.open("udp", Participants::to(CLIENT, 9)).unwrap();
+    for path in [path, known] {
+        assert_eq!(pair.server.send(path, Message::copied(128, b"hello")), Ok(()));
+    }
+    pair.client.enable("udp", Participants::at(9)).unwrap();
+    pair.exchange();
+    assert!(pair.client.ready().is_some());
 }

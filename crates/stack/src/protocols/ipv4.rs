@@ -281,6 +281,7 @@ impl Protocol for Ipv4 {
             if session.upper != upper || matches!(upper, Upper::User(_)) {
                 return Err(OpenError::Taken);
             }
+            session.way.is_ours();
             self.sessions.hold(slot);
             return Ok(slot);
         }

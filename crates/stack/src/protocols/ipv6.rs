@@ -171,6 +171,7 @@ impl Ipv6 {
         if session.upper != upper || matches!(upper, Upper::User(_)) {
             return Err(OpenError::Taken);
         }
+        session.way.is_ours();
         self.sessions.hold(slot);
         Ok(Some(slot))
     }

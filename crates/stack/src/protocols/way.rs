@@ -33,6 +33,8 @@ pub(super) struct Way {
     pub link: Option<Layer>,
     /// Whether `link` is of this session's path alone.
     private: bool,
+    /// Whether only somebody who sent first wants it.
+    for_stranger: bool,
     /// The neighbours' generation at which `link` was right; `None` if it stays right.
     generation: Option<u32>,
 }
@@ -40,7 +42,7 @@ pub(super) struct Way {
 impl Way {
     /// Nowhere.
     pub fn none(nobody: IpAddress) -> Self {
-        Self { next_hop: nobody, link: None, private: false, generation: None }
+        Self { next_hop: nobody, link: None, private: false, for_stranger: false, generation: None }
     }
 
     /// That of a session for participants: by a session below of its own, of the protocol `private`, or to the neighbour that
@@ -59,12 +61,17 @@ impl Way {
         };
         // Where the user knows the neighbour's address, it stays right.
         let generation = participants.remote_hardware.is_none().then_some(u32::MAX);
-        Ok(Self { next_hop, link, private: private.is_some(), generation })
+        Ok(Self { next_hop, link, private: private.is_some(), for_stranger: false, generation })
     }
 
     /// That back to somebody who sent first, by the session below that his message came from if it is his path's alone.
     pub fn back(next_hop: IpAddress, below: Layer, private: bool) -> Self {
-        Self { next_hop, link: private.then_some(below), private, generation: None }
+        Self { next_hop, link: private.then_some(below), private, for_stranger: true, generation: None }
+    }
+
+    /// Somebody here wants the session too.
+    pub fn is_ours(&mut self) {
+        self.for_stranger = false;
     }
 
     /// Whether the session below is of this session's path alone.
@@ -91,7 +98,7 @@ impl Way {
         let found = group.or_else(|| lower.cx.neighbors.find(self.next_hop, lower.cx.now));
         let Some(hardware) = found else {
             let layer = Layer { protocol: network.own, session };
-            return lower.cx.wait_for_neighbor(self.next_hop, layer, packet);
+            return lower.cx.wait_for_neighbor(self.next_hop, layer, packet, self.for_stranger);
         };
         let link = match self.link {
             Some(link) if self.private => {
