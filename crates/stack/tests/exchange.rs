@@ -3,7 +3,10 @@
 mod hosts;
 
 use hosts::{CLIENT, Pair, SERVER, data, echo};
-use smoltcp::wire::{EthernetAddress, IpProtocol, Ipv4Address, Ipv4Packet};
+use smoltcp::{
+    time::Instant,
+    wire::{EthernetAddress, IpProtocol, Ipv4Address, Ipv4Packet},
+};
 use throughline_stack::{
     Architecture, ComposeError, Config, Discard, Graph, Host, Limits, Message, Participants, SendError,
 };
@@ -225,4 +228,27 @@ fn neighbors_are_found_while_strangers_ask_for_others() {
     pair.client.enable("udp", Participants::at(9)).unwrap();
     pair.exchange();
     assert!(pair.client.ready().is_some());
+}
+
+/// RFC 1122, 3.2.1.3: no packet comes from these, whatever is behind the gateway.
+#[test]
+fn sources_that_are_nowhere() {
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let config = Config { architecture, ..Config::default() };
+        let host = Host { gateway: Some(CLIENT.into()), ..hosts::host(SERVER) };
+        let hardware = host.hardware;
+        let mut graph = Graph::compose("icmp > ipv4 > eth; arp > eth", host, config).unwrap();
+        let nowhere =
+            [[127, 0, 0, 1], [127, 255, 0, 9], [0, 0, 0, 0], [0, 1, 2, 3], [224, 0, 0, 1], [255; 4]];
+        for from in nowhere.map(Ipv4Address::from_octets) {
+            graph.arrive(Message::copied(0, &echo_request(from, hardware)), Instant::ZERO);
+            assert!(graph.transmit().is_none(), "{from}");
+        }
+        assert_eq!(graph.discarded().collect::<Vec<_>>(), [("ipv4", Discard::Source, 6)]);
+        graph.arrive(
+            Message::copied(0, &echo_request(Ipv4Address::new(192, 0, 2, 1), hardware)),
+            Instant::ZERO,
+        );
+        assert!(graph.transmit().is_some());
+    }
 }

@@ -201,8 +201,10 @@ impl Protocol for Ipv4 {
             return Err(Discard::Checksum);
         }
         let (remote, to) = (packet.src_addr(), packet.dst_addr());
+        // Nor is anybody beyond the gateway within himself, or in this network without knowing it (RFC 1122, 3.2.1.3).
         let impossible = remote.is_multicast()
-            || remote.is_unspecified()
+            || remote.is_loopback()
+            || remote.octets()[0] == 0
             || self.host.is_broadcast(remote)
             || self.host.has(remote.into());
         let (local, next_hop) = match self.host.route(remote.into()) {
