@@ -4,7 +4,8 @@ mod hosts;
 mod raw;
 
 use hosts::data;
-use raw::{Raw, Segment};
+use raw::{ACK, RST, Raw, SYN, Segment};
+use throughline_stack::{Graph, PathId, StreamError};
 
 const ETH: &str = "tcp > ipv4 > eth; arp > eth";
 
@@ -31,4 +32,89 @@ fn short_segments_leave_together() {
         }
     }
     assert_eq!(came, sent);
+}
+
+/// What is there of a stream, and whether that is all.
+fn read(graph: &mut Graph, path: PathId) -> (Vec<u8>, Result<usize, StreamError>) {
+    let (mut came, mut buffer) = (Vec::new(), [0; 4096]);
+    loop {
+        match graph.read(path, &mut buffer) {
+            Ok(len) if len > 0 => came.extend(&buffer[..len]),
+            end => return (came, end),
+        }
+    }
+}
+
+/// RFC 5961, 3.2: a reset counts where the next byte is expected. One elsewhere in the window may be a guess, and is asked about.
+#[test]
+fn a_reset_that_was_guessed_ends_nothing() {
+    let mut raw = Raw::new(ETH);
+    let path = raw.connect(&[]);
+    raw.send(Segment::default().with(b"abc"));
+    raw.pass(10);
+    for (at, reading) in [(4, false), (60_000, true)] {
+        let challenge = raw.send(Segment::of(RST, at));
+        assert_eq!(challenge.len(), 1, "at {at}");
+        let own = raw.acknowledged;
+        let Segment { flags, sequence, acknowledged, .. } = challenge[0];
+        assert_eq!((flags, sequence, acknowledged), (ACK, own, 3));
+        // Who guesses on is not answered each time.
+        for at in (4..65_000).step_by(1000) {
+            assert_eq!(raw.send(Segment::of(RST, at)), []);
+            assert_eq!(raw.send(Segment::of(RST | ACK, at)), []);
+        }
+        raw.pass(1000);
+        if reading {
+            assert_eq!(read(&mut raw.graph, path), (b"abc".to_vec(), Ok(0)));
+        }
+    }
+    // What is outside of the window is not even asked about.
+    for at in [-1, 2, 66_000, i32::MIN] {
+        assert_eq!(raw.send(Segment::of(RST, at)), []);
+    }
+    assert_eq!(raw.graph.write(path, b"still here"), Ok(10));
+    assert_eq!(raw.sent().len(), 1);
+    // Who was asked knows.
+    assert_eq!(raw.send(Segment::of(RST, 3)), []);
+    assert_eq!(raw.graph.write(path, b"?"), Err(StreamError::Closed));
+}
+
+/// One who has not answered yet is not taken away from us by a guess either.
+#[test]
+fn a_guessed_reset_while_a_connection_begins() {
+    let mut raw = Raw::new(ETH);
+    let answer = raw.send(Segment::of(SYN, -1));
+    raw.acknowledged = answer[0].sequence.wrapping_add(1);
+    assert_eq!(raw.send(Segment::of(RST, 7)), []);
+    assert_eq!(raw.send(Segment::default()), []);
+    assert!(raw.graph.accepted(raw.listener).is_some());
+    // The right one takes it back.
+    raw.port += 1;
+    let answer = raw.send(Segment::of(SYN, -1));
+    raw.acknowledged = answer[0].sequence.wrapping_add(1);
+    assert_eq!(raw.send(Segment::of(RST, 0)), []);
+    assert_eq!(raw.send(Segment::default())[0].flags, RST);
+}
+
+/// RFC 9293, 3.5.1, and RFC 5961, 4: who has forgotten a connection, and asks for it anew, learns that it is there.
+#[test]
+fn a_peer_that_restarted_gets_in() {
+    for at in [-7, 100, 1_000_000, i32::MIN] {
+        let mut raw = Raw::new(ETH);
+        let path = raw.connect(&[]);
+        raw.send(Segment::default().with(b"abc"));
+        raw.pass(10);
+        let own = raw.acknowledged;
+        let challenge = raw.send(Segment::of(SYN, at));
+        assert_eq!(challenge.len(), 1, "at {at}");
+        assert_eq!((challenge[0].flags, challenge[0].sequence, challenge[0].acknowledged), (ACK, own, 3));
+        // One that was lost on its way, or a lie, changes nothing.
+        assert_eq!(raw.graph.write(path, b"still here"), Ok(10));
+        assert_eq!(raw.sent()[0].data, b"still here");
+        // He knows nothing of what that acknowledges.
+        assert_eq!(raw.send(Segment::of(RST, 3)), []);
+        assert_eq!(raw.graph.write(path, b"?"), Err(StreamError::Closed));
+        raw.graph.close(path);
+        assert_eq!(raw.send(Segment::of(SYN, at))[0].flags, SYN | ACK);
+    }
 }

@@ -6,6 +6,7 @@
 mod ahead;
 mod alarm;
 mod link;
+mod marked;
 mod session;
 mod work;
 
@@ -21,6 +22,7 @@ use throughline_demux::Slot;
 
 use self::{
     link::Link,
+    marked::is_marked,
     session::Session,
     work::{Sends, push_all},
 };
@@ -110,16 +112,16 @@ impl Tcp {
         Ok((packet.src_port(), packet.dst_port()))
     }
 
-    /// Hands a segment to smoltcp, with the sockets of its connection or none.
+    /// Hands a segment, with its header of IP, to smoltcp, with the sockets of its connection or none.
     fn process(
         interface: &mut Interface,
         sockets: &mut SocketSet<'static>,
         made: &mut Vec<Message>,
-        message: &Message,
+        packet: &[u8],
         lower: &mut Lower<'_>,
     ) {
         let now = lower.now();
-        let mut link = Link::new(Some(message.from(message.network())), made, &mut lower.cx.pool);
+        let mut link = Link::new(Some(packet), made, &mut lower.cx.pool);
         interface.poll_ingress_single(now, &mut link, sockets);
     }
 
@@ -157,7 +159,8 @@ impl Tcp {
 
     /// Answers a segment of no connection with a reset, or not, as smoltcp thinks right.
     fn refuse(&mut self, below: Layer, message: &Message, lower: &mut Lower<'_>) {
-        Self::process(&mut self.interface, &mut self.nobody, &mut self.made, message, lower);
+        let packet = message.from(message.network());
+        Self::process(&mut self.interface, &mut self.nobody, &mut self.made, packet, lower);
         push_all(&mut self.made, Some(below), lower);
     }
 }
@@ -231,7 +234,13 @@ impl Protocol for Tcp {
         if !message.verified && !is_intact(with_len(session.pseudo, message.len()), message.bytes()) {
             return Err(Discard::Checksum);
         }
-        Self::process(&mut self.interface, &mut session.sockets, &mut self.made, message, lower);
+        if is_marked(message.bytes()) && !self.look_at_marked(slot, message, lower) {
+            self.work(slot, Sends::IfDue, lower);
+            return Ok(Pop::Consumed);
+        }
+        let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
+        let packet = message.from(message.network());
+        Self::process(&mut self.interface, &mut session.sockets, &mut self.made, packet, lower);
         self.work(slot, Sends::IfDue, lower);
         Ok(Pop::Consumed)
     }

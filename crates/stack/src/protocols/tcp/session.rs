@@ -9,7 +9,7 @@ use smoltcp::{
         tcp::{self, RecvError, State},
     },
     time::Instant,
-    wire::IpAddress,
+    wire::{IpAddress, TcpSeqNumber},
 };
 
 use throughline_demux::prefetch_at;
@@ -50,8 +50,10 @@ pub(super) struct Session {
     pub serial: u64,
     pub local: End,
     pub remote: End,
+    /// The sequence number of the first byte that the user has not read.
+    pub unread: TcpSeqNumber,
     /// So that each begins at a cache line.
-    rest: [u64; 2],
+    rest: [u32; 3],
 }
 
 // With the 32 bytes that come before it in its place.
@@ -77,7 +79,8 @@ impl Default for Session {
             serial: 0,
             local: nobody,
             remote: nobody,
-            rest: [0; 2],
+            unread: TcpSeqNumber::default(),
+            rest: [0; 3],
         }
     }
 }
@@ -198,6 +201,20 @@ impl Session {
         }
     }
 
+    /// The sequence number of what comes next from the other end of a connection.
+    pub fn next_to_come(&mut self) -> TcpSeqNumber {
+        let unread = self.unread;
+        let Some(socket) = self.socket() else { return unread };
+        let ended =
+            matches!(socket.state(), State::CloseWait | State::LastAck | State::Closing | State::TimeWait);
+        unread + socket.recv_queue() + usize::from(ended)
+    }
+
+    /// Bytes that there is room for.
+    pub fn room(&mut self) -> usize {
+        self.socket().map_or(0, |socket| socket.recv_capacity() - socket.recv_queue())
+    }
+
     /// Nobody has any use for it any more.
     #[inline]
     pub fn has_ended(&mut self) -> bool {
@@ -258,7 +275,10 @@ impl Session {
         }
         let was_short = socket.recv_queue() * 4 >= socket.recv_capacity();
         match socket.recv_slice(into) {
-            Ok(read) => Ok((read, was_short)),
+            Ok(read) => {
+                self.unread += read;
+                Ok((read, was_short))
+            }
             Err(RecvError::Finished) => Err(StreamError::Finished),
             Err(RecvError::InvalidState) => Err(StreamError::Closed),
         }

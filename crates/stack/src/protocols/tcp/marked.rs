@@ -1,0 +1,115 @@
+//! Segments that begin or end a connection, or pretend to. smoltcp takes more of them for true than RFC 9293 and RFC 5961 allow,
+//! and says nothing to others that they have answered.
+
+use smoltcp::{
+    phy::ChecksumCapabilities,
+    socket::tcp::State,
+    wire::{IpProtocol, IpRepr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber},
+};
+use throughline_demux::Slot;
+
+use super::{Tcp, session::Session};
+use crate::{Lower, Message};
+
+const FIN: u8 = 1;
+const SYN: u8 = 2;
+const RST: u8 = 4;
+/// Where these are in the header.
+const FLAGS: usize = 13;
+
+/// Whether a segment, whose header is whole, is one of these.
+#[inline]
+pub(super) fn is_marked(segment: &[u8]) -> bool {
+    segment[FLAGS] & (FIN | SYN | RST) != 0
+}
+
+/// How far a sequence number is behind another one.
+fn distance(from: TcpSeqNumber, to: TcpSeqNumber) -> i32 {
+    to.0.wrapping_sub(from.0)
+}
+
+impl Tcp {
+    /// Does what smoltcp would not do with such a segment. Whether it is to have the segment now.
+    #[cold]
+    pub(super) fn look_at_marked(&mut self, slot: Slot, message: &Message, lower: &mut Lower<'_>) -> bool {
+        let Some(session) = self.sessions.get(slot) else { return false };
+        let packet = TcpPacket::new_unchecked(message.bytes());
+        let (state, sequence) = (session.state(), packet.seq_number());
+        match state {
+            State::Closed => true,
+            State::Listen | State::SynSent => {
+                if packet.syn() {
+                    session.unread = sequence + 1;
+                }
+                true
+            }
+            _ if packet.rst() => {
+                let ahead = distance(session.next_to_come(), sequence);
+                // Who guesses a number in the window does not end a connection; who is asked knows the right one (RFC 5961, 3.2).
+                if ahead > 0 && (ahead as usize) < session.room() && state != State::SynReceived {
+                    let acknowledged = packet.ack_number();
+                    self.challenge(slot, acknowledged, lower);
+                }
+                ahead == 0
+            }
+            State::SynReceived if packet.syn() => true,
+            // Who has forgotten the connection, and asks for it again, learns that it is there, and can end it (RFC 5961, 4.2).
+            _ if packet.syn() => {
+                let acknowledged = packet.ack_number();
+                self.challenge(slot, acknowledged, lower);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Has smoltcp say what it waits for, once a second at most. It does so when it hears the byte before that one, unless it takes
+    /// the acknowledgement for an old one. That is true of one half of all numbers; which, it alone knows.
+    fn challenge(&mut self, slot: Slot, acknowledged: TcpSeqNumber, lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        let before = TcpSeqNumber(session.next_to_come().0.wrapping_sub(1));
+        let made = self.made.len();
+        for other_half in [0, i32::MIN] {
+            let acknowledged = TcpSeqNumber(acknowledged.0.wrapping_add(other_half));
+            if self.made.len() == made {
+                self.hand(slot, TcpControl::None, (before, acknowledged), 0, lower);
+            }
+        }
+    }
+
+    /// Hands smoltcp a segment without data, as if it had come from the other end.
+    fn hand(
+        &mut self,
+        slot: Slot,
+        control: TcpControl,
+        (seq_number, acknowledged): (TcpSeqNumber, TcpSeqNumber),
+        window_len: u16,
+        lower: &mut Lower<'_>,
+    ) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        let Session { local, remote, .. } = *session;
+        let segment = TcpRepr {
+            src_port: remote.1,
+            dst_port: local.1,
+            control,
+            seq_number,
+            ack_number: Some(acknowledged),
+            window_len,
+            window_scale: None,
+            max_seg_size: None,
+            sack_permitted: false,
+            sack_ranges: [None; 3],
+            timestamp: None,
+            payload: &[],
+        };
+        let packet = IpRepr::new(remote.0, local.0, IpProtocol::Tcp, segment.buffer_len(), 64);
+        let (header, len) = (packet.header_len(), packet.buffer_len());
+        // The longer of the headers of IP, and one of TCP without options.
+        let mut bytes = [0; smoltcp::wire::IPV6_HEADER_LEN + smoltcp::wire::TCP_HEADER_LEN];
+        let unchecked = ChecksumCapabilities::ignored();
+        packet.emit(&mut bytes[..], &unchecked);
+        let place = &mut TcpPacket::new_unchecked(&mut bytes[header..len]);
+        segment.emit(place, &remote.0, &local.0, &unchecked);
+        Self::process(&mut self.interface, &mut session.sockets, &mut self.made, &bytes[..len], lower);
+    }
+}
