@@ -4,7 +4,7 @@ mod hosts;
 mod raw;
 
 use hosts::data;
-use raw::{ACK, RST, Raw, SYN, Segment};
+use raw::{ACK, FIN, RST, Raw, SYN, Segment};
 use throughline_stack::{Graph, PathId, StreamError};
 
 const ETH: &str = "tcp > ipv4 > eth; arp > eth";
@@ -117,4 +117,75 @@ fn a_peer_that_restarted_gets_in() {
         raw.graph.close(path);
         assert_eq!(raw.send(Segment::of(SYN, at))[0].flags, SYN | ACK);
     }
+}
+
+/// The end that comes with data counts when all of that has been taken.
+#[test]
+fn an_end_beyond_the_window_waits() {
+    let mut raw = Raw::new("tcp(receive=4000) > ipv4 > eth; arp > eth");
+    let path = raw.connect(&[]);
+    let sent = data(4100);
+    raw.send(Segment::default().with(&sent[..1000]));
+    raw.send(Segment::of(FIN | ACK, 1000).with(&sent[1000..]));
+    raw.pass(10);
+    assert_eq!(read(&mut raw.graph, path), (sent[..4000].to_vec(), Ok(0)));
+    raw.sent();
+    // Again, with data that has come before.
+    raw.send(Segment::of(FIN | ACK, 3000).with(&sent[3000..]));
+    assert_eq!(read(&mut raw.graph, path), (sent[4000..].to_vec(), Err(StreamError::Finished)));
+    assert_eq!(raw.pass(10)[0].acknowledged, 4101);
+    // Once more, since that was lost.
+    assert_eq!(raw.send(Segment::of(FIN | ACK, 3000).with(&sent[3000..]))[0].acknowledged, 4101);
+    assert_eq!(raw.graph.write(path, b"farewell"), Ok(8));
+    assert_eq!(raw.sent()[0].data, b"farewell");
+}
+
+/// The end of data that has come before it, as when a sender puts it to what he repeats.
+#[test]
+fn an_end_with_data_that_came_before() {
+    let mut raw = Raw::new(ETH);
+    let path = raw.connect(&[]);
+    raw.send(Segment::default().with(b"abc"));
+    raw.send(Segment::of(FIN | ACK, 0).with(b"abc"));
+    assert_eq!(read(&mut raw.graph, path), (b"abc".to_vec(), Err(StreamError::Finished)));
+    // One behind a gap waits.
+    raw.port += 1;
+    let path = raw.connect(&[]);
+    raw.send(Segment::of(FIN | ACK, 3).with(b"def"));
+    assert_eq!(read(&mut raw.graph, path), (Vec::new(), Ok(0)));
+    raw.send(Segment::default().with(b"abc"));
+    assert_eq!(read(&mut raw.graph, path), (b"abcdef".to_vec(), Ok(0)));
+    raw.send(Segment::of(FIN | ACK, 3).with(b"def"));
+    assert_eq!(read(&mut raw.graph, path), (Vec::new(), Err(StreamError::Finished)));
+}
+
+/// A window is told in steps of 16 bytes here, and so retreats a little as data comes. A sender who had filled it before is not
+/// deprived of his last bytes.
+#[test]
+fn a_window_that_retreats_loses_nothing() {
+    const ROOM: usize = 1_000_000;
+    let mut raw = Raw::new("tcp(receive=1000000) > ipv4 > eth; arp > eth");
+    let path = raw.connect(&[3, 3, 0]);
+    let (sent, mut edge, mut at) = (data(ROOM - 1), 65_535, 0);
+    while at < sent.len() {
+        let len = 1001.min(edge - at).min(sent.len() - at);
+        let mut segment = Segment::of(ACK, at as i32).with(&sent[at..at + len]);
+        at += len;
+        if at == sent.len() {
+            segment.flags |= FIN;
+        }
+        for answer in raw.send(segment) {
+            edge = edge.max(answer.acknowledged as usize + (usize::from(answer.window) << 4));
+        }
+    }
+    let (mut came, end) = read(&mut raw.graph, path);
+    raw.pass(10);
+    if end == Ok(0) {
+        raw.send(Segment::of(FIN | ACK, at as i32 - 100).with(&sent[at - 100..]));
+        let (rest, end) = read(&mut raw.graph, path);
+        assert_eq!(end, Err(StreamError::Finished));
+        came.extend(rest);
+    }
+    assert_eq!(came.len(), sent.len());
+    assert!(came == sent);
 }

@@ -31,7 +31,12 @@ fn distance(from: TcpSeqNumber, to: TcpSeqNumber) -> i32 {
 impl Tcp {
     /// Does what smoltcp would not do with such a segment. Whether it is to have the segment now.
     #[cold]
-    pub(super) fn look_at_marked(&mut self, slot: Slot, message: &Message, lower: &mut Lower<'_>) -> bool {
+    pub(super) fn look_at_marked(
+        &mut self,
+        slot: Slot,
+        message: &mut Message,
+        lower: &mut Lower<'_>,
+    ) -> bool {
         let Some(session) = self.sessions.get(slot) else { return false };
         let packet = TcpPacket::new_unchecked(message.bytes());
         let (state, sequence) = (session.state(), packet.seq_number());
@@ -59,7 +64,26 @@ impl Tcp {
                 self.challenge(slot, acknowledged, lower);
                 false
             }
-            _ => true,
+            _ if packet.payload().is_empty() || !packet.ack() => true,
+            _ => {
+                self.end_behind_data(slot, message, lower);
+                false
+            }
+        }
+    }
+
+    /// Takes an end only if all data before it has come. smoltcp takes it too if it has cut some off, since it lies beyond the window,
+    /// and not if that data has come before.
+    fn end_behind_data(&mut self, slot: Slot, message: &mut Message, lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        let packet = TcpPacket::new_unchecked(message.bytes());
+        let end = packet.seq_number() + packet.payload().len();
+        let (acknowledged, window) = (packet.ack_number(), packet.window_len());
+        message.bytes_mut()[FLAGS] &= !FIN;
+        let data = message.from(message.network());
+        Self::process(&mut self.interface, &mut session.sockets, &mut self.made, data, lower);
+        if session.next_to_come() == end {
+            self.hand(slot, TcpControl::Fin, (end, acknowledged), window, lower);
         }
     }
 
