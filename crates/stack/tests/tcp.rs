@@ -248,6 +248,38 @@ fn who_does_not_hear_of_an_end_is_given_up() {
     assert_eq!(pair.server.read(server, &mut [0; 9]), Err(StreamError::Closed));
 }
 
+/// From the same port again, as soon as the server has closed: he waits for what may be left of the old connection, but not with the
+/// new one. Where the new one begins below the old one's end, that is forgotten first, and the second SYN gets through.
+#[test]
+fn the_same_ends_again() {
+    for architecture in Architecture::ALL {
+        let (mut pair, listener) = listening(architecture);
+        for round in 0..20 {
+            let from = Participants { local_port: Some(7777), ..Participants::to(SERVER, 80) };
+            let client = pair.client.open("tcp", from.application(9)).unwrap();
+            for _ in 0..20 {
+                pair.pass(100);
+            }
+            let server = pair.server.accepted(listener).expect("a connection");
+            assert_eq!(pair.client.write(client, b"hello"), Ok(5), "{round}");
+            pair.exchange();
+            let mut came = Vec::new();
+            drain(&mut pair.server, server, &mut came);
+            assert_eq!(came, b"hello");
+            pair.server.close(server);
+            pair.exchange();
+            pair.client.close(client);
+            pair.pass(10);
+            while pair.client.ready().is_some() {}
+        }
+        for _ in 0..80 {
+            pair.pass(1000);
+        }
+        assert_eq!((pair.client.counts().paths, pair.server.counts().paths), (0, 0));
+        assert_eq!(pair.server.discarded().next(), None);
+    }
+}
+
 /// A SYN of a host that does not answer.
 fn syn(n: u32) -> Vec<u8> {
     segment(n, 0, |tcp| tcp.set_syn(true))

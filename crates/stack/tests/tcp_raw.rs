@@ -119,6 +119,42 @@ fn a_peer_that_restarted_gets_in() {
     }
 }
 
+/// RFC 9293, 3.6.1: a connection that is over does not keep its ends from another one.
+#[test]
+fn a_connection_that_is_over_makes_way() {
+    for at in [100, 1_000_000, i32::MAX] {
+        let mut raw = Raw::new(ETH);
+        let path = raw.connect(&[]);
+        raw.graph.close(path);
+        assert_eq!(raw.sent()[0].flags, FIN | ACK);
+        raw.acknowledged = raw.acknowledged.wrapping_add(1);
+        assert_eq!(raw.send(Segment::of(FIN | ACK, 0)).len(), 1);
+        // What may be of the old one is not taken for a new one.
+        let old = raw.send(Segment::of(SYN, -30));
+        assert_eq!((old.len(), old[0].flags, old[0].acknowledged), (1, ACK, 1));
+        raw.first = raw.first.wrapping_add(at);
+        for round in 0..3 {
+            let path = raw.connect(&[]);
+            assert_eq!(raw.graph.write(path, b"hello"), Ok(5));
+            let sent = raw.sent();
+            assert_eq!(sent[0].data, b"hello");
+            raw.acknowledged = sent[0].end();
+            raw.send(Segment::default());
+            raw.graph.close(path);
+            assert_eq!(raw.sent()[0].flags, FIN | ACK, "{round}");
+            raw.acknowledged = raw.acknowledged.wrapping_add(1);
+            raw.send(Segment::of(FIN | ACK, 0));
+            raw.first = raw.first.wrapping_add(2);
+        }
+        // Nothing is left in the end.
+        for _ in 0..20 {
+            raw.pass(1000);
+        }
+        assert_eq!(raw.graph.counts().paths, 0);
+        assert_eq!(raw.graph.discarded().next(), None);
+    }
+}
+
 /// The end that comes with data counts when all of that has been taken.
 #[test]
 fn an_end_beyond_the_window_waits() {

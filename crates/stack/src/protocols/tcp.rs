@@ -22,7 +22,7 @@ use throughline_demux::Slot;
 
 use self::{
     link::Link,
-    marked::is_marked,
+    marked::{asks, is_marked, sequence},
     session::Session,
     work::{Sends, push_all},
 };
@@ -112,6 +112,12 @@ impl Tcp {
         Ok((packet.src_port(), packet.dst_port()))
     }
 
+    /// Whether a segment asks for a new connection in the place of one that is over.
+    #[inline]
+    fn replaces(transport: &Transport, session: &mut Session, segment: &[u8], to: u16) -> bool {
+        asks(segment) && session.makes_way(sequence(segment)) && transport.listener(to).is_some()
+    }
+
     /// Hands a segment, with its header of IP, to smoltcp, with the sockets of its connection or none.
     fn process(
         interface: &mut Interface,
@@ -181,8 +187,13 @@ impl Protocol for Tcp {
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
         let (from, to) = Self::header(message)?;
         // Segments of no connection are answered too.
-        let found = self.sessions.find(&key(below, from, to));
-        Ok(found.map_or(Demux::Passive, |(slot, session)| Demux::Found(slot, session.upper)))
+        let Some((slot, session)) = self.sessions.find(&key(below, from, to)) else {
+            return Ok(Demux::Passive);
+        };
+        if Self::replaces(&self.transport, session, message.bytes(), to) {
+            return Ok(Demux::Passive);
+        }
+        Ok(Demux::Found(slot, session.upper))
     }
 
     fn foresees(&self) -> bool {
@@ -205,8 +216,8 @@ impl Protocol for Tcp {
     fn demux_foreseen(&mut self, below: Layer, segment: &mut Message, slot: Slot) -> Result<Demux, Discard> {
         let (from, to) = Self::header(segment)?;
         match self.sessions.confirm(slot, &key(below, from, to)) {
-            Some(session) => Ok(Demux::Found(slot, session.upper)),
-            None => self.demux(below, segment),
+            Some(session) if !asks(segment.bytes()) => Ok(Demux::Found(slot, session.upper)),
+            _ => self.demux(below, segment),
         }
     }
 
@@ -273,16 +284,28 @@ impl Protocol for Tcp {
         socket.listen(IpEndpoint::new(local, to)).map_err(|_| Discard::Malformed)?;
         let path = lower.passive_path(listener)?;
         lower.pin_path(path);
+        let key = key(below, from, to);
+        let replaced = self.sessions.find(&key).map(|(old, _)| old);
+        if let Some(old) = replaced {
+            // What is below is for the new one.
+            lower.hold(below);
+            self.remove(old, lower);
+        }
         self.serial += 1;
         let mut session = Session::new(set, socket, Upper::User(path), (local, to), (remote, from), below);
         session.serial = self.serial;
-        match self.sessions.insert(key(below, from, to), session, 1) {
+        match self.sessions.insert(key, session, 1) {
             Ok((slot, _)) => {
                 self.half_open.push_back((slot, self.serial));
-                lower.hold(below);
+                if replaced.is_none() {
+                    lower.hold(below);
+                }
                 Ok(())
             }
             Err(_) => {
+                if replaced.is_some() {
+                    lower.close(below);
+                }
                 lower.forget_path(Upper::User(path));
                 Err(Discard::Sessions)
             }

@@ -14,6 +14,7 @@ use crate::{Lower, Message};
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 const RST: u8 = 4;
+const ACK: u8 = 16;
 /// Where these are in the header.
 const FLAGS: usize = 13;
 
@@ -23,8 +24,19 @@ pub(super) fn is_marked(segment: &[u8]) -> bool {
     segment[FLAGS] & (FIN | SYN | RST) != 0
 }
 
+/// Whether a segment asks for a connection.
+#[inline]
+pub(super) fn asks(segment: &[u8]) -> bool {
+    segment[FLAGS] & (FIN | SYN | RST | ACK) == SYN
+}
+
+/// The sequence number of a segment whose header is whole.
+pub(super) fn sequence(segment: &[u8]) -> TcpSeqNumber {
+    TcpPacket::new_unchecked(segment).seq_number()
+}
+
 /// How far a sequence number is behind another one.
-fn distance(from: TcpSeqNumber, to: TcpSeqNumber) -> i32 {
+pub(super) fn distance(from: TcpSeqNumber, to: TcpSeqNumber) -> i32 {
     to.0.wrapping_sub(from.0)
 }
 

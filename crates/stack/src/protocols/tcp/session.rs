@@ -18,6 +18,7 @@ use super::{
     super::{sums::pseudo, transport::End},
     PATIENCE, PROTOCOL,
     alarm::Alarm,
+    marked::distance,
 };
 use crate::{Layer, Lower, StreamError, Upper, sessions::Sessions};
 
@@ -213,6 +214,13 @@ impl Session {
     /// Bytes that there is room for.
     pub fn room(&mut self) -> usize {
         self.socket().map_or(0, |socket| socket.recv_capacity() - socket.recv_queue())
+    }
+
+    /// Whether the connection is over but for waiting, and a new one between the same ends, which begins with this number, can be told
+    /// from what is left of it on its way (RFC 9293, 3.6.1).
+    #[cold]
+    pub fn makes_way(&mut self, sequence: TcpSeqNumber) -> bool {
+        self.released && self.state() == State::TimeWait && distance(self.next_to_come(), sequence) >= 0
     }
 
     /// Nobody has any use for it any more.
