@@ -3,9 +3,9 @@
 mod hosts;
 
 use hosts::{CLIENT, CLIENT6, Pair, SERVER, SERVER6, data};
-use smoltcp::wire::{IpAddress, Ipv4Address, Ipv4Packet, TcpPacket};
+use smoltcp::wire::{IpAddress, IpCidr, Ipv4Address, Ipv4Packet, TcpPacket};
 use throughline_stack::{
-    Architecture, Config, Discard, Limits, ListenerId, Message, Participants, PathId, StreamError,
+    Architecture, Config, Discard, Graph, Limits, ListenerId, Message, Participants, PathId, StreamError,
 };
 
 const ETH: &str = "tcp(receive=4096, send=4096) > ipv4 > eth; arp > eth";
@@ -43,7 +43,7 @@ fn listening_in(description: &str, architecture: Architecture) -> (Pair, Listene
 }
 
 /// Reads all that is there; whether the other end has finished.
-fn drain(graph: &mut throughline_stack::Graph, path: PathId, into: &mut Vec<u8>) -> bool {
+fn drain(graph: &mut Graph, path: PathId, into: &mut Vec<u8>) -> bool {
     let mut buffer = [0; 1000];
     loop {
         match graph.read(path, &mut buffer) {
@@ -83,6 +83,34 @@ fn by_both_versions_of_ip() {
         both_ways(&mut pair, listener, SERVER.into(), CLIENT.into());
         while pair.client.ready().is_some() {}
         both_ways(&mut pair, listener, SERVER6.into(), CLIENT6.into());
+    }
+}
+
+/// More addresses than smoltcp has places for.
+#[test]
+fn at_any_of_many_addresses() {
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let (mut pair, _) = listening(architecture);
+        let many: Vec<_> = (100..120).map(|n| Ipv4Address::new(10, 0, 0, n)).collect();
+        let mut host = hosts::host(SERVER);
+        host.addresses.extend(many.iter().map(|own| IpCidr::new((*own).into(), 24)));
+        pair.server = Graph::compose(ETH, host, Config { architecture, ..Config::default() }).unwrap();
+        let listener = pair.server.enable("tcp", Participants::at(80)).unwrap();
+        let paths: Vec<_> = many.iter().map(|own| connected_to((*own).into(), &mut pair, listener)).collect();
+        for (client, server) in paths {
+            assert_eq!(pair.client.write(client, b"hello"), Ok(5));
+            assert_eq!(pair.server.write(server, b"hello"), Ok(5));
+            pair.exchange();
+            for (graph, path) in [(&mut pair.client, client), (&mut pair.server, server)] {
+                let mut came = Vec::new();
+                drain(graph, path, &mut came);
+                assert_eq!(came, b"hello");
+            }
+        }
+        // Nobody is at this port of any of them.
+        let refused = pair.client.open("tcp", Participants::to(many[19], 81)).unwrap();
+        pair.exchange();
+        assert_eq!(pair.client.write(refused, b"hello"), Err(StreamError::Closed));
     }
 }
 

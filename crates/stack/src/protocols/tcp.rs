@@ -16,7 +16,7 @@ use smoltcp::{
     iface::{Config, Interface, SocketSet},
     socket::tcp::{self, State},
     time::{Duration, Instant},
-    wire::{HardwareAddress, IpEndpoint, TcpPacket},
+    wire::{HardwareAddress, IpAddress, IpCidr, IpEndpoint, TcpPacket},
 };
 use throughline_demux::Slot;
 
@@ -64,6 +64,8 @@ pub(crate) struct Tcp {
     room: usize,
     buffers: Buffers,
     interface: Interface,
+    /// Our addresses, if there are more than the interface holds at a time.
+    crowd: Vec<IpCidr>,
     sessions: Sessions<u64, Session>,
     wheel: TimerWheel,
     /// Connections of strangers that had not answered when they were put here, oldest first.
@@ -80,7 +82,7 @@ impl Tcp {
     pub fn new(
         own: ProtocolId,
         below: &[(ProtocolId, &dyn Protocol)],
-        addresses: &[smoltcp::wire::IpCidr],
+        addresses: &[IpCidr],
         buffers: Buffers,
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
@@ -90,13 +92,18 @@ impl Tcp {
         let whole = |below: &dyn Protocol| below.room() + link::network_header(below.version());
         let mtu = below.iter().map(|(_, below)| whole(*below)).min().unwrap_or(0);
         let mut interface = Interface::new(config, &mut link::capabilities(mtu), Instant::ZERO);
-        interface.update_ip_addrs(|own| own.extend(addresses.iter().copied().take(own.capacity())));
+        let mut crowd = Vec::new();
+        interface.update_ip_addrs(|own| match own.extend_from_slice(addresses) {
+            Ok(()) => {}
+            Err(_) => crowd = addresses.to_vec(),
+        });
         Ok(Self {
             own,
             transport: Transport::new(own, PROTOCOL, below, lookup.config.seed),
             room,
             buffers,
             interface,
+            crowd,
             sessions: Sessions::new(lookup)?,
             wheel: TimerWheel::default(),
             half_open: VecDeque::new(),
@@ -163,8 +170,30 @@ impl Tcp {
         }
     }
 
+    /// Has the interface know our address of a connection.
+    #[inline]
+    fn face(&mut self, slot: Slot) {
+        if !self.crowd.is_empty()
+            && let Some(local) = self.sessions.get(slot).map(|session| session.local.0)
+        {
+            self.face_as(local);
+        }
+    }
+
+    #[cold]
+    fn face_as(&mut self, local: IpAddress) {
+        let own = self.crowd.iter().find(|own| own.address() == local);
+        self.interface.update_ip_addrs(|known| {
+            known.clear();
+            known.extend(own.copied());
+        });
+    }
+
     /// Answers a segment of no connection with a reset, or not, as smoltcp thinks right.
-    fn refuse(&mut self, below: Layer, message: &Message, lower: &mut Lower<'_>) {
+    fn refuse(&mut self, below: Layer, local: IpAddress, message: &Message, lower: &mut Lower<'_>) {
+        if !self.crowd.is_empty() {
+            self.face_as(local);
+        }
         let packet = message.from(message.network());
         Self::process(&mut self.interface, &mut self.nobody, &mut self.made, packet, lower);
         push_all(&mut self.made, Some(below), lower);
@@ -241,6 +270,7 @@ impl Protocol for Tcp {
         message: &mut Message,
         lower: &mut Lower<'_>,
     ) -> Result<Pop, Discard> {
+        self.face(slot);
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
         if !message.verified && !is_intact(with_len(session.pseudo, message.len()), message.bytes()) {
             return Err(Discard::Checksum);
@@ -270,7 +300,7 @@ impl Protocol for Tcp {
             Some(listener) if opens => listener,
             _ => {
                 if local == group {
-                    self.refuse(below, message, lower);
+                    self.refuse(below, local, message, lower);
                 }
                 return Err(Discard::NoPort);
             }

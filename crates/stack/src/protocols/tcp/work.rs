@@ -27,6 +27,7 @@ pub(super) enum Sends {
 impl Tcp {
     /// Sends what a connection has to send, sets its timer, and tells its user what has changed.
     pub(super) fn work(&mut self, slot: Slot, sends: Sends, lower: &mut Lower<'_>) {
+        self.face(slot);
         let Some(session) = self.sessions.get(slot) else { return };
         session.refuse_late_data();
         session.mind_silence();
