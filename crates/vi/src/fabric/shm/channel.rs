@@ -3,7 +3,7 @@
 
 use super::{
     barrier,
-    frame::Head,
+    frame::{Head, Kind},
     hello::{Control, Terms},
     lines::{LINE, Lines},
     parking,
@@ -283,6 +283,11 @@ impl Channel {
         })
     }
 
+    #[inline(always)]
+    fn frame_at(&self, position: u64) -> Option<Head> {
+        Head::from_word(self.incoming.head(position).load(Ordering::SeqCst), position)
+    }
+
     fn hear(&self, message: &socket::Message) {
         match Control::from_message(message) {
             Some(Control::Bye(why)) => self.stop(why),
@@ -300,7 +305,9 @@ impl Doorbell for Channel {
     #[inline]
     fn ready(&self) -> bool {
         let position = self.position.load(Ordering::Relaxed);
-        if Head::from_word(self.incoming.head(position).load(Ordering::SeqCst), position).is_some() {
+        if let Some(head) = self.frame_at(position)
+            && (head.kind() != Kind::Pad || self.frame_at(self.incoming.behind_padding(position)).is_some())
+        {
             return true;
         }
         let expected = self.expected.load(Ordering::Relaxed);

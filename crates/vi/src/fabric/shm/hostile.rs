@@ -328,3 +328,23 @@ fn an_end_right_behind_a_wake_is_noticed() {
     drop(peer);
     assert_eq!(queue.wait(LONG).expect("noticed"), 7);
 }
+
+#[test]
+fn padding_with_nothing_behind_it_keeps_nobody_awake() {
+    let (mut vi, peer) = connected(Reliability::ReliableDelivery);
+    let bell = vi.bell().expect("it is connected");
+    let publish = |kind, len, position| {
+        peer.side.lines().head(position).store(Head::new(kind, len).to_word(position), Ordering::Release);
+    };
+    publish(Kind::Message, 5, 0);
+    publish(Kind::Pad, 0, 1);
+    assert_eq!(vi.receive_done().expect("a message").result, Ok(5));
+    assert!(vi.receive_done().is_none());
+    assert!(!bell.ready(), "there is nothing to do");
+    assert!(matches!(vi.receive_wait(Some(Duration::from_millis(20))), Err(WaitError::Timeout)));
+    // What comes in the end is received.
+    publish(Kind::Message, 6, u64::from(LINES));
+    assert!(bell.ready());
+    assert_eq!(vi.receive_done().expect("a message").result, Ok(6));
+    assert!(!bell.ready());
+}

@@ -38,6 +38,12 @@ impl Lines {
         (self.count() - 1) as u64
     }
 
+    /// The position of the first line of the next lap.
+    #[inline(always)]
+    pub(crate) fn behind_padding(&self, position: u64) -> u64 {
+        position + self.count() as u64 - (position & self.mask())
+    }
+
     /// After so many lines the producer should be told how far the consumer is.
     #[inline(always)]
     pub(crate) fn quarter(&self) -> u64 {

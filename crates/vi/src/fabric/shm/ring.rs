@@ -295,7 +295,7 @@ impl Consumer {
     /// The next frame's head, if there is a frame. Padding is skipped.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<Head>, Violation> {
-        let Some(head) = self.peek_here() else { return Ok(None) };
+        let Some(head) = self.peek_at(self.next) else { return Ok(None) };
         if head.kind() == Kind::Pad {
             return self.skip_padding();
         }
@@ -306,25 +306,25 @@ impl Consumer {
     }
 
     #[inline(always)]
-    fn peek_here(&self) -> Option<Head> {
+    fn peek_at(&self, position: u64) -> Option<Head> {
         // SYNC POINT: frame. Pairs with `Producer::publish`. The word is read once; all that follows uses the copy.
-        Head::from_word(self.lines.head(self.next).load(Ordering::Acquire), self.next)
+        Head::from_word(self.lines.head(position).load(Ordering::Acquire), position)
     }
 
+    /// Only if there is something behind it: until then nothing has changed.
     #[cold]
     fn skip_padding(&mut self) -> Result<Option<Head>, Violation> {
-        self.next += self.left();
-        match self.peek_here() {
-            // Never twice, or a peer could keep us here.
-            Some(head) if head.kind() == Kind::Pad || head.lines() > self.left() => Err(Violation),
-            head => Ok(head),
-        }
+        let behind = self.lines.behind_padding(self.next);
+        let Some(head) = self.peek_at(behind) else { return Ok(None) };
+        self.next = behind;
+        // Never twice, or a peer could keep us here.
+        if head.kind() == Kind::Pad || head.lines() > self.left() { Err(Violation) } else { Ok(Some(head)) }
     }
 
     /// Lines up to the end of the ring.
     #[inline(always)]
     fn left(&self) -> u64 {
-        self.lines.count() as u64 - (self.next & self.lines.mask())
+        self.lines.behind_padding(self.next) - self.next
     }
 
     /// The immediate data of the frame that was peeked at.
