@@ -1,11 +1,11 @@
-//! Clients of the native protocol that ask, and take no answers.
+//! Clients of the native protocol that ask, and take no answers, or show what nobody asked for.
 
 mod common;
 
 use std::time::{Duration, Instant};
 
 use common::{Echo, client, seen_by, server_with};
-use throughline_vi::{Nic, Reliability, SMALL_MESSAGE, SendDescriptor, Vi, ViAttributes};
+use throughline_vi::{Nic, Reliability, Rights, SMALL_MESSAGE, SendDescriptor, State, Vi, ViAttributes};
 use throughline_wire::{Flags, Header, Kind, PLAIN_BYTES};
 
 /// Sooner than the server gives a deaf client up.
@@ -71,4 +71,23 @@ fn others_are_served_beside_one_who_sends_longer_messages() {
         buffer.copy_from_slice(&message);
         vi.post_send(SendDescriptor::new(buffer).unsignaled()).is_ok()
     });
+}
+
+#[test]
+fn windows_without_end_are_not_mapped() {
+    let name = format!("throughline-test-windows-{}", std::process::id());
+    let server = server_with(|c| c.listen = vec![format!("shm:{name}").parse().unwrap()]);
+    let (nic, attributes) = (Nic::shm().unwrap(), ViAttributes::new(Reliability::ReliableDelivery));
+    let rights = Rights { remote_write: false, remote_read: true };
+    let _windows = [(); 3].map(|()| nic.register_window(1 << 30, attributes.tag, rights).unwrap());
+    let mut vi = nic.create_vi(&attributes).unwrap();
+    vi.connect(&name, b"throughline 1", Some(SOON)).unwrap();
+    // What was shown is noticed when a message lies there.
+    let region = nic.register(1, 16 << 10, attributes.tag).unwrap();
+    vi.post_send(SendDescriptor::new(region.buffer().unwrap())).unwrap();
+    let buffer = vi.receive_buffer().unwrap();
+    vi.post_receive(buffer).unwrap();
+    assert!(vi.receive_wait(Some(SOON)).unwrap().result.is_err());
+    assert!(matches!(vi.state(), State::Stopped(_)));
+    server.shutdown(Duration::from_millis(100));
 }

@@ -105,6 +105,12 @@ pub struct ViAttributes {
     /// Long messages may stay where they are in the peer's memory until the receiver has copied what he wants to where he wants
     /// it, on fabrics that can show them there: see [`Vi::left`](crate::Vi::left). Off by default. Of no account for `trusted`.
     pub leave: bool,
+    /// The most bytes of memory that the peer may show, on fabrics where it is mapped here: its pools, and whatever else it sends from or
+    /// has windows to, with as much as goes before it in a file. Who shows more is not connected, or not any longer. What is mapped
+    /// costs address space, of which a process has 128 TiB, and what the peer shows need not cost it anything.
+    pub peer_memory: u64,
+    /// The most pieces that this may consist of beside the pools. Each is a mapping, of which the system allows a process 65,530.
+    pub peer_pieces: u32,
     /// How long blocking calls look before they sleep, at most. Waking a sleeper costs tens of microseconds, so
     /// looking for about as long never costs more than twice the best choice. Shortened by itself while it does not pay. Zero for
     /// who sleeps before nearly every message: then falling asleep takes less, and being sent a message more. Who polls leaves it.
@@ -127,6 +133,8 @@ impl ViAttributes {
             receive_longer: 0,
             trusted: None,
             leave: false,
+            peer_memory: 64 << 30,
+            peer_pieces: 128,
             spin: Duration::from_micros(50),
         }
     }

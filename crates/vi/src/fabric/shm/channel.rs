@@ -7,7 +7,7 @@ use super::{
     hello::{Control, Terms},
     lines::{LINE, Lines},
     parking,
-    remote::{Refused, Remote, RemoteWindow},
+    remote::{Limits, Refused, Remote, RemoteWindow},
     socket,
     waking::{Sleeper, Waker, Woken},
 };
@@ -95,6 +95,11 @@ impl Side {
         unsafe { self.mapping.start().add(offset as usize).cast().as_ref() }
     }
 
+    /// Bytes of both pools.
+    pub(crate) fn pools(&self) -> u64 {
+        self.terms.pools
+    }
+
     /// Whether this side trusts the other.
     pub(crate) fn trusts(&self) -> bool {
         self.terms.trusting
@@ -139,7 +144,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn new(own: Side, peer: Side, socket: OwnedFd, sleeper: Sleeper, waker: Waker) -> Self {
+    pub(crate) fn new(own: Side, peer: Side, socket: OwnedFd, (sleeper, waker): (Sleeper, Waker)) -> Self {
         let incoming = peer.lines();
         let reached = if barrier::reaches_us() { parking::LOOKS_AGAIN } else { 0 };
         own.parked().store(0, Ordering::Release);
@@ -157,6 +162,12 @@ impl Channel {
             sleeper,
             waker,
         }
+    }
+
+    /// The peer may show so much.
+    pub(crate) fn limited_to(self, limits: Limits) -> Self {
+        self.heard(|heard| heard.remote.limits = limits);
+        self
     }
 
     /// The peer is trusted with memory that both sides write to.

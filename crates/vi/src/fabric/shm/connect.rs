@@ -71,6 +71,7 @@ pub(crate) fn connect(
                 return Err(ConnectError::ReliabilityMismatch);
             }
             let (side, waker) = received(&answer, terms)?;
+            link.admits(&side)?;
             link.connected(side, socket, waker);
             Ok(())
         }
@@ -228,6 +229,7 @@ impl Incoming for Request {
 
     fn accept(self: Box<Self>, link: &mut dyn Link, _: &mut Posted) -> Result<(), ConnectError> {
         let link = link.as_any().downcast_mut::<ShmLink>().ok_or(ConnectError::OtherFabric)?;
+        link.admits(&self.side)?;
         socket::send(self.socket.as_fd(), &Control::Accept(link.terms()).to_bytes(), &link.files())?;
         link.connected(self.side, self.socket, self.waker);
         Ok(())

@@ -8,8 +8,8 @@ use super::{
     waking::{self, Sleeper, Waker, Woken},
 };
 use crate::{
-    CompletionError, CompletionQueue, Nic, Reliability, Rights, SendDescriptor, State, TrustedPeers, Vi,
-    ViAttributes, WaitError, fabric::readable,
+    CompletionError, CompletionQueue, ConnectError, Nic, Reliability, Rights, SendDescriptor, State,
+    TrustedPeers, Vi, ViAttributes, WaitError, fabric::readable,
 };
 use rustix::fs::MemfdFlags;
 use std::{
@@ -255,6 +255,65 @@ fn memory_is_lent_to_nobody_who_does_not_trust() {
         assert_eq!(matches!(waited, Err(WaitError::Timeout)), trusted.is_some());
         let stopped = State::Stopped(CompletionError::Protocol);
         assert_eq!(vi.state(), if trusted.is_some() { State::Connected } else { stopped });
+    }
+}
+
+#[test]
+fn no_more_is_mapped_than_was_agreed_to() {
+    let attributes = ViAttributes {
+        peer_memory: 4096 + (1 << 20),
+        peer_pieces: 3,
+        ..ViAttributes::new(Reliability::ReliableDelivery)
+    };
+    let (_mapping, file) = crate::memory::Mapping::create("long", 1 << 20, false).expect("a file");
+    let rights = Rights { remote_write: false, remote_read: true };
+    let window = |number, len| Control::Window { handle: crate::MemoryHandle(number), len, rights };
+    let memory = |offset, len| Control::Memory { offset, len, lent: false };
+    let withdraw = Control::Withdraw { handle: crate::MemoryHandle(1) };
+    let all = 1 << 20;
+    let small = window(1, 10);
+    let cases: [(&[Control], bool); 8] = [
+        (&[window(1, all)], true),
+        (&[window(1, all), withdraw, memory(all - 5, 5), memory(0, 0)], true),
+        (&[window(1, all), window(2, 1)], false),
+        (&[memory(all - 5, 5), window(2, 1)], false),
+        (&[small, small, small], true),
+        (&[small, small, small, withdraw, small, small, small], true),
+        (&[small, memory(0, 1), memory(0, 1), memory(0, 1)], false),
+        (&[small, small, small, small], false),
+    ];
+    for (shown, taken) in cases {
+        let (mut vi, peer) = connected_with(&attributes);
+        for what in shown {
+            let file = if *what == withdraw { &[][..] } else { &[file.as_fd()] };
+            socket::send(peer.socket.as_fd(), &what.to_bytes(), file).expect("sent");
+        }
+        peer.waker.send_word();
+        let timeout = if taken { Duration::from_millis(20) } else { Duration::from_secs(20) };
+        assert_eq!(matches!(vi.receive_wait(Some(timeout)), Err(WaitError::Timeout)), taken, "{shown:?}");
+        let refused = State::Stopped(CompletionError::Protocol);
+        assert_eq!(vi.state(), if taken { State::Connected } else { refused }, "{shown:?}");
+    }
+}
+
+#[test]
+fn larger_pools_than_agreed_to_are_refused() {
+    let (one, other) = (Nic::shm().expect("a NIC"), Nic::shm().expect("another"));
+    let reliability = Reliability::ReliableDelivery;
+    let all = ViAttributes::new(reliability);
+    let few = ViAttributes { peer_memory: 1 << 20, ..ViAttributes::new(reliability) };
+    for attributes in [[&all, &few], [&few, &all]] {
+        let mut listener = one.listen(b"pools").expect("a listener");
+        let [mut active, mut passive] = [&other, &one]
+            .map(|nic| nic.create_vi(attributes[usize::from(std::ptr::eq(nic, &one))]).expect("a VI"));
+        let connected = std::thread::scope(|scope| {
+            let connecting = scope.spawn(|| active.connect(one.address(), b"pools", LONG));
+            let request = listener.wait(LONG).expect("a request");
+            let accepted = request.accept(&mut passive);
+            let active = connecting.join().expect("no panic");
+            accepted.and(active)
+        });
+        assert!(matches!(connected, Err(ConnectError::Protocol(_))), "{connected:?}");
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     frame::{Extra, FRONT, Head, Kind, MAX_BODY, SMALL},
     hello::Terms,
     lent::Lent,
-    remote::RemoteWindow,
+    remote::{Limits, RemoteWindow},
     ring::{Consumer, Producer, Violation},
     waking::{self, Sleeper, Waker},
 };
@@ -38,6 +38,8 @@ pub(crate) struct ShmLink {
     receive_longer: u32,
     trusted: Option<TrustedPeers>,
     leave: bool,
+    /// What the peer may show, its pools included.
+    limits: Limits,
     side: Side,
     part: FilePart,
     pools: [Arc<Memory>; 2],
@@ -100,6 +102,7 @@ impl ShmLink {
             receive_longer: attributes.receive_longer,
             trusted: attributes.trusted,
             leave: attributes.leave,
+            limits: Limits { bytes: attributes.peer_memory, pieces: attributes.peer_pieces },
             side,
             part,
             pools,
@@ -118,14 +121,22 @@ impl ShmLink {
         [self.part.file.as_fd(), waker.as_fd()]
     }
 
-    /// The peer's side has arrived and been checked.
+    /// Whether the peer's side is not too large.
+    pub(crate) fn admits(&self, peer: &Side) -> Result<(), ConnectError> {
+        let admitted = peer.pools() <= self.limits.bytes;
+        admitted.then_some(()).ok_or(ConnectError::Protocol("the peer's pools are larger than allowed"))
+    }
+
+    /// The peer's side has arrived and been checked, and is [admitted](Self::admits).
     pub(crate) fn connected(&mut self, peer: Side, socket: OwnedFd, waker: Waker) {
         // What was sent is closed: once the peer is gone nobody must be left who could write.
         let (sleeper, _) = self.waking.take().expect("the VI connects once");
         let producer = Producer::new(self.side.lines());
         let inline_limit = self.inline_limit.min(producer.longest_body());
         let consumer = Consumer::new(peer.lines());
-        let channel = Channel::new(self.side.clone(), peer, socket, sleeper, waker);
+        let Limits { bytes, pieces } = self.limits;
+        let limits = Limits { bytes: bytes.saturating_sub(peer.pools()), pieces };
+        let channel = Channel::new(self.side.clone(), peer, socket, (sleeper, waker)).limited_to(limits);
         let channel = if self.wakeful { channel.wakeful() } else { channel };
         let channel = Arc::new(if self.trusted.is_some() { channel.trusting() } else { channel });
         let lends = self.trusted.is_some() && channel.peer.trusts();

@@ -22,6 +22,26 @@ pub(crate) struct Remote {
     pub(crate) windows: Vec<RemoteWindow>,
     /// We promised that it leaves alone what is lent to us, or by us.
     pub(crate) trusting: bool,
+    pub(crate) limits: Limits,
+}
+
+/// What a peer may show beside its pools, or may show yet: see [`ViAttributes::peer_memory`](crate::ViAttributes::peer_memory).
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Limits {
+    pub(crate) bytes: u64,
+    pub(crate) pieces: u32,
+}
+
+impl Limits {
+    fn take(&mut self, bytes: u64) -> Result<(), Refused> {
+        let left = self.bytes.checked_sub(bytes).zip(self.pieces.checked_sub(1));
+        (self.bytes, self.pieces) = left.ok_or(Refused)?;
+        Ok(())
+    }
+
+    fn give_back(&mut self, bytes: u64) {
+        (self.bytes, self.pieces) = (self.bytes + bytes, self.pieces + 1);
+    }
 }
 
 /// A part of a file to fetch messages from.
@@ -54,6 +74,7 @@ impl Remote {
                 if self.memories.len() == MAX_MEMORIES || lent && !self.trusting {
                     return Err(Refused);
                 }
+                self.limits.take(end)?;
                 let mapping = map(message, end, lent)?;
                 self.memories.push(RemoteMemory { mapping, offset, len, lent });
             }
@@ -61,10 +82,15 @@ impl Remote {
                 if len > MAX_FILE || self.windows.len() == MAX_WINDOWS {
                     return Err(Refused);
                 }
+                self.limits.take(len)?;
                 let mapping = map(message, len, rights.remote_write)?;
                 self.windows.push(RemoteWindow { handle, mapping, len, rights });
             }
-            Control::Withdraw { handle } => self.windows.retain(|window| window.handle != handle),
+            Control::Withdraw { handle } => {
+                for window in self.windows.extract_if(.., |window| window.handle == handle) {
+                    self.limits.give_back(window.len);
+                }
+            }
             _ => return Err(Refused),
         }
         Ok(())

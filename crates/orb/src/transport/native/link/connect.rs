@@ -51,6 +51,11 @@ fn whole(max_message: usize) -> u32 {
     u32::try_from(max_message).unwrap_or(u32::MAX).min(WHOLE)
 }
 
+/// The most that a peer may show, in octets. A link's own buffers have 2 MiB, and those for long messages 3.
+const SHOWN: u64 = 64 << 20;
+/// The most pieces of that beside the buffers. Links show one, once they send long messages, and no windows.
+const PIECES: u32 = 2;
+
 /// How long a link over UDP that is closed waits for the peer to have everything.
 const SETTLE: Duration = Duration::from_millis(300);
 
@@ -66,6 +71,8 @@ impl Link {
             receive_longer: whole(options.max_message),
             trusted: options.trusted,
             leave: memory.left,
+            peer_memory: SHOWN,
+            peer_pieces: PIECES,
             ..ViAttributes::new(Reliability::ReliableDelivery)
         };
         let mut vi = nic.create_vi(&attributes)?;
