@@ -326,6 +326,7 @@ impl Orb {
             max_threads: orb.0.config.max_threads.max(2),
             link: orb.link_options(),
             priorities: orb.0.config.priority_limits,
+            stall_timeout: orb.0.config.stall_timeout,
         };
         for mut listener in natives {
             listener.start(&dispatcher, limits.clone())?;
@@ -567,6 +568,7 @@ impl Orb {
     pub(crate) fn link_options(&self) -> LinkOptions {
         let OrbConfig { native_spin, max_message, trusted_peers, datagrams, .. } = &self.0.config;
         LinkOptions {
+            crowd: None,
             spin: *native_spin,
             max_message: *max_message,
             trusted: *trusted_peers,

@@ -5,6 +5,8 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Echo, client, seen_by, server_with};
+use throughline::{LaneConfig, Priority};
+use throughline_giop::NativeProfile;
 use throughline_vi::{Nic, Reliability, Rights, SMALL_MESSAGE, SendDescriptor, State, Vi, ViAttributes};
 use throughline_wire::{Flags, Header, Kind, PLAIN_BYTES};
 
@@ -89,5 +91,58 @@ fn windows_without_end_are_not_mapped() {
     vi.post_receive(buffer).unwrap();
     assert!(vi.receive_wait(Some(SOON)).unwrap().result.is_err());
     assert!(matches!(vi.state(), State::Stopped(_)));
+    server.shutdown(Duration::from_millis(100));
+}
+
+/// Asks for more answers than there is room for.
+fn overfill(vi: &mut Vi, message: &[u8]) {
+    let (mut asked, begin) = (0, Instant::now());
+    while asked < 600 && begin.elapsed() < Duration::from_millis(200) {
+        asked += u32::from(vi.send_small(message));
+    }
+}
+
+#[test]
+fn others_are_served_beside_more_deaf_ones_than_there_are_workers() {
+    let name = format!("throughline-test-crowd-{}", std::process::id());
+    let server = server_with(|c| {
+        (c.listen, c.max_threads) = (vec![format!("shm:{name}").parse().unwrap()], 4);
+    });
+    let client = client();
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    echo.ping().unwrap();
+    let mut crowd: Vec<_> = (0..8).map(|_| deaf(&name)).collect();
+    crowd.iter_mut().for_each(|(_, vi)| overfill(vi, &ping(PLAIN_BYTES)));
+    for _ in 0..20 {
+        let begin = Instant::now();
+        echo.ping().unwrap();
+        assert!(begin.elapsed() < SOON, "who takes no answers keeps others waiting: {:?}", begin.elapsed());
+    }
+    server.shutdown(Duration::from_millis(100));
+}
+
+#[test]
+fn others_are_served_beside_one_in_the_same_lane() {
+    let name = format!("throughline-test-lane-{}", std::process::id());
+    let server = server_with(|c| c.listen = vec![format!("shm:{name}").parse().unwrap()]);
+    let lanes = server.create_lanes(&[LaneConfig::new(Priority::LOWEST, 1)]).unwrap();
+    server.root().serve_in(&lanes).unwrap();
+    let own = server.root().activate(Echo::default()).unwrap();
+    let client = client();
+    let echo = seen_by(&client, &own);
+    echo.ping().unwrap();
+    // Answered by the object's lane: an exception, since there is no such operation.
+    let ior: throughline_giop::Ior = own.0.to_string().parse().unwrap();
+    let profile = ior.profiles.iter().find_map(NativeProfile::from_tagged).unwrap().unwrap();
+    let mut message = vec![0; throughline_wire::ADDRESSED_BYTES];
+    let header = Header { slot: profile.slot, nonce: profile.nonce, ..Header::new(Kind::Request) };
+    header.write(&mut message).unwrap();
+    let (_nic, mut vi) = deaf(&name);
+    overfill(&mut vi, &message);
+    for _ in 0..20 {
+        let begin = Instant::now();
+        echo.ping().unwrap();
+        assert!(begin.elapsed() < SOON, "who takes no answers keeps others waiting: {:?}", begin.elapsed());
+    }
     server.shutdown(Duration::from_millis(100));
 }

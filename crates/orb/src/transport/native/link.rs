@@ -5,6 +5,7 @@
 //! together by the receiver.
 
 mod connect;
+mod crowd;
 mod desk;
 mod error;
 mod foresight;
@@ -12,6 +13,7 @@ mod octets;
 mod receive;
 mod send;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use throughline_cdr::Output;
@@ -19,6 +21,7 @@ use throughline_vi::{Bell, Buffer, LocalNetwork, SMALL_MESSAGE, State, TrustedPe
 use throughline_wire::Kind;
 
 pub(super) use self::connect::{DISCRIMINATOR, LinkMemory};
+pub(crate) use self::crowd::Crowd;
 pub(super) use self::desk::{Desk, Taken};
 pub(crate) use self::error::LinkError;
 pub(super) use self::foresight::Foresight;
@@ -40,6 +43,8 @@ pub(crate) struct LinkOptions {
     pub(crate) max_message: usize,
     /// Messages may be read where the peer has them.
     pub(crate) trusted: Option<TrustedPeers>,
+    /// Those that wait for clients, of a server.
+    pub(crate) crowd: Option<Arc<Crowd>>,
     /// What carries datagrams, if it is not the system.
     pub(crate) datagrams: Option<LocalNetwork>,
 }
@@ -92,6 +97,8 @@ pub(crate) struct Link {
     /// Of the client, if it is on this machine.
     process: Option<u32>,
     max_message: usize,
+    /// Those that wait as this side may have to, if it is a server's.
+    crowd: Option<Arc<Crowd>>,
 }
 
 impl Link {

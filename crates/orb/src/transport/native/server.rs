@@ -18,7 +18,7 @@ use throughline_vi::{Exclusive, LocalNetwork};
 
 use self::leader::Leading;
 use self::line::Line;
-use super::link::{Link, LinkError, LinkOptions};
+use super::link::{Crowd, Link, LinkError, LinkOptions};
 use super::listener::LinkListener;
 use super::roles::{Part, Roles, Term};
 use crate::dispatch::Dispatcher;
@@ -36,6 +36,8 @@ pub(crate) struct NativeLimits {
     pub(crate) max_threads: usize,
     pub(crate) link: LinkOptions,
     pub(crate) priorities: PriorityLimits,
+    /// A client that takes no answers loses its link after this, or sooner where others need the workers that wait for it.
+    pub(crate) stall_timeout: Duration,
 }
 
 /// What the workers share.
@@ -44,6 +46,8 @@ struct Shared {
     /// The most urgent that clients may be.
     limit: Priority,
     limits: NativeLimits,
+    /// Workers, and threads of lanes, that wait for clients.
+    crowd: Arc<Crowd>,
     roles: Roles,
     lines: Mutex<Arc<[Arc<Line>]>>,
     /// The line that the next leader looks at first.
@@ -95,8 +99,10 @@ impl NativeListener {
     }
 
     /// From now on clients are served.
-    pub(crate) fn start(&mut self, dispatcher: &Arc<Dispatcher>, limits: NativeLimits) -> io::Result<()> {
+    pub(crate) fn start(&mut self, dispatcher: &Arc<Dispatcher>, mut limits: NativeLimits) -> io::Result<()> {
         let Some(listener) = self.listener.take() else { return Ok(()) };
+        let crowd = Arc::new(Crowd::new(limits.stall_timeout, limits.max_threads / 2));
+        limits.link.crowd = Some(Arc::clone(&crowd));
         let event = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let shared = Arc::new(Shared {
             dispatcher: Arc::clone(dispatcher),
@@ -105,6 +111,7 @@ impl NativeListener {
                 NativeAddress::Udp { .. } => limits.priorities.network,
             },
             limits,
+            crowd,
             roles: Roles::new(),
             lines: Mutex::new(Arc::new([])),
             first: AtomicUsize::new(0),

@@ -17,7 +17,7 @@ const LENT: usize = 128;
 /// No more octets than this are claimed for the next message: they would not stay in the caches.
 const CLAIMED: usize = 512 << 10;
 
-/// A peer that does not take what it is sent loses its link after this.
+/// A server that does not take what it is sent loses its link after this; a client, as the [crowd](super::Crowd) says.
 const STALL: Duration = Duration::from_secs(30);
 
 impl Link {
@@ -92,8 +92,19 @@ impl Link {
 
     #[cold]
     fn wait_for_buffer(&mut self, find: impl Fn(&mut Self) -> Option<Buffer>) -> Result<Buffer, LinkError> {
+        match self.crowd.clone() {
+            Some(crowd) => crowd.wait(|| self.wait_for_buffer_for(|| crowd.patience(), find)),
+            None => self.wait_for_buffer_for(|| STALL, find),
+        }
+    }
+
+    fn wait_for_buffer_for(
+        &mut self,
+        patience: impl Fn() -> Duration,
+        find: impl Fn(&mut Self) -> Option<Buffer>,
+    ) -> Result<Buffer, LinkError> {
         let started = Instant::now();
-        while started.elapsed() < STALL {
+        while started.elapsed() < patience() {
             if let Some(buffer) = find(self) {
                 return Ok(buffer);
             }
@@ -106,6 +117,8 @@ impl Link {
                 std::thread::sleep(Duration::from_micros(50));
             }
         }
+        // Whoever else has something to send need not wait as long again.
+        self.abort();
         Err(LinkError::Stalled)
     }
 

@@ -54,7 +54,8 @@ impl Origin for Line {
         CALLER.set(self.process);
         server.handle(Octets::whole(message), Output::vector(out));
         CALLER.set(None);
-        let sent = self.link.lock().hand_back(out);
+        let link = self.link.try_lock();
+        let sent = link.unwrap_or_else(|| server.crowd.wait(|| self.link.lock())).hand_back(out);
         if let Err(error) = sent {
             server.end(self, &error);
         }

@@ -92,6 +92,7 @@ impl Shared {
         overflow: &mut Vec<u8>,
     ) -> bool {
         CALLER.set(line.process);
+        self.crowd.has_lanes();
         for served in 0..TURN {
             match link.try_receive() {
                 Ok(true) => {}
@@ -178,7 +179,7 @@ impl Shared {
         }
         let mut link = line.link.try_lock().unwrap_or_else(|| {
             recent.forget();
-            line.link.lock()
+            self.crowd.wait(|| line.link.lock())
         });
         let sent = link.send_from(desk, overflow, || recent.forget());
         let leads = self.roles.beat(term);
@@ -212,7 +213,7 @@ impl Shared {
         let mut errand = link.check_out()?;
         drop(link);
         errand.answer(overflow, |request, output| self.handle(Octets::whole(request), output));
-        let mut link = line.link.lock();
+        let mut link = line.link.try_lock().unwrap_or_else(|| self.crowd.wait(|| line.link.lock()));
         link.check_in(errand, overflow)?;
         Ok(link)
     }
