@@ -102,7 +102,7 @@ impl Call {
         let arguments = self.arguments.octets().to_vec();
         self.at_worker(move || {
             let Some(route) = binding.native_at(way) else { return Ok(None) };
-            let Some(own) = begin(route, operation, terms, true) else { return Ok(None) };
+            let Some(own) = begin(route, operation, terms, true).map_err(|e| *e)? else { return Ok(None) };
             let written = marshal(own, |w| {
                 w.write_bytes(&arguments);
                 Ok(())

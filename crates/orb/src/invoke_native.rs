@@ -61,7 +61,7 @@ impl ObjectRef {
             if course.deadline.is_none() {
                 course.deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
             }
-            let begun = begin(route, operation, (course.deadline, self.priority()), wants_reply);
+            let begun = begin(route, operation, (course.deadline, self.priority()), wants_reply)?;
             if begun.is_some() || !self.goes_back(&binding, course) {
                 return Ok(begun);
             }

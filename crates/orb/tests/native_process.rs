@@ -1,4 +1,4 @@
-//! A server of native calls that is killed. The server is this test binary, run again.
+//! A server of native calls that is killed, or stopped. The server is this test binary, run again.
 
 mod common;
 #[path = "common/process.rs"]
@@ -18,6 +18,28 @@ fn child() {
         let echo = server.root().activate(Echo::default()).unwrap();
         println!("\nREADY {}", echo.0);
         server.run();
+    }
+}
+
+#[test]
+fn calls_of_a_server_that_is_stopped_end_in_time() {
+    let limit = Duration::from_millis(200);
+    for what in 0..3 {
+        let client = client();
+        let (server, reference) = Process::start("");
+        let echo = EchoRef(client.string_to_object(&reference).unwrap().with_timeout(limit));
+        echo.ping().unwrap();
+        server.stop();
+        let started = Instant::now();
+        let ended = match what {
+            // More than there is memory for.
+            0 => echo.move_data(&mut vec![1; 2_000_000]).unwrap_err().kind,
+            // More than there is room for in the ring, and in buffers.
+            1 => (0..1000).find_map(|n| echo.post(n).err()).unwrap().kind,
+            _ => echo.ping().unwrap_err().kind,
+        };
+        let taken = started.elapsed();
+        assert!(ended == Kind::Timeout && taken < Duration::from_secs(5), "{what}: {ended:?} {taken:?}");
     }
 }
 

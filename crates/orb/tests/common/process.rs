@@ -29,6 +29,16 @@ impl Process {
         (Self(child), said.unwrap())
     }
 
+    /// It does nothing from now on, and is not gone.
+    #[allow(dead_code)] // Not every test stops any.
+    pub fn stop(&self) {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        // Not before all of its threads are.
+        let stopped = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED).unwrap();
+        assert!(stopped.is_some_and(|(_, status)| status.stopped()));
+    }
+
     #[allow(dead_code)] // Not every test kills.
     pub fn kill(&mut self) {
         self.0.kill().unwrap();

@@ -69,13 +69,17 @@ pub(crate) enum Attempt {
 }
 
 /// Writes the header of a request into memory that the fabric sends from. None if there is no way at present.
+///
+/// # Errors
+/// If the server takes nothing, and the time is over.
 pub(crate) fn begin(
     route: &NativeRoute,
     operation: Operation,
     (deadline, priority): (Option<Instant>, Option<Priority>),
     wants_reply: bool,
-) -> Option<Box<Own>> {
-    let mut own = route.server.link(route.alone)?;
+) -> Result<Option<Box<Own>>, Box<SystemException>> {
+    let Some(mut own) = route.server.link(route.alone) else { return Ok(None) };
+    own.link.give_up_at(deadline);
     own.sequence = own.sequence.wrapping_add(1);
     let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
     let header = Header {
@@ -88,11 +92,16 @@ pub(crate) fn begin(
             let written = header.write(room);
             debug_assert!(written.is_ok(), "registered buffers are larger than headers");
             own.used = header.size();
-            Some(own)
+            Ok(Some(own))
+        }
+        Err(error) if error.is_timeout() => {
+            // What was sent before may still be taken.
+            keep(own);
+            Err(untaken())
         }
         Err(error) => {
             route.server.suspend(&error);
-            None
+            Ok(None)
         }
     }
 }
@@ -150,17 +159,18 @@ fn unwritable(mut own: Box<Own>, error: EncodeError) -> Box<SystemException> {
 
 impl Own {
     #[inline]
-    fn send(&mut self, wants_reply: bool) -> bool {
+    fn send(&mut self, wants_reply: bool) -> Result<bool, Box<SystemException>> {
         let sent = match (self.overflow.is_empty(), wants_reply) {
             (true, true) => self.link.send_request(self.used),
             (true, false) => self.link.send(self.used),
             (false, _) => self.send_overflow(),
         };
         match sent {
-            Ok(()) => true,
+            Ok(()) => Ok(true),
+            Err(error) if error.is_timeout() => Err(untaken()),
             Err(error) => {
                 self.server.suspend(&error);
-                false
+                Ok(false)
             }
         }
     }
@@ -187,7 +197,7 @@ pub(crate) fn finish(
     deadline: Option<Instant>,
     wants_reply: bool,
 ) -> Result<Attempt, Box<SystemException>> {
-    if !own.send(wants_reply) {
+    if !own.send(wants_reply)? {
         return Ok(Attempt::NotPossible);
     }
     if !wants_reply {
@@ -218,6 +228,15 @@ pub(crate) fn finish(
             Err(error) => return Err(nonsense(&error.to_string())),
         }
     }
+}
+
+/// The server has not got the whole request.
+#[cold]
+fn untaken() -> Box<SystemException> {
+    let exception = SystemException::new(Exception::Timeout, minor::REPLY_TIMEOUT);
+    Box::new(
+        exception.detail("the server does not take what it is sent within the time that the call may take"),
+    )
 }
 
 #[cold]

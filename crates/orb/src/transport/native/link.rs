@@ -14,7 +14,7 @@ mod receive;
 mod send;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use throughline_cdr::Output;
 use throughline_vi::{Bell, Buffer, LocalNetwork, SMALL_MESSAGE, State, TrustedPeers, Vi};
@@ -97,6 +97,8 @@ pub(crate) struct Link {
     /// Of the client, if it is on this machine.
     process: Option<u32>,
     max_message: usize,
+    /// No longer than this is waited for room to write what is sent.
+    until: Option<Instant>,
     /// Those that wait as this side may have to, if it is a server's.
     crowd: Option<Arc<Crowd>>,
 }

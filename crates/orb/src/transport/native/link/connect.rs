@@ -109,6 +109,7 @@ impl Link {
             max_message: options.max_message,
             settles: false,
             process: None,
+            until: None,
             crowd: options.crowd.clone(),
         })
     }

@@ -30,6 +30,12 @@ impl Link {
         if self.out.is_none() && !self.is_open() { Err(self.why_not()) } else { Ok(self.out.is_some()) }
     }
 
+    /// What is sent from now on waits for room no longer than this.
+    #[inline(always)]
+    pub(crate) fn give_up_at(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
     /// The memory that the next message is written to.
     #[inline(always)]
     pub(crate) fn room(&mut self) -> Result<&mut [u8], LinkError> {
@@ -110,6 +116,9 @@ impl Link {
             }
             if !self.is_open() {
                 return Err(LinkError::Broken(CompletionError::ConnectionLost));
+            }
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                return Err(LinkError::Timeout);
             }
             if started.elapsed() < self.patience {
                 std::thread::yield_now();
