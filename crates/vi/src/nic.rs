@@ -180,7 +180,7 @@ impl ConnectionRequest {
         self.incoming.as_ref().map_or(Reliability::Unreliable, |incoming| incoming.reliability())
     }
 
-    /// The id of the process that asks, where it is on this machine.
+    /// The id of the process that asks, where it is on this machine, and not in a namespace of processes that ours cannot see into.
     pub fn process(&self) -> Option<u32> {
         self.incoming.as_ref().and_then(|incoming| incoming.process())
     }

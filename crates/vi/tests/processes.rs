@@ -22,6 +22,9 @@ const LONG: Option<Duration> = Some(Duration::from_secs(20));
 #[test]
 fn other_process() -> Result {
     let (Ok(role), Ok(address)) = (std::env::var(ROLE), std::env::var(ADDRESS)) else { return Ok(()) };
+    if role == "listen" {
+        return listen(&address);
+    }
     let mut vi = new_vi(&Nic::shm()?, Reliability::ReliableDelivery)?;
     match role.as_str() {
         "echo, without looking" => vi = sleeping_vi(&Nic::shm()?, Duration::ZERO)?,
@@ -39,6 +42,14 @@ fn other_process() -> Result {
         }
         role => Err(format!("no role {role}").into()),
     }
+}
+
+/// Listens for one whose process is in no namespace that this one sees.
+fn listen(address: &str) -> Result {
+    let request = Nic::shm_at(address)?.listen(b"test")?.wait(LONG)?;
+    assert_eq!(request.process(), None);
+    request.accept(&mut new_vi(&Nic::shm()?, Reliability::ReliableDelivery)?)?;
+    Ok(())
 }
 
 fn die() -> Result {
@@ -224,5 +235,39 @@ fn nobody_listens_at_a_dead_process() -> Result {
     other.0.kill()?;
     let mut vi = new_vi(&Nic::shm()?, Reliability::ReliableDelivery)?;
     assert!(matches!(vi.connect("nobody", b"test", LONG), Err(ConnectError::NobodyListens)));
+    Ok(())
+}
+
+#[test]
+fn a_peer_in_another_namespace_has_no_id() -> Result {
+    if !Command::new("unshare")
+        .args(["--pid", "--fork", "true"])
+        .output()
+        .is_ok_and(|done| done.status.success())
+    {
+        eprintln!("SKIPPED: no namespaces of processes (root has them, and `unshare` makes them)");
+        return Ok(());
+    }
+    let address = format!("namespaces-{}", std::process::id());
+    let mut listening = Command::new("unshare")
+        .args(["--pid", "--fork", "--kill-child"])
+        .arg(std::env::current_exe()?)
+        .args(["--exact", "other_process", "--nocapture"])
+        .envs([(ROLE, "listen"), (ADDRESS, &address)])
+        .stdout(Stdio::null())
+        .spawn()?;
+    let begin = Instant::now();
+    let connected = loop {
+        let mut vi = new_vi(&Nic::shm()?, Reliability::ReliableDelivery)?;
+        match vi.connect(&address, b"test", LONG) {
+            Err(ConnectError::NobodyListens) if begin.elapsed() < Duration::from_secs(10) => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            connected => break connected,
+        }
+    };
+    let ended = listening.wait()?;
+    connected?;
+    assert!(ended.success());
     Ok(())
 }

@@ -88,8 +88,8 @@ fn received(message: &Message, terms: Terms) -> Result<(Side, Waker), ConnectErr
     Ok((Side::of_peer(file, terms)?, Waker::new(waker)?))
 }
 
-/// The other process's id, if it belongs to our user.
-fn same_user(socket: &OwnedFd) -> Result<u32, ConnectError> {
+/// The other process's [id](socket::peer), if it belongs to our user.
+fn same_user(socket: &OwnedFd) -> Result<Option<u32>, ConnectError> {
     let (process, user) = socket::peer(socket)?;
     if user != rustix::process::geteuid().as_raw() {
         return Err(ConnectError::OtherUser(user));
@@ -201,7 +201,7 @@ fn watch(epoll: &OwnedFd, socket: &OwnedFd) -> Result<(), Errno> {
 /// A request whose memory has been checked and mapped.
 struct Request {
     socket: OwnedFd,
-    process: u32,
+    process: Option<u32>,
     reliability: Reliability,
     side: Side,
     waker: Waker,
@@ -224,7 +224,7 @@ impl Incoming for Request {
     }
 
     fn process(&self) -> Option<u32> {
-        Some(self.process)
+        self.process
     }
 
     fn accept(self: Box<Self>, link: &mut dyn Link, _: &mut Posted) -> Result<(), ConnectError> {

@@ -10,7 +10,7 @@ use rustix::{
 use std::{
     io::{IoSlice, IoSliceMut},
     mem::MaybeUninit,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd},
 };
 
 /// Bytes of a control message at most.
@@ -76,8 +76,24 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> rustix::io::Result<Message> {
     Ok(message)
 }
 
-/// The other process: its id and its user, as the kernel knows them.
-pub(crate) fn peer(socket: &OwnedFd) -> rustix::io::Result<(u32, u32)> {
-    let credentials = rustix::net::sockopt::socket_peercred(socket.as_fd())?;
-    Ok((credentials.pid.as_raw_nonzero().get() as u32, credentials.uid.as_raw()))
+/// The other process: its id, unless it is in a namespace of processes that ours cannot see into, and its user, as the kernel
+/// knows them.
+pub(crate) fn peer(socket: &OwnedFd) -> rustix::io::Result<(Option<u32>, u32)> {
+    // Not by `rustix`, for which an id is never 0.
+    let mut credentials = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+    let mut len = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: both are there for the call, and `len` is the length of the first, which is valid whatever it holds.
+    let got = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut credentials).cast(),
+            &raw mut len,
+        )
+    };
+    if got != 0 {
+        return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL));
+    }
+    Ok((u32::try_from(credentials.pid).ok().filter(|id| *id != 0), credentials.uid))
 }
