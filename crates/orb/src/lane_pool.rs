@@ -240,14 +240,20 @@ fn start_thread(lane: Arc<Lane>) -> io::Result<JoinHandle<()>> {
     let name = format!("throughline-p{}", lane.config.priority);
     std::thread::Builder::new().name(name).spawn(move || {
         IN_LANE.set(true);
-        // On Linux this is the calling thread's alone.
-        if lane.config.nice > 0
-            && let Err(error) = rustix::process::setpriority_process(None, lane.config.nice.into())
-        {
-            tracing::warn!(%error, "a lane's threads give way to nobody");
+        if let Err(error) = give_way(lane.config.nice.into()) {
+            tracing::warn!(%error, "a lane's threads give way no more than others");
         }
         lane.work();
     })
+}
+
+/// Has the calling thread, on Linux it alone, give way so much. Less than it does already, since its program was started so, would
+/// need a privilege, and nobody has asked for it.
+fn give_way(nice: i32) -> rustix::io::Result<()> {
+    if nice > 0 && rustix::process::getpriority_process(None)? < nice {
+        rustix::process::setpriority_process(None, nice)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub struct LaneConfig {
     /// So many octets may wait in all. A request finds room in an empty queue, whatever its length.
     pub queue_octets: usize,
     /// How much the lane's threads give way to others when the processors are busy, as `nice` says: 0 to 19. More needs no
-    /// privilege, and less could not be had without one.
+    /// privilege, and less could not be had without one: where the thread that makes the lanes gives way more already, so do theirs.
     pub nice: u8,
 }
 

@@ -435,19 +435,44 @@ fn sets_of_lanes_that_cannot_be() {
     other.shutdown(GRACE);
 }
 
+/// How much each thread gives way whose name begins so. The system keeps 15 characters of a name.
+fn giving_way(name: &str) -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok())
+        .filter(|stat| stat.contains(&format!("({name})")))
+        .map(|stat| stat.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().to_owned())
+        .collect()
+}
+
 #[test]
 fn threads_of_a_lane_give_way_and_end_with_the_orb() {
     let lane = LaneConfig { nice: 7, ..LaneConfig::new(prio(321), 3) };
     let (server, _) = served_in("127.0.0.1:0", &[lane]);
-    let threads = || {
-        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-        tasks
-            .filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok())
-            .filter(|stat| stat.contains("(throughline-p32")) // The system keeps 15 characters of a name.
-            .map(|stat| stat.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().to_owned())
-            .collect::<Vec<_>>()
-    };
+    let threads = || giving_way("throughline-p32");
     eventually("all have begun", || threads() == ["7"; 3]);
     server.shutdown(GRACE);
     eventually("all have ended", || threads().is_empty());
+}
+
+/// A program that was started to give way is not made more urgent by its lanes, whatever it may do.
+#[test]
+fn threads_of_a_lane_give_way_no_less_than_who_makes_it() {
+    let lanes = [LaneConfig { nice: 7, ..LaneConfig::new(prio(654), 1) }, LaneConfig::new(prio(656), 1)];
+    let (server, lanes) = std::thread::spawn(move || {
+        // On Linux this is the calling thread's alone.
+        rustix::process::setpriority_process(None, 12).unwrap();
+        let server = listening_at("127.0.0.1:0");
+        let lanes = server.create_lanes(&lanes).unwrap();
+        (server, lanes)
+    })
+    .join()
+    .unwrap();
+    server.root().serve_in(&lanes).unwrap();
+    let client = client();
+    let probe = seen_by(&client, &server.root().activate(Probe::default()).unwrap());
+    // A thread that has served has given way before.
+    [654, 656].iter().for_each(|lane| urgent(&probe, *lane).ping().unwrap());
+    assert_eq!(giving_way("throughline-p65"), ["12"; 2]);
+    [server, client].iter().for_each(|orb| orb.shutdown(GRACE));
 }
