@@ -42,6 +42,22 @@ impl Session {
         }
     }
 
+    /// The same session for one request that a lane carries out: what it says of the order is not said of those that are
+    /// carried out where they were received.
+    pub(crate) fn beside(&self) -> Self {
+        let same = |of: &AtomicU32| AtomicU32::new(of.load(Ordering::Relaxed));
+        let (predicted, code_sets) = (same(&self.predicted), same(&self.code_sets));
+        Self { predicted, code_sets, ordered: AtomicBool::new(false), limit: self.limit }
+    }
+
+    /// The prediction of a request [beside](Self::beside) is as good as any.
+    pub(crate) fn predict_as(&self, beside: &Self) {
+        let predicted = beside.predicted.load(Ordering::Relaxed);
+        if predicted != self.predicted.load(Ordering::Relaxed) {
+            self.predicted.store(predicted, Ordering::Relaxed);
+        }
+    }
+
     /// Whether the running servant must finish before the next request starts.
     pub(crate) fn is_ordered(&self) -> bool {
         self.ordered.load(Ordering::Relaxed)

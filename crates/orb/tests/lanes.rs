@@ -411,6 +411,53 @@ fn oneways_of_a_lane_with_one_thread_keep_their_order() {
     server.shutdown(GRACE);
 }
 
+/// An adapter without lanes beside one with a lane of one thread, whose objects are called over one connection.
+fn beside_a_lane() -> (Orb, Lanes, [Vec<u8>; 2]) {
+    let server = listening_at("127.0.0.1:0");
+    let lanes = server.create_lanes(&[LaneConfig::new(LOW, 1)]).unwrap();
+    let with = server.root().create_child("with", AdapterConfig::default()).unwrap();
+    with.serve_in(&lanes).unwrap();
+    let keys = [server.root(), &with].map(|it| it.activate(Probe::default()).unwrap().0.object_key());
+    (server, lanes, keys)
+}
+
+fn post(key: &[u8], n: u32, ms: u32) -> Vec<u8> {
+    let post = Asked { response: Response::None, ..Asked::new(key, "post", n) };
+    post.bytes(|w| {
+        w.write_u32(n);
+        w.write_u32(ms);
+    })
+}
+
+/// A call that a lane begins meanwhile is not what tells whether the next request has to wait.
+#[test]
+fn oneways_beside_a_lane_keep_their_order() {
+    let (server, _, [plain, laned]) = beside_a_lane();
+    let mut wire = Wire::to(&server);
+    wire.send(&number(&laned, "sleep", 1, 50));
+    wire.send(&number(&laned, "sleep", 2, 0));
+    wire.send(&post(&plain, 1, 300));
+    wire.send(&post(&plain, 2, 0));
+    assert_eq!([wire.reply().unwrap().id, wire.reply().unwrap().id], [1, 2]);
+    wire.send(&Asked::new(&plain, "posted", 3).bytes(|_| {}));
+    let posted: Vec<u32> = throughline::rt::Decode::decode(&mut wire.reply().unwrap().reader()).unwrap();
+    assert_eq!(posted, [1, 2]);
+    server.shutdown(GRACE);
+}
+
+/// Nor is a oneway: requests behind a slow call are carried out beside it.
+#[test]
+fn oneways_in_a_lane_hold_up_nobody_beside_it() {
+    let (server, lanes, [plain, laned]) = beside_a_lane();
+    let mut wire = Wire::to(&server);
+    (0..400).for_each(|n| wire.send(&post(&laned, n, 2)));
+    wire.send(&number(&plain, "sleep", 1, 500));
+    wire.send(&number(&plain, "sleep", 2, 0));
+    assert_eq!([wire.reply().unwrap().id, wire.reply().unwrap().id], [2, 1]);
+    eventually("all were carried out", || lanes.counts()[0].served == 400);
+    server.shutdown(GRACE);
+}
+
 #[test]
 fn sets_of_lanes_that_cannot_be() {
     let [server, other] = [(); 2].map(|()| listening_at("127.0.0.1:0"));

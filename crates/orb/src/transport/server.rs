@@ -611,7 +611,9 @@ impl Origin for ServerConnection {
     fn carry_out(&self, header: Option<&MessageHeader>, message: &[u8], out: &mut Vec<u8>) {
         // Only whole messages of GIOP come from here, with their headers.
         let Some(header) = header else { return };
-        let reaction = self.dispatcher.handle(header, message, (&self.session, Some(self)), out);
+        let session = self.session.beside();
+        let reaction = self.dispatcher.handle(header, message, (&session, Some(self)), out);
+        self.session.predict_as(&session);
         self.react(reaction, false, out);
     }
 
