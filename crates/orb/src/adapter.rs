@@ -387,7 +387,7 @@ impl Adapter {
         let tag = self.state.tag();
         let orb = self.orb()?;
         let table = orb.table();
-        let handle = table.objects.insert(tag.0, skeleton).map_err(|_| AdapterError::Full)?;
+        let handle = table.objects.insert(tag.0, Record::new(skeleton)).map_err(|_| AdapterError::Full)?;
         if let Some(locator) = &self.state.locator
             && let Err(e) = locator.insert(id, handle.slot)
         {

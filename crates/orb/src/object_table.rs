@@ -5,6 +5,7 @@
 //! be looked up.
 
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use throughline_demux::{
@@ -13,11 +14,45 @@ use throughline_demux::{
 };
 
 use crate::adapter::AdapterState;
+use crate::exception::SystemException;
+use crate::interface::Interface;
 use crate::object_key::{ActiveKey, ObjectKey};
-use crate::servant::Skeleton;
+use crate::servant::{Dispatched, ServerCall, Skeleton};
 
 /// What the arena keeps for an object: 16 bytes, with the arena's own 16 half a cache line.
-pub(crate) type Record = Box<dyn Skeleton>;
+pub(crate) struct Record(Box<dyn Skeleton>);
+
+impl Record {
+    pub(crate) fn new(skeleton: Box<dyn Skeleton>) -> Self {
+        Self(skeleton)
+    }
+}
+
+/// A servant is dropped by whoever used it last, which may be a thread that serves others too, with an answer still to be sent. So a
+/// panic there ends here.
+impl Drop for Record {
+    fn drop(&mut self) {
+        // Not allocated: it has no size.
+        let servant = std::mem::replace(&mut self.0, Box::new(Gone));
+        let id = servant.interface().repository_id;
+        if catch_unwind(AssertUnwindSafe(|| drop(servant))).is_err() {
+            tracing::error!(interface = id, "a servant panicked when it was dropped");
+        }
+    }
+}
+
+/// In place of a servant that is being dropped. Nobody can find it.
+struct Gone;
+
+impl Skeleton for Gone {
+    fn interface(&self) -> &'static Interface {
+        unreachable!("nobody finds what is being dropped")
+    }
+
+    fn invoke(&self, _: u32, _: &mut ServerCall<'_>) -> Dispatched {
+        Err(SystemException::object_not_exist())
+    }
+}
 
 /// Adapter slot and operation strategy in one word, compared as a whole with the tag in the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +135,7 @@ impl ActiveObject<'_> {
     /// [`OperationTable::find`](crate::interface::OperationTable::find).
     #[inline(always)]
     pub fn find_operation(&self, name: &[u8], predicted: u32) -> Option<u32> {
-        let operations = &self.record.interface().operations;
+        let operations = &self.record.0.interface().operations;
         let tag = Tag(self.record.tag());
         // Bit by bit: a `match` over the four would cost a jump table.
         if tag.0 & Tag::MORE != 0 {
@@ -120,13 +155,13 @@ impl Deref for ActiveObject<'_> {
 
     #[inline]
     fn deref(&self) -> &(dyn Skeleton + 'static) {
-        &**self.record
+        &*self.record.0
     }
 }
 
 impl std::fmt::Debug for ActiveObject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ActiveObject").field("interface", &self.record.interface().repository_id).finish()
+        f.debug_struct("ActiveObject").field("interface", &self.record.0.interface().repository_id).finish()
     }
 }
 

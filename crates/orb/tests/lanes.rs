@@ -242,6 +242,29 @@ fn large_arguments_and_results_and_servants_that_panic() {
     }
 }
 
+/// The call under way holds its servant last, so that it is dropped by whoever has carried it out, who has an answer to send.
+#[test]
+fn a_servant_whose_end_panics_has_answered_before() {
+    for (address, in_lane) in ADDRESSES.into_iter().flat_map(|address| [(address, false), (address, true)]) {
+        let server = listening_at(address);
+        if in_lane {
+            let lanes = server.create_lanes(&[LaneConfig::new(LOW, 1)]).unwrap();
+            server.root().serve_in(&lanes).unwrap();
+        }
+        let (gate, begins, open) = gate();
+        *gate.0.on_drop.lock().unwrap() = Some(Box::new(|| std::panic::resume_unwind(Box::new("as asked"))));
+        let own = server.root().activate(gate).unwrap();
+        let client = client();
+        let probe = seen_by(&client, &own);
+        let caller = std::thread::spawn(move || probe.within(Duration::from_secs(10)).run());
+        begins.recv().unwrap();
+        server.root().deactivate(&own).unwrap();
+        open.send(()).unwrap();
+        assert_eq!(caller.join().unwrap(), Ok(()), "{address}, in a lane: {in_lane}");
+        [server, client].iter().for_each(|orb| orb.shutdown(GRACE));
+    }
+}
+
 /// What is under way when the ORB shuts down is finished, also what has not begun.
 #[test]
 fn a_shutdown_waits_for_what_waits_in_lanes() {
