@@ -27,6 +27,16 @@ pub(crate) trait Origin: Send + Sync {
 
     /// The request is over, whether it was carried out or not.
     fn is_over(&self);
+
+    /// Whether requests may have to wait for their client to read what it was sent.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Keeps a request that has to wait so; yields the others, which are to be carried out.
+    fn keep(&self, _lane: &Arc<Lane>, job: Job) -> Option<Job> {
+        Some(job)
+    }
 }
 
 /// A request that waits in a lane.
@@ -35,6 +45,8 @@ pub(crate) struct Job {
     /// Of GIOP.
     header: Option<MessageHeader>,
     message: Vec<u8>,
+    /// Its number among those of its client that had to [wait](Origin::keep), otherwise 0.
+    pub(crate) turn: u64,
 }
 
 impl Drop for Job {
@@ -43,7 +55,7 @@ impl Drop for Job {
     }
 }
 
-struct Lane {
+pub(crate) struct Lane {
     config: LaneConfig,
     queue: Mutex<Queue>,
     filled: Condvar,
@@ -118,7 +130,7 @@ impl Pool {
             return false;
         };
         copy.extend_from_slice(message);
-        lane.push(Job { origin: origin(), header, message: copy });
+        lane.push(Job { origin: origin(), header, message: copy, turn: 0 });
         true
     }
 
@@ -191,6 +203,22 @@ impl Lane {
         self.filled.notify_one();
     }
 
+    /// Puts a request in again that its client had to [wait](Origin::keep) for, in front of all that came later, and whether there is
+    /// room or not: its memory is taken already. Yields it if the lane has ended.
+    pub(crate) fn put_back(&self, job: Job) -> Option<Job> {
+        let mut queue = lock(&self.queue);
+        if queue.closed {
+            return Some(job);
+        }
+        queue.taken += 1;
+        queue.octets += job.message.len();
+        let earlier = queue.jobs.iter().take_while(|it| (1..job.turn).contains(&it.turn)).count();
+        queue.jobs.insert(earlier, job);
+        drop(queue);
+        self.filled.notify_one();
+        None
+    }
+
     /// Waits for a request; none when the lane has ended.
     fn next(&self, mut spare: Vec<u8>) -> Option<Job> {
         let mut queue = lock(&self.queue);
@@ -212,9 +240,25 @@ impl Lane {
         }
     }
 
-    fn work(&self) {
+    /// The request, if it is to be carried out now.
+    #[inline]
+    fn unless_it_waits(self: &Arc<Self>, job: Job) -> Option<Job> {
+        if job.turn == 0 && !job.origin.waits() {
+            return Some(job);
+        }
+        let origin = Arc::clone(&job.origin);
+        let job = origin.keep(self, job);
+        if job.is_none() {
+            // It will be taken again.
+            lock(&self.queue).served -= 1;
+        }
+        job
+    }
+
+    fn work(self: &Arc<Self>) {
         let (mut out, mut spare) = (Vec::new(), Vec::new());
-        while let Some(mut job) = self.next(spare) {
+        while let Some(job) = self.next(std::mem::take(&mut spare)) {
+            let Some(mut job) = self.unless_it_waits(job) else { continue };
             out.clear();
             let run = || job.origin.carry_out(job.header.as_ref(), &job.message, &mut out);
             // Servants' panics end in their callers' exceptions; this is for what they leave to be dropped.

@@ -84,6 +84,7 @@
 
 pub mod adapter;
 mod arguments;
+mod backlog;
 mod begun;
 mod binding;
 mod call_future;

@@ -415,6 +415,42 @@ fn a_client_that_does_not_read() {
     [server, client].iter().for_each(|orb| orb.shutdown(GRACE));
 }
 
+/// Nor much memory: what it has asked for is carried out as it reads.
+#[test]
+fn answers_are_not_piled_up_for_a_client_that_does_not_read() {
+    let (server, lanes) = served_in("127.0.0.1:0", &[LaneConfig::new(LOW, 1), LaneConfig::new(prio(9), 1)]);
+    let own = server.root().activate(Probe::default()).unwrap();
+    let key = own.0.object_key();
+    let mut deaf = Wire::to(&server);
+    let hurry = [ServiceContext { id: RT_CORBA_PRIORITY, data: &[0, 0, 0, 9] }];
+    for id in 0..120 {
+        let contexts = if id % 3 == 0 { &hurry[..] } else { &[] };
+        deaf.send(&Asked { contexts, ..Asked::new(&key, "blob", id) }.bytes(|w| w.write_u32(1 << 20)));
+        deaf.send(&post(&key, id, 0));
+    }
+    let served = || lanes.counts().iter().map(|lane| lane.served).sum::<u64>();
+    eventually("some are carried out", || served() > 0);
+    std::thread::sleep(Duration::from_millis(300));
+    // The system has room for a few megabytes.
+    assert!(served() < 60, "{}", served());
+    // Others are served meanwhile, and it has all its answers in the end.
+    let client = client();
+    let probe = seen_by(&client, &own);
+    (0..20).for_each(|_| probe.ping().unwrap());
+    let mut answered: Vec<u32> = (0..120)
+        .map(|_| {
+            let reply = deaf.reply().unwrap();
+            assert_eq!(reply.status, ReplyStatus::NoException);
+            reply.id
+        })
+        .collect();
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq(0..120));
+    eventually("the oneways are carried out", || probe.posted().unwrap().len() == 120);
+    assert!(probe.posted().unwrap().into_iter().eq(0..120), "in their order");
+    [server, client].iter().for_each(|orb| orb.shutdown(GRACE));
+}
+
 #[test]
 fn oneways_of_a_lane_with_one_thread_keep_their_order() {
     let (server, _) = served_in("127.0.0.1:0", &[LaneConfig::new(LOW, 1)]);

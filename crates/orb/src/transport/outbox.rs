@@ -161,6 +161,11 @@ impl Outbox {
         self.waiting.load(Ordering::Relaxed)
     }
 
+    /// Whether nothing waits. Whoever has sent the last of it knows afterwards what the caller wrote before.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
     /// For how long the peer has read nothing while bytes waited for it.
     pub(crate) fn stalled_for(&self, now: Instant) -> Option<Duration> {
         self.lock().stalled_since.map(|since| now.saturating_duration_since(since))

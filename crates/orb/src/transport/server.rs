@@ -12,8 +12,9 @@ use throughline_giop::MessageHeader;
 use throughline_giop::connection::{Frame, Incoming, ProtocolError, Reaction as PeerReaction, Role};
 use throughline_giop::fragment::FragmentLimits;
 
+use crate::backlog::Backlog;
 use crate::dispatch::{Dispatcher, Reaction, Session};
-use crate::lane_pool::Origin;
+use crate::lane_pool::{Job, Lane, Origin};
 use crate::large::LargeMessage;
 use crate::placement::Placed;
 use crate::priority::Priority;
@@ -171,6 +172,8 @@ impl Source for Listener {
 pub(crate) struct ServerConnection {
     socket: Socket,
     outbox: Outbox,
+    /// Requests that lanes have taken, and that wait for the outbox.
+    backlog: Backlog,
     handle: OnceLock<Handle>,
     reactor: Weak<Reactor>,
     dispatcher: Arc<Dispatcher>,
@@ -211,6 +214,7 @@ impl ServerConnection {
         let connection = Arc::new(Self {
             socket,
             outbox: Outbox::default(),
+            backlog: Backlog::default(),
             handle: OnceLock::new(),
             reactor: Arc::downgrade(reactor),
             dispatcher,
@@ -432,13 +436,13 @@ impl ServerConnection {
 
     /// Others read now: sees to it that the reply leaves all the same.
     fn step_back(&self, reactor: &Reactor) {
-        let mut sent = self.outbox.flush(&self.socket);
+        let mut sent = self.flush_outbox();
         // An owner sends what waits when it gives the connection back, at the latest.
         if matches!(sent, Ok(Sent::Waiting(_))) && self.owner.load(Ordering::Relaxed) == 0 {
             let _read = lock(&self.read);
             // An owner looks itself. With the lock held, nobody parks the connection with another interest meanwhile.
             if self.owner.load(Ordering::Relaxed) == 0 {
-                sent = self.outbox.flush(&self.socket);
+                sent = self.flush_outbox();
                 self.arm(reactor, matches!(sent, Ok(Sent::Waiting(_))));
             }
         }
@@ -499,12 +503,28 @@ impl ServerConnection {
         }
     }
 
+    /// Sends what waits, as far as the client takes it now.
+    fn flush_outbox(&self) -> io::Result<Sent> {
+        let sent = self.outbox.flush(&self.socket);
+        self.note(&sent);
+        sent
+    }
+
+    /// When everything has left, requests that waited for that go on.
+    #[inline]
+    fn note(&self, sent: &io::Result<Sent>) {
+        if !self.backlog.is_empty() && matches!(sent, Ok(Sent::All)) {
+            self.backlog.let_go();
+        }
+    }
+
     /// A message without a reply ends a batch: what was kept back must not wait for the next one.
     fn flush_before_waiting(&self, more: bool) -> bool {
-        more || self.sent(self.outbox.flush(&self.socket))
+        more || self.sent(self.flush_outbox())
     }
 
     fn sent(&self, result: io::Result<Sent>) -> bool {
+        self.note(&result);
         if result.is_err() {
             self.remove();
         }
@@ -529,7 +549,7 @@ impl ServerConnection {
             drop(read);
             return self.remove();
         }
-        let has_output = matches!(self.outbox.flush(&self.socket), Ok(Sent::Waiting(_)));
+        let has_output = matches!(self.flush_outbox(), Ok(Sent::Waiting(_)));
         let draining = reactor.is_draining();
         if has_output || !draining {
             self.arm(reactor, has_output);
@@ -562,7 +582,7 @@ impl ServerConnection {
         } else {
             // Replies of earlier requests need not wait for this one.
             drop(read);
-            let _ = self.outbox.flush(&self.socket);
+            let _ = self.flush_outbox();
         }
     }
 
@@ -590,6 +610,7 @@ impl ServerConnection {
         if let (Some(reactor), Some(handle)) = (self.reactor.upgrade(), self.handle.get()) {
             reactor.remove(&self.socket, *handle);
         }
+        self.backlog.end();
     }
 
     /// Tells the client that no request will be carried out but those whose replies it has, and ends. The caller has
@@ -623,6 +644,20 @@ impl Origin for ServerConnection {
             None => drop(self.detached.fetch_sub(1, Ordering::Release)),
         }
     }
+
+    #[inline]
+    fn waits(&self) -> bool {
+        self.outbox.waiting() > BATCH || !self.backlog.is_empty()
+    }
+
+    fn keep(&self, lane: &Arc<Lane>, job: Job) -> Option<Job> {
+        let job = self.backlog.keep(lane, job, self.outbox.waiting() > BATCH);
+        if job.is_none() && self.outbox.is_empty() {
+            // It has become so just now, perhaps before there was anything to let go.
+            self.backlog.let_go();
+        }
+        job
+    }
 }
 
 impl Replier for ServerConnection {
@@ -638,7 +673,7 @@ impl Replier for ServerConnection {
 impl Source for ServerConnection {
     fn ready(self: Arc<Self>, event: Event, worker: &mut Worker) {
         if event.writable {
-            match self.outbox.flush(&self.socket) {
+            match self.flush_outbox() {
                 Ok(Sent::All) => {}
                 Ok(Sent::Waiting(_)) => return self.arm(&worker.reactor, true),
                 Err(_) => return self.remove(),
