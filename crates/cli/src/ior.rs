@@ -12,6 +12,7 @@ use throughline_giop::corbaname::Corbaname;
 
 use crate::failure::{Failure, Result};
 use crate::output::{self, line};
+use crate::reference;
 use crate::ways::{self, Tried};
 
 /// Show what is in an object reference
@@ -24,9 +25,10 @@ use crate::ways::{self, Tried};
   throughline ior IOR:010000001500000049444c3a42616e6b...
   throughline ior corbaloc:iiop:1.2@bank.example.org:2809/NameService
   throughline ior --resolve --json corbaname::localhost#bank/accounts
+  throughline ior --ping @teller.ior
   my-server | throughline ior -")]
 pub struct Arguments {
-    /// The reference, or - to read it from standard input
+    /// The reference, @FILE for the first one in a file, or - to read it from standard input
     #[arg(value_name = "REF")]
     reference: String,
     /// Ask the name service for the object of a corbaname, and show that object's reference
@@ -48,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result {
     let text = match arguments.reference.as_str() {
         "-" => std::io::read_to_string(std::io::stdin())
             .map_err(|e| Failure::new("cannot read standard input").because(e))?,
-        text => text.to_owned(),
+        text => reference::told(text)?.into_owned(),
     };
     let text = text.trim();
     let read = if arguments.resolve { resolve(text)? } else { read(text)? };

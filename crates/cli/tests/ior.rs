@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Server, failure_of, stdout_of};
+use common::{Folder, Server, failure_of, stdout_of};
 
 /// Made by omniORB: interface Bench::Target, host 127.0.0.1, port 9, key "one".
 const OMNIORB: &str = "IOR:010000001500000049444c3a42656e63682f5461726765743a312e300000000001000000000000005400000001010200\
@@ -52,6 +52,17 @@ fn every_form() {
     assert!(stdout_of(&["ior", "corbaname::host#a/b.c"]).contains("a/b.c"));
     assert!(stdout_of(&["ior", "corbaloc:rir:/NameService"]).contains("NameService"));
     assert!(stdout_of(&["ior", "IOR:00000000000000010000000000000000"]).contains("nil"));
+}
+
+#[test]
+fn from_a_file() {
+    let folder = Folder::new("ior");
+    let file = folder.file("server.txt");
+    std::fs::write(&file, format!("listening\nteller {OMNIORB}\n")).unwrap();
+    assert_eq!(stdout_of(&["ior", &format!("@{file}")]), stdout_of(&["ior", OMNIORB]));
+    std::fs::write(&file, "none\n").unwrap();
+    let (status, message) = failure_of(&["ior", &format!("@{file}")]);
+    assert!(status == 2 && message.contains("has no reference in it"), "{message}");
 }
 
 /// What would command the terminal is shown, and no place is named that would be another.
