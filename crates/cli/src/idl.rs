@@ -1,5 +1,7 @@
 //! `throughline idl`: check IDL files, or compile them to Rust.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +46,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result {
+    check_targets(arguments)?;
     let mut failed = 0;
     for file in &arguments.files {
         let done = if arguments.check || arguments.output.is_some() {
@@ -72,6 +75,40 @@ pub fn run(arguments: &Arguments) -> Result {
         }
     }
     if failed == 0 { Ok(()) } else { Err(Failure::told()) }
+}
+
+/// Where the Rust of a file goes.
+fn target(arguments: &Arguments, file: &Path) -> Option<PathBuf> {
+    let folder = arguments.output.as_ref()?;
+    Some(folder.join(file.with_extension("rs").file_name().unwrap_or_default()))
+}
+
+/// Nothing that was given or written may be written over.
+fn check_targets(arguments: &Arguments) -> Result {
+    let mut targets = BTreeMap::new();
+    for file in &arguments.files {
+        let Some(target) = target(arguments, file) else { return Ok(()) };
+        let is_target = |file: &Path| {
+            fs::canonicalize(file).is_ok_and(|it| fs::canonicalize(&target).is_ok_and(|t| t == it))
+        };
+        if let Some(input) = arguments.files.iter().find(|file| is_target(file)) {
+            return Err(Failure::usage(format!(
+                "the Rust of {} would overwrite {}",
+                file.display(),
+                input.display()
+            ))
+            .next("choose another folder with -o, or give the file the ending .idl"));
+        }
+        if let Some(other) = targets.insert(target, file).filter(|other| *other != file) {
+            return Err(Failure::usage(format!(
+                "the Rust of {} and {} has one name",
+                other.display(),
+                file.display()
+            ))
+            .next("compile them one by one, each to a folder of its own with -o"));
+        }
+    }
+    Ok(())
 }
 
 /// Why a file was not compiled.
@@ -160,10 +197,7 @@ fn generate(arguments: &Arguments, file: &Path) -> std::result::Result<(), Probl
     arguments.define.iter().for_each(|text| _ = config.define(text));
     let made = config.generate(file)?;
     print_diagnostics(arguments, made.warnings.iter());
-    let target = arguments
-        .output
-        .as_ref()
-        .map(|folder| folder.join(file.with_extension("rs").file_name().unwrap_or_default()));
+    let target = target(arguments, file);
     let verb = match &target {
         None => "compiles",
         Some(target) if arguments.check => {
@@ -188,7 +222,7 @@ fn generate(arguments: &Arguments, file: &Path) -> std::result::Result<(), Probl
 }
 
 fn compare(target: &Path, source: &str) -> std::result::Result<(), Problem> {
-    let there = std::fs::read_to_string(target);
+    let there = fs::read_to_string(target);
     if there.as_ref().is_ok_and(|text| text == source) {
         return Ok(());
     }
@@ -200,7 +234,7 @@ fn compare(target: &Path, source: &str) -> std::result::Result<(), Problem> {
 
 fn write(target: &Path, source: &str) -> std::result::Result<(), Problem> {
     let folder = target.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(target, source)).map_err(|e| {
+    fs::create_dir_all(folder).and_then(|()| fs::write(target, source)).map_err(|e| {
         let failure = Failure::new(format!("cannot write {}", target.display())).because(e);
         Problem::Other(failure.next("choose another folder with -o, or make this one writable"))
     })

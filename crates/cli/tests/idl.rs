@@ -59,6 +59,23 @@ fn output_is_written_and_compared() {
     assert!(failure_of(&["idl", "--check", "-o", &out, &good]).1.contains("out of date"));
 }
 
+/// What was written, or what was given, is not written over.
+#[test]
+fn one_file_is_written_for_one() {
+    let folder = folder();
+    std::fs::create_dir(folder.file("other")).unwrap();
+    let (one, other) = (folder.file("good.idl"), folder.file("other/good.idl"));
+    std::fs::write(&other, "interface Other {};").unwrap();
+    let (status, message) = failure_of(&["idl", "-o", &folder.file("out"), &one, &other]);
+    assert!(status == 2 && message.contains("other/good.idl has one name"), "{message}");
+    assert!(!std::path::Path::new(&folder.file("out")).exists());
+    let odd = folder.file("good.rs");
+    std::fs::write(&odd, GOOD).unwrap();
+    let (status, message) = failure_of(&["idl", "-o", &folder.file("."), &odd]);
+    assert!(status == 2 && message.contains("would overwrite"), "{message}");
+    assert_eq!(std::fs::read_to_string(&odd).unwrap(), GOOD);
+}
+
 #[test]
 fn macros_and_folders() {
     let folder = folder();
