@@ -151,7 +151,8 @@ impl Project<'_> {
     fn in_a_workspace(&self) -> bool {
         let folder = std::path::absolute(&self.arguments.folder).unwrap_or_default();
         folder.ancestors().skip(1).any(|above| {
-            fs::read_to_string(above.join("Cargo.toml")).is_ok_and(|text| text.contains("[workspace]"))
+            // However it is written: `[workspace.package]` alone makes one, too.
+            fs::read_to_string(above.join("Cargo.toml")).is_ok_and(|text| text.contains("workspace"))
         })
     }
 

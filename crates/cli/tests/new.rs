@@ -152,3 +152,27 @@ fn what_cannot_be_made() {
     assert!(new("there", "good.idl").1.contains("cannot make"));
     assert!(!Path::new(&folder.file("bad-idl")).exists());
 }
+
+/// Within a workspace, in whatever form, a project is one of its own: Cargo refuses what is neither that nor a member.
+#[test]
+fn within_a_workspace() {
+    let folder = Folder::new("new-within");
+    std::fs::write(folder.file("good.idl"), "interface A { void f(); };").unwrap();
+    let workspaces = [
+        "[workspace]\n",
+        "[ workspace ]\n",
+        "[workspace.package]\nversion = \"1.0.0\"\n",
+        "workspace.members = []\n",
+    ];
+    for (number, workspace) in workspaces.into_iter().enumerate() {
+        std::fs::write(folder.file("Cargo.toml"), workspace).unwrap();
+        let project = folder.file(&format!("within{number}"));
+        stdout_of(&["new", &project, "--idl", &folder.file("good.idl")]);
+        let cargo = Command::new(env!("CARGO"))
+            .args(["metadata", "--offline", "--no-deps", "--format-version", "1"])
+            .current_dir(&project)
+            .output()
+            .unwrap();
+        assert!(cargo.status.success(), "{workspace}: {}", String::from_utf8_lossy(&cargo.stderr));
+    }
+}
