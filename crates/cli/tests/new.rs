@@ -153,6 +153,21 @@ fn what_cannot_be_made() {
     assert!(!Path::new(&folder.file("bad-idl")).exists());
 }
 
+/// An interface that is named as something in the programs, or by a keyword.
+#[test]
+fn names_that_programs_have() {
+    let folder = Folder::new("new-names");
+    std::fs::write(folder.file("a.idl"), "module gen { interface Way { void go(); }; };").unwrap();
+    let project = folder.file("names");
+    stdout_of(&["new", &project, "--idl", &folder.file("a.idl")]);
+    let client = std::fs::read_to_string(Path::new(&project).join("src/bin/client.rs")).unwrap();
+    assert!(client.contains("if let Some(way_) = object.narrow::<WayRef>()?"), "{client}");
+    assert!(
+        client.contains("it is a gen::Way, called over {}") && client.contains("way(way_.as_object())"),
+        "{client}"
+    );
+}
+
 /// Within a workspace, in whatever form, a project is one of its own: Cargo refuses what is neither that nor a member.
 #[test]
 fn within_a_workspace() {

@@ -24,9 +24,9 @@ fn names(generated: &Generated, served: &Served) -> Names {
     let last = |path: &[String]| path.last().map(|name| name.trim_start_matches("r#").to_owned());
     let name = last(&served.servant).unwrap_or_default();
     let alike = generated.served.iter().filter(|other| last(&other.servant).as_ref() == Some(&name)).count();
-    let full = served.servant.join("_");
-    let camel = if alike > 1 { full.to_upper_camel_case() } else { name };
-    Names { snake: camel.to_snake_case(), scoped: served.servant.join("::"), camel }
+    let plain: Vec<_> = served.servant.iter().map(|name| name.trim_start_matches("r#")).collect();
+    let camel = if alike > 1 { plain.join("_").to_upper_camel_case() } else { name };
+    Names { snake: camel.to_snake_case(), scoped: plain.join("::"), camel }
 }
 
 /// Where servers listen at a TCP port unless told otherwise.
@@ -187,7 +187,7 @@ pub fn client(generated: &Generated, krate: &str) -> syn::Result<String> {
 }
 
 fn snake_is_keyword(name: &str) -> bool {
-    syn::parse_str::<syn::Ident>(name).is_err() || ["orb", "object", "reference"].contains(&name)
+    syn::parse_str::<syn::Ident>(name).is_err() || ["orb", "object", "reference", "way"].contains(&name)
 }
 
 /// Formats a file as rustfmt would, and by rustfmt if it is there.
