@@ -38,6 +38,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result {
     let name = package_name(&arguments.folder)?;
+    check_idl_name(&arguments.idl)?;
     let mut config = Config::new();
     arguments.include.iter().for_each(|dir| _ = config.include_dir(dir));
     let compiled = config.generate(&arguments.idl).map_err(|diagnostics| {
@@ -86,14 +87,29 @@ fn cannot(what: &str, path: &Path, cause: &dyn std::fmt::Display) -> Failure {
 /// The name of the folder, if Cargo takes it as a package's.
 fn package_name(folder: &Path) -> Result<String> {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    let keyword = syn::parse_str::<syn::Ident>(&name.replace('-', "_")).is_err();
+    let plain =
+        !name.starts_with('-') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    // `syn` does not know the keyword of the edition of 2024.
+    let keyword = name == "gen" || syn::parse_str::<syn::Ident>(&name.replace('-', "_")).is_err();
     if !plain || keyword || ["throughline", "std", "core", "test"].contains(&name) {
         return Err(Failure::usage(format!("`{name}` cannot be a package's name"))
-            .because("it is reserved, or has characters other than letters, digits, - and _")
+            .because("it is reserved, begins with a digit or -, or has characters other than letters, digits, - and _")
             .next("choose another name, such as `teller`"));
     }
     Ok(name.to_owned())
+}
+
+/// The name of the IDL file goes into sources and text, where not everything is meant as it is written.
+fn check_idl_name(idl: &Path) -> Result {
+    let name = idl.file_name().unwrap_or_default();
+    let plain =
+        name.to_str().is_some_and(|name| !name.contains(|c: char| c.is_control() || "\"\\".contains(c)));
+    if plain {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("`{}` cannot be the name of a project's IDL file", idl.display()))
+        .because("it is no UTF-8, or has control characters, quotes or backslashes")
+        .next("rename it, to `bank.idl` say"))
 }
 
 fn read(compiled: &Output, idl: &Path) -> Result<Generated> {

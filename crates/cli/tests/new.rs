@@ -148,6 +148,14 @@ fn what_cannot_be_made() {
     assert!(new("empty", "empty.idl").1.contains("no interface"));
     assert_eq!(new("not a name", "good.idl").0, 2);
     assert_eq!(new("fn", "good.idl").0, 2);
+    assert_eq!(new("-x", "good.idl").0, 2);
+    assert_eq!(new("gen", "good.idl").0, 2);
+    // What would be another text in the project's sources.
+    for odd in ["a\"b.idl", "a\\b.idl", "a\nb.idl"] {
+        std::fs::write(folder.file(odd), "interface A { void f(); };").unwrap();
+        let (status, message) = new("odd", odd);
+        assert!(status == 2 && message.contains("rename it"), "{message}");
+    }
     std::fs::create_dir(folder.file("there")).unwrap();
     assert!(new("there", "good.idl").1.contains("cannot make"));
     assert!(!Path::new(&folder.file("bad-idl")).exists());
