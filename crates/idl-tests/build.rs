@@ -8,6 +8,7 @@ fn main() -> Result<(), CompileError> {
     for file in FILES {
         Config::new().compile(format!("../idl/tests/generate/{file}.idl"))?;
     }
+    Config::new().compile("idl/large.idl")?;
     // Takes what another file defines from the Rust code that was generated for that.
     Config::new()
         .include_dir("../idl/tests/generate")

@@ -103,4 +103,14 @@ impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for [T; N] {
     fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
         T::decode_array(r)
     }
+    fn decode_boxed(r: &mut Reader<'a>) -> Result<Box<Self>, DecodeError> {
+        // So many octets must be there at least, or else memory would be taken for nothing.
+        if Self::MIN_SIZE > r.remaining() {
+            return Err(DecodeError::truncated(r.position()));
+        }
+        match T::decode_vec(r, N)?.try_into() {
+            Ok(items) => Ok(items),
+            Err(_) => unreachable!("as many elements were read as were asked for"),
+        }
+    }
 }

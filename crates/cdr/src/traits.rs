@@ -33,6 +33,12 @@ pub trait Decode<'a>: Sized {
         Ok(())
     }
 
+    /// Reads a value to where it will stay. Large ones must not go by the stack.
+    #[inline]
+    fn decode_boxed(r: &mut Reader<'a>) -> Result<Box<Self>, DecodeError> {
+        Self::decode(r).map(Box::new)
+    }
+
     /// Reads `count` elements without a length; the caller has checked `count` with [`Reader::read_length`].
     #[inline]
     fn decode_vec(r: &mut Reader<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
@@ -93,10 +99,7 @@ impl<T: Encode + ?Sized> Encode for Box<T> {
 impl<'a, T: Decode<'a>> Decode<'a> for Box<T> {
     const MIN_SIZE: usize = T::MIN_SIZE;
     fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        T::decode(r).map(Self::new)
-    }
-    fn decode_into(&mut self, r: &mut Reader<'a>) -> Result<(), DecodeError> {
-        T::decode_into(self, r)
+        T::decode_boxed(r)
     }
 }
 

@@ -13,6 +13,11 @@ pub mod inheritance {
     include!(concat!(env!("OUT_DIR"), "/inheritance.rs"));
 }
 
+/// Arrays that a thread's stack has no room for.
+pub mod large {
+    include!(concat!(env!("OUT_DIR"), "/large.rs"));
+}
+
 /// Awkward names.
 pub mod names {
     include!(concat!(env!("OUT_DIR"), "/names.rs"));

@@ -9,6 +9,7 @@
 //! | `module M` | `mod m`, all openings together |
 //! | `interface I` | `trait I` for servants, `IRef` for clients, `ISkeleton`, `static I`, `mod i_skeleton` |
 //! | types inside of `I` | `mod i` |
+//! | an array | an array, in a `Box` if it takes more than 16 KiB |
 //! | `struct`, `exception` | a struct |
 //! | `union` | an enum with data |
 //! | an operation with `raises` | an enum `IOperationError` |

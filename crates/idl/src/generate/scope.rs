@@ -62,6 +62,7 @@ impl<'g> Scope<'g> {
             "Option" => quote!(::std::option::Option),
             "Some" | "None" => quote!(::std::option::Option::#short),
             "Vec" => quote!(::std::vec::Vec),
+            "Box" => quote!(::std::boxed::Box),
             "String" => quote!(::std::string::String),
             "From" => quote!(::std::convert::From),
             "Send" | "Sync" | "Sized" => quote!(::std::marker::#short),

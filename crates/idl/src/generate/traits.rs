@@ -6,6 +6,11 @@ use crate::model::{DefId, Kind, Model, Primitive, Type, Union};
 
 /// Size in memory of a pointer with its length and capacity.
 const VEC: usize = 24;
+const BOX: usize = 8;
+
+/// Arrays of more octets stand in a box. Whatever lies in its value goes by the stacks of the ORB's threads, more than
+/// once while it is read.
+const LARGE: usize = 16 << 10;
 
 /// The traits that a type can derive beside `Clone`, `Debug` and `PartialEq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +67,13 @@ impl<'m> Search<'m> {
             Type::Sequence { element, .. } => {
                 Derives { copy: false, default: true, ..self.ty(element, Depth::Behind) }
             }
-            Type::Array { element, dimensions } => {
-                let element = self.ty(element, depth);
+            Type::Array { element: element_type, dimensions } => {
+                let element = self.ty(element_type, depth);
                 // Rust has `Default` for arrays of up to 32 elements.
-                Derives { default: element.default && dimensions.iter().all(|n| *n <= 32), ..element }
+                let default = element.default && dimensions.iter().all(|n| *n <= 32);
+                let boxed =
+                    array_levels(self.model, element_type, dimensions).into_iter().any(|(_, large)| large);
+                Derives { default, copy: element.copy && !boxed, ..element }
             }
             Type::Object => Derives::REFERENCE,
             Type::Named(id) => self.named(*id, depth),
@@ -134,9 +142,7 @@ pub(super) fn memory_size(model: &Model, ty: &Type) -> usize {
     match model.unalias(ty) {
         Type::Primitive(Primitive::Char | Primitive::WChar) => 4,
         Type::Primitive(it) => wire_size(*it),
-        Type::Array { element, dimensions } => {
-            dimensions.iter().fold(memory_size(model, element), |size, n| size.saturating_mul(*n as usize))
-        }
+        Type::Array { element, dimensions } => array_size(model, element, dimensions, |_, _| ()),
         Type::Named(id) => match &model.get(*id).kind {
             Kind::Struct(it) => sum(model, it.members.iter().map(|it| &it.ty)),
             Kind::Union(it) => {
@@ -149,6 +155,22 @@ pub(super) fn memory_size(model: &Model, ty: &Type) -> usize {
         },
         _ => VEC,
     }
+}
+
+/// The dimensions of an array, innermost first, each with whether it stands in a box.
+pub(super) fn array_levels(model: &Model, element: &Type, dimensions: &[u32]) -> Vec<(u32, bool)> {
+    let mut levels = Vec::with_capacity(dimensions.len());
+    array_size(model, element, dimensions, |n, boxed| levels.push((n, boxed)));
+    levels
+}
+
+fn array_size(model: &Model, element: &Type, dimensions: &[u32], mut level: impl FnMut(u32, bool)) -> usize {
+    dimensions.iter().rev().fold(memory_size(model, element), |size, n| {
+        let size = size.saturating_mul(*n as usize);
+        let boxed = size > LARGE;
+        level(*n, boxed);
+        if boxed { BOX } else { size }
+    })
 }
 
 /// Padding makes a struct at most as large as if each member took a multiple of eight.

@@ -4,6 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::scope::Scope;
+use super::traits::array_levels;
 use crate::model::{DefId, InterfaceKind, Kind, Model, Primitive, Type};
 
 /// How a type is handed to a function that only looks at it.
@@ -126,9 +127,16 @@ impl Scope<'_> {
     }
 
     fn array(&self, element: &Type, dimensions: &[u32]) -> TokenStream {
-        dimensions.iter().rev().fold(self.ty(element), |inner, n| {
-            let n = Literal::u32_unsuffixed(*n);
-            quote!([#inner; #n])
+        let levels = array_levels(self.g.model, element, dimensions);
+        levels.into_iter().fold(self.ty(element), |inner, (n, boxed)| {
+            let n = Literal::u32_unsuffixed(n);
+            match boxed {
+                true => {
+                    let boxed = self.prelude("Box");
+                    quote!(#boxed<[#inner; #n]>)
+                }
+                false => quote!([#inner; #n]),
+            }
         })
     }
 
