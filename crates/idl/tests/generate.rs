@@ -218,3 +218,13 @@ fn what_a_build_script_wrote_is_not_watched() {
     assert!(said.contains(&given) && said.matches("rerun-if-changed").count() == 1, "{said}");
     fs::remove_dir_all(folder).unwrap();
 }
+
+/// Each struct has two members of the one before, so that there are 2^64 ways down from the last.
+#[test]
+fn structs_that_double_take_no_longer_for_it() {
+    let structs: String = (1..64).map(|i| format!("struct S{i} {{ S{0} a; S{0} b; }};", i - 1)).collect();
+    let text = format!(
+        "struct S0 {{ long a; }};{structs} exception No {{ S63 a; }}; interface I {{ void f() raises (No); }};"
+    );
+    generate("doubling.idl", &text, &Config::new()).unwrap();
+}

@@ -1,8 +1,8 @@
 //! What the Rust type of an IDL type can do, and how large its values are.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::model::{DefId, Kind, Model, Primitive, Type, Union};
+use crate::model::{DefId, Kind, Member, Model, Primitive, Type, Union};
 
 /// Size in memory of a pointer with its length and capacity.
 const VEC: usize = 24;
@@ -110,20 +110,87 @@ fn union_types(union: &Union) -> impl Iterator<Item = &Type> {
 
 /// The fewest octets that a value takes on the wire, padding not counted.
 pub(super) fn min_size(model: &Model, ty: &Type) -> usize {
-    match model.unalias(ty) {
-        Type::Primitive(it) => wire_size(*it),
-        Type::Array { element, dimensions } => {
-            dimensions.iter().fold(min_size(model, element), |size, n| size.saturating_mul(*n as usize))
-        }
-        Type::Named(id) => match &model.get(*id).kind {
-            Kind::Struct(it) => {
-                it.members.iter().map(|it| min_size(model, &it.ty)).fold(0, usize::saturating_add)
+    Sizes { model, known: HashMap::new() }.least(ty)
+}
+
+/// About how large a value is in memory. Decides which of Clippy's hints on size will come.
+pub(super) fn memory_size(model: &Model, ty: &Type) -> usize {
+    Sizes { model, known: HashMap::new() }.memory(ty)
+}
+
+/// The dimensions of an array, innermost first, each with whether it stands in a box.
+pub(super) fn array_levels(model: &Model, element: &Type, dimensions: &[u32]) -> Vec<(u32, bool)> {
+    let mut levels = Vec::with_capacity(dimensions.len());
+    array_size(memory_size(model, element), dimensions, |n, boxed| levels.push((n, boxed)));
+    levels
+}
+
+fn array_size(element: usize, dimensions: &[u32], mut level: impl FnMut(u32, bool)) -> usize {
+    dimensions.iter().rev().fold(element, |size, n| {
+        let size = size.saturating_mul(*n as usize);
+        let boxed = size > LARGE;
+        level(*n, boxed);
+        if boxed { BOX } else { size }
+    })
+}
+
+/// Sizes of one sort, with those of the definitions met so far: where each struct has two members of the one before, the
+/// ways down double with each.
+struct Sizes<'m> {
+    model: &'m Model,
+    known: HashMap<DefId, usize>,
+}
+
+impl<'m> Sizes<'m> {
+    fn least(&mut self, ty: &'m Type) -> usize {
+        match self.model.unalias(ty) {
+            Type::Primitive(it) => wire_size(*it),
+            Type::Array { element, dimensions } => {
+                dimensions.iter().fold(self.least(element), |size, n| size.saturating_mul(*n as usize))
             }
-            Kind::Union(it) => min_size(model, &it.discriminator),
-            Kind::Interface(_) | Kind::ForwardInterface(_) => 1,
+            Type::Named(id) => self.of(*id, |it, kind| match kind {
+                Kind::Struct(of) => {
+                    of.members.iter().map(|member| it.least(&member.ty)).fold(0, usize::saturating_add)
+                }
+                Kind::Union(of) => it.least(&of.discriminator),
+                Kind::Interface(_) | Kind::ForwardInterface(_) => 1,
+                _ => 4,
+            }),
             _ => 4,
-        },
-        _ => 4,
+        }
+    }
+
+    fn memory(&mut self, ty: &'m Type) -> usize {
+        match self.model.unalias(ty) {
+            Type::Primitive(Primitive::Char | Primitive::WChar) => 4,
+            Type::Primitive(it) => wire_size(*it),
+            Type::Array { element, dimensions } => array_size(self.memory(element), dimensions, |_, _| ()),
+            Type::Named(id) => self.of(*id, |it, kind| match kind {
+                Kind::Struct(of) => it.sum(&of.members),
+                Kind::Union(of) => {
+                    8 + of.cases.iter().map(|case| it.memory(&case.member.ty)).max().unwrap_or_default()
+                }
+                Kind::Exception(of) => it.sum(&of.members),
+                Kind::Enum(_) => 1,
+                _ => VEC,
+            }),
+            _ => VEC,
+        }
+    }
+
+    /// Padding makes a struct at most as large as if each member took a multiple of eight.
+    fn sum(&mut self, members: &'m [Member]) -> usize {
+        let sizes = members.iter().map(|it| self.memory(&it.ty).checked_next_multiple_of(8));
+        sizes.map(|it| it.unwrap_or(usize::MAX)).fold(0, usize::saturating_add)
+    }
+
+    fn of(&mut self, id: DefId, size: impl FnOnce(&mut Self, &'m Kind) -> usize) -> usize {
+        if let Some(known) = self.known.get(&id) {
+            return *known;
+        }
+        let size = size(self, &self.model.get(id).kind);
+        self.known.insert(id, size);
+        size
     }
 }
 
@@ -135,45 +202,4 @@ fn wire_size(primitive: Primitive) -> usize {
         Primitive::LongLong | Primitive::ULongLong | Primitive::Double => 8,
         Primitive::LongDouble => 16,
     }
-}
-
-/// About how large a value is in memory. Decides which of Clippy's hints on size will come.
-pub(super) fn memory_size(model: &Model, ty: &Type) -> usize {
-    match model.unalias(ty) {
-        Type::Primitive(Primitive::Char | Primitive::WChar) => 4,
-        Type::Primitive(it) => wire_size(*it),
-        Type::Array { element, dimensions } => array_size(model, element, dimensions, |_, _| ()),
-        Type::Named(id) => match &model.get(*id).kind {
-            Kind::Struct(it) => sum(model, it.members.iter().map(|it| &it.ty)),
-            Kind::Union(it) => {
-                let sizes = it.cases.iter().map(|it| memory_size(model, &it.member.ty));
-                8 + sizes.max().unwrap_or_default()
-            }
-            Kind::Exception(it) => sum(model, it.members.iter().map(|it| &it.ty)),
-            Kind::Enum(_) => 1,
-            _ => VEC,
-        },
-        _ => VEC,
-    }
-}
-
-/// The dimensions of an array, innermost first, each with whether it stands in a box.
-pub(super) fn array_levels(model: &Model, element: &Type, dimensions: &[u32]) -> Vec<(u32, bool)> {
-    let mut levels = Vec::with_capacity(dimensions.len());
-    array_size(model, element, dimensions, |n, boxed| levels.push((n, boxed)));
-    levels
-}
-
-fn array_size(model: &Model, element: &Type, dimensions: &[u32], mut level: impl FnMut(u32, bool)) -> usize {
-    dimensions.iter().rev().fold(memory_size(model, element), |size, n| {
-        let size = size.saturating_mul(*n as usize);
-        let boxed = size > LARGE;
-        level(*n, boxed);
-        if boxed { BOX } else { size }
-    })
-}
-
-/// Padding makes a struct at most as large as if each member took a multiple of eight.
-fn sum<'m>(model: &Model, types: impl Iterator<Item = &'m Type>) -> usize {
-    types.map(|ty| memory_size(model, ty).next_multiple_of(8)).fold(0, usize::saturating_add)
 }
