@@ -219,6 +219,18 @@ fn what_a_build_script_wrote_is_not_watched() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// Rust warns of underscores in the middle of a type's name.
+#[test]
+fn underscores_behind_an_interface_stay_behind_what_goes_with_it() {
+    let text = "interface Self { exception No {}; void f() raises (No); }; interface foo_bar {}; interface FooBar {};";
+    let source = generate("underscores.idl", text, &Config::new()).unwrap().source;
+    for name in
+        ["trait Self_:", "struct SelfRef(", "enum SelfFError ", "trait FooBar_:", "struct FooBarRef_("]
+    {
+        assert!(source.contains(name), "{name}");
+    }
+}
+
 /// Each struct has two members of the one before, so that there are 2^64 ways down from the last.
 #[test]
 fn structs_that_double_take_no_longer_for_it() {

@@ -191,6 +191,8 @@ fn companions(model: &Model, id: DefId, item: &str, names: &mut Names) -> Option
         Kind::ForwardInterface(_) => &[],
         _ => return None,
     };
+    // Underscores that an item has behind its name may not stand in the middle of another.
+    let item = item.trim_end_matches('_');
     Some(InterfaceNames {
         reference: names.claim(format!("{item}Ref")),
         skeleton: names.claim(format!("{item}Skeleton")),
