@@ -4,7 +4,6 @@ use super::{Parse, Parser};
 use crate::diagnostic::Report;
 use crate::lex::TokenKind;
 use crate::model::Primitive;
-use crate::source::Span;
 use crate::syntax::{Expression, TypeKind, TypeSpec};
 
 /// Type names of IDL 4 that older IDL takes as ordinary names.
@@ -151,9 +150,11 @@ impl Parser<'_> {
     /// A `>`. Of a `>>` one half is taken, the other left for the enclosing type.
     fn close_angle(&mut self, of: &str) -> Parse<()> {
         if self.is(">>") {
+            // What comes out of a macro stands where the macro's name does, which has no halves.
+            let written = self.sources.text(self.span()).starts_with('>');
             let token = &mut self.tokens[self.at];
             token.kind = TokenKind::Punctuator(">");
-            token.span = Span { start: token.span.start + 1, ..token.span };
+            token.span.start += u32::from(written);
             return Ok(());
         }
         self.expect(">", &format!("to close the `{of}`")).map(drop)

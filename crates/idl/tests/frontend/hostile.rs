@@ -178,6 +178,13 @@ fn deep_nesting() {
     read(&"struct ".repeat(N));
 }
 
+/// A macro's name need not be as long as what it stands for, and what is left of it is shown in messages.
+#[test]
+fn angle_brackets_out_of_macros() {
+    read("#define \u{4e00} >>\ntypedef sequence<long \u{4e00} T;");
+    read("#define \u{4e00} >>\ntypedef sequence<sequence<long \u{4e00} \u{4e00}");
+}
+
 #[test]
 fn explosions() {
     let chain: String = (0..40).map(|i| format!("#define A{} A{i} A{i} A{i}\n", i + 1)).collect();
