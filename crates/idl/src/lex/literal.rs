@@ -78,9 +78,9 @@ pub(crate) fn character(text: &str) -> Result<u32, String> {
 pub(super) fn narrow_char(text: &str) -> Result<char, String> {
     let units = unescape(inside(text, '\''), false)?;
     let [unit] = units[..] else { return Err(one_character(text)) };
-    match char::from_u32(unit) {
-        Some(c) => Ok(c),
-        None => Err(format!("{text} is no character")),
+    match u8::try_from(unit) {
+        Ok(c) => Ok(char::from(c)),
+        Err(_) => Err(format!("{text} does not fit the 8 bits of a character; `wchar` has 16")),
     }
 }
 
