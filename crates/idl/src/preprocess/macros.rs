@@ -12,6 +12,8 @@ use crate::source::{SourceMap, Span};
 
 /// Tokens that expansion may produce in one run.
 const MAX_EXPANDED_TOKENS: usize = 1 << 20;
+/// Bytes of their text.
+const MAX_EXPANDED_BYTES: usize = 64 << 20;
 /// Calls of macros within arguments of calls.
 const MAX_ARGUMENT_DEPTH: usize = 200;
 /// Bytes of a token made by `#` or `##`.
@@ -51,6 +53,7 @@ impl Macro {
 pub(crate) struct Macros {
     table: HashMap<Rc<str>, Rc<Macro>>,
     produced: usize,
+    produced_bytes: usize,
     exhausted: bool,
 }
 
@@ -109,7 +112,8 @@ impl Macros {
             match self.replacement(&found, &token, &mut input, depth, sources, sink) {
                 Some(body) => {
                     self.produced += body.len();
-                    if self.produced > MAX_EXPANDED_TOKENS {
+                    self.produced_bytes += body.iter().map(|it| it.text.len()).sum::<usize>();
+                    if self.produced > MAX_EXPANDED_TOKENS || self.produced_bytes > MAX_EXPANDED_BYTES {
                         self.exhaust(&token, "macros expand to too much text", sink);
                         continue;
                     }

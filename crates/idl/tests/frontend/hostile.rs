@@ -195,6 +195,12 @@ fn explosions() {
     read(&format!("{long}B5000"));
     let strings: String = (0..30).map(|i| format!("#define S{}(x) S{i}(#x #x)\n", i + 1)).collect();
     read(&format!("{strings}S30(a)"));
+    let text: String =
+        (0..5).map(|i| format!("#define T{} {}\n", i + 1, format!("T{i} ").repeat(8))).collect();
+    let start = format!("#define T0 \"{}\"\n", "x".repeat(60_000));
+    let text =
+        compile_text_to_model("soup.idl", &format!("{start}{text}const string a = T5;"), &Options::default());
+    assert!(text.unwrap_err().render(false).contains("macros expand to too much text"));
     let mut files = Memory::default();
     files.insert("main.idl", "#include \"main.idl\"\n#include \"main.idl\"\ntypedef long T;\n");
     let started = processor_time();
