@@ -101,11 +101,11 @@ build_interleavings() { interleavings --no-run; }
 
 # At once: with features of their own, each would have most crates built anew.
 build_released() {
-  cargo build --quiet --release -p throughline-instruction-tests -p throughline-lab --bins --test trace_rate \
-    --message-format=json >"$work/released"
+  cargo build --quiet --release -p throughline-instruction-tests -p throughline-lab -p throughline --bins \
+    --test trace_rate --test native_together --message-format=json >"$work/released"
 }
-# The test of how fast `trace` is.
-rate() { sed -n 's/.*"executable":"\([^"]*trace_rate-[^"]*\)".*/\1/p' "$work/released"; }
+# The program of a test that is built so.
+released() { sed -n 's/.*"executable":"\([^"]*'"$1"'-[^"]*\)".*/\1/p' "$work/released"; }
 
 # Not optimised, since it takes longer to build than to run.
 install_deny() {
@@ -220,7 +220,7 @@ tests() {
   # Of what is built for that, further below.
   if ! $fast; then
     grep -E "$counted" "$listed" >"$work/counted"
-    sed -Ei '/\/(experiments|trace_rate)-/d; '"\,$counted,d" "$listed"
+    sed -Ei '/\/(experiments|trace_rate|native_together)-/d; '"\,$counted,d" "$listed"
   fi
   { grep -E "$long" "$listed"; grep -vE "$long|$alone" "$listed"; } | tr '\t' '\n' | run_programs $((2 * $(nproc)))
   grep -E "$alone" "$listed" | tr '\t' '\n' | run_programs 1
@@ -330,12 +330,12 @@ else
   skipped "the target aarch64-unknown-linux-gnu cannot be installed"
 fi
 
-step "Experiments and the rate of trace, of what users build"
+step "Experiments, the rate of trace and datagrams of calls, of what users build"
 finish build_released
-released=${CARGO_TARGET_DIR:-$PWD/target}/release
-THROUGHLINE_LAB=$released/throughline-lab cargo test --quiet -p throughline-lab --test experiments
-printf '%s\n' crates/lab "$(rate)" | run_programs 1
-tr '\t' '\n' <"$work/counted" | THROUGHLINE_INSTRUCTIONS=$released run_programs "$(nproc)"
+release=${CARGO_TARGET_DIR:-$PWD/target}/release
+THROUGHLINE_LAB=$release/throughline-lab cargo test --quiet -p throughline-lab --test experiments
+printf '%s\n' crates/lab "$(released trace_rate)" crates/orb "$(released native_together)" | run_programs 1
+tr '\t' '\n' <"$work/counted" | THROUGHLINE_INSTRUCTIONS=$release run_programs "$(nproc)"
 
 step "Calls beside others', checked"
 check_calls_bench
