@@ -28,11 +28,12 @@ use crate::reference::ObjectRef;
 use crate::transport::address::Address;
 use crate::transport::client::ClientLimits;
 use crate::transport::endpoint::Endpoints;
+use crate::transport::listener::Listener;
 use crate::transport::native::Natives;
 use crate::transport::native::link::LinkOptions;
 use crate::transport::native::server::{NativeLimits, NativeListener};
 use crate::transport::reactor::{Reactor, ReactorLimits, lock};
-use crate::transport::server::{Accepted, Listener, ServerLimits};
+use crate::transport::server::{Accepted, ServerLimits};
 use crate::transport::socket::Wait;
 
 /// This ORB's number in the component that names the maker: `TL`. Not registered with the OMG.

@@ -1,7 +1,7 @@
 //! How messages travel: sockets, the threads that wait on them, and the two sides of IIOP.
 //!
-//! A request goes through [`poller`] (bytes are there), [`reactor`] (a worker adopts the connection),
-//! [`server`] (whole messages are cut from what was received) to the dispatcher, and its reply through the
+//! A request goes through [`poller`] (bytes are there), [`reactor`] (a worker adopts the connection, which a
+//! [`listener`] accepted), [`server`] (whole messages are cut from what was received) to the dispatcher, and its reply through the
 //! [`outbox`] back. On the client's side [`endpoint`] finds the connection, [`client`] sends and receives, and
 //! [`calls`] knows who waits for which reply.
 
@@ -12,6 +12,7 @@ pub(crate) mod client;
 mod client_stress;
 pub(crate) mod endpoint;
 pub(crate) mod keeper;
+pub(crate) mod listener;
 pub(crate) mod native;
 pub(crate) mod outbox;
 pub(crate) mod poller;

@@ -5,9 +5,9 @@ use std::sync::atomic::{Ordering, fence};
 
 use throughline_cdr::Output;
 use throughline_giop::MessageHeader;
-use throughline_vi::{Bell, Exclusive};
+use throughline_vi::{Bell, Exclusive, Held};
 
-use super::super::link::{Foresight, Link, Octets};
+use super::super::link::{Crowd, Foresight, Link, Octets};
 use super::{CALLER, Shared};
 use crate::lane_pool::Origin;
 
@@ -38,6 +38,12 @@ impl Line {
         found.is_some()
     }
 
+    /// The link, for an answer. Whoever has it now may wait for the client.
+    #[inline]
+    pub(super) fn lock_to_answer(&self, crowd: &Crowd) -> Held<'_, Link> {
+        self.link.try_lock().unwrap_or_else(|| crowd.wait(|| self.link.lock()))
+    }
+
     /// The server stops while servants that this client called may still run: nobody will have their answers.
     pub(super) fn abandon(&self) {
         if let Some(mut link) = self.link.try_lock()
@@ -54,8 +60,7 @@ impl Origin for Line {
         CALLER.set(self.process);
         server.handle(Octets::whole(message), Output::vector(out));
         CALLER.set(None);
-        let link = self.link.try_lock();
-        let sent = link.unwrap_or_else(|| server.crowd.wait(|| self.link.lock())).hand_back(out);
+        let sent = self.lock_to_answer(&server.crowd).hand_back(out);
         if let Err(error) = sent {
             server.end(self, &error);
         }

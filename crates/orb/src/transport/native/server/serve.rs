@@ -179,7 +179,7 @@ impl Shared {
         }
         let mut link = line.link.try_lock().unwrap_or_else(|| {
             recent.forget();
-            self.crowd.wait(|| line.link.lock())
+            line.lock_to_answer(&self.crowd)
         });
         let sent = link.send_from(desk, overflow, || recent.forget());
         let leads = self.roles.beat(term);
@@ -213,7 +213,7 @@ impl Shared {
         let mut errand = link.check_out()?;
         drop(link);
         errand.answer(overflow, |request, output| self.handle(Octets::whole(request), output));
-        let mut link = line.link.try_lock().unwrap_or_else(|| self.crowd.wait(|| line.link.lock()));
+        let mut link = line.lock_to_answer(&self.crowd);
         link.check_in(errand, overflow)?;
         Ok(link)
     }
