@@ -179,12 +179,21 @@ fn beginnings_of_messages_are_kept_within_a_limit_for_all_connections() {
         count.restart();
         // As many as there is room for stay; and what they keep is given back when they leave.
         for _ in 0..2 {
-            let mut wires: Vec<Wire> = (0..25).map(|_| scene.wire()).collect();
-            wires.iter_mut().for_each(|wire| beginnings.iter().for_each(|octets| wire.send(octets)));
+            let begin = |count| -> Vec<Wire> {
+                let mut wires: Vec<Wire> = (0..count).map(|_| scene.wire()).collect();
+                wires.iter_mut().for_each(|wire| beginnings.iter().for_each(|octets| wire.send(octets)));
+                wires
+            };
+            let wires = begin(25);
             raw::eventually("five are left", || connections() <= 1 + 5);
+            // Of these, what is still on its way.
+            std::thread::sleep(Duration::from_millis(300));
             scene.assert_alive();
-            raw::eventually("these stay", || connections() == 1 + 5);
-            drop(wires);
+            let mut more = begin(20);
+            more.iter_mut().for_each(Wire::expect_closed);
+            scene.assert_alive();
+            raw::eventually("who was there has stayed", || connections() == 1 + 5);
+            drop((wires, more));
             raw::eventually("all have left", || connections() == 1);
         }
         // Buffers grow by doubling.
