@@ -101,9 +101,12 @@ fn a_slow_reader_gets_everything() {
         wire.send(&blob(&scene.key, id, 4 << 20, 0));
     }
     // Slower than the timeout in total, but never silent for long.
-    for id in 0..4 {
+    let mut missing = HashSet::from([0, 1, 2, 3]);
+    while !missing.is_empty() {
         std::thread::sleep(Duration::from_millis(600));
-        assert_eq!(wire.reply().unwrap().id, id);
+        // In any order: several workers may have taken the requests.
+        let id = wire.reply().unwrap().id;
+        assert!(missing.remove(&id), "reply to {id} out of nowhere");
     }
 }
 

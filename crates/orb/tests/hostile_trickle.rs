@@ -97,8 +97,10 @@ fn large_requests_arrive_whether_they_flow_or_drip() {
             wire.send(piece);
             std::thread::sleep(Duration::from_millis(pause));
         }
-        let answer = wire.reply().unwrap();
-        assert_eq!((answer.id, answer.reader().read_u32()), (id, Ok(300_000)));
-        assert_eq!(wire.reply().unwrap().id, 10 + id);
+        let mut answers = [(); 2].map(|()| wire.reply().unwrap());
+        // Another worker may have been faster with the second.
+        answers.sort_by_key(|answer| answer.id);
+        assert_eq!(answers.each_ref().map(|answer| answer.id), [id, 10 + id]);
+        assert_eq!(answers[0].reader().read_u32(), Ok(300_000));
     }
 }
