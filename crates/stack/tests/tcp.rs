@@ -250,6 +250,36 @@ fn who_has_nothing_to_say_is_not_given_up() {
     }
 }
 
+/// What has come stays for its user, and the end behind it, however long ago both ends have said all.
+#[test]
+fn who_reads_late_misses_nothing() {
+    for architecture in Architecture::ALL {
+        let (mut pair, listener) = listening(architecture);
+        let (client, server) = connected(&mut pair, listener);
+        pair.client.shutdown(client).unwrap();
+        pair.exchange();
+        assert!(drain(&mut pair.server, server, &mut Vec::new()));
+        assert_eq!(pair.server.write(server, &data(3000)), Ok(3000));
+        pair.server.close(server);
+        pair.pass(10);
+        let mut came = vec![0; 1000];
+        assert_eq!(pair.client.read(client, &mut came), Ok(1000));
+        pair.pass(10);
+        for _ in 0..30 {
+            pair.pass(1000);
+        }
+        assert!(drain(&mut pair.client, client, &mut came));
+        assert!(came == data(3000), "{} bytes", came.len());
+        for _ in 0..30 {
+            pair.pass(1000);
+        }
+        assert_eq!(pair.client.read(client, &mut [0; 9]), Err(StreamError::Finished));
+        pair.client.close(client);
+        pair.exchange();
+        assert_eq!((pair.client.counts().paths, pair.server.counts().paths), (0, 0));
+    }
+}
+
 /// An end is repeated as data is, not without end.
 #[test]
 fn who_does_not_hear_of_an_end_is_given_up() {

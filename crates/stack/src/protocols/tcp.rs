@@ -46,6 +46,8 @@ const HANDSHAKE: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How long a connection that its user has closed waits for the other end to close too.
 const LINGER: Duration = Duration::from_secs(60);
+/// How long who has closed first waits for what may be left of a connection on its way: as long as smoltcp does.
+const TIME_WAIT: Duration = Duration::from_secs(10);
 /// How long an acknowledgement waits for data to go with it: less than the shortest time after which smoltcp's senders
 /// repeat, 10 ms.
 const ACK_DELAY: Duration = Duration::from_millis(5);

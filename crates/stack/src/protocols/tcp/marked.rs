@@ -113,6 +113,15 @@ impl Tcp {
         }
     }
 
+    /// Ends a connection that has [waited](Session::has_waited) so that what has come stays for its user, who is told of the end behind
+    /// it. smoltcp leaves that alone at a reset, and not when it ends by itself.
+    #[cold]
+    pub(super) fn conclude(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        let end = session.next_to_come();
+        self.hand(slot, TcpControl::Rst, (end, TcpSeqNumber(0)), 0, lower);
+    }
+
     /// Hands smoltcp a segment without data, as if it had come from the other end.
     fn hand(
         &mut self,

@@ -16,7 +16,7 @@ use throughline_demux::prefetch_at;
 
 use super::{
     super::{sums::pseudo, transport::End},
-    PATIENCE, PROTOCOL,
+    PATIENCE, PROTOCOL, TIME_WAIT,
     alarm::Alarm,
     marked::distance,
 };
@@ -31,7 +31,8 @@ pub(super) struct Session {
     socket_at: usize,
     /// When it is woken.
     alarm: Alarm,
-    /// When it ends, whatever the other end does; or, if its user only sends no more, unless the other end has heard that.
+    /// When it ends, whatever the other end does; or, if its user only sends no more, unless the other end has heard that; or, if both
+    /// have said all and its user has not closed it yet, when it [need not wait](Self::has_waited) any more.
     abort_at: Option<Instant>,
     pub upper: Upper,
     pub below: Option<Layer>,
@@ -152,6 +153,9 @@ impl Session {
     #[cold]
     fn run_out(&mut self, now: Instant) {
         let (state, released) = (self.state(), self.released);
+        if state == State::TimeWait && !released {
+            return;
+        }
         let Some(socket) = self.socket() else { return };
         let unheard = matches!(state, State::FinWait1 | State::Closing | State::LastAck);
         let sends = socket.send_queue() > 0;
@@ -162,6 +166,13 @@ impl Session {
         if !released {
             self.abort_at = (unheard && sends).then_some(now + PATIENCE);
         }
+    }
+
+    /// Whether both ends have said all so long ago that nothing is left of it on its way, and its user has not closed it: he may have
+    /// data to read, and smoltcp would forget that together with the connection.
+    #[inline]
+    pub fn has_waited(&mut self, now: Instant) -> bool {
+        self.abort_at.is_some_and(|end| end <= now) && !self.released && self.state() == State::TimeWait
     }
 
     /// Nobody is given up for being silent when there is nothing to acknowledge (RFC 1122, 4.2.3.6). Before there is a
@@ -194,6 +205,9 @@ impl Session {
             if !self.opened {
                 lower.announce_path(path);
             }
+        }
+        if state == State::TimeWait && self.told != Some(state) {
+            self.abort_at = Some(lower.now() + TIME_WAIT);
         }
         self.told = Some(state);
         self.wants_room &= !room;

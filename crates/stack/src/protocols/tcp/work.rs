@@ -28,10 +28,13 @@ impl Tcp {
     /// Sends what a connection has to send, sets its timer, and tells its user what has changed.
     pub(super) fn work(&mut self, slot: Slot, sends: Sends, lower: &mut Lower<'_>) {
         self.face(slot);
+        let now = lower.now();
+        if self.sessions.get(slot).is_some_and(|session| session.has_waited(now)) {
+            self.conclude(slot, lower);
+        }
         let Some(session) = self.sessions.get(slot) else { return };
         session.refuse_late_data();
         session.mind_silence();
-        let now = lower.now();
         let mut due = None;
         if sends == Sends::IfDue {
             due = self.interface.poll_at(now, &session.sockets);
