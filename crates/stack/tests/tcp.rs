@@ -280,6 +280,42 @@ fn who_reads_late_misses_nothing() {
     }
 }
 
+/// What was written before the end is not lost because the other end takes it slowly, if it takes some of it every minute; who takes
+/// next to nothing is given up.
+#[test]
+fn who_reads_slowly_gets_all_that_was_written() {
+    for architecture in Architecture::ALL {
+        for (read, all) in [(500, true), (20, false)] {
+            let (mut pair, listener) = listening(architecture);
+            let (client, server) = connected(&mut pair, listener);
+            let mut written = pair.server.write(server, &data(4096)).unwrap();
+            for _ in 0..20 {
+                pair.pass(100);
+            }
+            written += pair.server.write(server, &data(8192)[written..]).unwrap();
+            assert_eq!(written, 8192);
+            pair.server.close(server);
+            let (mut came, mut end, mut buffer) = (Vec::new(), None, vec![0; read]);
+            for second in 0..600 {
+                pair.pass(1000);
+                if second % 10 == 0 {
+                    match pair.client.read(client, &mut buffer) {
+                        Ok(len) => came.extend_from_slice(&buffer[..len]),
+                        Err(why) => end = end.or(Some(why)),
+                    }
+                }
+                if end == Some(StreamError::Finished) {
+                    pair.client.close(client);
+                }
+            }
+            assert_eq!(came == data(8192), all, "{} bytes", came.len());
+            assert_eq!(end, all.then_some(StreamError::Finished));
+            assert_eq!(pair.server.write(server, b"?"), Err(StreamError::NoPath));
+            assert_eq!(pair.client.counts().paths, u64::from(!all));
+        }
+    }
+}
+
 /// An end is repeated as data is, not without end.
 #[test]
 fn who_does_not_hear_of_an_end_is_given_up() {

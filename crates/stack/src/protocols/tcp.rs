@@ -44,7 +44,7 @@ const HALF_OPEN: usize = 1024;
 const HANDSHAKE: Duration = Duration::from_secs(30);
 /// How long the other end may be silent while data, or an end, is unacknowledged, before it is given up.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long a connection that its user has closed waits for the other end to close too.
+/// How long a connection that its user has closed waits for the other end to close too, or to take more of what was written before.
 const LINGER: Duration = Duration::from_secs(60);
 /// How long who has closed first waits for what may be left of a connection on its way: as long as smoltcp does.
 const TIME_WAIT: Duration = Duration::from_secs(10);

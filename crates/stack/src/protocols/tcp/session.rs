@@ -16,11 +16,14 @@ use throughline_demux::prefetch_at;
 
 use super::{
     super::{sums::pseudo, transport::End},
-    PATIENCE, PROTOCOL, TIME_WAIT,
+    LINGER, PATIENCE, PROTOCOL, TIME_WAIT,
     alarm::Alarm,
     marked::distance,
 };
 use crate::{Layer, Lower, StreamError, Upper, sessions::Sessions};
+
+/// Less than the shortest segment whose length everybody takes: who takes less than that in a minute is not waited for.
+const CRUMB: u32 = 536;
 
 /// See the module. In this order what segments need is in two cache lines; the third is for the beginning and the end.
 #[repr(C)]
@@ -31,7 +34,7 @@ pub(super) struct Session {
     socket_at: usize,
     /// When it is woken.
     alarm: Alarm,
-    /// When it ends, whatever the other end does; or, if its user only sends no more, unless the other end has heard that; or, if both
+    /// When it ends, unless the other end still takes what there is to send; or, if its user only sends no more, unless the other end has heard that; or, if both
     /// have said all and its user has not closed it yet, when it [need not wait](Self::has_waited) any more.
     abort_at: Option<Instant>,
     pub upper: Upper,
@@ -54,8 +57,10 @@ pub(super) struct Session {
     pub remote: End,
     /// The sequence number of the first byte that the user has not read.
     pub unread: TcpSeqNumber,
+    /// Bytes of a released connection that the other end had not acknowledged when it was last looked at.
+    left: u32,
     /// So that each begins at a cache line.
-    rest: [u32; 3],
+    rest: [u32; 2],
 }
 
 // With the 32 bytes that come before it in its place.
@@ -82,7 +87,8 @@ impl Default for Session {
             local: nobody,
             remote: nobody,
             unread: TcpSeqNumber::default(),
-            rest: [0; 3],
+            left: 0,
+            rest: [0; 2],
         }
     }
 }
@@ -153,7 +159,8 @@ impl Session {
     #[cold]
     fn run_out(&mut self, now: Instant) {
         let (state, released) = (self.state(), self.released);
-        if state == State::TimeWait && !released {
+        if state == State::TimeWait && !released || released && self.gets_on() {
+            self.abort_at = released.then_some(now + LINGER).or(self.abort_at);
             return;
         }
         let Some(socket) = self.socket() else { return };
@@ -166,6 +173,16 @@ impl Session {
         if !released {
             self.abort_at = (unheard && sends).then_some(now + PATIENCE);
         }
+    }
+
+    /// Whether the other end still takes what its user wrote before he closed the connection, and not by crumbs, or has just taken the
+    /// last of it and may close now.
+    fn gets_on(&mut self) -> bool {
+        let before = self.left;
+        let left = self.socket().map_or(0, |socket| socket.send_queue() as u32);
+        self.left = left;
+        let taken = before.saturating_sub(left);
+        taken >= CRUMB || taken > 0 && left == 0
     }
 
     /// Whether both ends have said all so long ago that nothing is left of it on its way, and its user has not closed it: he may have
@@ -248,11 +265,12 @@ impl Session {
         }
     }
 
-    /// The user is gone; at `abort_at` the connection ends, whatever the other end does.
+    /// The user is gone; at `abort_at` the connection ends, unless the other end is still taking what he wrote.
     pub fn release(&mut self, abort_at: Instant) {
         self.released = true;
         self.upper = Upper::Itself;
         self.abort_at = Some(abort_at);
+        self.left = self.socket().map_or(0, |socket| socket.send_queue() as u32);
         if let Some(socket) = self.socket() {
             // What was not read is lost: then the other end is told so, by a reset.
             if socket.can_recv() { socket.abort() } else { socket.close() }
