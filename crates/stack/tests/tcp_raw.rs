@@ -225,3 +225,105 @@ fn a_window_that_retreats_loses_nothing() {
     assert_eq!(came.len(), sent.len());
     assert!(came == sent);
 }
+
+/// Takes of what was sent what lies in its place and in the window, and acknowledges it with this room from then on.
+fn take(raw: &mut Raw, came: &mut Vec<u8>, sent: Vec<Segment>, room: u16) -> Vec<Segment> {
+    for segment in &sent {
+        let behind = raw.acknowledged.wrapping_sub(segment.sequence);
+        if let Some(new) = usize::try_from(behind).ok().and_then(|behind| segment.data.get(behind..)) {
+            let new = &new[..new.len().min(raw.window.into())];
+            came.extend(new);
+            raw.acknowledged = raw.acknowledged.wrapping_add(new.len() as i32);
+            raw.window -= new.len() as u16;
+        }
+    }
+    let full = if raw.window == 0 { raw.send(Segment::default()) } else { Vec::new() };
+    raw.window = room;
+    [full, raw.send(Segment::default())].concat()
+}
+
+/// Takes everything, with this room each time; in how many seconds.
+fn take_all(raw: &mut Raw, came: &mut Vec<u8>, all: usize, room: u16) -> u32 {
+    let mut sent = take(raw, came, Vec::new(), room);
+    for second in 0..100 {
+        while !sent.is_empty() {
+            sent = take(raw, came, sent, room);
+        }
+        if came.len() == all {
+            return second;
+        }
+        sent = raw.pass(1000);
+    }
+    panic!("{} of {all} bytes", came.len());
+}
+
+/// One who takes his room back, since his memory is short, has lost what was on its way; when he has room again he gets it.
+#[test]
+fn what_found_no_room_is_sent_again() {
+    let mut raw = Raw::new(ETH);
+    // 1,000 bytes.
+    let path = raw.connect(&[2, 4, 3, 232]);
+    raw.window = 4000;
+    raw.send(Segment::default());
+    let sent = data(2000);
+    assert_eq!(raw.graph.write(path, &sent), Ok(sent.len()));
+    let first = raw.sent();
+    assert_eq!(first.len(), 2);
+    let mut came = first[0].data.clone();
+    (raw.acknowledged, raw.window) = (first[0].end(), 0);
+    raw.send(Segment::default());
+    assert!(take_all(&mut raw, &mut came, sent.len(), 4000) < 10);
+    assert!(came == sent);
+}
+
+/// A segment that is repeated after three acknowledgements may be longer than there is room for; the rest of it, and what comes
+/// behind, gets through all the same.
+#[test]
+fn what_was_repeated_beyond_the_room_is_sent_again() {
+    let mut raw = Raw::new(ETH);
+    let path = raw.connect(&[2, 4, 3, 232]);
+    raw.window = 400;
+    raw.send(Segment::default());
+    let sent = data(4000);
+    assert_eq!(raw.graph.write(path, &sent), Ok(sent.len()));
+    assert_eq!(raw.sent().len(), 1);
+    let mut repeated = Vec::new();
+    for _ in 0..4 {
+        repeated.extend(raw.send(Segment::default()));
+    }
+    let mut came = Vec::new();
+    take(&mut raw, &mut came, repeated, 400);
+    assert!(take_all(&mut raw, &mut came, sent.len(), 400) < 60);
+    assert!(came == sent);
+}
+
+/// Acknowledgements that come several times do not keep an end from being repeated that was lost.
+#[test]
+fn an_end_that_was_lost_is_repeated() {
+    for later in [false, true] {
+        let mut raw = Raw::new(ETH);
+        let path = raw.connect(&[]);
+        assert_eq!(raw.graph.write(path, b"hello"), Ok(5));
+        let sent = raw.sent();
+        raw.acknowledged = sent[0].end();
+        raw.send(Segment::default());
+        raw.graph.shutdown(path).unwrap();
+        assert_eq!(raw.sent()[0].flags, FIN | ACK);
+        if later {
+            assert_eq!(raw.pass(1010)[0].flags, FIN | ACK);
+        }
+        for _ in 0..5 {
+            assert_eq!(raw.send(Segment::default()), []);
+        }
+        // Who asks whether we are there is answered.
+        assert_eq!(raw.send(Segment::of(ACK, -1)).len(), 1);
+        for wait in [2100, 4100, 8100] {
+            let again = raw.pass(wait);
+            assert_eq!((again.len(), again[0].flags, again[0].sequence), (1, FIN | ACK, sent[0].end()));
+        }
+        // When it is acknowledged that is over.
+        raw.acknowledged = raw.acknowledged.wrapping_add(1);
+        assert_eq!(raw.send(Segment::default()), []);
+        assert_eq!(raw.pass(60_000), []);
+    }
+}

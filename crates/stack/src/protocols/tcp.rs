@@ -22,7 +22,7 @@ use throughline_demux::Slot;
 
 use self::{
     link::Link,
-    marked::{asks, is_marked, sequence},
+    marked::{acknowledges, asks, is_marked, sequence},
     session::Session,
     work::{Sends, push_all},
 };
@@ -48,6 +48,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const LINGER: Duration = Duration::from_secs(60);
 /// How long who has closed first waits for what may be left of a connection on its way: as long as smoltcp does.
 const TIME_WAIT: Duration = Duration::from_secs(10);
+/// No timer by which smoltcp repeats what it has sent, or asks for room, ends later.
+const LONGEST: Duration = Duration::from_secs(60);
 /// How long an acknowledgement waits for data to go with it: less than the shortest time after which smoltcp's senders
 /// repeat, 10 ms.
 const ACK_DELAY: Duration = Duration::from_millis(5);
@@ -282,6 +284,12 @@ impl Protocol for Tcp {
             return Ok(Pop::Consumed);
         }
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
+        if acknowledges(message.bytes()) {
+            if session.knows_already(message.bytes()) {
+                return Ok(Pop::Consumed);
+            }
+            session.note_acknowledged(message.bytes());
+        }
         let packet = message.from(message.network());
         Self::process(&mut self.interface, &mut session.sockets, &mut self.made, packet, lower);
         self.work(slot, Sends::IfDue, lower);

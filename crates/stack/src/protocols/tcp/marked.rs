@@ -35,6 +35,12 @@ pub(super) fn sequence(segment: &[u8]) -> TcpSeqNumber {
     TcpPacket::new_unchecked(segment).seq_number()
 }
 
+/// Whether a segment, whose header is whole, acknowledges anything.
+#[inline]
+pub(super) fn acknowledges(segment: &[u8]) -> bool {
+    segment[FLAGS] & ACK != 0
+}
+
 /// How far a sequence number is behind another one.
 pub(super) fn distance(from: TcpSeqNumber, to: TcpSeqNumber) -> i32 {
     to.0.wrapping_sub(from.0)
@@ -110,6 +116,20 @@ impl Tcp {
             if self.made.len() == made {
                 self.hand(slot, TcpControl::None, (before, acknowledged), 0, lower);
             }
+        }
+    }
+
+    /// Has smoltcp go on that has data on its way, or to send, and has stopped the timer by which it would repeat it. It does that when room
+    /// is told of that lies before what it has sent, and when there is none at the time at which it would repeat. After three
+    /// acknowledgements that say the same it repeats the first data, whatever room there is, and if none is on its way it sends what
+    /// fits into this little room; so the other end is heard of.
+    #[cold]
+    pub(super) fn go_on(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        // The first two, which differ, are new to it.
+        for window in [2, 1, 1, 1, 1] {
+            let Some(session) = self.sessions.get(slot) else { return };
+            let (next, acknowledged) = (session.next_to_come(), session.unacknowledged);
+            self.hand(slot, TcpControl::None, (next, acknowledged), window, lower);
         }
     }
 

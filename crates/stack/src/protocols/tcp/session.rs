@@ -9,16 +9,16 @@ use smoltcp::{
         tcp::{self, RecvError, State},
     },
     time::Instant,
-    wire::{IpAddress, TcpSeqNumber},
+    wire::{IpAddress, TcpPacket, TcpSeqNumber},
 };
 
 use throughline_demux::prefetch_at;
 
 use super::{
     super::{sums::pseudo, transport::End},
-    LINGER, PATIENCE, PROTOCOL, TIME_WAIT,
+    LINGER, LONGEST, PATIENCE, PROTOCOL, TIME_WAIT,
     alarm::Alarm,
-    marked::distance,
+    marked::{distance, is_marked},
 };
 use crate::{Layer, Lower, StreamError, Upper, sessions::Sessions};
 
@@ -59,8 +59,10 @@ pub(super) struct Session {
     pub unread: TcpSeqNumber,
     /// Bytes of a released connection that the other end had not acknowledged when it was last looked at.
     left: u32,
+    /// The first byte that the other end has not acknowledged.
+    pub unacknowledged: TcpSeqNumber,
     /// So that each begins at a cache line.
-    rest: [u32; 2],
+    rest: [u32; 1],
 }
 
 // With the 32 bytes that come before it in its place.
@@ -88,7 +90,8 @@ impl Default for Session {
             remote: nobody,
             unread: TcpSeqNumber::default(),
             left: 0,
-            rest: [0; 2],
+            unacknowledged: TcpSeqNumber::default(),
+            rest: [0; 1],
         }
     }
 }
@@ -190,6 +193,57 @@ impl Session {
     #[inline]
     pub fn has_waited(&mut self, now: Instant) -> bool {
         self.abort_at.is_some_and(|end| end <= now) && !self.released && self.state() == State::TimeWait
+    }
+
+    /// Takes note of what a segment acknowledges.
+    #[inline]
+    pub fn note_acknowledged(&mut self, segment: &[u8]) {
+        let packet = TcpPacket::new_unchecked(segment);
+        let acknowledged = packet.ack_number();
+        let ahead = distance(self.unacknowledged, acknowledged);
+        if !self.announced {
+            // Before there is a connection it is the number that we began with.
+            self.unacknowledged = acknowledged;
+        } else if ahead > 0 {
+            let Some(socket) = self.socket() else { return };
+            let (sends, takes) = (socket.send_capacity(), socket.recv_capacity());
+            let at = distance(self.next_to_come(), packet.seq_number());
+            // Elsewhere it may be a guess.
+            if ahead as usize <= sends + 1 && at.unsigned_abs() as usize <= takes {
+                self.unacknowledged = acknowledged;
+            }
+        }
+    }
+
+    /// Whether a segment that is nothing but an acknowledgement says once more that all data has come, but not the end behind it.
+    /// smoltcp would repeat the data then, which is none, and the end no more.
+    #[inline]
+    pub fn knows_already(&mut self, segment: &[u8]) -> bool {
+        self.abort_at.is_some() && !is_marked(segment) && self.awaits_end_alone() && {
+            let packet = TcpPacket::new_unchecked(segment);
+            // What lies before is a question whether we are there, or have room.
+            distance(self.next_to_come(), packet.seq_number()) >= 0
+                && packet.ack_number() == self.unacknowledged
+                && segment.len() == usize::from(packet.header_len())
+        }
+    }
+
+    #[cold]
+    fn awaits_end_alone(&mut self) -> bool {
+        let is_said = matches!(self.state(), State::FinWait1 | State::Closing);
+        is_said && self.socket().is_some_and(|socket| socket.send_queue() == 0)
+    }
+
+    /// Whether there is data that the other end has not acknowledged, and smoltcp, which is due then, has no timer by which it would
+    /// go on with it.
+    #[inline]
+    pub fn is_stuck(&mut self, due: Option<Instant>, now: Instant) -> bool {
+        due.is_none_or(|due| due > now + LONGEST) && self.owes_data()
+    }
+
+    #[inline]
+    fn owes_data(&mut self) -> bool {
+        self.socket().is_some_and(|socket| socket.send_queue() > 0 && socket.state() != State::Closed)
     }
 
     /// Nobody is given up for being silent when there is nothing to acknowledge (RFC 1122, 4.2.3.6). Before there is a

@@ -35,16 +35,27 @@ impl Tcp {
         let Some(session) = self.sessions.get(slot) else { return };
         session.refuse_late_data();
         session.mind_silence();
-        let mut due = None;
+        let mut due = Some(now);
         if sends == Sends::IfDue {
             due = self.interface.poll_at(now, &session.sockets);
         }
-        if sends == Sends::First || due.is_some_and(|due| due <= now) {
+        let mut stuck = false;
+        if due.is_none_or(|due| due > now) {
+            stuck = session.is_stuck(due, now);
+        } else {
             let all = send(&mut self.interface, session, &mut self.made, self.room, now, &mut lower.cx.pool);
             // Who is woken before any timer ends that has begun now need not know which that is.
-            let later = all && session.is_woken_by(now + SHORTEST);
-            due = if later { None } else { self.interface.poll_at(now, &session.sockets) };
+            due = None;
+            if !(all && session.is_woken_by(now + SHORTEST)) {
+                due = self.interface.poll_at(now, &session.sockets);
+                stuck = session.is_stuck(due, now);
+            }
         }
+        if stuck {
+            self.go_on(slot, lower);
+            due = Some(now);
+        }
+        let Some(session) = self.sessions.get(slot) else { return };
         if let Some(due) = session.arm(due, now) {
             self.wheel.add(due, slot.0);
         }
