@@ -327,3 +327,25 @@ fn an_end_that_was_lost_is_repeated() {
         assert_eq!(raw.pass(60_000), []);
     }
 }
+
+/// What a segment acknowledges counts though all its data has come before, or finds no room: two ends that repeat what the other
+/// one has would otherwise never hear that it came.
+#[test]
+fn what_is_repeated_acknowledges_too() {
+    for (at, len) in [(0, 100), (0, 0), (40, 10), (99, 0), (100, 1)] {
+        let mut raw = Raw::new("tcp(receive=100) > ipv4 > eth; arp > eth");
+        let path = raw.connect(&[]);
+        raw.send(Segment::default().with(&data(100)));
+        raw.pass(10);
+        assert_eq!(raw.graph.write(path, &data(300)), Ok(300));
+        let sent = raw.sent();
+        // An acknowledgement of too long ago, or of what is to come, may be a guess.
+        raw.acknowledged = sent[0].end();
+        for far in [-200, 300] {
+            raw.send(Segment::of(ACK, far));
+        }
+        assert_eq!(raw.pass(1100)[0].data, data(300));
+        raw.send(Segment::of(ACK, at).with(&data(len)));
+        assert_eq!(raw.pass(10_000), [], "{len} bytes at {at}");
+    }
+}

@@ -288,8 +288,11 @@ impl Protocol for Tcp {
             if session.knows_already(message.bytes()) {
                 return Ok(Pop::Consumed);
             }
-            session.note_acknowledged(message.bytes());
+            if session.note_acknowledged(message.bytes()) {
+                self.hear(slot, message.bytes(), lower);
+            }
         }
+        let Some(session) = self.sessions.get(slot) else { return Err(Discard::NoPort) };
         let packet = message.from(message.network());
         Self::process(&mut self.interface, &mut session.sockets, &mut self.made, packet, lower);
         self.work(slot, Sends::IfDue, lower);

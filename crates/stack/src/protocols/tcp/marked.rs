@@ -133,6 +133,15 @@ impl Tcp {
         }
     }
 
+    /// Has smoltcp hear what a segment acknowledges that it would not take otherwise (RFC 9293, 3.10.7.4, where there is no room).
+    #[cold]
+    pub(super) fn hear(&mut self, slot: Slot, segment: &[u8], lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        let window = TcpPacket::new_unchecked(segment).window_len();
+        let (next, acknowledged) = (session.next_to_come(), session.unacknowledged);
+        self.hand(slot, TcpControl::None, (next, acknowledged), window, lower);
+    }
+
     /// Ends a connection that has [waited](Session::has_waited) so that what has come stays for its user, who is told of the end behind
     /// it. smoltcp leaves that alone at a reset, and not when it ends by itself.
     #[cold]

@@ -195,9 +195,10 @@ impl Session {
         self.abort_at.is_some_and(|end| end <= now) && !self.released && self.state() == State::TimeWait
     }
 
-    /// Takes note of what a segment acknowledges.
+    /// Takes note of what a segment acknowledges. Whether that is news which smoltcp would not take, since all data of the segment came
+    /// before or finds no room: of two ends that repeat what the other one has, neither would hear that it came.
     #[inline]
-    pub fn note_acknowledged(&mut self, segment: &[u8]) {
+    pub fn note_acknowledged(&mut self, segment: &[u8]) -> bool {
         let packet = TcpPacket::new_unchecked(segment);
         let acknowledged = packet.ack_number();
         let ahead = distance(self.unacknowledged, acknowledged);
@@ -205,14 +206,17 @@ impl Session {
             // Before there is a connection it is the number that we began with.
             self.unacknowledged = acknowledged;
         } else if ahead > 0 {
-            let Some(socket) = self.socket() else { return };
+            let Some(socket) = self.socket() else { return false };
             let (sends, takes) = (socket.send_capacity(), socket.recv_capacity());
             let at = distance(self.next_to_come(), packet.seq_number());
             // Elsewhere it may be a guess.
             if ahead as usize <= sends + 1 && at.unsigned_abs() as usize <= takes {
                 self.unacknowledged = acknowledged;
+                let len = (segment.len() - usize::from(packet.header_len())) as i32;
+                return at < 0 && at + len <= 0 || at <= 0 && len > 0 && self.room() == 0;
             }
         }
+        false
     }
 
     /// Whether a segment that is nothing but an acknowledgement says once more that all data has come, but not the end behind it.
