@@ -1,6 +1,7 @@
 //! Reading text in the transmission code sets.
 
 use std::borrow::Cow;
+use std::char::DecodeUtf16Error;
 
 use crate::error::saturate;
 use crate::{ByteOrder, CharSet, DecodeError, Reader, WChar, WString, WideCharSet, WideEncoding};
@@ -59,15 +60,19 @@ impl<'a> Reader<'a> {
             WideEncoding::Giop11 => one_char([self.read_u16()?].into_iter()),
             WideEncoding::Giop12 => {
                 let length = usize::from(self.read_u8()?);
-                match self.read_bytes(length)? {
+                let c = match self.read_bytes(length)? {
                     // With nothing to follow, what looks like a byte order mark is the character.
                     &[high, low] => one_char([u16::from_be_bytes([high, low])].into_iter()),
                     octets if length.is_multiple_of(2) => one_char(marked_units(octets)),
-                    _ => return Err(wide_length(start, length)),
-                }
+                    _ => None,
+                };
+                Some(c.ok_or_else(|| wide_length(start, length))?)
             }
         };
-        c.map(WChar).ok_or(DecodeError::InvalidText { offset: saturate(start) })
+        match c {
+            Some(Ok(c)) => Ok(WChar(c)),
+            _ => Err(DecodeError::InvalidText { offset: saturate(start) }),
+        }
     }
 
     /// Reads a `wstring`.
@@ -118,13 +123,11 @@ fn marked_units(octets: &[u8]) -> impl Iterator<Item = u16> {
     units(text, order)
 }
 
-/// The only character that these units make.
-fn one_char(units: impl Iterator<Item = u16>) -> Option<char> {
+/// The only character that these units make, or what is wrong with them. `None` if there is not one, but none or more.
+fn one_char(units: impl Iterator<Item = u16>) -> Option<Result<char, DecodeUtf16Error>> {
     let mut chars = char::decode_utf16(units);
-    match (chars.next(), chars.next()) {
-        (Some(Ok(c)), None) => Some(c),
-        _ => None,
-    }
+    let first = chars.next()?;
+    (first.is_err() || chars.next().is_none()).then_some(first)
 }
 
 fn units(octets: &[u8], order: ByteOrder) -> impl Iterator<Item = u16> {

@@ -160,9 +160,14 @@ fn bad_wide_text() {
     assert_eq!(text(&[0, 0, 0, 3, 0, b'h', 0]), DecodeError::InvalidWideLength { offset: 4, length: 3 });
     assert_eq!(text(&[0, 0, 0, 2, 0xD8, 0x34]), DecodeError::InvalidText { offset: 4 });
     assert_eq!(text(&[0, 0, 0, 2, 0, 0]), DecodeError::InvalidTerminator { offset: 4 });
-    for octets in [&[0][..], &[1, 0], &[3, 0, 0, 0], &[4, 0, b'h', 0, b'i'], &[2, 0xD8, 0x34]] {
-        assert!(decoded::<WChar>(octets, Big, UNICODE).is_err(), "{octets:?}");
+    let wchar = |octets| decoded::<WChar>(octets, Big, UNICODE).unwrap_err();
+    // No character, half of one, one and a half, two: no fault of the code set, but of the encoding.
+    for octets in [&[0][..], &[1, 0], &[3, 0, 0, 0], &[4, 0, b'h', 0, b'i'], &[6, 0xFF, 0xFE, 1, 0, 2, 0]] {
+        let length = octets[0].into();
+        assert_eq!(wchar(octets), DecodeError::InvalidWideLength { offset: 0, length }, "{octets:?}");
     }
+    assert_eq!(wchar(&[2, 0xD8, 0x34]), DecodeError::InvalidText { offset: 0 });
+    assert_eq!(wchar(&[4, 0xD8, 0x34, 0, b'h']), DecodeError::InvalidText { offset: 0 });
     assert_eq!(decoded::<WString>(&[0; 4], Big, LATIN1), Err(DecodeError::NoWideCharSet));
     assert_eq!(encoded(Big, LATIN1, &WString::default()), Err(EncodeError::NoWideCharSet));
 }
