@@ -119,10 +119,10 @@ impl Tcp {
         }
     }
 
-    /// Has smoltcp go on that has data on its way, or to send, and has stopped the timer by which it would repeat it. It does that when room
-    /// is told of that lies before what it has sent, and when there is none at the time at which it would repeat. After three
-    /// acknowledgements that say the same it repeats the first data, whatever room there is, and if none is on its way it sends what
-    /// fits into this little room; so the other end is heard of.
+    /// Has smoltcp go on that has data on its way, or to send, and has stopped the timer by which it would repeat it. It does
+    /// that when room is told of that lies before what it has sent, and when there is none at the time at which it would
+    /// repeat. After three acknowledgements that say the same it repeats the first data, whatever room there is, and if none
+    /// is on its way it sends what fits into this little room; so the other end is heard of.
     #[cold]
     pub(super) fn go_on(&mut self, slot: Slot, lower: &mut Lower<'_>) {
         // The first two, which differ, are new to it.

@@ -34,8 +34,9 @@ pub(super) struct Session {
     socket_at: usize,
     /// When it is woken.
     alarm: Alarm,
-    /// When it ends, unless the other end still takes what there is to send; or, if its user only sends no more, unless the other end has heard that; or, if both
-    /// have said all and its user has not closed it yet, when it [need not wait](Self::has_waited) any more.
+    /// When it ends, unless the other end still takes what there is to send; or, if its user only sends no more, unless the
+    /// other end has heard that; or, if both have said all and its user has not closed it yet, when it
+    /// [need not wait](Self::has_waited) any more.
     abort_at: Option<Instant>,
     pub upper: Upper,
     pub below: Option<Layer>,
