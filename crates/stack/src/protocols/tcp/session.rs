@@ -208,10 +208,12 @@ impl Session {
             self.unacknowledged = acknowledged;
         } else if ahead > 0 {
             let Some(socket) = self.socket() else { return false };
-            let (sends, takes) = (socket.send_capacity(), socket.recv_capacity());
+            // As smoltcp has it: what was never written, or an end that was not said, nobody can have.
+            let says_end = matches!(socket.state(), State::FinWait1 | State::Closing | State::LastAck);
+            let (sends, takes) = (socket.send_queue() + usize::from(says_end), socket.recv_capacity());
             let at = distance(self.next_to_come(), packet.seq_number());
             // Elsewhere it may be a guess.
-            if ahead as usize <= sends + 1 && at.unsigned_abs() as usize <= takes {
+            if ahead as usize <= sends && at.unsigned_abs() as usize <= takes.max(segment.len()) {
                 self.unacknowledged = acknowledged;
                 let len = (segment.len() - usize::from(packet.header_len())) as i32;
                 return at < 0 && at + len <= 0 || at <= 0 && len > 0 && self.room() == 0;

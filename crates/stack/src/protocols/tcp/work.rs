@@ -53,7 +53,8 @@ impl Tcp {
         }
         if stuck {
             self.go_on(slot, lower);
-            due = Some(now);
+            // Not at once: whatever stopped it again must not keep us busy.
+            due = Some(now + SHORTEST);
         }
         let Some(session) = self.sessions.get(slot) else { return };
         if let Some(due) = session.arm(due, now) {
