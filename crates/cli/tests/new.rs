@@ -36,6 +36,7 @@ fn build(project: &str) {
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
         .env("CARGO_PROFILE_DEV_DEBUG", debug)
+        .env("CARGO_PROFILE_DEV_LTO", "off")
         .output()
         .unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
