@@ -11,7 +11,7 @@ use crate::{Layer, Message};
 
 /// Neighbours remembered; the one confirmed longest ago is forgotten for a new one.
 const MOST: usize = 1024;
-/// Messages that wait for one address: the pieces of one datagram, at least.
+/// Messages that wait for one address: where frames take 1,500 octets the pieces of one datagram, at least.
 const WAITING: usize = 64;
 /// Addresses asked for at a time.
 const ASKED: usize = 64;
