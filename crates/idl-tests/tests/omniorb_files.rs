@@ -73,15 +73,10 @@ fn check(crate_dir: &Path) {
     fs::copy(lock, crate_dir.join("Cargo.lock")).unwrap();
     let has_clippy = Command::new(env!("CARGO")).args(["clippy", "--version"]).output();
     let subcommand = if has_clippy.is_ok_and(|it| it.status.success()) { "clippy" } else { "check" };
-    // In the workspace's own target folder, with its profile: what is checked there need not be checked again.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
     let output = Command::new(env!("CARGO"))
         .args([subcommand, "--offline", "--quiet", "--target-dir"])
-        .arg(target)
+        .arg(crate_dir.join("target"))
         .current_dir(crate_dir)
-        .env("CARGO_PROFILE_DEV_DEBUG", debug)
-        .env("CARGO_PROFILE_DEV_LTO", "off")
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
