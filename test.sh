@@ -183,6 +183,12 @@ prepare_miri() {
 
 # --- The workspace's tests ---
 
+# Clippy's compiler compiles the tests: so each crate is compiled once, not once to be checked and once more to be run. It is how
+# `cargo clippy` has crates checked.
+linted() {
+  RUSTC_WORKSPACE_WRAPPER="$(rustc --print sysroot)/bin/clippy-driver" CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ cargo "$@"
+}
+
 # Those that measure what passes between processes need the machine for themselves.
 alone='/lab[[:space:]].*/processes-'
 # Those that count what is built as users build it.
@@ -196,7 +202,7 @@ run_program() {
   log=$(mktemp -p "$work")
   (cd "$1" && "$2" --quiet) >"$log" 2>&1 || status=$?
   if [ $status -eq 0 ]; then
-    printf '%s %s: %s\n' "${1##*/}" "$(basename "${2%-*}")" \
+    printf '%s %s, %d s: %s\n' "${1##*/}" "$(basename "${2%-*}")" $SECONDS \
       "$(grep -aE '^test result|SKIPPED' "$log" | sed 's/^test result: //')"
   else
     # Whole, whoever else writes.
@@ -215,7 +221,7 @@ run_programs() { xargs -r -d '\n' -P "$1" -n 2 bash -c 'run_program "$@"' _; }
 tests() {
   printf '#!/bin/sh\nprintf "%%s\\t%%s\\n" "$PWD" "$1" >>"%s/programs"\n' "$work" >"$work/note"
   chmod +x "$work/note"
-  cargo test --workspace --quiet --lib --bins --tests --config "target.'cfg(all())'.runner = ['$work/note']" >"$work/noted"
+  linted test --workspace --quiet --lib --bins --tests --config "target.'cfg(all())'.runner = ['$work/note']" >"$work/noted"
   local listed="$work/programs"
   # Of what is built for that, further below.
   if ! $fast; then
@@ -225,7 +231,7 @@ tests() {
   fi
   { grep -E "$long" "$listed"; grep -vE "$long|$alone" "$listed"; } | tr '\t' '\n' | run_programs $((2 * $(nproc)))
   grep -E "$alone" "$listed" | tr '\t' '\n' | run_programs 1
-  cargo test --workspace --quiet --doc >"$work/doc" 2>&1 || { cat "$work/doc"; return 1; }
+  linted test --workspace --quiet --doc >"$work/doc" 2>&1 || { cat "$work/doc"; return 1; }
 }
 
 # --- What a slow machine has no time for in continuous integration, or not for all of it ---
@@ -279,9 +285,24 @@ undefined_elsewhere() {
   ! has_miri || both miri_first miri_second
 }
 
+licences() {
+  step "Licences and sources (cargo deny)"
+  in_time "cargo deny" 30 install_deny || return 0
+  finish install_deny
+  cargo deny --log-level error check bans licenses sources
+}
+
+benches() {
+  step "Benchmarks: calls beside others', checked; FlowTable beside the tables of others, a short run"
+  in_time "the benchmarks" 120 build_flow_bench || return 0
+  check_calls_bench
+  finish build_flow_bench
+  run_flow_bench
+}
+
 # Each commit begins with another, and what comes first is built first.
-last=(fuzzing undefined_in_flows loom undefined_elsewhere)
-needs=(build_fuzz prepare_miri build_interleavings prepare_miri)
+last=(fuzzing undefined_in_flows licences loom undefined_elsewhere benches)
+needs=(build_fuzz prepare_miri install_deny build_interleavings prepare_miri build_flow_bench)
 begin=$((16#$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0) % ${#last[@]}))
 last=("${last[@]:begin}" "${last[@]:0:begin}")
 needs=("${needs[@]:begin}" "${needs[@]:0:begin}")
@@ -289,18 +310,17 @@ needs=("${needs[@]:begin}" "${needs[@]:0:begin}")
 # --- The steps ---
 
 ahead=(packages peers)
-$fast || ahead+=(build_released install_deny build_flow_bench "${needs[@]}")
+$fast || ahead+=(build_released "${needs[@]}")
 step "Packages"
 beside "${ahead[@]}"
 # Nothing can be linked without a C compiler, which is among the packages.
 command -v cc >/dev/null || finish packages
 
-step "Formatting and lints"
+step "Formatting, lints, and tests built"
 cargo fmt --all --check
-cargo clippy --workspace --all-targets --quiet -- -D warnings
+linted test --workspace --quiet --no-run
 
 step "Tests"
-cargo test --workspace --quiet --no-run
 finish packages
 finish peers
 tests
@@ -338,21 +358,6 @@ release=${CARGO_TARGET_DIR:-$PWD/target}/release
 tr '\t' '\n' <"$work/experiments" | THROUGHLINE_LAB=$release/throughline-lab run_programs 1
 printf '%s\n' crates/lab "$(released trace_rate)" crates/orb "$(released native_together)" | run_programs 1
 tr '\t' '\n' <"$work/counted" | THROUGHLINE_INSTRUCTIONS=$release run_programs "$(nproc)"
-
-step "Calls beside others', checked"
-check_calls_bench
-
-step "Licences and sources (cargo deny)"
-if in_time "cargo deny" 60; then
-  finish install_deny
-  cargo deny --log-level error check bans licenses sources
-fi
-
-step "FlowTable beside the tables of others, a short run"
-if in_time "the benchmark of FlowTable" 60; then
-  finish build_flow_bench
-  run_flow_bench
-fi
 
 for part in "${last[@]}"; do "$part"; done
 

@@ -52,9 +52,7 @@ impl ObjectRef {
         if let Attempt::Answered(mut reply) = self.call_native(operation, true, &encode).map_err(|e| *e)? {
             return read_native(self, &mut reply, decode);
         }
-        let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
-        call.marshal(&encode)?;
-        call.complete(&encode)?.read(self, decode)
+        self.call_otherwise(operation, Response::Target, &encode)?.read(self, decode)
     }
 
     /// As [`call`](Self::call), for operations with inout parameters: `encode` reads them, `decode` changes them.
@@ -73,9 +71,8 @@ impl ObjectRef {
         {
             return read_native(self, &mut reply, |r| decode(data, r));
         }
-        let mut call = OutgoingCall::begin(self, operation, Response::Target)?;
-        call.marshal(|w| encode(data, w))?;
-        call.complete(&|w| encode(data, w))?.read(self, |r| decode(data, r))
+        self.call_otherwise(operation, Response::Target, &|w| encode(data, w))?
+            .read(self, |r| decode(data, r))
     }
 
     /// Sends a request that has no reply. Requests of one thread through one connection arrive, and are carried
@@ -91,9 +88,19 @@ impl ObjectRef {
         if let Attempt::Sent = self.call_native(operation, false, &encode).map_err(|e| *e)? {
             return Ok(());
         }
-        let mut call = OutgoingCall::begin(self, operation, Response::None)?;
-        call.marshal(&encode)?;
-        call.complete(&encode).map(|_| ())
+        self.call_otherwise(operation, Response::None, &encode).map(|_| ())
+    }
+
+    /// Calls an object of this process, or by IIOP. Compiled once for all operations.
+    fn call_otherwise(
+        &self,
+        operation: Operation,
+        response: Response,
+        arguments: Arguments<'_>,
+    ) -> Result<Outcome, SystemException> {
+        let mut call = OutgoingCall::begin(self, operation, response)?;
+        call.marshal(arguments)?;
+        call.complete(arguments)
     }
 }
 
@@ -193,24 +200,19 @@ impl<'r> OutgoingCall<'r> {
     }
 
     /// Writes the arguments; large ones are only counted.
-    #[inline]
-    fn marshal(
-        &mut self,
-        encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
-    ) -> Result<(), SystemException> {
+    fn marshal(&mut self, arguments: Arguments<'_>) -> Result<(), SystemException> {
         let mut count = Count::default();
         let is_local = matches!(self.way, Way::Local);
         let mut writer = self.writer();
         if !is_local {
             writer.divert_large(&mut count);
         }
-        let result = encode(&mut writer);
+        let result = arguments(&mut writer);
         self.elsewhere = count.0;
         result.map_err(|e| self.binding.unwritable(e))
     }
 
     /// A writer of the arguments.
-    #[inline]
     fn writer(&mut self) -> Writer<'_> {
         match &self.way {
             Way::Local => local::argument_writer(&mut self.buffer.bytes),
@@ -425,23 +427,24 @@ impl Outcome {
         reference: &ObjectRef,
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        let context = reference.orb().weak();
-        match &self {
-            Self::None => Err(SystemException::marshal().into()),
+        let (reader, user) = self.results(reference)?;
+        read_results(reader, user, decode)
+    }
+
+    /// What there is to read, and whether that is a user exception.
+    fn results<'a>(&'a self, reference: &'a ObjectRef) -> Result<(Reader<'a>, bool), SystemException> {
+        let (reader, user) = match self {
+            Self::None => return Err(SystemException::marshal()),
             Self::Remote { message, body, user, code_sets } => {
                 let header = message.header;
                 let mut reader = Reader::starting_at(message, header.order, *body);
                 reader.set_codesets(for_message(*code_sets, header.version));
-                read_results(reader.with_context(context), *user, decode)
+                (reader, *user)
             }
-            Self::Native(reply) => {
-                let user = reply.kind() == throughline_wire::Kind::UserException;
-                read_results(reply.reader().with_context(context), user, decode)
-            }
-            Self::Local { results, user } => {
-                read_results(local::result_reader(results).with_context(context), *user, decode)
-            }
-        }
+            Self::Native(reply) => (reply.reader(), reply.kind() == throughline_wire::Kind::UserException),
+            Self::Local { results, user } => (local::result_reader(results), *user),
+        };
+        Ok((reader.with_context(reference.orb().weak()), user))
     }
 }
 

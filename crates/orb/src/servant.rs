@@ -181,16 +181,22 @@ impl<'a> ServerCall<'a> {
         if !self.wants_reply || self.sent {
             return Ok(());
         }
+        let mut count = Count::default();
+        encode(&mut self.writer(outcome, &mut count)).map_err(unwritable)?;
+        if count.0 == 0 { Ok(()) } else { self.send_large(count.0, &encode) }
+    }
+
+    /// A writer of the reply's body, which counts large blocks if they can leave from where they lie.
+    #[inline]
+    fn writer<'w>(&'w mut self, outcome: Outcome, count: &'w mut Count) -> Writer<'w> {
         self.outcome = outcome;
         self.out.truncate(self.body);
-        let mut count = Count::default();
         let mut writer = Writer::to(self.out.reborrow(), ByteOrder::NATIVE, self.base);
         writer.set_codesets(self.code_sets);
         if self.replier.is_some() && outcome == Outcome::Normal {
-            writer.divert_large(&mut count);
+            writer.divert_large(count);
         }
-        encode(&mut writer).map_err(|e| SystemException::from(e).completed(Completion::Yes))?;
-        if count.0 == 0 { Ok(()) } else { self.send_large(count.0, &encode) }
+        writer
     }
 
     #[cold]
@@ -236,6 +242,12 @@ impl<'a> ServerCall<'a> {
             None => Err(SystemException::bad_operation()),
         }
     }
+}
+
+/// Results that cannot be encoded: the operation has run.
+#[cold]
+fn unwritable(error: EncodeError) -> SystemException {
+    SystemException::from(error).completed(Completion::Yes)
 }
 
 /// Stands in an adapter for an object that has moved.

@@ -88,6 +88,7 @@ impl Scope<'_> {
         let (parameters, write) = (self.call_parameters(call), self.write_arguments(call));
         quote! {
             #head
+            #[inline]
             pub fn #method(&self #parameters) -> #result<(), #rt::SystemException> {
                 self.0.send_oneway(#operation, #write)
             }
@@ -107,6 +108,7 @@ impl Scope<'_> {
         };
         quote! {
             #head
+            #[inline]
             pub fn #method(&self #parameters) -> #result<#output, #error> { #body }
         }
     }
@@ -120,6 +122,7 @@ impl Scope<'_> {
         let rewriting = self.rewriting(call).map(|it| quote!(.rewriting(#it)));
         quote! {
             #head
+            #[inline]
             pub fn #method(
                 &self #parameters
             ) -> impl #rt::AsyncCall<Output = #result<#output, #error>> + #send + use<> {

@@ -286,6 +286,7 @@ pub mod bank {
         }
 
         /// `IDL:Bank/Account/balance:1.0`
+        #[inline]
         pub fn balance(&self) -> Result<i64, rt::SystemException> {
             self.0
                 .call(
@@ -296,6 +297,7 @@ pub mod bank {
         }
 
         /// [`balance`](Self::balance), as a future.
+        #[inline]
         pub fn balance_async(
             &self,
         ) -> impl rt::AsyncCall<
@@ -322,6 +324,7 @@ pub mod bank {
         }
 
         /// Takes money out, and tells what is left.
+        #[inline]
         pub fn withdraw(&self, amount: i64) -> Result<i64, AccountWithdrawError> {
             self.0
                 .call(
@@ -332,6 +335,7 @@ pub mod bank {
         }
 
         /// [`withdraw`](Self::withdraw), as a future.
+        #[inline]
         pub fn withdraw_async(
             &self,
             amount: i64,
@@ -363,6 +367,7 @@ pub mod bank {
         }
 
         /// `IDL:Bank/Account/rename:1.0`
+        #[inline]
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
             self.0
                 .call(
@@ -373,6 +378,7 @@ pub mod bank {
         }
 
         /// [`rename`](Self::rename), as a future.
+        #[inline]
         pub fn rename_async(
             &self,
             name: &str,
@@ -404,11 +410,13 @@ pub mod bank {
         }
 
         /// `IDL:Bank/Account/touch:1.0`
+        #[inline]
         pub fn touch(&self) -> Result<(), rt::SystemException> {
             self.0.send_oneway(const { rt::Operation::new("touch", 3) }, |_| Ok(()))
         }
 
         /// `IDL:Bank/Account/move_data:1.0`
+        #[inline]
         pub fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException> {
             self.0
                 .call_inout(
@@ -426,6 +434,7 @@ pub mod bank {
         /// [`move_data`](Self::move_data), as a future.
         ///
         /// Yields `(data, count)`.
+        #[inline]
         pub fn move_data_async(
             &self,
             data: Numbers,
@@ -598,6 +607,7 @@ pub mod bank {
         }
 
         /// `IDL:Bank/Savings/add_interest:1.0`
+        #[inline]
         pub fn add_interest(&self, rate: f64) -> Result<(), rt::SystemException> {
             self.0
                 .call(
@@ -608,6 +618,7 @@ pub mod bank {
         }
 
         /// [`add_interest`](Self::add_interest), as a future.
+        #[inline]
         pub fn add_interest_async(
             &self,
             rate: f64,
@@ -639,6 +650,7 @@ pub mod bank {
         }
 
         /// `IDL:Bank/Account/balance:1.0`
+        #[inline]
         pub fn balance(&self) -> Result<i64, rt::SystemException> {
             self.0
                 .call(
@@ -649,6 +661,7 @@ pub mod bank {
         }
 
         /// [`balance`](Self::balance), as a future.
+        #[inline]
         pub fn balance_async(
             &self,
         ) -> impl rt::AsyncCall<
@@ -675,6 +688,7 @@ pub mod bank {
         }
 
         /// Takes money out, and tells what is left.
+        #[inline]
         pub fn withdraw(&self, amount: i64) -> Result<i64, AccountWithdrawError> {
             self.0
                 .call(
@@ -685,6 +699,7 @@ pub mod bank {
         }
 
         /// [`withdraw`](Self::withdraw), as a future.
+        #[inline]
         pub fn withdraw_async(
             &self,
             amount: i64,
@@ -716,6 +731,7 @@ pub mod bank {
         }
 
         /// `IDL:Bank/Account/rename:1.0`
+        #[inline]
         pub fn rename(&self, name: &str) -> Result<(), rt::SystemException> {
             self.0
                 .call(
@@ -726,6 +742,7 @@ pub mod bank {
         }
 
         /// [`rename`](Self::rename), as a future.
+        #[inline]
         pub fn rename_async(
             &self,
             name: &str,
@@ -757,11 +774,13 @@ pub mod bank {
         }
 
         /// `IDL:Bank/Account/touch:1.0`
+        #[inline]
         pub fn touch(&self) -> Result<(), rt::SystemException> {
             self.0.send_oneway(const { rt::Operation::new("touch", 4) }, |_| Ok(()))
         }
 
         /// `IDL:Bank/Account/move_data:1.0`
+        #[inline]
         pub fn move_data(&self, data: &mut Numbers) -> Result<i32, rt::SystemException> {
             self.0
                 .call_inout(
@@ -779,6 +798,7 @@ pub mod bank {
         /// [`move_data`](Self::move_data), as a future.
         ///
         /// Yields `(data, count)`.
+        #[inline]
         pub fn move_data_async(
             &self,
             data: Numbers,

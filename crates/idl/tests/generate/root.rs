@@ -464,6 +464,7 @@ impl PlotterRef {
     }
 
     /// `IDL:Plotter/current:1.0`
+    #[inline]
     pub fn current(
         &self,
     ) -> ::std::result::Result<Level, ::throughline::rt::SystemException> {
@@ -476,6 +477,7 @@ impl PlotterRef {
     }
 
     /// [`current`](Self::current), as a future.
+    #[inline]
     pub fn current_async(
         &self,
     ) -> impl ::throughline::rt::AsyncCall<
@@ -504,6 +506,7 @@ impl PlotterRef {
     }
 
     /// `IDL:Plotter/plot:1.0`
+    #[inline]
     pub fn plot(
         &self,
         all: &[Point],
@@ -521,6 +524,7 @@ impl PlotterRef {
     }
 
     /// [`plot`](Self::plot), as a future.
+    #[inline]
     pub fn plot_async(
         &self,
         all: &[Point],
@@ -566,6 +570,7 @@ impl PlotterRef {
     }
 
     /// `IDL:Plotter/choose:1.0`
+    #[inline]
     pub fn choose(
         &self,
         which: &mut Choice,
@@ -590,6 +595,7 @@ impl PlotterRef {
     /// [`choose`](Self::choose), as a future.
     ///
     /// Yields `(result, which)`.
+    #[inline]
     pub fn choose_async(
         &self,
         which: Choice,
