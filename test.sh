@@ -99,9 +99,20 @@ interleavings() {
 }
 build_interleavings() { interleavings --no-run; }
 
-# At once: with features of their own, each would have most crates built anew.
+# What users build. Continuous integration has no time to optimise all of it across crates, as users of the libraries don't by
+# default; the counts that depend on that are those of headers.
+release() {
+  if [ -n "${CI:-}" ]; then
+    CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 cargo "$@"
+  else
+    cargo "$@"
+  fi
+}
 build_released() {
-  cargo build --quiet --release -p throughline-instruction-tests -p throughline-lab -p throughline --bins \
+  cargo build --quiet --release -p throughline-instruction-tests --no-default-features --bin header_instructions
+  # At once: with features of their own, each would have most crates built anew.
+  release build --quiet --release -p throughline-instruction-tests -p throughline-lab -p throughline \
+    --bin lookup_instructions --bin batch_instructions --bin threaded_instructions --bin throughline-lab \
     --test trace_rate --test native_together --message-format=json >"$work/released"
 }
 # The program of a test that is built so.
@@ -113,7 +124,7 @@ install_deny() {
 }
 
 # Of the tables of others only hashbrown's is needed. Compiled as the lab's are, its dependencies are there already.
-flow_bench() { CARGO_PROFILE_RELEASE_CODEGEN_UNITS=4 cargo "$@" --manifest-path bench/flow-table/Cargo.toml; }
+flow_bench() { CARGO_PROFILE_RELEASE_CODEGEN_UNITS=4 release "$@" --manifest-path bench/flow-table/Cargo.toml; }
 build_flow_bench() {
   flow_bench fmt --check
   flow_bench build --quiet --release --target-dir "${CARGO_TARGET_DIR:-target}"
