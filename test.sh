@@ -55,6 +55,9 @@ beside() {
   set +m
 }
 
+# Lowers their priority or, as root, raises it again: 0 is that of everything else.
+give_priority() { renice -n "$1" -g "$group" >/dev/null 2>&1 || true; }
+
 # Waits for one of these functions, shows what it said, and fails if it did.
 finish() {
   until [ -e "$work/$1.status" ]; do
@@ -338,6 +341,9 @@ tests
 
 $fast && exit 0
 
+# Nobody waits for the machine any more until what is built beside is needed.
+give_priority 0
+
 step "Documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
@@ -364,6 +370,7 @@ fi
 
 step "Experiments, the rate of trace and datagrams of calls, of what users build"
 finish build_released
+give_priority 19
 release=${CARGO_TARGET_DIR:-$PWD/target}/release
 # Not by cargo, which would build what the lab needs anew, with the features that it alone asks for.
 tr '\t' '\n' <"$work/experiments" | THROUGHLINE_LAB=$release/throughline-lab run_programs 1
