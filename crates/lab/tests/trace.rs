@@ -166,10 +166,10 @@ fn turns(flows: u16, packets: u64, apart: u64) -> Vec<Timed> {
 
 #[test]
 fn flows_are_kept_as_long_as_there_is_room() {
-    let polled = pcap(Order::Little, false, 101, &turns(900, 6_000, 1_000));
-    for (flows, all) in [(1_000, true), (960, true), (900, false), (100, false), (16, false)] {
+    let polled = pcap(Order::Little, false, 101, &turns(4_500, 30_000, 1_000));
+    for (flows, all) in [(5_000, true), (4_800, true), (4_500, false), (100, false), (16, false)] {
         let counts = with(polled.clone(), &Options { flows, ..Options::default() }).unwrap().counts;
-        assert_eq!((counts.flows == 900, counts.evicted == 0), (all, all), "{flows}");
+        assert_eq!((counts.flows == 4_500, counts.evicted == 0), (all, all), "{flows}");
         assert!(counts.most_live <= flows as u64, "{} of {flows}", counts.most_live);
     }
     // Both versions of IP share the room.

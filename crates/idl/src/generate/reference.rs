@@ -71,6 +71,7 @@ impl Scope<'_> {
         }
     }
 
+    /// All forms of a call. They are `inline`, so that those which nobody uses are not compiled.
     fn stub(&self, call: &Call<'_>, index: u32) -> TokenStream {
         let (rt, wire, index) = (self.rt(), &call.wire, Literal::u32_unsuffixed(index));
         let operation = quote!(const { #rt::Operation::new(#wire, #index) });
