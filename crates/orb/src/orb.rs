@@ -621,7 +621,7 @@ impl Orb {
         self.dispatcher().context()
     }
 
-    fn dispatcher(&self) -> &Dispatcher {
+    pub(crate) fn dispatcher(&self) -> &Arc<Dispatcher> {
         self.0.dispatcher.get().expect("an ORB has a dispatcher from its start")
     }
 
