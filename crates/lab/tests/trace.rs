@@ -7,6 +7,7 @@ use std::io::{Cursor, Write};
 use std::path::PathBuf;
 
 use captures::*;
+use throughline_demux::Strategy;
 use throughline_lab::trace::{AnalysisError, Options, Report, Source, analyse};
 
 fn analysed(octets: Vec<u8>) -> Result<Report, AnalysisError> {
@@ -27,6 +28,9 @@ fn a_conversation() {
         assert_eq!((report.duration, report.first_time), (8_000_000, 1_700_000_000_000_000_000));
         assert_eq!(report.fault, None);
         assert!(report.recommendation().is_some());
+        // Room for the flows of 9 packets, not for a million.
+        let flow_table = report.lookups.iter().find(|lookup| lookup.strategy == Strategy::FlowTable).unwrap();
+        assert!(flow_table.bytes < 8192, "{} octets", flow_table.bytes);
     }
 }
 

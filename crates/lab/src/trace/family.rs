@@ -83,15 +83,17 @@ impl<K: Key + Copy + Send + Sync + 'static> Family<K> {
     /// When the lookups cannot be made.
     pub(super) fn look_up(&mut self) -> Result<(), LookupError> {
         if self.work.operations.len() >= BATCH || !self.work.gone.is_empty() {
-            self.hand_over()?;
+            self.hand_over(self.options.flows)?;
         }
         Ok(())
     }
 
-    fn hand_over(&mut self) -> Result<(), LookupError> {
+    /// The first time, the lookups are given room for so many flows.
+    fn hand_over(&mut self, flows: usize) -> Result<(), LookupError> {
         if self.workers.is_empty() {
+            let options = Options { flows, ..self.options.clone() };
             for needs in [Needs::Addresses, Needs::Index] {
-                let lookups = Lookups::new(needs, &self.options, self.live.counts_chains())?;
+                let lookups = Lookups::new(needs, &options, self.live.counts_chains())?;
                 self.workers.push(Worker::new(lookups));
             }
         }
@@ -107,7 +109,8 @@ impl<K: Key + Copy + Send + Sync + 'static> Family<K> {
     pub(super) fn finish(mut self) -> Result<Vec<Summary>, LookupError> {
         self.work.live = self.live.len();
         if !self.work.operations.is_empty() {
-            self.hand_over()?;
+            // A capture that ends here has no more flows than packets.
+            self.hand_over(self.options.flows.min(self.work.operations.len()))?;
         }
         // One worker after the other: what they may have to time again is timed without the other.
         let mut summaries: Vec<_> = self.workers.into_iter().flat_map(Worker::finish).collect();
