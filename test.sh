@@ -19,9 +19,8 @@ export THROUGHLINE_PEERS=${THROUGHLINE_PEERS:-${CARGO_TARGET_DIR:-$PWD/target}/p
 
 step() { printf '\n== %s (after %d s)\n' "$*" $SECONDS; }
 skipped() { printf 'SKIPPED: %s\n' "$*" >&2; }
-# Continuous integration has 25 minutes. On a machine that needs most of them for what comes first, steps that take
-# so many seconds, and longer if what they need (if anything) is not built yet, are left out if fewer are left; without CI
-# nothing is.
+# Continuous integration has 25 minutes. Of what comes after the workspace's tests, steps that take so many seconds, and longer
+# if what they need (if anything) is not built yet, are left out if fewer are left; without CI nothing is.
 in_time() {
   local seconds=$2
   [ -z "${3:-}" ] || [ -e "$work/$3.status" ] || seconds=$((seconds + 100))
@@ -118,6 +117,7 @@ build_released() {
     --bin lookup_instructions --bin batch_instructions --bin threaded_instructions --bin throughline-lab \
     --test trace_rate --test native_together --message-format=json >"$work/released"
 }
+release_folder=${CARGO_TARGET_DIR:-$PWD/target}/release
 # The program of a test that is built so.
 released() { sed -n 's/.*"executable":"\([^"]*'"$1"'-[^"]*\)".*/\1/p' "$work/released"; }
 
@@ -248,7 +248,57 @@ tests() {
   linted test --workspace --quiet --doc >"$work/doc" 2>&1 || { cat "$work/doc"; return 1; }
 }
 
-# --- What a slow machine has no time for in continuous integration, or not for all of it ---
+# --- What takes turns in continuous integration, which has no time for all of it ---
+
+documentation() {
+  step "Documentation"
+  in_time "the documentation" 125 || return 0
+  RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+}
+
+other_targets() {
+  step "Other targets: no operating system; another processor"
+  in_time "other targets" 50 || return 0
+  if rustup target add x86_64-unknown-none 2>/dev/null; then
+    cargo build --quiet -p throughline-demux -p throughline-wire --no-default-features --target x86_64-unknown-none
+  else
+    skipped "the target x86_64-unknown-none cannot be installed"
+  fi
+  # Without features: all but the tests and examples that need them.
+  cargo check --quiet -p throughline-demux --no-default-features --all-targets
+  # Firmware without atomic integers of 64 bits.
+  if rustup target add thumbv7em-none-eabi 2>/dev/null; then
+    cargo check --quiet -p throughline-demux --no-default-features --target thumbv7em-none-eabi
+  else
+    skipped "the target thumbv7em-none-eabi cannot be installed"
+  fi
+  if rustup target add aarch64-unknown-linux-gnu 2>/dev/null; then
+    cargo check --quiet -p throughline -p throughline-demux --features throughline-demux/swiss,throughline-demux/huge-pages \
+      --target aarch64-unknown-linux-gnu
+  else
+    skipped "the target aarch64-unknown-linux-gnu cannot be installed"
+  fi
+}
+
+experiments() {
+  step "Experiments of what users build"
+  in_time "experiments" 130 build_released || return 0
+  finish build_released
+  give_priority 19
+  # Not by cargo, which would build what the lab needs anew, with the features that it alone asks for.
+  tr '\t' '\n' <"$work/experiments" | THROUGHLINE_LAB=$release_folder/throughline-lab run_programs 1
+  give_priority 0
+}
+
+counts() {
+  step "Instructions, the rate of trace and datagrams of calls, of what users build"
+  in_time "counts" 70 build_released || return 0
+  finish build_released
+  give_priority 19
+  printf '%s\n' crates/lab "$(released trace_rate)" crates/orb "$(released native_together)" | run_programs 1
+  tr '\t' '\n' <"$work/counted" | THROUGHLINE_INSTRUCTIONS=$release_folder run_programs "$(nproc)"
+  give_priority 0
+}
 
 fuzzing() {
   step "Fuzz targets, a short run of each"
@@ -314,17 +364,17 @@ benches() {
   run_flow_bench
 }
 
-# Each commit begins with another, and what comes first is built first.
-last=(fuzzing undefined_in_flows licences loom undefined_elsewhere benches)
-needs=(build_fuzz prepare_miri install_deny build_interleavings prepare_miri build_flow_bench)
+# Each commit begins with another, and what comes first is built first; beside what needs nothing, what comes after it.
+last=(documentation experiments other_targets counts fuzzing undefined_in_flows licences loom undefined_elsewhere benches)
+needs=(build_released build_released build_released build_released build_fuzz prepare_miri install_deny build_interleavings prepare_miri build_flow_bench)
 begin=$((16#$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0) % ${#last[@]}))
 last=("${last[@]:begin}" "${last[@]:0:begin}")
-needs=("${needs[@]:begin}" "${needs[@]:0:begin}")
+mapfile -t needs < <(printf '%s\n' "${needs[@]:begin}" "${needs[@]:0:begin}" | awk '!seen[$0]++')
 
 # --- The steps ---
 
 ahead=(packages peers)
-$fast || ahead+=(build_released "${needs[@]}")
+$fast || ahead+=("${needs[@]}")
 step "Packages"
 beside "${ahead[@]}"
 # Nothing can be linked without a C compiler, which is among the packages.
@@ -343,40 +393,6 @@ $fast && exit 0
 
 # Nobody waits for the machine any more until what is built beside is needed.
 give_priority 0
-
-step "Documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-
-step "Other targets: no operating system; another processor"
-if rustup target add x86_64-unknown-none 2>/dev/null; then
-  cargo build --quiet -p throughline-demux -p throughline-wire --no-default-features --target x86_64-unknown-none
-else
-  skipped "the target x86_64-unknown-none cannot be installed"
-fi
-# Without features: all but the tests and examples that need them.
-cargo check --quiet -p throughline-demux --no-default-features --all-targets
-# Firmware without atomic integers of 64 bits.
-if rustup target add thumbv7em-none-eabi 2>/dev/null; then
-  cargo check --quiet -p throughline-demux --no-default-features --target thumbv7em-none-eabi
-else
-  skipped "the target thumbv7em-none-eabi cannot be installed"
-fi
-if rustup target add aarch64-unknown-linux-gnu 2>/dev/null; then
-  cargo check --quiet -p throughline -p throughline-demux --features throughline-demux/swiss,throughline-demux/huge-pages \
-    --target aarch64-unknown-linux-gnu
-else
-  skipped "the target aarch64-unknown-linux-gnu cannot be installed"
-fi
-
-step "Experiments, the rate of trace and datagrams of calls, of what users build"
-finish build_released
-give_priority 19
-release=${CARGO_TARGET_DIR:-$PWD/target}/release
-# Not by cargo, which would build what the lab needs anew, with the features that it alone asks for.
-tr '\t' '\n' <"$work/experiments" | THROUGHLINE_LAB=$release/throughline-lab run_programs 1
-printf '%s\n' crates/lab "$(released trace_rate)" crates/orb "$(released native_together)" | run_programs 1
-tr '\t' '\n' <"$work/counted" | THROUGHLINE_INSTRUCTIONS=$release run_programs "$(nproc)"
-
 for part in "${last[@]}"; do "$part"; done
 
 step "All passed"
