@@ -150,11 +150,12 @@ check_calls_bench() {
 
 build_fuzz() { ! has_nightly || fuzz/smoke.sh build; }
 
-# Under Miri; `PROPTEST_CASES` says how many cases are enough.
+# Under Miri; `PROPTEST_CASES` says how many cases are enough. To find out where a panic comes from takes seconds there, also of
+# one that a test intends.
 miri() {
   local flags=$1
   shift
-  MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance $flags" PROPTEST_CASES=2 \
+  MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance $flags" PROPTEST_CASES=2 RUST_BACKTRACE=0 \
     cargo +nightly miri test --quiet "$@"
 }
 # In Miri's own order of borrows. The tests of a crate whose code is `unsafe` go here by name; those that would take

@@ -60,6 +60,8 @@ fn a_message_without_a_receive_descriptor() -> Result {
                 // Where nobody has looked yet, the second may still be on its way.
                 let mut next = receive(b)?;
                 if waits && next == b"two" {
+                    // While it had the only descriptor, the third may have found none.
+                    send(a, b"three")?;
                     next = receive(b)?;
                 }
                 assert_eq!(next, b"three");
