@@ -744,7 +744,12 @@ mod tests {
         let (ours, client) = UnixStream::pair().unwrap();
         let reactor = Reactor::new(ReactorLimits { threads: 1, lingering: 1, sources: 8 }).unwrap();
         let (release, released) = mpsc::channel::<()>();
-        reactor.spawn(Box::new(move |_| released.recv().unwrap_or_default()));
+        let (begin, begun) = mpsc::channel();
+        reactor.spawn(Box::new(move |_| {
+            begin.send(()).unwrap();
+            released.recv().unwrap_or_default();
+        }));
+        begun.recv().unwrap();
         let limits = ServerLimits {
             max_message: 1 << 16,
             max_connections: 1,
