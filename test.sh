@@ -295,7 +295,6 @@ experiments() {
   give_priority 19
   # Not by cargo, which would build what the lab needs anew, with the features that it alone asks for.
   tr '\t' '\n' <"$work/experiments" | THROUGHLINE_LAB=$release_folder/throughline-lab run_programs 1
-  give_priority 0
 }
 
 counts() {
@@ -305,7 +304,6 @@ counts() {
   give_priority 19
   printf '%s\n' crates/lab "$(released trace_rate)" crates/orb "$(released native_together)" | run_programs 1
   tr '\t' '\n' <"$work/counted" | THROUGHLINE_INSTRUCTIONS=$release_folder run_programs "$(nproc)"
-  give_priority 0
 }
 
 fuzzing() {
@@ -417,8 +415,11 @@ tests
 
 $fast && exit 0
 
-# Nobody waits for the machine any more until what is built beside is needed.
+# Now what is built first is needed; what comes after it only if there is time.
 give_priority 0
-for part in "${last[@]}"; do "$part"; done
+for part in "${last[@]}"; do
+  "$part"
+  give_priority 19
+done
 
 step "All passed"
