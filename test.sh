@@ -340,33 +340,20 @@ both() {
   return $status
 }
 
-undefined_in_flows() {
-  step "Undefined behaviour in flow tables (Miri)"
-  in_time "Miri, of flow tables" 280 prepare_miri || return 0
-  ! has_miri || both miri_few miri_many
-}
-
-undefined_for_owners() {
-  step "Undefined behaviour of flow tables for their owners (Miri)"
-  in_time "Miri, of flow tables for their owners" 300 prepare_miri || return 0
-  ! has_miri || both miri_liars miri_owners
-}
-
-# It takes longer than continuous integration has on two cores.
-undefined_in_trees() {
-  step "Undefined behaviour in flow tables, in another order of borrows (Miri)"
-  in_time "Miri, of flow tables in another order" 600 prepare_miri || return 0
-  ! has_miri || both miri_few_in_trees miri_many_in_trees
-}
-
 miri_first() { miri_strict && miri_vi; }
 miri_second() { miri_epochs && miri_stack && miri_tail; }
 
-undefined_elsewhere() {
-  step "Undefined behaviour elsewhere (Miri)"
-  in_time "Miri, but for flow tables" 280 prepare_miri || return 0
-  ! has_miri || both miri_first miri_second
+# Where, in how many seconds, and the two functions that look there.
+undefined() {
+  step "Undefined behaviour $1 (Miri)"
+  in_time "Miri, $1" "$2" prepare_miri || return 0
+  ! has_miri || both "$3" "$4"
 }
+undefined_in_flows() { undefined "in flow tables" 280 miri_few miri_many; }
+undefined_for_owners() { undefined "in flow tables, by their owners' tests" 300 miri_liars miri_owners; }
+# It takes longer than continuous integration has on two cores.
+undefined_in_trees() { undefined "in flow tables, in another order of borrows" 600 miri_few_in_trees miri_many_in_trees; }
+undefined_elsewhere() { undefined "elsewhere" 280 miri_first miri_second; }
 
 licences() {
   step "Licences and sources (cargo deny)"

@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -372,7 +372,6 @@ fn a_key_whose_destructor_panics_leaves_no_slot_in_a_direct_table() {
 
 #[test]
 fn a_key_whose_hash_panics_while_a_table_grows_or_shrinks_loses_no_other() {
-    use std::panic::resume_unwind;
     use std::{cell::Cell, hash::Hasher};
     thread_local!(static UNTIL: Cell<u64> = const { Cell::new(u64::MAX) });
     #[derive(PartialEq, Eq)]
