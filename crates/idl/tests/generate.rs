@@ -100,6 +100,29 @@ fn unsupported_constructs_are_named_with_their_place() {
 }
 
 #[test]
+fn half_of_a_wide_character_is_refused_where_it_is_written() {
+    let halves = r#"
+const wchar HIGH = L'\uD83D';
+const wstring LOW_FIRST = L"\uDE00" L"\uD83D";
+const wstring MIDDLE = L"a\uD83Db";
+"#;
+    let error = generate("halves.idl", halves, &Config::new()).unwrap_err();
+    for part in [
+        "`\\uD83D` in constant `HIGH` is only half of a character",
+        "`\\uDE00` in constant `LOW_FIRST` is only half of a character",
+        "halves.idl:3:",
+        "`\\uD83D` in constant `MIDDLE` is only half of a character",
+        "3 errors",
+    ] {
+        assert!(error.contains(part), "{part}\n\n{error}");
+    }
+    let output = generate("halves.idl", halves, Config::new().skip_unsupported(true)).unwrap();
+    assert!(!output.source.contains("const"), "{}", output.source);
+    let whole = r#"const wstring FACE = L"\uD83D" L"\uDE00";"#;
+    assert!(generate("whole.idl", whole, &Config::new()).unwrap().source.contains('\u{1f600}'));
+}
+
+#[test]
 fn unsupported_constructs_can_be_skipped() {
     let text = UNSUPPORTED.replace("TypeCode tell", "void tell");
     let output = generate("skipped.idl", &text, Config::new().skip_unsupported(true)).unwrap();

@@ -42,7 +42,7 @@ impl Scope<'_> {
             Value::WChar(unit) => self.wide_char(*unit),
             Value::String(text) => quote!(#text),
             Value::WString(units) => {
-                let text = String::from_utf16_lossy(units);
+                let text = String::from_utf16(units).expect("half of a pair has been refused");
                 quote!(#text)
             }
             Value::Enumerator { enumeration, index } => self.enumerator(*enumeration, *index),
@@ -72,8 +72,7 @@ impl Scope<'_> {
 
     fn wide_char(&self, unit: u16) -> TokenStream {
         let rt = self.rt();
-        // Half of a surrogate pair is no character; its code cannot travel either.
-        let c = char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER);
+        let c = char::from_u32(u32::from(unit)).expect("half of a pair has been refused");
         quote!(#rt::WChar(#c))
     }
 

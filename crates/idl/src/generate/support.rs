@@ -152,7 +152,12 @@ impl<'g> Examination<'g> {
             Kind::Constant(it) if matches!(it.value, Value::Fixed(_)) => {
                 self.refuse(format!("`fixed` in {what} is not supported"), at);
             }
-            Kind::Constant(it) => self.ty(&it.ty, &what, at),
+            Kind::Constant(it) => {
+                if let Some(half) = half_of_a_pair(&it.value) {
+                    self.refuse(format!("`\\u{half:04X}` in {what} is only half of a character"), at);
+                }
+                self.ty(&it.ty, &what, at);
+            }
             Kind::Native | Kind::ValueType(_) | Kind::ValueBox(_) | Kind::ForwardValueType { .. } => {
                 self.refuse(format!("{what} is not supported"), at);
             }
@@ -243,6 +248,17 @@ impl<'g> Examination<'g> {
     fn refuse(&mut self, message: String, origin: Origin) {
         self.entry.obstacles.push(Obstacle { message, origin, help: NOT_YET });
     }
+}
+
+/// The UTF-16 unit of a wide constant that stands without its other half: text in Rust has no place for it, nor has UTF-16 on
+/// the wire.
+fn half_of_a_pair(value: &Value) -> Option<u16> {
+    let units = match value {
+        Value::WChar(unit) => std::slice::from_ref(unit),
+        Value::WString(units) => units,
+        _ => return None,
+    };
+    char::decode_utf16(units.iter().copied()).find_map(|it| it.err()).map(|it| it.unpaired_surrogate())
 }
 
 /// The local interface that a type leads to through typedefs, sequences and arrays.
