@@ -42,6 +42,21 @@ impl Turner for MyTurner {
     fn count(&self, all: &[Picture]) -> Result<u32, SystemException> {
         Ok(all.len() as u32)
     }
+
+    fn turn_wide(&self, a: &Wide) -> Result<Wide, TurnerTurnWideError> {
+        match a.a.a[0] {
+            0 => Err(Full { what: a.clone() }.into()),
+            _ => Ok(a.clone()),
+        }
+    }
+
+    fn turn_node(&self, a: &Node) -> Result<Node, SystemException> {
+        Ok(a.clone())
+    }
+
+    fn turn_branch(&self, a: &Branch) -> Result<Branch, SystemException> {
+        Ok(a.clone())
+    }
 }
 
 #[test]
@@ -55,6 +70,34 @@ fn large_arrays_travel() {
         let given = large::Box { id: 1, pixels: array(9) };
         assert_eq!(reference.turn_box(&given).unwrap(), given);
         assert_eq!(reference.count(&[Picture::Default('x'), Picture::Pixels(planes(1))]), Ok(2));
+    });
+}
+
+/// Each of the arrays is small, and what holds them is not: as many as make two megabytes.
+#[test]
+fn many_small_arrays_travel() {
+    let octets = |first: u8| [&[first][..], &vec![7; 8 * 16 * 16_000 - 1]].concat();
+    let wide = |first| Wide::decode(&mut Reader::new(&octets(first), ByteOrder::Big)).unwrap();
+    served(TurnerSkeleton(MyTurner), |_, reference: &TurnerRef| {
+        assert!(reference.turn_wide(&wide(1)).unwrap() == wide(1));
+        let full = reference.turn_wide(&wide(0)).unwrap_err();
+        assert!(full == Full { what: wide(0) }.into());
+    });
+    assert!(size_of::<Wide>() <= 16 << 10 && size_of::<Sixteen>() <= 16 << 10);
+}
+
+/// As deep as values may be, with an array at each level that has room on a stack by itself.
+#[test]
+fn arrays_in_what_contains_itself_travel() {
+    let mut node = Node { data: array(0), inner: Vec::new() };
+    let mut branch = Branch::Leaf(array(1));
+    for level in 1..64 {
+        node = Node { data: array(level), inner: vec![node] };
+        branch = Branch::Inner(vec![branch]);
+    }
+    served(TurnerSkeleton(MyTurner), |_, reference: &TurnerRef| {
+        assert!(reference.turn_node(&node).unwrap() == node);
+        assert!(reference.turn_branch(&branch).unwrap() == branch);
     });
 }
 

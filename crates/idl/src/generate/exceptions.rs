@@ -24,7 +24,7 @@ impl Scope<'_> {
         let body = match exception.members.as_slice() {
             [] => quote!(;),
             members => {
-                let fields = self.fields(members);
+                let fields = self.fields(id, members);
                 quote!({ #fields })
             }
         };

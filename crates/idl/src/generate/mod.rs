@@ -10,6 +10,7 @@
 //! | `interface I` | `trait I` for servants, `IRef` for clients, `ISkeleton`, `static I`, `mod i_skeleton` |
 //! | types inside of `I` | `mod i` |
 //! | an array | an array, in a `Box` if it takes more than 16 KiB |
+//! | a member | a field; the largest in a `Box` each if all take more than 16 KiB, or 1 KiB where there are sequences of the same |
 //! | `struct`, `exception` | a struct |
 //! | `union` | an enum with data |
 //! | an operation with `raises` | an enum `IOperationError` |

@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::docs::docs;
 use super::scope::Scope;
-use super::traits::{Derives, derives, min_size};
+use super::traits::{Derives, boxed_members, derives, min_size};
 use super::types::idl_declaration;
 use super::words::{claim_all, ident, snake};
 use crate::model::{DefId, Member, Struct};
@@ -17,7 +17,7 @@ impl Scope<'_> {
         let docs = docs(definition.doc.as_deref(), &format!("`{}`", definition.repository_id));
         let name = ident(&self.g.naming.of(id).item);
         let derive = derive_list(derives(self.g.model, id));
-        let fields = self.fields(&structure.members);
+        let fields = self.fields(id, &structure.members);
         let coding = self.record_coding(&name, &structure.members);
         quote! {
             #docs
@@ -28,13 +28,24 @@ impl Scope<'_> {
     }
 
     /// Public fields with their documentation.
-    pub(super) fn fields(&self, members: &[Member]) -> TokenStream {
-        let fields = members.iter().zip(field_names(members)).map(|(member, name)| {
+    pub(super) fn fields(&self, id: DefId, members: &[Member]) -> TokenStream {
+        let boxed = boxed_members(self.g.model, id);
+        let fields = members.iter().zip(field_names(members)).zip(boxed).map(|((member, name), boxed)| {
             let about = format!("`{}`", idl_declaration(self.g.model, &member.ty, &member.name));
-            let (docs, ty) = (docs(member.doc.as_deref(), &about), self.ty(&member.ty));
+            let (docs, ty) = (docs(member.doc.as_deref(), &about), self.member_type(member, boxed));
             quote!(#docs pub #name: #ty)
         });
         quote!(#(#fields),*)
+    }
+
+    /// The type of a member, in a box or not.
+    pub(super) fn member_type(&self, member: &Member, boxed: bool) -> TokenStream {
+        let ty = self.ty(&member.ty);
+        if !boxed {
+            return ty;
+        }
+        let boxed = self.prelude("Box");
+        quote!(#boxed<#ty>)
     }
 
     /// `Encode` and `Decode` for a type with named fields.

@@ -8,9 +8,15 @@ use crate::model::{DefId, Kind, Member, Model, Primitive, Type, Union};
 const VEC: usize = 24;
 const BOX: usize = 8;
 
-/// Arrays of more octets stand in a box. Whatever lies in its value goes by the stacks of the ORB's threads, more than
-/// once while it is read.
+/// Arrays of more octets stand in a box, and of structs of more octets the largest members do. Whatever lies in its value goes
+/// by the stacks of the ORB's threads, more than once while it is read.
 const LARGE: usize = 16 << 10;
+
+/// The same for what has sequences of itself: up to 64 of them, each in another, are on a stack at a time.
+const LARGE_RECURSIVE: usize = 1 << 10;
+
+/// What is not worth a box of its own.
+const SMALL: usize = 64;
 
 /// The traits that a type can derive beside `Clone`, `Debug` and `PartialEq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +47,8 @@ impl Derives {
 
 /// What a struct or union can derive.
 pub(super) fn derives(model: &Model, id: DefId) -> Derives {
-    Search { model, direct: HashSet::new(), behind: HashSet::new() }.named(id, Depth::Direct)
+    let sizes = Sizes { model, known: HashMap::new() };
+    Search { model, sizes, direct: HashSet::new(), behind: HashSet::new() }.named(id, Depth::Direct)
 }
 
 /// Whether a type is a part of the value itself or stands behind a sequence, where only `Eq` and `Hash` ask for it.
@@ -54,6 +61,7 @@ enum Depth {
 /// What was seen need not be looked at again, as all of it must be capable; this also ends recursion.
 struct Search<'m> {
     model: &'m Model,
+    sizes: Sizes<'m>,
     direct: HashSet<DefId>,
     behind: HashSet<DefId>,
 }
@@ -89,14 +97,16 @@ impl<'m> Search<'m> {
         if !new {
             return Derives::ALL;
         }
-        match &self.model.get(id).kind {
+        let derives = match &self.model.get(id).kind {
             Kind::Typedef(it) => self.ty(&it.ty, depth),
             Kind::Struct(it) => self.all(it.members.iter().map(|it| &it.ty), depth),
             Kind::Union(it) => Derives { default: false, ..self.all(union_types(it), depth) },
             Kind::Enum(_) => Derives::ENUM,
             Kind::Interface(_) | Kind::ForwardInterface(_) => Derives::REFERENCE,
             _ => Derives::NONE,
-        }
+        };
+        let copy = derives.copy && !self.sizes.members(id).boxed.contains(&true);
+        Derives { copy, ..derives }
     }
 
     fn all(&mut self, types: impl Iterator<Item = &'m Type>, depth: Depth) -> Derives {
@@ -116,6 +126,11 @@ pub(super) fn min_size(model: &Model, ty: &Type) -> usize {
 /// About how large a value is in memory. Decides which of Clippy's hints on size will come.
 pub(super) fn memory_size(model: &Model, ty: &Type) -> usize {
     Sizes { model, known: HashMap::new() }.memory(ty)
+}
+
+/// For each member of a struct, an exception or a union, whether it stands in a box.
+pub(super) fn boxed_members(model: &Model, id: DefId) -> Vec<bool> {
+    Sizes { model, known: HashMap::new() }.members(id).boxed
 }
 
 /// The dimensions of an array, innermost first, each with whether it stands in a box.
@@ -166,11 +181,7 @@ impl<'m> Sizes<'m> {
             Type::Primitive(it) => wire_size(*it),
             Type::Array { element, dimensions } => array_size(self.memory(element), dimensions, |_, _| ()),
             Type::Named(id) => self.of(*id, |it, kind| match kind {
-                Kind::Struct(of) => it.sum(&of.members),
-                Kind::Union(of) => {
-                    8 + of.cases.iter().map(|case| it.memory(&case.member.ty)).max().unwrap_or_default()
-                }
-                Kind::Exception(of) => it.sum(&of.members),
+                Kind::Struct(_) | Kind::Union(_) | Kind::Exception(_) => it.members(*id).size,
                 Kind::Enum(_) => 1,
                 _ => VEC,
             }),
@@ -178,10 +189,68 @@ impl<'m> Sizes<'m> {
         }
     }
 
+    /// How the members of a definition are kept, which may have none.
+    fn members(&mut self, id: DefId) -> Members {
+        match &self.model.get(id).kind {
+            Kind::Struct(of) => self.record(id, &of.members),
+            Kind::Exception(of) => self.record(id, &of.members),
+            Kind::Union(of) => {
+                let sizes: Vec<_> = of.cases.iter().map(|it| self.memory(&it.member.ty)).collect();
+                let limit = self.limit(id, sizes.iter().copied().max().unwrap_or_default());
+                let boxed: Vec<_> = sizes.iter().map(|size| *size > limit).collect();
+                let kept = sizes.iter().zip(&boxed).map(|(size, boxed)| if *boxed { BOX } else { *size });
+                Members { size: 8 + kept.max().unwrap_or_default(), boxed }
+            }
+            _ => Members { size: 0, boxed: Vec::new() },
+        }
+    }
+
     /// Padding makes a struct at most as large as if each member took a multiple of eight.
-    fn sum(&mut self, members: &'m [Member]) -> usize {
+    fn record(&mut self, id: DefId, members: &'m [Member]) -> Members {
         let sizes = members.iter().map(|it| self.memory(&it.ty).checked_next_multiple_of(8));
-        sizes.map(|it| it.unwrap_or(usize::MAX)).fold(0, usize::saturating_add)
+        let sizes: Vec<_> = sizes.map(|it| it.unwrap_or(usize::MAX)).collect();
+        let mut size = sizes.iter().copied().fold(0, usize::saturating_add);
+        let limit = self.limit(id, size);
+        let mut boxed = vec![false; sizes.len()];
+        let mut largest: Vec<_> = (0..sizes.len()).filter(|at| sizes[*at] > SMALL).collect();
+        largest.sort_by_key(|at| std::cmp::Reverse(sizes[*at]));
+        for at in largest {
+            if size <= limit {
+                break;
+            }
+            boxed[at] = true;
+            size = size.saturating_sub(sizes[at] - BOX);
+        }
+        Members { size, boxed }
+    }
+
+    /// How large a value may be that would be this large by itself.
+    fn limit(&self, id: DefId, size: usize) -> usize {
+        if size > LARGE_RECURSIVE && self.is_recursive(id) { LARGE_RECURSIVE } else { LARGE }
+    }
+
+    fn is_recursive(&self, id: DefId) -> bool {
+        let (mut seen, mut open) = (HashSet::new(), vec![id]);
+        while let Some(at) = open.pop() {
+            let types: Vec<_> = match &self.model.get(at).kind {
+                Kind::Typedef(it) => vec![&it.ty],
+                Kind::Struct(it) => it.members.iter().map(|it| &it.ty).collect(),
+                Kind::Exception(it) => it.members.iter().map(|it| &it.ty).collect(),
+                Kind::Union(it) => it.cases.iter().map(|it| &it.member.ty).collect(),
+                _ => continue,
+            };
+            for mut ty in types {
+                while let Type::Sequence { element, .. } | Type::Array { element, .. } = ty {
+                    ty = element;
+                }
+                if let Type::Named(next) = ty
+                    && seen.insert(*next)
+                {
+                    open.push(*next);
+                }
+            }
+        }
+        seen.contains(&id)
     }
 
     fn of(&mut self, id: DefId, size: impl FnOnce(&mut Self, &'m Kind) -> usize) -> usize {
@@ -192,6 +261,14 @@ impl<'m> Sizes<'m> {
         self.known.insert(id, size);
         size
     }
+}
+
+/// How the members of a struct or union are kept.
+struct Members {
+    /// For each of them.
+    boxed: Vec<bool>,
+    /// Of all together.
+    size: usize,
 }
 
 fn wire_size(primitive: Primitive) -> usize {

@@ -11,7 +11,7 @@ use super::docs::{doc, docs};
 use super::enums::repeats_a_word;
 use super::records::derive_list;
 use super::scope::Scope;
-use super::traits::{derives, memory_size, min_size};
+use super::traits::{boxed_members, derives, memory_size, min_size};
 use super::types::idl_declaration;
 use super::words::{Names, camel, ident};
 use crate::model::{Coverage, DefId, Primitive, Type, Union, UnionCase, Value};
@@ -22,6 +22,8 @@ struct Parts<'m> {
     union: &'m Union,
     /// For each of the union's cases.
     variants: Vec<Ident>,
+    /// For each of them whether its value stands in a box.
+    boxed: Vec<bool>,
     /// For discriminators that select no member, if there are any.
     unselected: Option<Ident>,
     discriminator: TokenStream,
@@ -34,11 +36,13 @@ impl Scope<'_> {
         let docs = docs(definition.doc.as_deref(), &format!("`{}`", definition.repository_id));
         let item = &self.g.naming.of(id).item;
         let (names, unselected) = variant_names(union);
-        let allow = self.union_lints(item, union, &names);
+        let boxed = boxed_members(self.g.model, id);
+        let allow = self.union_lints(item, union, &names, &boxed);
         let parts = Parts {
             name: ident(item),
             union,
             variants: names.iter().map(|it| ident(it)).collect(),
+            boxed,
             unselected: unselected.map(|it| ident(&it)),
             discriminator: self.ty(&union.discriminator),
         };
@@ -57,9 +61,15 @@ impl Scope<'_> {
         }
     }
 
-    fn union_lints(&self, item: &str, union: &Union, names: &[String]) -> Option<TokenStream> {
-        let mut sizes: Vec<_> =
-            union.cases.iter().map(|it| memory_size(self.g.model, &it.member.ty)).collect();
+    fn union_lints(
+        &self,
+        item: &str,
+        union: &Union,
+        names: &[String],
+        boxed: &[bool],
+    ) -> Option<TokenStream> {
+        let inside = union.cases.iter().zip(boxed).filter(|(_, boxed)| !**boxed);
+        let mut sizes: Vec<_> = inside.map(|(it, _)| memory_size(self.g.model, &it.member.ty)).collect();
         sizes.push(0);
         sizes.sort_unstable();
         let uneven = sizes.iter().rev().take(2).copied().reduce(usize::saturating_sub).unwrap_or(0) >= 160;
@@ -72,9 +82,11 @@ impl Scope<'_> {
     fn variants(&self, parts: &Parts) -> TokenStream {
         let model = self.g.model;
         let discriminator = &parts.discriminator;
-        let cases = parts.union.cases.iter().zip(&parts.variants).map(|(case, name)| {
+        let cases = parts.union.cases.iter().zip(&parts.variants).zip(&parts.boxed);
+        let cases = cases.map(|((case, name), boxed)| {
             let about = format!("`{}`", idl_declaration(model, &case.member.ty, &case.member.name));
-            let (docs, ty) = (docs(case.member.doc.as_deref(), &about), self.ty(&case.member.ty));
+            let (docs, ty) =
+                (docs(case.member.doc.as_deref(), &about), self.member_type(&case.member, *boxed));
             if single_label(case).is_some() {
                 return quote!(#docs #name(#ty),);
             }
