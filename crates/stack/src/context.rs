@@ -484,6 +484,10 @@ impl Lower<'_> {
     /// Takes back the path, if there is one, of a session that could not be made or ended before its user knew of it.
     pub fn forget_path(&mut self, upper: Upper) {
         let Upper::User(path) = upper else { return };
+        // Frames that named it must not lead to whoever has its place next.
+        if let Some(lowest) = self.cx.path(path).and_then(|path| path.lowest()) {
+            self.control(lowest, Control::Path(None));
+        }
         if let Some(handle) = self.cx.paths.handle_at(path) {
             self.cx.paths.remove(handle);
         }
