@@ -5,7 +5,7 @@ mod session;
 
 use smoltcp::{
     time::Instant,
-    wire::{EthernetAddress, IpAddress, IpVersion, Ipv4Packet},
+    wire::{EthernetAddress, IpAddress, IpVersion, Ipv4Address, Ipv4Packet},
 };
 use throughline_demux::Slot;
 
@@ -113,6 +113,13 @@ impl Ipv4 {
         Network { own: self.own, below, ethertype: ETHERTYPE }
     }
 
+    /// Whether an address may be another host's, or all hosts': nobody is beyond the gateway within himself, or in this network
+    /// without knowing it (RFC 1122, 3.2.1.3), and we are in no groups.
+    fn is_elsewhere(&self, address: Ipv4Address) -> bool {
+        let nowhere = address.is_multicast() || address.is_loopback() || address.octets()[0] == 0;
+        !nowhere && !self.host.has(address.into())
+    }
+
     /// Sends a packet with its header.
     fn send(&mut self, slot: Slot, packet: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
         let Some(session) = self.sessions.get(slot) else { return Err(SendError::NoPath) };
@@ -162,7 +169,7 @@ impl Protocol for Ipv4 {
     fn demux(&mut self, below: Layer, message: &mut Message) -> Result<Demux, Discard> {
         let read = self.header(self.below_key(below), message)?;
         if let Some((slot, session)) = self.sessions.find(&read.pair) {
-            let upper = session.upper;
+            let upper = session.heard()?;
             return Ok(Demux::Found(slot, Self::found(&read, upper, message)));
         }
         // The sender of what nobody wants is told so.
@@ -173,7 +180,7 @@ impl Protocol for Ipv4 {
         let Some(session) = self.sessions.get(slot) else { return Err(Discard::WrongPath) };
         let below = session.way.link.filter(|_| self.private).map_or(0, |link| link.session.0);
         let read = self.header(below, message)?;
-        let upper = self.sessions.confirm(slot, &read.pair).ok_or(Discard::WrongPath)?.upper;
+        let upper = self.sessions.confirm(slot, &read.pair).ok_or(Discard::WrongPath)?.heard()?;
         Ok(Self::found(&read, upper, message))
     }
 
@@ -201,14 +208,9 @@ impl Protocol for Ipv4 {
             return Err(Discard::Checksum);
         }
         let (remote, to) = (packet.src_addr(), packet.dst_addr());
-        // Nor is anybody beyond the gateway within himself, or in this network without knowing it (RFC 1122, 3.2.1.3).
-        let impossible = remote.is_multicast()
-            || remote.is_loopback()
-            || remote.octets()[0] == 0
-            || self.host.is_broadcast(remote)
-            || self.host.has(remote.into());
+        let possible = self.is_elsewhere(remote) && !self.host.is_broadcast(remote);
         let (local, next_hop) = match self.host.route(remote.into()) {
-            Some((IpAddress::Ipv4(local), next_hop)) if !impossible => (local, next_hop),
+            Some((IpAddress::Ipv4(local), next_hop)) if possible => (local, next_hop),
             _ => return Err(Discard::Source),
         };
         let to_all = self.host.is_broadcast(to);
@@ -233,6 +235,7 @@ impl Protocol for Ipv4 {
             group: to,
             protocol: read.pair.protocol,
             upper,
+            to_all: false,
             way: Way::back(next_hop, below, self.private),
         };
         if self.insert(read.pair, session, uses, lower).is_none() {
@@ -259,7 +262,8 @@ impl Protocol for Ipv4 {
         if self.private && protocol == ICMP && !matches!(upper, Upper::User(_)) {
             return Err(OpenError::NoRoute);
         }
-        let route = if self.host.is_broadcast(remote) {
+        let to_all = self.host.is_broadcast(remote);
+        let route = if to_all {
             self.host
                 .addresses
                 .iter()
@@ -291,7 +295,7 @@ impl Protocol for Ipv4 {
         let way = Way::open(self.network(), private, next_hop, participants, lower)?;
         let link = way.link;
         pair.below = link.map_or(0, |link| self.below_key(link));
-        let session = Session { remote, local, group: local, protocol, upper, way };
+        let session = Session { remote, local, group: local, protocol, upper, to_all, way };
         self.insert(pair, session, 1, lower).ok_or_else(|| {
             if let Some(link) = link {
                 lower.close(link);

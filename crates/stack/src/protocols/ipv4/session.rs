@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use smoltcp::wire::Ipv4Address;
 use throughline_demux::Key;
 
-use crate::{Upper, protocols::way::Way};
+use crate::{Discard, Upper, protocols::way::Way};
 
 /// What a session is found by: the addresses and the protocol above, and, where sessions below are of one path each, the
 /// session below.
@@ -34,7 +34,17 @@ pub(super) struct Session {
     pub group: Ipv4Address,
     pub protocol: u8,
     pub upper: Upper,
+    /// Whether `remote` is a broadcast.
+    pub to_all: bool,
     pub way: Way,
+}
+
+impl Session {
+    /// Where a message goes that came from `remote`. Nobody sends from the address of all.
+    #[inline]
+    pub fn heard(&self) -> Result<Upper, Discard> {
+        if self.to_all { Err(Discard::Source) } else { Ok(self.upper) }
+    }
 }
 
 impl Default for Session {
@@ -46,6 +56,7 @@ impl Default for Session {
             group: nobody,
             protocol: 0,
             upper: Upper::Itself,
+            to_all: false,
             way: Way::none(nobody.into()),
         }
     }

@@ -1,0 +1,55 @@
+//! What strangers may not do to a host of IPv4, and what it does not do to others.
+
+mod hosts;
+
+use hosts::{CLIENT, Pair, SERVER};
+use smoltcp::wire::{Ipv4Address, Ipv4Packet, UdpPacket};
+use throughline_stack::{Architecture, Discard, Graph, Message, Participants};
+
+const GRAPH: &str = "udp > ipv4 > eth; tcp > ipv4; icmp > ipv4; arp > eth";
+/// Frames of these name no path.
+const PLAIN: [Architecture; 2] = [Architecture::Layered, Architecture::Integrated];
+const TO_ALL: [Ipv4Address; 2] = [Ipv4Address::new(10, 0, 0, 255), Ipv4Address::BROADCAST];
+
+/// A frame of the client's with a datagram to a port of the server's.
+fn datagram(from: Ipv4Address, port: u16) -> Vec<u8> {
+    let mut frame = [&hosts::host(SERVER).hardware.0[..], &hosts::host(CLIENT).hardware.0, &[8, 0]].concat();
+    frame.resize(14 + 20 + 8 + 4, 0);
+    let mut ip = Ipv4Packet::new_unchecked(&mut frame[14..]);
+    ip.set_version(4);
+    ip.set_header_len(20);
+    ip.set_total_len(32);
+    ip.set_hop_limit(64);
+    ip.set_next_header(17.into());
+    ip.set_src_addr(from);
+    ip.set_dst_addr(SERVER);
+    ip.fill_checksum();
+    let mut udp = UdpPacket::new_unchecked(&mut frame[34..]);
+    udp.set_src_port(9);
+    udp.set_dst_port(port);
+    udp.set_len(12);
+    udp.fill_checksum(&from.into(), &SERVER.into());
+    frame
+}
+
+fn sent(graph: &mut Graph) -> usize {
+    std::iter::from_fn(|| graph.transmit()).count()
+}
+
+/// What was sent to all is answered by each from his own address; who says that he is all is not answered, least of all by an
+/// error that goes to all.
+#[test]
+fn nobody_speaks_for_all() {
+    for (architecture, all) in PLAIN.into_iter().flat_map(|how| TO_ALL.map(|all| (how, all))) {
+        let mut pair = Pair::new(GRAPH, architecture);
+        let path = pair.server.open("udp", Participants::to(all, 9).from_port(7)).unwrap();
+        pair.server.send(path, Message::copied(128, b"anybody?")).unwrap();
+        assert_eq!(pair.server.transmit().unwrap().bytes()[..6], [0xff; 6]);
+        for port in [7, 8] {
+            pair.server.arrive(Message::copied(0, &datagram(all, port)), pair.now);
+            assert_eq!(sent(&mut pair.server), 0, "{all}, port {port}");
+        }
+        assert!(pair.server.receive(path).is_none());
+        assert_eq!(pair.server.discarded().collect::<Vec<_>>(), [("ipv4", Discard::Source, 2)]);
+    }
+}
