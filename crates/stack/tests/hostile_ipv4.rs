@@ -3,8 +3,8 @@
 mod hosts;
 
 use hosts::{CLIENT, Pair, SERVER};
-use smoltcp::wire::{Ipv4Address, Ipv4Packet, UdpPacket};
-use throughline_stack::{Architecture, Discard, Graph, Message, Participants};
+use smoltcp::wire::{IpAddress, Ipv4Address, Ipv4Packet, UdpPacket};
+use throughline_stack::{Architecture, Config, Discard, Graph, Host, Message, OpenError, Participants};
 
 const GRAPH: &str = "udp > ipv4 > eth; tcp > ipv4; icmp > ipv4; arp > eth";
 /// Frames of these name no path.
@@ -52,4 +52,33 @@ fn nobody_speaks_for_all() {
         assert!(pair.server.receive(path).is_none());
         assert_eq!(pair.server.discarded().collect::<Vec<_>>(), [("ipv4", Discard::Source, 2)]);
     }
+}
+
+/// Packets to these would leave by the gateway.
+#[test]
+fn addresses_that_are_nobodys_are_not_sent_to() {
+    let (gateway, gateway6) = (Ipv4Address::new(10, 0, 0, 254), [0xfd00, 0, 0, 0, 0, 0, 0, 0xfe]);
+    let host = Host {
+        gateway: Some(gateway.into()),
+        gateway6: Some(IpAddress::Ipv6(gateway6.into())),
+        ..hosts::host(SERVER)
+    };
+    let description = format!("{GRAPH}; udp > ipv6 > eth; tcp > ipv6; icmp6 > ipv6");
+    let mut graph = Graph::compose(&description, host, Config::default()).unwrap();
+    let v6 = |text: &str| IpAddress::Ipv6(text.parse().unwrap());
+    let v4 = |octets: [u8; 4]| IpAddress::Ipv4(octets.into());
+    let nowhere = [
+        v4([0; 4]),
+        v4([0, 1, 2, 3]),
+        v4([127, 0, 0, 1]),
+        v4([224, 0, 0, 1]),
+        v6("::"),
+        v6("::1"),
+        v6("::ffff:8.8.8.8"),
+    ];
+    for (to, top) in nowhere.into_iter().flat_map(|to| ["udp", "tcp"].map(|top| (to, top))) {
+        assert_eq!(graph.open(top, Participants::to(to, 9)), Err(OpenError::NoRoute), "{top} to {to}");
+    }
+    assert_eq!((sent(&mut graph), graph.counts().paths), (0, 0));
+    assert!(graph.open("udp", Participants::to(v4([8; 4]), 9)).is_ok());
 }

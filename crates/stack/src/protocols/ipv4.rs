@@ -113,11 +113,10 @@ impl Ipv4 {
         Network { own: self.own, below, ethertype: ETHERTYPE }
     }
 
-    /// Whether an address may be another host's, or all hosts': nobody is beyond the gateway within himself, or in this network
+    /// Whether an address may be a host's, or all hosts': nobody is beyond the gateway within himself, or in this network
     /// without knowing it (RFC 1122, 3.2.1.3), and we are in no groups.
-    fn is_elsewhere(&self, address: Ipv4Address) -> bool {
-        let nowhere = address.is_multicast() || address.is_loopback() || address.octets()[0] == 0;
-        !nowhere && !self.host.has(address.into())
+    fn is_somewhere(address: Ipv4Address) -> bool {
+        !(address.is_multicast() || address.is_loopback() || address.octets()[0] == 0)
     }
 
     /// Sends a packet with its header.
@@ -208,7 +207,8 @@ impl Protocol for Ipv4 {
             return Err(Discard::Checksum);
         }
         let (remote, to) = (packet.src_addr(), packet.dst_addr());
-        let possible = self.is_elsewhere(remote) && !self.host.is_broadcast(remote);
+        let is_taken = self.host.has(remote.into()) || self.host.is_broadcast(remote);
+        let possible = Self::is_somewhere(remote) && !is_taken;
         let (local, next_hop) = match self.host.route(remote.into()) {
             Some((IpAddress::Ipv4(local), next_hop)) if possible => (local, next_hop),
             _ => return Err(Discard::Source),
@@ -260,6 +260,9 @@ impl Protocol for Ipv4 {
         let protocol = participants.protocol.ok_or(OpenError::Missing("the protocol above"))?;
         // Frames that name paths carry none of a protocol without users.
         if self.private && protocol == ICMP && !matches!(upper, Upper::User(_)) {
+            return Err(OpenError::NoRoute);
+        }
+        if !Self::is_somewhere(remote) {
             return Err(OpenError::NoRoute);
         }
         let to_all = self.host.is_broadcast(remote);

@@ -147,12 +147,9 @@ impl Ipv6 {
         if remote.is_unspecified() && protocol == ICMP6 && to.is_multicast() {
             return Some((self.host.for_group(to)?, remote.into()));
         }
-        let impossible = remote.is_unspecified()
-            || remote.is_loopback()
-            || remote.to_ipv4_mapped().is_some()
-            || self.host.has(remote.into());
+        let possible = Self::is_somewhere(remote) && !self.host.has(remote.into());
         match self.host.route(remote.into())? {
-            (IpAddress::Ipv6(local), next_hop) if !impossible => Some((local, next_hop)),
+            (IpAddress::Ipv6(local), next_hop) if possible => Some((local, next_hop)),
             _ => None,
         }
     }
@@ -162,7 +159,12 @@ impl Ipv6 {
         if remote.is_multicast() {
             return Some((self.host.for_group(remote)?.into(), remote.into()));
         }
-        self.host.route(remote.into()).filter(|_| !remote.is_unspecified())
+        self.host.route(remote.into()).filter(|_| Self::is_somewhere(remote))
+    }
+
+    /// Whether an address may be a host's: some are nobody's on any wire (RFC 4291, 2.5; RFC 5156, 2.2).
+    fn is_somewhere(address: Ipv6Address) -> bool {
+        !(address.is_unspecified() || address.is_loopback() || address.to_ipv4_mapped().is_some())
     }
 
     /// The session of others between the same addresses, which is shared, unless it has a user or wants one.
