@@ -82,3 +82,18 @@ fn addresses_that_are_nobodys_are_not_sent_to() {
     assert_eq!((sent(&mut graph), graph.counts().paths), (0, 0));
     assert!(graph.open("udp", Participants::to(v4([8; 4]), 9)).is_ok());
 }
+
+/// A connection to all would be begun by everybody's answer.
+#[test]
+fn connections_are_not_to_many() {
+    let description = format!("{GRAPH}; tcp > ipv6 > eth; icmp6 > ipv6");
+    let mut graph = Graph::compose(&description, hosts::host(SERVER), Config::default()).unwrap();
+    let all = TO_ALL
+        .map(IpAddress::Ipv4)
+        .into_iter()
+        .chain([IpAddress::Ipv6([0xff02, 0, 0, 0, 0, 0, 0, 1].into())]);
+    for to in all {
+        assert_eq!(graph.open("tcp", Participants::to(to, 80)), Err(OpenError::NoRoute), "{to}");
+    }
+    assert_eq!((sent(&mut graph), graph.counts().paths), (0, 0));
+}

@@ -31,8 +31,8 @@ use super::{
     transport::{Opened, Transport, key, key_of_sent, of_ports},
 };
 use crate::{
-    Answer, Control, Demux, Discard, Enabled, Layer, Lead, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, Reach, Report, SendError, StreamError, Upper,
+    Answer, Control, Demux, Discard, Enabled, Host, Layer, Lead, Lookup, LookupError, Lower, Message,
+    OpenError, Participants, Pop, Protocol, ProtocolId, Reach, Report, SendError, StreamError, Upper,
     sessions::Sessions, shepherd::AT_ONCE, timer_wheel::TimerWheel,
 };
 
@@ -204,6 +204,14 @@ impl Tcp {
     }
 }
 
+/// Whether an address is of more than one host: a connection has two ends (RFC 1122, 4.2.3.10).
+fn is_for_many(address: IpAddress, host: &Host) -> bool {
+    match address {
+        IpAddress::Ipv4(address) => host.is_broadcast(address) || address.is_multicast(),
+        IpAddress::Ipv6(address) => address.is_multicast(),
+    }
+}
+
 impl Protocol for Tcp {
     fn name(&self) -> &'static str {
         "tcp"
@@ -361,6 +369,9 @@ impl Protocol for Tcp {
         participants: &mut Participants,
         lower: &mut Lower<'_>,
     ) -> Result<Slot, OpenError> {
+        if participants.remote_address.is_some_and(|remote| is_for_many(remote, lower.host())) {
+            return Err(OpenError::NoRoute);
+        }
         let Opened { below, local, remote } = self.transport.open(participants, lower)?;
         let (mut socket, set) = self.socket();
         socket.set_timeout(Some(PATIENCE));
