@@ -20,9 +20,9 @@ pub struct Participants {
     pub remote_address: Option<IpAddress>,
     /// The number of the protocol above IP; 253 and 254 are for experiments (RFC 3692).
     pub protocol: Option<u8>,
-    /// Our port, demanded; without it a free one is assigned.
+    /// Our port, demanded; without it, or if it is 0, a free one is assigned.
     pub local_port: Option<u16>,
-    /// The other end's port.
+    /// The other end's port; 0 is none.
     pub remote_port: Option<u16>,
     /// The keys of a sealed session. They are never used again.
     #[cfg(feature = "ciphers")]

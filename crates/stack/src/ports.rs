@@ -21,9 +21,10 @@ impl Ports {
         Self { taken: HashMap::new(), next: DYNAMIC.start() + (seed % count) as u16 }
     }
 
-    /// The port demanded, which others may have too as long as they talk to others, or one that nobody has.
+    /// The port demanded, which others may have too as long as they talk to others, or one that nobody has. 0 demands none: it is
+    /// no port to send an answer to.
     pub fn take(&mut self, demanded: Option<u16>) -> Result<u16, OpenError> {
-        let port = match demanded {
+        let port = match demanded.filter(|port| *port != 0) {
             Some(port) => port,
             None => self.free().ok_or(OpenError::TooMany)?,
         };

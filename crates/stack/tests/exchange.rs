@@ -112,6 +112,26 @@ fn a_host_answers_echo_requests() {
     }
 }
 
+/// No answer would come to port 0, which is nobody's.
+#[test]
+fn port_0_is_none() {
+    for top in ["udp", "tcp"] {
+        let mut pair = Pair::new(&format!("{top} > ipv4 > eth; arp > eth"), Architecture::Layered);
+        let graph = &mut pair.client;
+        let error = graph.open(top, Participants::to(SERVER, 0)).unwrap_err();
+        assert_eq!(error.to_string(), "the participants lack the remote port");
+        let error = graph.enable(top, Participants::at(0)).unwrap_err();
+        assert_eq!(error.to_string(), "the participants lack a local port");
+        let path = graph.open(top, Participants::to(SERVER, 7).from_port(0)).unwrap();
+        if top == "udp" {
+            graph.send(path, Message::copied(128, b"who am I?")).unwrap();
+        }
+        pair.exchange();
+        let asked = pair.frames.iter().find(|frame| frame[12..14] == [8, 0]).unwrap();
+        assert!(asked[34] >= 0xc0, "from port {:?}", &asked[34..36]);
+    }
+}
+
 #[test]
 fn nobody_there() {
     let mut pair = Pair::new("udp > ipv4 > eth; arp > eth", Architecture::Layered);

@@ -85,10 +85,11 @@ impl Transport {
         participants: &Participants,
         lower: &mut Lower<'_>,
     ) -> Result<(), OpenError> {
-        let port = participants.local_port.ok_or(OpenError::Missing("a local port"))?;
+        let port = participants.local_port.filter(|port| *port != 0);
+        let port = port.ok_or(OpenError::Missing("a local port"))?;
         // A protocol above has users of its own at the port.
         let shared = |other: &Enabled| *other == user && matches!(user, Enabled::Protocol(_));
-        if port == 0 || self.enabled.get(&port).is_some_and(|other| !shared(other)) {
+        if self.enabled.get(&port).is_some_and(|other| !shared(other)) {
             return Err(OpenError::Taken);
         }
         self.enable_below(participants, lower)?;
@@ -112,7 +113,8 @@ impl Transport {
         lower: &mut Lower<'_>,
     ) -> Result<Opened, OpenError> {
         let remote = participants.remote_address.ok_or(OpenError::Missing("the remote address"))?;
-        let remote_port = participants.remote_port.ok_or(OpenError::Missing("the remote port"))?;
+        let remote_port = participants.remote_port.filter(|port| *port != 0);
+        let remote_port = remote_port.ok_or(OpenError::Missing("the remote port"))?;
         let below = self.below_for(remote)?;
         let local_port = self.ports.take(participants.local_port)?;
         participants.protocol = Some(self.number);

@@ -437,7 +437,8 @@ fn refused(error: OpenError) -> io::Error {
         OpenError::Taken => io::ErrorKind::AddrInUse,
         OpenError::NoRoute => io::ErrorKind::HostUnreachable,
         OpenError::TooMany => io::ErrorKind::QuotaExceeded,
-        OpenError::Missing(_) | OpenError::NotForUsers | OpenError::NoProtocol => io::ErrorKind::NotConnected,
+        OpenError::Missing(_) => io::ErrorKind::InvalidInput,
+        OpenError::NotForUsers | OpenError::NoProtocol => io::ErrorKind::NotConnected,
     };
     io::Error::new(kind, error)
 }
