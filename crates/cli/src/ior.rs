@@ -28,7 +28,7 @@ use crate::ways::{self, Tried};
   throughline ior --ping @teller.ior
   my-server | throughline ior -")]
 pub struct Arguments {
-    /// The reference, @FILE for the first one in a file, or - to read it from standard input
+    /// The reference, @FILE for the first one in a file, or - for the first one that comes from standard input
     #[arg(value_name = "REF")]
     reference: String,
     /// Ask the name service for the object of a corbaname, and show that object's reference
@@ -48,8 +48,7 @@ const PATIENCE: u64 = 5;
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result {
     let text = match arguments.reference.as_str() {
-        "-" => std::io::read_to_string(std::io::stdin())
-            .map_err(|e| Failure::new("cannot read standard input").because(e))?,
+        "-" => reference::from_standard_input()?,
         text => reference::told(text)?.into_owned(),
     };
     let text = text.trim();

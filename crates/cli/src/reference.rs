@@ -1,10 +1,15 @@
 //! References as commands take them: any textual form, or a file that has one.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 
 use throughline::{ObjectRef, Orb};
 
 use crate::failure::{Failure, Result};
+
+/// Octets of a word, in a file or from standard input; references are shorter by far.
+const LONGEST: usize = 16 << 20;
 
 /// The object that a text refers to: `IOR:`, `corbaloc:`, `corbaname:`, or `@` and the name of a file.
 pub fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
@@ -19,24 +24,59 @@ pub fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
 
 /// The text of a reference: what was given, or what is in the file that was named after an `@`.
 pub fn told(text: &str) -> Result<Cow<'_, str>> {
-    Ok(match text.strip_prefix('@') {
-        Some(path) => first_in(path)?.into(),
-        None => text.into(),
+    let Some(path) = text.strip_prefix('@') else { return Ok(text.into()) };
+    let unread = |e| Failure::usage(format!("cannot read {path}")).because(e);
+    Ok(first_in(File::open(path).map_err(unread)?, path, unread)?.into())
+}
+
+/// The reference that comes first from standard input.
+pub fn from_standard_input() -> Result<String> {
+    let unread = |e| Failure::new("cannot read standard input").because(e);
+    first_in(io::stdin(), "standard input", unread)
+}
+
+/// The first word that is a reference: servers print other words beside it. Nothing behind it is waited for, since they go on
+/// serving.
+fn first_in(source: impl Read, name: &str, unread: impl Fn(io::Error) -> Failure) -> Result<String> {
+    let mut source = BufReader::new(source);
+    loop {
+        match next_word(&mut source).map_err(&unread)? {
+            None => {
+                return Err(Failure::usage(format!("{name} has no reference in it"))
+                    .because("no word of it begins with IOR:, corbaloc: or corbaname:"));
+            }
+            Some(word) if is_reference(&word) => return Ok(word),
+            Some(_) => {}
+        }
+    }
+}
+
+fn is_reference(word: &str) -> bool {
+    word.split_once(':').is_some_and(|(scheme, _)| {
+        ["ior", "corbaloc", "corbaname"].contains(&scheme.to_ascii_lowercase().as_str())
     })
 }
 
-/// The first word of a file that is a reference: servers print other words beside it.
-fn first_in(path: &str) -> Result<String> {
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|e| Failure::usage(format!("cannot read {path}")).because(e))?;
-    let is_reference = |word: &&str| {
-        word.split_once(':').is_some_and(|(scheme, _)| {
-            ["ior", "corbaloc", "corbaname"].contains(&scheme.to_ascii_lowercase().as_str())
-        })
-    };
-    let found = text.split_whitespace().find(is_reference);
-    found.map(str::to_owned).ok_or_else(|| {
-        Failure::usage(format!("{path} has no reference in it"))
-            .because("no word of it begins with IOR:, corbaloc: or corbaname:")
-    })
+/// A word up to the space behind it, empty between two of them; none at the end.
+fn next_word(source: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut word = Vec::new();
+    loop {
+        let octets = match source.fill_buf() {
+            Ok(octets) => octets,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(e),
+        };
+        let space = octets.iter().position(u8::is_ascii_whitespace);
+        let length = space.unwrap_or(octets.len());
+        if word.len() + length > LONGEST {
+            return Err(io::Error::other(format!("a word of it is longer than {} MiB", LONGEST >> 20)));
+        }
+        word.extend_from_slice(&octets[..length]);
+        let ends = octets.is_empty();
+        source.consume(length + usize::from(space.is_some()));
+        if space.is_some() || ends {
+            let word = (!word.is_empty() || !ends).then(|| String::from_utf8_lossy(&word).into_owned());
+            return Ok(word);
+        }
+    }
 }

@@ -2,7 +2,12 @@
 
 mod common;
 
-use common::{Folder, Server, failure_of, stdout_of};
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use common::{Folder, Server, failure_of, stdout_of, throughline};
 
 /// Made by omniORB: interface Bench::Target, host 127.0.0.1, port 9, key "one".
 const OMNIORB: &str = "IOR:010000001500000049444c3a42656e63682f5461726765743a312e300000000001000000000000005400000001010200\
@@ -63,6 +68,28 @@ fn from_a_file() {
     std::fs::write(&file, "none\n").unwrap();
     let (status, message) = failure_of(&["ior", &format!("@{file}")]);
     assert!(status == 2 && message.contains("has no reference in it"), "{message}");
+    let (status, message) = failure_of(&["ior", "@/dev/zero"]);
+    assert!(status == 2 && message.contains("longer than 16 MiB"), "{message}");
+}
+
+/// `my-server | throughline ior -`: the server says more than its reference, and goes on serving.
+#[test]
+fn from_a_server_that_goes_on() {
+    let mut child =
+        throughline().args(["ior", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut server = child.stdin.take().unwrap();
+    write!(server, "listening\nteller {OMNIORB}\n").unwrap();
+    let (shown, ends) = mpsc::channel::<()>();
+    let server = std::thread::spawn(move || {
+        let was_shown = ends.recv_timeout(Duration::from_secs(20)).is_ok();
+        drop(server);
+        was_shown
+    });
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    let _ = shown.send(());
+    assert!(child.wait().unwrap().success() && server.join().unwrap(), "{text}");
+    assert_eq!(text, stdout_of(&["ior", OMNIORB]));
 }
 
 /// What would command the terminal is shown, and no place is named that would be another.
