@@ -1,6 +1,6 @@
 //! What a lookup by handle costs in each of its ways, alone and beside another thread that looks up the same records.
 //!
-//! `cargo run --release --example handles`
+//! `cargo run --release -p throughline-demux --example handles`
 
 use std::{
     hint::black_box,

@@ -1,6 +1,6 @@
 //! What a lookup costs: nanoseconds, one at a time and in batches, and memory, for every strategy and number of flows.
 //!
-//! `cargo run --release --features swiss --example lookups`
+//! `cargo run --release -p throughline-demux --features swiss --example lookups`
 
 use std::{
     hint::black_box,

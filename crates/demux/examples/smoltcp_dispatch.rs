@@ -2,7 +2,8 @@
 //!
 //! smoltcp asks every socket of a set whether a packet is its own, and whether it has something to send. Here each
 //! connection has a set of its own; a locator tells from addresses and ports which one a packet belongs to, and only
-//! that set is polled. `cargo run --release --example smoltcp_dispatch` shows what both ways cost per packet.
+//! that set is polled. `cargo run --release -p throughline-demux --example smoltcp_dispatch` shows what both ways cost per
+//! packet.
 //!
 //! What a real stack adds: a heap of each set's `poll_at`, so that retransmissions are sent in time, a reset for packets
 //! of no connection, and removal, key first and then record, of connections that have closed.

@@ -160,7 +160,7 @@ fn forged_handles_are_refused() {
     assert_eq!(forge(1_000_000, |_| ()), 0);
 }
 
-/// `cargo test --release --test hostile -- --ignored --nocapture`
+/// `cargo test --release -p throughline-demux --test hostile -- --ignored --nocapture`
 #[test]
 #[ignore = "takes a minute"]
 fn a_billion_forged_handles_are_refused() {
