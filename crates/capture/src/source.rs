@@ -174,10 +174,20 @@ impl Source {
         self.octets.stopper()
     }
 
-    /// Why nothing can be read, where these are the first octets: they could not be decompressed, or are compressed otherwise.
+    /// Why nothing can be read, where these are the first octets: they could not be decompressed, or are compressed otherwise or
+    /// once more.
     pub(crate) fn refusal(&self, head: &[u8]) -> Option<Refusal> {
         if let Some(cause) = self.progress.fault() {
             return Some(Refusal { cause, command: self.compression.command() });
+        }
+        if let Some(command) = self.compression.command() {
+            let within = match Compression::of(head) {
+                Compression::None => foreign(head)?.0,
+                compression => compression.name(),
+            };
+            let outside = self.compression.name();
+            let cause = format!("it is compressed twice: within {outside} there is {within}");
+            return Some(Refusal { cause, command: Some(command) });
         }
         let (name, command) = foreign(head)?;
         Some(Refusal {

@@ -236,6 +236,21 @@ fn compressions_that_are_not_read_are_told_by_name() {
     }
 }
 
+/// Of two compressions the outer one is to be undone first, even where the inner one is read as well.
+#[test]
+fn what_is_compressed_twice_is_told() {
+    let plain = pcap(Order::Little, false, 1, &conversation(1));
+    let foreign = ("bzip2", b"BZh91AY&SY".to_vec());
+    for (outer, compress) in compress::ALL {
+        let inner = compress::ALL.map(|(name, compress)| (name, compress(&plain)));
+        for (inner, octets) in inner.into_iter().chain([foreign.clone()]) {
+            let fault = read(Cursor::new(compress(&octets))).err().unwrap();
+            assert!(fault.cause.contains(&format!("within {outer} there is {inner}")), "{fault}");
+            assert!(fault.command.unwrap().starts_with(outer), "{fault}");
+        }
+    }
+}
+
 /// A Zstandard frame may ask for any amount of memory.
 #[test]
 fn a_window_that_is_too_large_is_refused() {
