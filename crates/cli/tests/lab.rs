@@ -30,6 +30,16 @@ fn the_folder_for_figures_is_tried_before_the_run() {
     }
 }
 
+#[test]
+fn a_capture_that_is_of_no_use_is_named() {
+    for (file, why) in [("/dev/null", "it is empty"), ("/nowhere/a.pcap", "No such file")] {
+        let (status, message) = failure_of(&["lab", "run", "filter", "--quick", "--capture", file]);
+        assert_eq!(status, 1);
+        let told = format!("the capture {file}: ");
+        assert!([&told, why, "next:"].iter().all(|part| message.contains(part)), "{message}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_named() {

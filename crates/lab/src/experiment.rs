@@ -63,6 +63,14 @@ pub enum LabError {
         /// Why.
         source: std::io::Error,
     },
+    /// A capture could not be read, or has nothing that is of use.
+    #[error("the capture {}: {cause}", path.display())]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
     /// The machine lacks what the whole experiment needs; the text says what.
     #[error("nothing was measured: {0}")]
     Nothing(String),
@@ -82,6 +90,9 @@ impl LabError {
         match self {
             Self::Output(_) => Some("make room where standard output goes, or send it elsewhere"),
             Self::Plots { .. } => Some("name another folder by --plots DIR, one that you may write to"),
+            Self::Capture { .. } => {
+                Some("pass a file written by tcpdump, Wireshark or the like by --capture FILE")
+            }
             Self::Nothing(_) => Some("install what is missing, or choose another of `throughline lab list`"),
             _ => None,
         }

@@ -109,6 +109,8 @@ impl Experiment for Filter {
     }
 
     fn run(&self, options: &Options, sink: &mut dyn Sink) -> Result<(), LabError> {
+        let capture = options.capture.as_deref().map(|path| Captured::read(path, options.seed, sink));
+        let capture = capture.transpose()?;
         let libpcap = match Libpcap::open() {
             Ok(libpcap) => libpcap,
             Err(error @ CompileError::Missing(_)) => {
@@ -118,8 +120,6 @@ impl Experiment for Filter {
             Err(error) => return Err(failed(&error)),
         };
         let mut cases = cases(options);
-        let capture =
-            options.capture.as_deref().map(|path| Captured::read(path, options.seed)).transpose()?;
         cases.extend(capture.iter().flat_map(|capture| [PAPER, MANY].map(|filters| capture.case(filters))));
         sink.ahead(cases.len() as u64 + u64::from(options.instructions));
         let mut rows = Vec::new();

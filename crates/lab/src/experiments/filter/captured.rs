@@ -9,7 +9,7 @@ use super::{
     Case, failed,
     traffic::{Traffic, flow},
 };
-use crate::{LabError, random::Random};
+use crate::{LabError, Sink, random::Random};
 
 /// Packets that are taken, from the beginning.
 const PACKETS: usize = 1 << 16;
@@ -23,11 +23,14 @@ pub(super) struct Captured {
 
 impl Captured {
     /// The packets of TCP and UDP, as frames of Ethernet whatever they were captured on.
-    pub(super) fn read(path: &Path, seed: u64) -> Result<Self, LabError> {
-        let capture = Capture::open(Source::open(path)?).map_err(|fault| failed(&fault))?;
+    pub(super) fn read(path: &Path, seed: u64, sink: &mut dyn Sink) -> Result<Self, LabError> {
+        let useless =
+            |cause: &dyn Display| LabError::Capture { path: path.to_owned(), cause: cause.to_string() };
+        let source = Source::open(path).map_err(|error| useless(&error))?;
+        let capture = Capture::open(source).map_err(|fault| useless(&fault))?;
         let (mut random, mut fragments) = (Random::new(seed), Fragments::default());
         let (mut packets, mut flows, mut labels) = (Vec::new(), Vec::new(), HashMap::new());
-        let _ = capture.read(|frame| {
+        let read = capture.read(|frame| {
             let Payload::Ip(packet) = payload(&frame) else { return };
             let Seen::Flow(seen, _) = look(packet, &mut fragments) else { return };
             if packets.len() < PACKETS {
@@ -39,8 +42,12 @@ impl Captured {
             }
         });
         if packets.is_empty() {
-            let what = format!("{} has no packets of TCP or UDP", path.display());
-            return Err(LabError::Child { who: "filter".to_owned(), what });
+            return Err(
+                read.map_or_else(|fault| useless(&fault), |()| useless(&"it has no packets of TCP or UDP"))
+            );
+        }
+        if let Err(fault) = read {
+            sink.note(&format!("of {} there is only what comes before its fault: {fault}", path.display()));
         }
         Ok(Self { traffic: Traffic::captured(packets), flows })
     }
