@@ -96,7 +96,11 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result {
     let timeout = Duration::try_from_secs_f64(arguments.timeout).ok().filter(|it| !it.is_zero());
-    let timeout = timeout.ok_or_else(|| Failure::usage("--timeout wants seconds, more than 0"))?;
+    let timeout = timeout.ok_or_else(|| {
+        let what =
+            format!("--timeout wants seconds, more than 0 and less than 2^64, not {}", arguments.timeout);
+        Failure::usage(what)
+    })?;
     let given = Given::read(&arguments.arguments, arguments.arguments_from.as_deref())?;
     let interfaces = Interfaces::read(arguments)?;
     let orb = arguments.ways.orb(timeout)?;

@@ -167,6 +167,7 @@ fn what_is_asked_for_wrongly() {
         (&["accounts", "--interface", "Bank::Ofice"], "did you mean Bank::Office?"),
         (&["balance"], "Bank::Office has no operation `balance`"),
         (&["accounts", "--timeout", "0"], "--timeout wants seconds"),
+        (&["accounts", "--timeout", "inf"], "less than 2^64, not inf"),
     ] {
         let (status, message) = bank.failure(arguments);
         assert_eq!(status, 2, "{arguments:?}: {message}");
