@@ -91,7 +91,9 @@ fn package_name(folder: &Path) -> Result<String> {
         !name.starts_with('-') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     // `syn` does not know the keyword of the edition of 2024.
     let keyword = name == "gen" || syn::parse_str::<syn::Ident>(&name.replace('-', "_")).is_err();
-    if !plain || keyword || ["throughline", "std", "core", "test"].contains(&name) {
+    // Cargo's lock file has one package of a name, and the project depends on several of ours.
+    let ours = name == "throughline" || name.starts_with("throughline-");
+    if !plain || keyword || ours || ["std", "core", "test"].contains(&name) {
         return Err(Failure::usage(format!("`{name}` cannot be a package's name"))
             .because("it is reserved, begins with a digit or -, or has characters other than letters, digits, - and _")
             .next("choose another name, such as `teller`"));
