@@ -13,8 +13,11 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What those who write into our pipe, and are told to end by the same ctrl-c, may still have to write.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
-/// The first ctrl-c ends what is under way; another one the process.
-pub fn end_once(end: impl Fn() + Send + 'static) -> Result {
+/// Times those last words that what is to be ended may take to begin.
+const BEGINS: u32 = 4;
+
+/// The first ctrl-c ends what is under way; another one the process, and so does the first where `end` finds that nothing is.
+pub fn end_once(end: impl Fn() -> bool + Send + 'static) -> Result {
     /// That of a process ended by ctrl-c.
     const STATUS: i32 = 130;
     let mut told = false;
@@ -22,8 +25,13 @@ pub fn end_once(end: impl Fn() + Send + 'static) -> Result {
         if std::mem::replace(&mut told, true) {
             std::process::exit(STATUS);
         }
-        thread::sleep(LAST_WORDS);
-        end();
+        let ended = (0..BEGINS).any(|_| {
+            thread::sleep(LAST_WORDS);
+            end()
+        });
+        if !ended {
+            std::process::exit(STATUS);
+        }
     };
     ctrlc::set_handler(handler).map_err(no_signals)
 }

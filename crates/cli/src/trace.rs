@@ -3,12 +3,12 @@
 mod page;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use throughline_lab::trace::{AnalysisError, Fault, Network, Options, Report, Source, analyse};
+use throughline_lab::trace::{AnalysisError, Fault, Network, Options, Report, Source, Stopper, analyse};
 
 use self::page::Page;
 use crate::failure::{Failure, Result};
@@ -81,16 +81,20 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> Result {
     let name = name_of(&arguments.file);
     let page = arguments.html.as_ref().map(|page| Page::open(page, &arguments.file)).transpose()?;
+    let ended = Arc::new(AtomicBool::new(false));
+    let stopper = Arc::new(OnceLock::<Stopper>::new());
+    let (ends, stops) = (Arc::clone(&ended), Arc::clone(&stopper));
+    // Before anything has come: those who write into our pipe may do so only when the same ctrl-c ends them.
+    signals::end_once(move || {
+        let Some(stopper) = stops.get() else { return false };
+        ends.store(true, Ordering::Relaxed);
+        stopper.stop();
+        true
+    })?;
     let source = Source::open(&arguments.file).map_err(|e| {
         Failure::new(format!("cannot read {name}")).because(e).next("check the name and the permissions")
     })?;
-    let stopper = source.stopper();
-    let ended = Arc::new(AtomicBool::new(false));
-    let ends = Arc::clone(&ended);
-    signals::end_once(move || {
-        ends.store(true, Ordering::Relaxed);
-        stopper.stop();
-    })?;
+    let _ = stopper.set(source.stopper());
     let bar = progress_bar(source.size());
     let report = analyse(source, &arguments.options(), |taken| bar.set_position(taken));
     bar.finish_and_clear();

@@ -170,6 +170,35 @@ fn ctrl_c_ends_the_reading() {
     drop(input);
 }
 
+/// `tcpdump -w - | throughline trace -`: the same ctrl-c ends both, and what tcpdump had kept back comes only then.
+#[test]
+fn ctrl_c_before_anything_has_come() {
+    let begin = || {
+        let mut command = throughline();
+        command.args(["trace", "--json", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let begun = std::time::Instant::now();
+        while !listens(child.id()) {
+            assert!(begun.elapsed().as_secs() < 20, "ctrl-c would kill it");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let process = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+        child
+    };
+    let mut child = begin();
+    child.stdin.take().unwrap().write_all(&capture(&[5, 6, 7])).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let rows = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{rows}");
+    assert!(rows.contains(r#""metric":"frames","unit":"packets","value":3"#), "{rows}");
+    // Where nothing comes, that is the end.
+    let mut silent = begin();
+    let input = silent.stdin.take();
+    assert_eq!(silent.wait().unwrap().code(), Some(130));
+    drop(input);
+}
+
 /// Nor is there a page of no report, whatever ends the command.
 #[test]
 fn a_command_that_is_killed_leaves_no_page() {

@@ -92,5 +92,5 @@ pub use recommend::Recommendation;
 pub use report::Report;
 pub use summary::Summary;
 pub use tally::Tally;
-pub use throughline_capture::{Compression, Fault, Format, Source};
+pub use throughline_capture::{Compression, Fault, Format, Source, Stopper};
 pub use working_set::Point;
