@@ -99,18 +99,32 @@ fn demux(
     }
 }
 
-/// Where a message goes from the session of a layer (counted from the bottom), and whether it may: it may not when that is
+/// Where a message goes from a session at a height (counted from the bottom), and whether it may: it may not when that is
 /// off the path that the lowest layer named, which is remembered.
 #[inline]
-fn next(graph: &mut Graph, upper: Upper, layer: usize, claimed: &mut Option<Slot>) -> Result<Upper, Discard> {
+fn next(
+    graph: &mut Graph,
+    session: Layer,
+    upper: Upper,
+    height: usize,
+    claimed: &mut Option<Slot>,
+) -> Result<Upper, Discard> {
     match (upper, *claimed) {
         (Upper::Path(slot), _) => {
             *claimed = Some(slot);
             let path = graph.cx.path(slot).ok_or(Discard::UnknownApplication)?;
-            Ok(path.layer(layer + 1).map_or(Upper::User(slot), |above| Upper::Protocol(above.protocol)))
+            Ok(path.layer(height + 1).map_or(Upper::User(slot), |above| Upper::Protocol(above.protocol)))
         }
         (Upper::User(path), Some(claimed)) if path != claimed => Err(Discard::WrongPath),
         (Upper::Itself, Some(_)) => Err(Discard::WrongPath),
+        (Upper::AfterPop, Some(claimed)) => of_path(graph, session, height, claimed),
         (upper, _) => Ok(upper),
     }
+}
+
+/// A part of a message is kept with parts of the same path only, as far as its sessions are known.
+#[cold]
+fn of_path(graph: &mut Graph, session: Layer, height: usize, claimed: Slot) -> Result<Upper, Discard> {
+    let own = graph.cx.path(claimed).and_then(|path| path.layer(height));
+    if own.is_none_or(|own| own == session) { Ok(Upper::AfterPop) } else { Err(Discard::WrongPath) }
 }

@@ -79,12 +79,12 @@ fn search<const WAITS: bool>(
             Err(_) if !trail.layers.is_empty() => return again::<WAITS>(graph, bottom, whole, message),
             Err(why) => return graph.cx.discard(at, why, message),
         };
-        let upper = match next(graph, upper, height, &mut claimed) {
+        below = Layer { protocol: at, session };
+        let upper = match next(graph, below, upper, height, &mut claimed) {
             Ok(upper) => upper,
             Err(_) if !trail.layers.is_empty() => return again::<WAITS>(graph, bottom, whole, message),
             Err(why) => return graph.cx.discard(at, why, message),
         };
-        below = Layer { protocol: at, session };
         height += 1;
         if !graph.is_stateless(at) {
             let (header, body) = (header as u32, message.position() as u32);

@@ -57,11 +57,11 @@ fn climb<const WAITS: bool>(
             Ok(Demux::Passive) => return graph.cx.discard(at, Discard::Sessions, message),
             Err(why) => return graph.cx.discard(at, why, message),
         };
-        let upper = match next(graph, upper, climb.passed.len(), &mut climb.claimed) {
+        climb.below = Layer { protocol: at, session };
+        let upper = match next(graph, climb.below, upper, climb.passed.len(), &mut climb.claimed) {
             Ok(upper) => upper,
             Err(why) => return graph.cx.discard(at, why, message),
         };
-        climb.below = Layer { protocol: at, session };
         // No graph is higher.
         let _ = climb.passed.push(climb.below);
         if let Upper::User(path) = upper
