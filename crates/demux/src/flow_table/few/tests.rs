@@ -161,6 +161,8 @@ impl hash::Hash for Blank {
 #[test]
 fn keys_of_one_hash_are_kept_aside_and_dropped_once() {
     const KEPT: u64 = 130;
+    // All that are kept are looked through for each: Miri has few go.
+    const GONE: u64 = if cfg!(miri) { 10 } else { 100 };
     let keys: Vec<Rc<u64>> = (0..140).map(Rc::new).collect();
     let mut table = FlowTable::<(Blank, u64)>::new(149, 0x5eed);
     for (key, n) in keys.iter().zip(0..) {
@@ -168,19 +170,19 @@ fn keys_of_one_hash_are_kept_aside_and_dropped_once() {
         let inserted = table.insert(record());
         assert_eq!(inserted, if n < KEPT { Ok(()) } else { Err(FlowInsertError::Crowded(record())) });
     }
-    for (key, n) in keys.iter().zip(0..) {
+    for (key, n) in keys.iter().zip(0..).step_by(if cfg!(miri) { 9 } else { 1 }) {
         let record = table.get(&Blank(key.clone()));
         assert_eq!(record, (n < KEPT).then_some(&(Blank(key.clone()), n)));
     }
     assert_eq!((table.len() as u64, table.iter().count() as u64), (KEPT, KEPT));
-    for (key, n) in keys.iter().zip(0..100) {
+    for (key, n) in keys.iter().zip(0..GONE) {
         table.get_mut(&Blank(key.clone())).expect("it is there").1 += 1_000;
         assert_eq!(table.get(&Blank(key.clone())).expect("it is there").1, n + 1_000);
         table.get_mut(&Blank(key.clone())).expect("it is there").1 = n;
         assert_eq!(table.remove(&Blank(key.clone())), Some((Blank(key.clone()), n)));
     }
     let Kind::FewSpread(few) = &table.kind else { panic!("they lie badly") };
-    assert_eq!(check(few) as u64, KEPT - 100);
+    assert_eq!(check(few) as u64, KEPT - GONE);
     drop(table);
     assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
 }
@@ -417,13 +419,17 @@ impl hash::Hash for Fickle {
 #[test]
 fn a_key_that_lies_once_has_its_record_in_one_place() {
     let honest = table(3);
-    let mut spots: Vec<Option<u64>> = vec![None; honest.buckets * WIDE];
-    for word in 0..spots.len() as u64 * 20 {
-        let spot = honest.spot(&word);
-        spots[spot.bucket * WIDE + spot.offset].get_or_insert(word);
-    }
-    let at = |bucket: usize, offset: usize| spots[bucket * WIDE + offset].expect("a word for every place");
-    let lies: Vec<u64> = spots.iter().flatten().copied().step_by(if cfg!(miri) { 97 } else { 1 }).collect();
+    let at = |bucket: usize, offset: usize| {
+        let is_there = |word: &u64| (honest.spot(word).bucket, honest.spot(word).offset) == (bucket, offset);
+        (0..).find(is_there).expect("a word for every place")
+    };
+    let places = (0..honest.buckets).flat_map(|bucket| (0..WIDE).map(move |offset| (bucket, offset)));
+    // As what a key answers: a word for each place; under Miri, which would look for them for minutes, any.
+    let lies: Vec<u64> = if cfg!(miri) {
+        (0..24).collect()
+    } else {
+        places.map(|(bucket, offset)| at(bucket, offset)).collect()
+    };
     // The third wants a place beside the first, which is where the second is or the first.
     let (first, second, third) = (at(4, 20), at(8, 30), at(4, 6));
     let alive = Rc::new(());
