@@ -19,6 +19,9 @@
 //! capitals. Keywords become raw identifiers. Of two names that case conversion makes one, the second gets a trailing
 //! underscore, as do `self`, `super` and `crate` and operations named like a method every reference has (`clone`,
 //! `narrow`, ..).
+//!
+//! What contains sequences of itself is read up to 64 levels deep, as all that is nested: a receiver refuses more with
+//! `MARSHAL`, since its stack has an end. A list of which each element holds the next should be one sequence instead.
 
 mod calls;
 mod constants;
