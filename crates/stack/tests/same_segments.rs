@@ -161,19 +161,9 @@ fn segment() -> impl Strategy<Value = Segment> {
     )
         .prop_map(
             |((kind, elsewhere, client, open, flags, at, acknowledges), (len, window, options, carried))| {
-                Segment {
-                    kind,
-                    elsewhere,
-                    client,
-                    port: if open { PORT } else { PORT + 1 },
-                    flags,
-                    at,
-                    acknowledges,
-                    len,
-                    window,
-                    options,
-                    carried: carried.into(),
-                }
+                let port = if open { PORT } else { PORT + 1 };
+                let plain = Segment::plain(client, flags, at, acknowledges, len);
+                Segment { kind, elsewhere, port, window, options, carried: carried.into(), ..plain }
             },
         )
 }
