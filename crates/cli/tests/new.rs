@@ -133,6 +133,16 @@ fn session(project: &str, references: &[String]) {
     server.kill().unwrap();
     server.wait().unwrap();
     assert!(line.is_some() && over_udp.unwrap().contains("called over udp://127.0.0.1:"));
+    // Errors are texts.
+    for (program, argument, told) in [
+        ("server", "http://here", "server: "),
+        ("client", "IOR:00", "client: "),
+        ("client", "corbaloc::127.0.0.1:1/none", "client: "),
+    ] {
+        let output = Command::new(bin.join(program)).arg(argument).current_dir(project).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && message.starts_with(told) && !message.contains('{'), "{message}");
+    }
 }
 
 #[test]

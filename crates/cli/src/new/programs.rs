@@ -82,6 +82,7 @@ pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
         " Serves the objects; prints the reference of each, and leaves the first in `{REFERENCE_FILE}`."
     );
     let addresses = ADDRESSES.map(|(address, ..)| address);
+    let main = main("server", "serve");
     let tokens = quote! {
         #![doc = #doc]
         #![allow(unused_variables)]
@@ -91,7 +92,9 @@ pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
         #[doc = " Where to listen unless addresses are given. References tell them all, clients take the fastest that works."]
         const LISTEN: &[&str] = &[#(#addresses),*];
 
-        fn main() -> Result<(), Box<dyn std::error::Error>> {
+        #main
+
+        fn serve() -> Result<(), Box<dyn std::error::Error>> {
             let given: Vec<String> = std::env::args().skip(1).collect();
             let listen: Result<Vec<Address>, _> = match given.as_slice() {
                 [] => LISTEN.iter().map(|address| address.parse()).collect(),
@@ -111,6 +114,23 @@ pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
         #servants
     };
     printed(tokens)
+}
+
+/// The function `main` of a program that does what another function does: it prints an error as people read it, which a
+/// `Result` of `main` would not be.
+fn main(program: &str, does: &str) -> TokenStream {
+    let (does, text) = (ident(does), format!("{program}: {{error}}"));
+    quote! {
+        fn main() -> std::process::ExitCode {
+            match #does() {
+                Ok(()) => std::process::ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!(#text);
+                    std::process::ExitCode::FAILURE
+                }
+            }
+        }
+    }
 }
 
 fn implementation(imports: &mut Imports<'_>, of: &Trait, servant: &proc_macro2::Ident) -> TokenStream {
@@ -159,12 +179,15 @@ pub fn client(generated: &Generated, krate: &str) -> syn::Result<String> {
         " Calls an object: the one whose reference is given, or the one that the server left in `{REFERENCE_FILE}`."
     );
     let missing = format!("there is no {REFERENCE_FILE} here, which the server leaves where it runs: {{e}}");
+    let main = main("client", "call");
     let tokens = quote! {
         #![doc = #doc]
 
         #uses
 
-        fn main() -> Result<(), Box<dyn std::error::Error>> {
+        #main
+
+        fn call() -> Result<(), Box<dyn std::error::Error>> {
             let reference = match std::env::args().nth(1) {
                 Some(given) => given,
                 None => std::fs::read_to_string(#REFERENCE_FILE).map_err(|e| format!(#missing))?,
