@@ -152,6 +152,8 @@ fn many_calls_are_timed() {
     let took = &outcome["nanoseconds"];
     assert_eq!((&took["calls"], &outcome["transport"]), (&json!(49), &json!("shm")));
     assert!(took["median"].as_f64().unwrap() > 0.0 && took["p99"].as_f64() >= took["median"].as_f64());
+    let once = bank.json(&bank.server.line, &["tellers", "--count", "1"])["nanoseconds"].take();
+    assert_eq!((&once["calls"], &once["median"], &once["max"]), (&json!(0), &json!(null), &json!(null)));
 }
 
 #[test]

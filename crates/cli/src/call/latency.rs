@@ -75,9 +75,11 @@ impl Latency {
         )
     }
 
-    /// For programs, in nanoseconds.
+    /// For programs, in nanoseconds; null, not 0, where there is no call after the first.
     pub fn json(&self) -> Json {
-        json!({"calls": self.later.count(), "first": self.first.as_nanos() as u64, "median": self.later.median(),
-            "p99": self.later.p99(), "max": self.later.quantile(1.0), "total": self.total.as_nanos() as u64})
+        let [median, p99, max] =
+            [0.5, 0.99, 1.0].map(|share| (self.later.count() > 0).then(|| self.later.quantile(share)));
+        json!({"calls": self.later.count(), "first": self.first.as_nanos() as u64, "median": median, "p99": p99,
+            "max": max, "total": self.total.as_nanos() as u64})
     }
 }
