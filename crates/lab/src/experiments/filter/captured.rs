@@ -100,3 +100,37 @@ fn ethernet(packet: &[u8]) -> Vec<u8> {
     let kind = if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] };
     [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &kind, packet].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use throughline_capture::{Frame, PcapWriter};
+
+    use super::*;
+    use crate::Collected;
+
+    #[test]
+    fn a_capture_that_is_cut_off_is_used_up_to_there_and_says_so() {
+        let made = Traffic::new(Case { filters: 8, per_packet: 1, flows: 5, captured: false }, 1);
+        let mut file = PcapWriter::new(Vec::new(), 1).unwrap();
+        for data in &made.plain {
+            file.write(&Frame { time: 0, link: 1, length: data.len() as u32, data }).unwrap();
+        }
+        let mut octets = file.finish().unwrap();
+        let path = std::env::temp_dir().join(format!("throughline-lab-cut-{}.pcap", std::process::id()));
+        let read = |octets: &[u8]| {
+            let mut sink = Collected::default();
+            fs::write(&path, octets).unwrap();
+            let captured = Captured::read(&path, 1, &mut sink);
+            fs::remove_file(&path).unwrap();
+            (captured.unwrap().traffic.plain.len(), sink.notes)
+        };
+        assert_eq!(read(&octets), (5, Vec::new()));
+        octets.pop();
+        let (packets, notes) = read(&octets);
+        assert_eq!((packets, notes.len()), (4, 1), "{notes:?}");
+        let told = format!("of {} there is only what comes before its fault: ", path.display());
+        assert!(notes[0].starts_with(&told) && notes[0].contains("after 4 frames"), "{notes:?}");
+    }
+}
