@@ -23,6 +23,7 @@ module Shop {
   };
 };
 interface Type { void match(in long self); };
+interface TypeServant { void serve(); };
 "#;
 const BASE: &str = "#ifndef BASE\n#define BASE\nmodule Base { interface Named { readonly attribute string name; }; };\n#endif\n";
 
@@ -60,7 +61,7 @@ fn a_project_builds_and_runs() {
         "--path",
         root,
     ]);
-    assert!(made.contains("3 interfaces"), "{made}");
+    assert!(made.contains("4 interfaces"), "{made}");
     for file in ["README.md", "build.rs", "idl/shop.idl", "idl/include/base.idl", ".gitignore"] {
         assert!(Path::new(&project).join(file).is_file(), "{file}");
     }
@@ -75,7 +76,7 @@ fn a_project_builds_and_runs() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let references: Vec<String> = lines.by_ref().take(3).collect();
+    let references: Vec<String> = lines.by_ref().take(4).collect();
     let session = std::panic::catch_unwind(|| session(&project, &references));
     server.kill().unwrap();
     server.wait().unwrap();
@@ -101,7 +102,7 @@ fn session(project: &str, references: &[String]) {
         assert!(over_iiop.contains(", called over iiop://127.0.0.1:"), "{over_iiop}");
         answers += &over_shm;
     }
-    for name in ["base::Named", "shop::Till", "Type"] {
+    for name in ["base::Named", "shop::Till", "Type", "TypeServant"] {
         assert!(answers.contains(&format!("it is a {name}, called over")), "{answers}");
     }
     // Where the server left its reference, as it is said in the README.

@@ -36,17 +36,25 @@ pub struct Imports<'g> {
     krate: String,
     own: BTreeMap<String, Path>,
     runtime: Vec<String>,
+    taken: Vec<String>,
 }
 
 impl<'g> Imports<'g> {
     pub fn new(generated: &'g Generated, krate: &str) -> Self {
-        Self { generated, krate: krate.to_owned(), own: BTreeMap::new(), runtime: Vec::new() }
+        Self {
+            generated,
+            krate: krate.to_owned(),
+            own: BTreeMap::new(),
+            runtime: Vec::new(),
+            taken: Vec::new(),
+        }
     }
 
     /// How to call a definition of the IDL file: by its bare name if that is free.
     pub fn own(&mut self, path: &Path) -> syn::Path {
         let name = path.last().cloned().unwrap_or_default();
-        let free = !TAKEN.contains(&name.as_str()) && !self.runtime.contains(&name);
+        let free = !TAKEN.contains(&name.as_str())
+            && ![&self.runtime, &self.taken].iter().any(|names| names.contains(&name));
         if free && self.own.entry(name.clone()).or_insert_with(|| path.clone()) == path {
             return path_of(&[name]);
         }
@@ -62,6 +70,11 @@ impl<'g> Imports<'g> {
             self.runtime.push(name.to_owned());
         }
         path_of(&[name.to_owned()])
+    }
+
+    /// Says that the program defines something of this name itself.
+    pub fn take(&mut self, name: String) {
+        self.taken.push(name);
     }
 
     /// Adds names of the runtime, which must be free.

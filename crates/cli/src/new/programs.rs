@@ -51,10 +51,12 @@ pub fn first_object(generated: &Generated) -> Option<String> {
 /// The source of the server: a servant for each interface, none of whose operations does anything yet.
 pub fn server(generated: &Generated, krate: &str) -> syn::Result<String> {
     let mut imports = Imports::new(generated, krate);
+    let servant = |served| format!("{}Servant", names(generated, served).camel);
+    generated.served.iter().for_each(|served| imports.take(servant(served)));
     let (mut servants, mut activations) = (TokenStream::new(), TokenStream::new());
     for (number, served) in generated.served.iter().enumerate() {
-        let Names { camel, snake, scoped } = names(generated, served);
-        let servant = format_ident!("{camel}Servant");
+        let Names { snake, scoped, .. } = names(generated, served);
+        let servant = format_ident!("{}", servant(served));
         let doc = format!(" Implements `{scoped}`.");
         let implementations = generated.lineage(&served.servant);
         let implementations: TokenStream =
