@@ -125,7 +125,7 @@ pub enum OpenError {
     /// The participants lack something that the protocol needs.
     #[error("the participants lack {0}")]
     Missing(&'static str),
-    /// No address of ours, or no route, leads there; or, for TCP, it leads to more than one host.
+    /// No address of ours, or no route, leads there, as to our own addresses; or, for TCP, it leads to more than one host.
     #[error("no route to the remote host")]
     NoRoute,
     /// The protocol has no users of this kind.

@@ -31,8 +31,12 @@ impl Host {
         self.addresses.iter().any(|cidr| cidr.address() == address)
     }
 
-    /// Our address to talk to `remote` with, and the neighbour that its packets go to first.
+    /// Our address to talk to `remote` with, and the neighbour that its packets go to first. None leads to ourselves, since a device
+    /// brings nothing back.
     pub fn route(&self, remote: IpAddress) -> Option<(IpAddress, IpAddress)> {
+        if self.has(remote) {
+            return None;
+        }
         let same = |cidr: &&IpCidr| {
             matches!(
                 (cidr.address(), remote),

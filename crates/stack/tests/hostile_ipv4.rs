@@ -2,7 +2,7 @@
 
 mod hosts;
 
-use hosts::{CLIENT, Pair, SERVER};
+use hosts::{CLIENT, Pair, SERVER, SERVER6};
 use smoltcp::wire::{IpAddress, Ipv4Address, Ipv4Packet, UdpPacket};
 use throughline_stack::{Architecture, Config, Discard, Graph, Host, Message, OpenError, Participants};
 
@@ -54,9 +54,9 @@ fn nobody_speaks_for_all() {
     }
 }
 
-/// Packets to these would leave by the gateway.
+/// Packets to these would leave by the gateway, or ask who has an address that is ours.
 #[test]
-fn addresses_that_are_nobodys_are_not_sent_to() {
+fn addresses_that_nobody_else_has_are_not_sent_to() {
     let (gateway, gateway6) = (Ipv4Address::new(10, 0, 0, 254), [0xfd00, 0, 0, 0, 0, 0, 0, 0xfe]);
     let host = Host {
         gateway: Some(gateway.into()),
@@ -75,6 +75,8 @@ fn addresses_that_are_nobodys_are_not_sent_to() {
         v6("::"),
         v6("::1"),
         v6("::ffff:8.8.8.8"),
+        SERVER.into(),
+        SERVER6.into(),
     ];
     for (to, top) in nowhere.into_iter().flat_map(|to| ["udp", "tcp"].map(|top| (to, top))) {
         assert_eq!(graph.open(top, Participants::to(to, 9)), Err(OpenError::NoRoute), "{top} to {to}");

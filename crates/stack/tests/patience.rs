@@ -5,7 +5,7 @@ mod hosts;
 use std::time::{Duration, Instant};
 
 use hosts::{CLIENT, Pair, SERVER};
-use smoltcp::wire::{IpCidr, Ipv4Cidr};
+use smoltcp::wire::{IpCidr, Ipv4Address, Ipv4Cidr};
 use throughline_stack::{
     Architecture, Arrival, Config, Driver, Graph, Host, Message, PairConfig, Participants, PathId, Urgency,
     Workers, pair,
@@ -20,10 +20,10 @@ fn config(architecture: Architecture, urgency: Urgency, patience: Duration) -> C
     Config { architecture, scheduling: Some(urgency), patience, ..Config::default() }
 }
 
-/// A path to each port, whose application id is the same; messages to [`URGENT`] bear a priority.
-fn open(client: &mut Graph, port: u16) -> PathId {
-    let path = client.open("udp", Participants::to(SERVER, port).application(port.into())).unwrap();
-    client.set_priority(path, u32::from(port == URGENT) * 5);
+/// A path to a port, whose application id is the same; messages to [`URGENT`] bear a priority.
+fn open(graph: &mut Graph, to: Ipv4Address, port: u16) -> PathId {
+    let path = graph.open("udp", Participants::to(to, port).application(port.into())).unwrap();
+    graph.set_priority(path, u32::from(port == URGENT) * 5);
     path
 }
 
@@ -44,7 +44,7 @@ impl Talk {
         let mut paths = Vec::new();
         for port in PORTS {
             enable(&mut pair.server, port);
-            paths.push(open(&mut pair.client, port));
+            paths.push(open(&mut pair.client, SERVER, port));
             pair.client.send(paths[paths.len() - 1], Message::copied(128, b"hello")).unwrap();
             pair.exchange();
         }
@@ -114,7 +114,7 @@ fn one_message_in_the_meantime_and_all_when_the_time_is_over() {
 fn an_answer_is_expected_too() {
     for architecture in ARCHITECTURES {
         let mut talk = Talk::new(config(architecture, Urgency::Priority, PATIENCE));
-        let path = open(&mut talk.pair.server, URGENT + 1);
+        let path = open(&mut talk.pair.server, CLIENT, URGENT + 1);
         talk.pair.server.set_priority(path, 5);
         // Nobody listens there, which is no matter.
         talk.pair.server.send(path, Message::copied(128, b"a question")).unwrap();
@@ -154,7 +154,7 @@ fn workers_go_on_when_the_time_is_over() {
     };
     let (mut client, mut server) = (driver(ours, CLIENT), driver(theirs, SERVER));
     PORTS.into_iter().for_each(|port| enable(&mut server.graph, port));
-    let paths = PORTS.map(|port| open(&mut client.graph, port));
+    let paths = PORTS.map(|port| open(&mut client.graph, SERVER, port));
     let (to, came) = std::sync::mpsc::channel();
     let handler = move |_: &_, arrival: &mut Arrival| {
         let text = arrival.message.as_ref().map(|message| message.bytes().to_vec());

@@ -207,8 +207,7 @@ impl Protocol for Ipv4 {
             return Err(Discard::Checksum);
         }
         let (remote, to) = (packet.src_addr(), packet.dst_addr());
-        let is_taken = self.host.has(remote.into()) || self.host.is_broadcast(remote);
-        let possible = Self::is_somewhere(remote) && !is_taken;
+        let possible = Self::is_somewhere(remote) && !self.host.is_broadcast(remote);
         let (local, next_hop) = match self.host.route(remote.into()) {
             Some((IpAddress::Ipv4(local), next_hop)) if possible => (local, next_hop),
             _ => return Err(Discard::Source),

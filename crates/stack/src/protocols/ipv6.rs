@@ -147,9 +147,8 @@ impl Ipv6 {
         if remote.is_unspecified() && protocol == ICMP6 && to.is_multicast() {
             return Some((self.host.for_group(to)?, remote.into()));
         }
-        let possible = Self::is_somewhere(remote) && !self.host.has(remote.into());
         match self.host.route(remote.into())? {
-            (IpAddress::Ipv6(local), next_hop) if possible => Some((local, next_hop)),
+            (IpAddress::Ipv6(local), next_hop) if Self::is_somewhere(remote) => Some((local, next_hop)),
             _ => None,
         }
     }
