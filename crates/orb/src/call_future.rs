@@ -468,11 +468,17 @@ impl Call {
 
     /// The place that the reference was forwarded to may be gone: its own profiles are the way back.
     fn other_way(&mut self, exception: SystemException) -> Result<Option<Step>, SystemException> {
+        self.go_back(exception)?;
+        self.state = State::Start;
+        Ok(None)
+    }
+
+    /// From now on to where the reference's own profiles lead; the exception if that is where the call was made.
+    fn go_back(&mut self, exception: SystemException) -> Result<(), SystemException> {
         let own = self.reference().unbind(self.binding());
         own.ok_or(exception)?;
         self.elsewhere = None;
-        self.state = State::Start;
-        Ok(None)
+        Ok(())
     }
 
     fn follow(&mut self, step: Option<Step>) -> Result<Option<Outcome>, SystemException> {
@@ -525,6 +531,10 @@ impl Call {
         if self.binding().native_way().is_some() {
             // In vain once more, to say why.
             self.write_in(CodeSets::UNICODE)?;
+        }
+        if self.binding().route().is_none() {
+            let nowhere = self.reference().no_usable_profile();
+            return self.go_back(nowhere).map(|()| State::Start);
         }
         let index = self.binding().current();
         self.write_for(index)?;

@@ -1,0 +1,44 @@
+//! Servers that send their callers elsewhere: to nowhere, to nobody, in words that make no sense.
+#![allow(missing_docs)]
+
+#[path = "common/raw.rs"]
+mod raw;
+
+use raw::{BadServer, GRACE, LONG, block_on, client, reply_of};
+use throughline::rt::Encode;
+use throughline::Ior;
+use throughline_giop::reply::ReplyStatus;
+
+/// A reply that forwards to a reference.
+fn forward(id: u32, ior: &Ior) -> Vec<u8> {
+    reply_of(id, ReplyStatus::LocationForward, |w| ior.encode(w).unwrap())
+}
+
+/// The first request is forwarded to `place`, all others are answered.
+fn forwards_once(place: Ior) -> BadServer {
+    let mut first = true;
+    BadServer::new(move |_, mut wire| {
+        while let Some(heard) = wire.request() {
+            wire.send(&match std::mem::take(&mut first) {
+                true => forward(heard.id, &place),
+                false => heard.answer(),
+            });
+        }
+    })
+}
+
+#[test]
+fn a_call_that_is_forwarded_to_nowhere_goes_back_once() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for future in [false, true] {
+        let text = format!("corbaloc:iiop:1.2@127.0.0.1:{port}/x");
+        let nobody = client().string_to_object(&text).unwrap().ior().clone();
+        for place in [Ior::NIL, Ior { type_id: raw::ID.into(), profiles: Vec::new() }, nobody] {
+            let (client, server) = (client(), forwards_once(place.clone()));
+            let probe = server.reference(&client).within(LONG);
+            let called = if future { block_on(probe.ping_async()) } else { probe.ping() };
+            assert_eq!(called, Ok(()), "future: {future}, to {place}");
+            client.shutdown(GRACE);
+        }
+    }
+}
