@@ -133,9 +133,7 @@ impl Call {
         reply: PipeReply,
     ) -> Result<Option<Step>, SystemException> {
         match reply.kind() {
-            Kind::Forward => {
-                Ior::decode(&mut reply.reader()).map(|ior| Some(Step::Forward(ior))).map_err(broken)
-            }
+            Kind::Forward => Ok(Some(Step::Forward(Ior::decode(&mut reply.reader())?))),
             Kind::SystemException => self.native_exception(way, &reply).map(|()| None),
             _ => Ok(Some(Step::Done(Outcome::Native(reply)))),
         }

@@ -398,11 +398,12 @@ impl Step {
                 let exception = OnTheWire::decode(&mut reply.body).map_err(broken)?;
                 return Err(SystemException::from_the_wire(exception));
             }
+            // Whoever says where to ask, or how, has done nothing else, even if it can't be read.
             ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
-                Self::Forward(Ior::decode(&mut reply.body).map_err(broken)?)
+                Self::Forward(Ior::decode(&mut reply.body)?)
             }
             ReplyStatus::NeedsAddressingMode => {
-                Self::Address(AddressingDisposition::decode(&mut reply.body).map_err(broken)?)
+                Self::Address(AddressingDisposition::decode(&mut reply.body)?)
             }
         })
     }
@@ -475,7 +476,7 @@ fn read_user_exception<E: OperationError>(reader: &mut Reader<'_>) -> E {
     }
 }
 
-/// A reply that cannot be read: the operation has run.
+/// Results, or an exception, that cannot be read: the operation has run.
 pub(crate) fn broken(error: DecodeError) -> SystemException {
     SystemException::from(error).completed(Completion::Yes)
 }

@@ -102,7 +102,7 @@ impl ObjectRef {
         if *forwards > MAX_FORWARDS {
             return Err(SystemException::new(Exception::Transient, minor::TOO_MANY_FORWARDS).into());
         }
-        self.rebind(&reply.read(|mut body| Ior::decode(&mut body)).map_err(broken)?);
+        self.rebind(&reply.read(|mut body| Ior::decode(&mut body)).map_err(SystemException::from)?);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ mod raw;
 
 use raw::{BadServer, GRACE, LONG, block_on, client, reply_of};
 use throughline::rt::Encode;
-use throughline::Ior;
+use throughline::{Completion, Ior, Kind};
 use throughline_giop::reply::ReplyStatus;
 
 /// A reply that forwards to a reference.
@@ -40,5 +40,27 @@ fn a_call_that_is_forwarded_to_nowhere_goes_back_once() {
             assert_eq!(called, Ok(()), "future: {future}, to {place}");
             client.shutdown(GRACE);
         }
+    }
+}
+
+#[test]
+fn a_forward_that_cannot_be_read_has_not_completed() {
+    for (status, body) in [
+        (ReplyStatus::LocationForward, &[0xff; 8][..]),
+        (ReplyStatus::LocationForwardPerm, &[]),
+        (ReplyStatus::NeedsAddressingMode, &[9; 2]),
+    ] {
+        let client = client();
+        let server = BadServer::new(move |_, mut wire| {
+            while let Some(heard) = wire.request() {
+                wire.send(&reply_of(heard.id, status, |w| w.write_bytes(body)));
+            }
+        });
+        let probe = server.reference(&client).within(LONG);
+        for future in [false, true] {
+            let e = if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap_err();
+            assert_eq!((e.kind, e.completed), (Kind::Marshal, Completion::No), "{status:?}: {e}");
+        }
+        client.shutdown(GRACE);
     }
 }
