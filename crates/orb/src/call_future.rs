@@ -23,8 +23,8 @@ use crate::exception::{Completion, Kind, OperationError, SystemException, minor}
 use crate::handover::{Bringer, Brought, Handover};
 use crate::interface::Operation;
 use crate::invoke::{
-    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, not_connected,
-    read_results, remaining,
+    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, may_have_moved,
+    not_connected, read_results, remaining,
 };
 use crate::local;
 use crate::priority::{Priority, Scope};
@@ -348,11 +348,25 @@ impl Call {
                 Ok(None) => {}
                 Ok(Some(outcome)) => return Poll::Ready(Ok(Answer::Other(outcome))),
                 Err(exception) => {
-                    self.state = State::Finished;
-                    return Poll::Ready(Err(exception));
+                    if let Err(exception) = self.look_where_it_was(exception) {
+                        self.state = State::Finished;
+                        return Poll::Ready(Err(exception));
+                    }
                 }
             }
         }
+    }
+
+    /// Asks anew for an object that is not where an earlier call was forwarded to.
+    #[cold]
+    fn look_where_it_was(&mut self, exception: SystemException) -> Result<(), SystemException> {
+        if self.forwards > 0 || !may_have_moved(&exception) {
+            return Err(exception);
+        }
+        self.go_back(exception)?;
+        self.forwards += 1;
+        self.state = State::Start;
+        Ok(())
     }
 
     /// Goes on as far as possible; none means that the state has changed.

@@ -238,6 +238,9 @@ impl<'r> OutgoingCall<'r> {
                     continue;
                 }
                 Err(Failure::Call(failure)) => return Err(failed(failure)),
+                Err(Failure::Exception(e)) if forwards == 0 && may_have_moved(&e) => {
+                    self.binding = self.reference.unbind(&self.binding).ok_or(e)?;
+                }
                 Err(Failure::Exception(exception)) => return Err(exception),
             }
             forwards += 1;
@@ -479,6 +482,11 @@ fn read_user_exception<E: OperationError>(reader: &mut Reader<'_>) -> E {
 /// Results, or an exception, that cannot be read: the operation has run.
 pub(crate) fn broken(error: DecodeError) -> SystemException {
     SystemException::from(error).completed(Completion::Yes)
+}
+
+/// Whether the object is not where an earlier call was forwarded to. It was there once, and may be elsewhere now.
+pub(crate) fn may_have_moved(exception: &SystemException) -> bool {
+    (exception.kind, exception.completed) == (Kind::ObjectNotExist, Completion::No)
 }
 
 /// Code sets as a message of `version` uses them.

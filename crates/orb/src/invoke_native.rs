@@ -10,7 +10,7 @@ use throughline_wire::Kind;
 use crate::binding::Binding;
 use crate::exception::{Kind as Exception, OperationError, SystemException, minor};
 use crate::interface::Operation;
-use crate::invoke::{MAX_FORWARDS, broken, read_results};
+use crate::invoke::{MAX_FORWARDS, broken, may_have_moved, read_results};
 use crate::native::read_exception;
 use crate::reference::ObjectRef;
 use crate::transport::native::client::Own;
@@ -80,7 +80,7 @@ impl ObjectRef {
                 self.forward(&mut reply, &mut course.forwards).map(|()| None)
             }
             Attempt::Answered(mut reply) if reply.kind() == Kind::SystemException => {
-                self.failed(&mut reply).map(Some)
+                self.failed(&mut reply, &mut course.forwards)
             }
             Attempt::NotPossible if self.goes_back(&self.present_binding(), course) => Ok(None),
             usual => Ok(Some(usual)),
@@ -106,9 +106,13 @@ impl ObjectRef {
         Ok(())
     }
 
-    /// The server answered with an exception of the system.
+    /// The server answered with an exception of the system; none if the call must be made anew.
     #[cold]
-    fn failed(&self, reply: &mut NativeReply) -> Result<Attempt, Box<SystemException>> {
+    fn failed(
+        &self,
+        reply: &mut NativeReply,
+        forwards: &mut usize,
+    ) -> Result<Option<Attempt>, Box<SystemException>> {
         let exception = reply.read(|mut body| read_exception(&mut body)).map_err(broken)?;
         let binding = self.present_binding();
         let route = binding.natives().find(|route| reply.is_from(&route.server));
@@ -116,7 +120,11 @@ impl ObjectRef {
             // The handle is stale; a key may lead further than a handle.
             Some(route) if exception.kind == Exception::ObjectNotExist && binding.route().is_some() => {
                 route.stale.store(true, Ordering::Relaxed);
-                Ok(Attempt::NotPossible)
+                Ok(Some(Attempt::NotPossible))
+            }
+            _ if *forwards == 0 && may_have_moved(&exception) && self.unbind(&binding).is_some() => {
+                *forwards += 1;
+                Ok(None)
             }
             _ => Err(exception.into()),
         }

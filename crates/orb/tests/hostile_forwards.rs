@@ -4,6 +4,9 @@
 #[path = "common/raw.rs"]
 mod raw;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use raw::{BadServer, GRACE, LONG, block_on, client, reply_of};
 use throughline::rt::Encode;
 use throughline::{Completion, Ior, Kind};
@@ -60,6 +63,60 @@ fn a_forward_that_cannot_be_read_has_not_completed() {
         for future in [false, true] {
             let e = if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap_err();
             assert_eq!((e.kind, e.completed), (Kind::Marshal, Completion::No), "{status:?}: {e}");
+        }
+        client.shutdown(GRACE);
+    }
+}
+
+/// Answers the first request; afterwards the object is gone.
+fn leaves() -> BadServer {
+    let mut there = true;
+    BadServer::new(move |_, mut wire| {
+        while let Some(heard) = wire.request() {
+            wire.send(&match std::mem::take(&mut there) {
+                true => heard.answer(),
+                false => reply_of(heard.id, ReplyStatus::SystemException, |w| {
+                    let (kind, completed) = (Kind::ObjectNotExist, Completion::No);
+                    throughline_giop::SystemException { kind, minor: 0, completed }.encode(w).unwrap();
+                }),
+            });
+        }
+    })
+}
+
+#[test]
+fn an_object_that_has_left_where_it_was_forwarded_to_is_asked_for_again() {
+    for future in [false, true] {
+        let (client, place) = (client(), leaves());
+        let server = forwards_once(place.reference(&client).0.ior().clone());
+        let probe = server.reference(&client).within(LONG);
+        for _ in 0..3 {
+            let called = if future { block_on(probe.ping_async()) } else { probe.ping() };
+            assert_eq!(called, Ok(()), "future: {future}");
+        }
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
+fn an_object_that_is_gone_from_everywhere_is_not_looked_for_in_circles() {
+    for future in [false, true] {
+        let (client, place) = (client(), leaves());
+        let (there, asked) = (place.reference(&client).0.ior().clone(), Arc::new(AtomicUsize::new(0)));
+        let count = Arc::clone(&asked);
+        let server = BadServer::new(move |_, mut wire| {
+            while let Some(heard) = wire.request() {
+                count.fetch_add(1, Ordering::SeqCst);
+                wire.send(&forward(heard.id, &there));
+            }
+        });
+        let probe = server.reference(&client).within(LONG);
+        let call = || if future { block_on(probe.ping_async()) } else { probe.ping() };
+        call().unwrap();
+        for calls in 2..4 {
+            let e = call().unwrap_err();
+            assert_eq!((e.kind, e.completed), (Kind::ObjectNotExist, Completion::No), "{e}");
+            assert_eq!(asked.load(Ordering::SeqCst), calls);
         }
         client.shutdown(GRACE);
     }

@@ -5,11 +5,13 @@
 #[macro_use]
 mod common;
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server_with};
 use throughline::exception::minor;
-use throughline::{Adapter, AdapterConfig, Completion, Kind, Orb, OrbConfig, Strategy};
+use throughline::rt::{Dispatched, Interface, ServerCall, Skeleton, TypedReference, TypedSkeleton};
+use throughline::{Adapter, AdapterConfig, Completion, Kind, Orb, OrbConfig, Strategy, block_on};
 
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -237,6 +239,41 @@ fn what_is_forwarded_to_where_nobody_is_ends_without_going_in_circles(at: &str) 
     old.shutdown(GRACE);
 }
 
+/// Sends its callers to where the object is at present.
+#[derive(Clone)]
+struct Signpost(Arc<Mutex<EchoRef>>);
+
+impl Skeleton for Signpost {
+    fn interface(&self) -> &'static Interface {
+        EchoRef::interface()
+    }
+
+    fn invoke(&self, _: u32, call: &mut ServerCall<'_>) -> Dispatched {
+        call.forward(&self.0.lock().unwrap().0)
+    }
+}
+
+impl TypedSkeleton for Signpost {
+    type Reference = EchoRef;
+}
+
+fn an_object_that_has_left_where_it_was_forwarded_to_is_asked_for_again(at: &str) {
+    let (old, new, client) = (server(at), server(at), client());
+    let first = served(&new);
+    let signpost = Signpost(Arc::new(Mutex::new(seen_by(&old, &first))));
+    let moves = old.root().activate(signpost.clone()).unwrap();
+    let (echo, future) = (seen_by(&client, &moves), seen_by(&client, &moves));
+    let call = || [echo.ping(), block_on(future.ping_async())];
+    assert_eq!(call(), [Ok(()), Ok(())]);
+    new.root().deactivate(&first).unwrap();
+    // Nobody knows where it is now.
+    assert_eq!(call().map(|ended| ended.unwrap_err().kind), [Kind::ObjectNotExist; 2]);
+    *signpost.0.lock().unwrap() = seen_by(&old, &served(&new));
+    assert_eq!(call(), [Ok(()), Ok(())]);
+    old.shutdown(GRACE);
+    new.shutdown(GRACE);
+}
+
 fn a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found(at: &str) {
     let own = match at {
         "shm:" => format!("shm:throughline-test-{}", std::process::id()),
@@ -287,5 +324,6 @@ over! {
     a_key_leads_further_than_a_stale_handle
     clients_follow_an_object_that_has_moved
     what_is_forwarded_to_where_nobody_is_ends_without_going_in_circles
+    an_object_that_has_left_where_it_was_forwarded_to_is_asked_for_again
     a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found
 }
