@@ -312,6 +312,11 @@ impl Incoming {
         self.frames.waiting().len() + self.assembler.pending_octets()
     }
 
+    /// Whether fragments of a message have been taken, and others are to come.
+    pub fn is_assembling(&self) -> bool {
+        self.assembler.pending_octets() > 0
+    }
+
     /// Whether a part of a message has been received, and the rest has not.
     pub fn has_partial(&self) -> bool {
         self.unfinished() > 0

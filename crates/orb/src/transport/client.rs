@@ -418,6 +418,10 @@ impl ClientConnection {
             let id = match header.kind {
                 MessageType::Reply => ReplyHeader::read(&header, &frame).map(|r| r.request_id),
                 MessageType::LocateReply => LocateReplyHeader::read(&header, &frame).map(|r| r.request_id),
+                // Whoever leaves has answered all that it began to answer, or else nobody knows what it has done.
+                MessageType::CloseConnection if read.inbox.is_assembling() => {
+                    return Err(CallFailure::Malformed("a farewell in the middle of a reply".to_owned()));
+                }
                 MessageType::CloseConnection => return Err(CallFailure::NotStarted),
                 MessageType::MessageError => return Err(CallFailure::Refused),
                 _ => return Err(CallFailure::Malformed(format!("a {:?} from a server", header.kind))),
