@@ -273,7 +273,7 @@ impl<'r> OutgoingCall<'r> {
             CallFailure::Malformed(too_large.to_string())
         })?;
         let sent = if self.elsewhere == 0 {
-            connection.send(buffer, self.deadline)
+            connection.send(*id, buffer, self.deadline)
         } else {
             let code_sets = for_message(connection.code_sets(), *version);
             let message = LargeMessage { buffer, open: *open, length };
@@ -281,7 +281,7 @@ impl<'r> OutgoingCall<'r> {
                 w.set_codesets(code_sets);
                 arguments(w)
             };
-            connection.send_large(message, encode, self.deadline)
+            connection.send_large(*id, message, encode, self.deadline)
         };
         if let Err(failure) = sent {
             connection.forget(*id);

@@ -4,12 +4,20 @@
 #[path = "common/raw.rs"]
 mod raw;
 
+use std::io::Read;
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use raw::{BadServer, GRACE, LONG, block_on, client};
+use raw::{BadServer, GRACE, LONG, block_on, client, reply_of};
+use throughline::exception::minor;
+use throughline::rt::Encode;
 use throughline::{Completion, Kind};
 use throughline_cdr::ByteOrder;
+use throughline_giop::reply::ReplyStatus;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn a_call_whose_reply_has_begun_is_not_made_anew() {
@@ -29,4 +37,51 @@ fn a_call_whose_reply_has_begun_is_not_made_anew() {
         assert_eq!(requests.load(Ordering::SeqCst), 1);
         client.shutdown(GRACE);
     }
+}
+
+/// A server that refuses a request as soon as it has seen its head.
+fn refuses_early(then: fn(&mut TcpStream)) -> BadServer {
+    BadServer::new(move |_, mut wire| {
+        let mut head = [0; 16];
+        if wire.0.read_exact(&mut head).is_err() {
+            return;
+        }
+        let id = u32::from_ne_bytes(*head.last_chunk().unwrap());
+        wire.send(&reply_of(id, ReplyStatus::SystemException, |w| {
+            let (kind, completed) = (Kind::NoPermission, Completion::No);
+            throughline_giop::SystemException { kind, minor: 7, completed }.encode(w).unwrap();
+        }));
+        then(&mut wire.0);
+    })
+}
+
+#[test]
+fn an_answer_that_comes_before_the_request_is_sent_whole_is_the_answer() {
+    let leaves: fn(&mut TcpStream) = |_| std::thread::sleep(Duration::from_millis(100));
+    let stays: fn(&mut TcpStream) = |_| std::thread::sleep(2 * SECOND);
+    for then in [leaves, stays] {
+        let client = client();
+        let server = refuses_early(then);
+        let probe = server.reference(&client).within(LONG);
+        let started = Instant::now();
+        let e = probe.take(&vec![0; 32 << 20]).unwrap_err();
+        assert_eq!((e.kind, e.minor, e.completed), (Kind::NoPermission, 7, Completion::No), "{e}");
+        assert!(started.elapsed() < SECOND, "{:?}", started.elapsed());
+        assert_eq!(server.connections(), 1);
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
+fn a_request_longer_than_the_server_takes_is_sent_once() {
+    let server = raw::server_with(|c| c.max_message = 1 << 20);
+    let client = client();
+    let probe = raw::seen_by(&client, &server.root().activate(raw::Probe::default()).unwrap());
+    for length in [2 << 20, 32 << 20] {
+        let e = probe.take(&vec![0; length]).unwrap_err();
+        assert_eq!((e.kind, e.minor), (Kind::CommFailure, minor::PEER_REFUSED_MESSAGE), "{e}");
+    }
+    probe.ping().unwrap();
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
 }

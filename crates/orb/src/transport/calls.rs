@@ -162,6 +162,11 @@ impl Calls {
         wake
     }
 
+    /// Whether the reply to a call is there.
+    pub(crate) fn is_answered(&mut self, id: u32) -> bool {
+        self.entry(id).is_some_and(|entry| matches!(entry.slot, Slot::Done(Ok(_))))
+    }
+
     /// The outcome of a call, if it is there; the call is over then.
     pub(crate) fn take(&mut self, id: u32) -> Option<Result<Frame, CallFailure>> {
         let entry = self.entry(id)?;

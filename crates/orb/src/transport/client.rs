@@ -21,7 +21,7 @@ use throughline_giop::reply::ReplyHeader;
 use crate::large::LargeMessage;
 use crate::transport::calls::{CallFailure, Caller, Calls, Wake};
 use crate::transport::keeper::Watched;
-use crate::transport::outbox::{Outbox, Sent};
+use crate::transport::outbox::{LONG, Outbox, Sent};
 use crate::transport::poller::{Event, Interest};
 use crate::transport::reactor::{Reactor, Source, Worker, lock};
 use crate::transport::server::fragment_limits;
@@ -178,38 +178,65 @@ impl ClientConnection {
         Ok(id)
     }
 
-    /// Sends a message and waits until the kernel has it.
-    pub(crate) fn send(&self, message: &[u8], deadline: Option<Instant>) -> Result<(), CallFailure> {
-        self.sent(self.outbox.send(&self.socket, message), deadline)
+    /// Sends the request `id` and waits until the kernel has it, or the server has answered it already.
+    pub(crate) fn send(&self, id: u32, message: &[u8], deadline: Option<Instant>) -> Result<(), CallFailure> {
+        self.sent((id, message.len()), self.outbox.send(&self.socket, message), deadline)
     }
 
     /// As [`send`](Self::send), of a message with large blocks.
     pub(crate) fn send_large(
         &self,
+        id: u32,
         message: LargeMessage<'_>,
         encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
         deadline: Option<Instant>,
     ) -> Result<(), CallFailure> {
-        self.sent(message.send((&self.outbox, &self.socket), encode), deadline)
+        let length = message.length;
+        self.sent((id, length), message.send((&self.outbox, &self.socket), encode), deadline)
     }
 
-    fn sent(&self, result: io::Result<Sent>, deadline: Option<Instant>) -> Result<(), CallFailure> {
-        let sent = match result {
-            Ok(Sent::Waiting(end)) => match self.push_through(end, deadline) {
-                // What others have put behind it did not leave. This one did, and may be carried out.
-                Err(_) if self.outbox.taken() >= end => Ok(()),
-                sent => sent,
-            },
-            Ok(Sent::All) => Ok(()),
-            Err(e) => Err(e),
+    fn sent(
+        &self,
+        (id, length): (u32, usize),
+        result: io::Result<Sent>,
+        deadline: Option<Instant>,
+    ) -> Result<(), CallFailure> {
+        let (error, begun) = match result {
+            Ok(Sent::All) => return Ok(()),
+            Ok(Sent::Waiting(end)) => {
+                let Err(e) = self.push_through(id, end, deadline) else { return Ok(()) };
+                let taken = self.outbox.taken();
+                if taken >= end {
+                    // What others have put behind it did not leave. This one did, and may be carried out.
+                    return Ok(());
+                }
+                (e, taken + length as u64 > end)
+            }
+            // Shorter ones leave at once, or not at all.
+            Err(e) => (e, length >= LONG),
         };
-        sent.map_err(|e| self.send_failed(&e))
+        let failure = self.send_failed(&error);
+        let mut calls = lock(&self.calls);
+        if calls.is_answered(id) {
+            // A server that knows the answer need not read on.
+            return Ok(());
+        }
+        // One that has refused what it has seen of this message would do so again.
+        let refused = begun && calls.ended == Some(CallFailure::Refused);
+        Err(if refused { CallFailure::Refused } else { failure })
+    }
+
+    fn is_answered(&self, id: u32) -> bool {
+        lock(&self.calls).is_answered(id)
     }
 
     /// Sends what the kernel did not take at once, up to `end`. The server may not read on before its replies are read: as
     /// long as no other caller receives, this one does, while it waits to send.
-    fn push_through(&self, end: u64, deadline: Option<Instant>) -> io::Result<()> {
-        while self.outbox.flush(&self.socket)? != Sent::All && self.outbox.taken() < end {
+    fn push_through(&self, id: u32, end: u64, deadline: Option<Instant>) -> io::Result<()> {
+        while self.outbox.flush(&self.socket)? != Sent::All
+            && self.outbox.taken() < end
+            && !self.is_answered(id)
+        {
             let left = deadline.map_or(LOOK_UP, |d| d.saturating_duration_since(Instant::now()).min(LOOK_UP));
             if left.is_zero() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -730,7 +757,7 @@ mod tests {
         drop(server);
         // Another cannot send, and leaves it to the reader to find out why.
         let other = connection.reserve(Version::V1_2).unwrap();
-        assert_eq!(connection.send(b"request", None), Err(CallFailure::NotStarted));
+        assert_eq!(connection.send(other, b"request", None), Err(CallFailure::NotStarted));
         connection.forget(other);
         assert_eq!(lock(&connection.calls).ended, None);
         // Nobody has registered the connection, and now nobody can.

@@ -269,7 +269,7 @@ fn is_mine(outcome: Outcome, id: u32) -> Result<(), CallFailure> {
 
 fn block(connection: &ClientConnection, deadline: Option<Instant>) -> Result<(), CallFailure> {
     let id = connection.reserve(Version::V1_2)?;
-    if let Err(failure) = connection.send(&request(id, deadline.is_none()), deadline) {
+    if let Err(failure) = connection.send(id, &request(id, deadline.is_none()), deadline) {
         connection.forget(id);
         return Err(failure);
     }

@@ -27,7 +27,7 @@ struct Pending {
 
 /// Messages from this length on, in octets, leave in two parts. Shorter ones are copied into the kernel before a peer
 /// could wake.
-const LONG: usize = 48 * 1024;
+pub(crate) const LONG: usize = 48 * 1024;
 /// The first part of a long message: it wakes the peer while the rest is copied.
 const HERALD: usize = 4096;
 
