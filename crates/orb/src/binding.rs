@@ -17,7 +17,7 @@ use throughline_giop::{Ior, NativeAddress, NativeProfile, Version};
 use crate::exception::{SystemException, minor};
 use crate::object_key::ObjectKey;
 use crate::orb::Orb;
-use crate::transport::address::Address;
+use crate::transport::address::{Address, share};
 use crate::transport::client::ClientConnection;
 use crate::transport::endpoint::Endpoint;
 use crate::transport::native::client::NativeRoute;
@@ -168,7 +168,7 @@ impl Binding {
         self.routes.iter().position(|r| std::ptr::eq(r, route)).unwrap_or(0)
     }
 
-    /// Connects by the first route that works, beginning with the present one.
+    /// Connects by the first route that works, beginning with the present one, of which each has its share of the time.
     ///
     /// # Errors
     /// Why the last one does not work.
@@ -184,7 +184,7 @@ impl Binding {
             let index = (first + step) % self.routes.len();
             let route = &self.routes[index];
             let left = timeout.saturating_sub(started.elapsed());
-            match connect(&route.endpoint, left) {
+            match connect(&route.endpoint, share(left, self.routes.len() - step)) {
                 Ok(connection) => {
                     self.current.store(index, Ordering::Relaxed);
                     return Ok((route, connection));

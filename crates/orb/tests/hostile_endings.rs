@@ -5,15 +5,15 @@
 mod raw;
 
 use std::io::Read;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use raw::{BadServer, GRACE, LONG, block_on, client, reply_of};
+use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client, reply_of};
 use throughline::exception::minor;
 use throughline::rt::Encode;
-use throughline::{Completion, Kind};
+use throughline::{Completion, Kind, Orb};
 use throughline_cdr::ByteOrder;
 use throughline_giop::reply::ReplyStatus;
 
@@ -84,4 +84,51 @@ fn a_request_longer_than_the_server_takes_is_sent_once() {
     probe.ping().unwrap();
     client.shutdown(GRACE);
     server.shutdown(GRACE);
+}
+
+/// A port whose queue of connections is full: who connects waits until there is room in it.
+struct Crowded {
+    listener: TcpListener,
+    _crowd: Vec<TcpStream>,
+}
+
+impl Crowded {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(50));
+        let crowd: Vec<_> = std::iter::from_fn(|| connect().ok()).take(4).collect();
+        assert!(crowd.len() < 4, "the queue has no end");
+        Self { listener, _crowd: crowd }
+    }
+
+    /// Where it is, and perhaps at another port, too.
+    fn reference(&self, client: &Orb, other: Option<u16>) -> ProbeRef {
+        let port = self.listener.local_addr().unwrap().port();
+        let other = other.map(|port| format!(",iiop:1.2@127.0.0.1:{port}")).unwrap_or_default();
+        let text = format!("corbaloc:iiop:1.2@127.0.0.1:{port}{other}/x");
+        ProbeRef(client.string_to_object(&text).unwrap())
+    }
+}
+
+/// Answers whatever is asked.
+fn answers() -> BadServer {
+    BadServer::new(|_, mut wire| {
+        while let Some(heard) = wire.request() {
+            wire.send(&heard.answer());
+        }
+    })
+}
+
+#[test]
+fn an_address_that_does_not_answer_leaves_time_for_the_next_one() {
+    let crowded = Crowded::new();
+    for future in [false, true] {
+        let (client, server) = (client(), answers());
+        let probe = crowded.reference(&client, Some(server.port)).within(SECOND);
+        let called = if future { block_on(probe.ping_async()) } else { probe.ping() };
+        assert_eq!(called, Ok(()), "future: {future}");
+        client.shutdown(GRACE);
+    }
 }

@@ -77,7 +77,7 @@ impl Address {
     }
 
     /// Connects, trying every address that the host name resolves to, within `timeout` in total, the time of the
-    /// resolver included.
+    /// resolver included. One that does not answer leaves the others their shares of it.
     ///
     /// # Errors
     /// The last error of the operating system; `TimedOut` when the time is over.
@@ -147,15 +147,21 @@ fn connect_unix(path: &Path, timeout: Duration) -> io::Result<OwnedFd> {
     }
 }
 
+/// What the first of so many addresses that are left gets of the time that is: others may answer where it does not.
+pub(crate) fn share(left: Duration, addresses: usize) -> Duration {
+    left / u32::try_from(addresses).unwrap_or(u32::MAX).max(1)
+}
+
 fn connect_tcp(resolver: &'static Resolver, host: &str, port: u16, timeout: Duration) -> io::Result<OwnedFd> {
     let deadline = Instant::now() + timeout;
     let mut last = io::Error::new(io::ErrorKind::NotFound, format!("host `{host}` has no address"));
-    for address in resolver.resolve(host, port, timeout)? {
+    let addresses = resolver.resolve(host, port, timeout)?;
+    for (tried, address) in addresses.iter().enumerate() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        match TcpStream::connect_timeout(&address, left) {
+        match TcpStream::connect_timeout(address, share(left, addresses.len() - tried)) {
             Ok(stream) => {
                 // A call is one small message each way: never wait for more to fill a segment.
                 stream.set_nodelay(true)?;
@@ -230,6 +236,22 @@ mod tests {
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         connect_tcp(resolver, "quick", port, Duration::from_secs(10)).unwrap();
         Address::tcp("localhost", port).connect(Duration::from_secs(10)).unwrap();
+    }
+
+    #[test]
+    fn an_address_that_does_not_answer_leaves_time_for_the_others() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let crowded = TcpListener::bind(("127.0.0.2", port)).unwrap();
+        rustix::net::listen(&crowded, 0).unwrap();
+        let address = crowded.local_addr().unwrap();
+        let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(50));
+        let crowd: Vec<_> = std::iter::from_fn(|| connect().ok()).take(4).collect();
+        assert!(crowd.len() < 4, "the queue has no end");
+        let resolver: &'static Resolver = Box::leak(Box::new(Resolver::new(|_| {
+            Ok([[127, 0, 0, 2], [127, 0, 0, 1]].map(|ip| SocketAddr::from((ip, 0))).into())
+        })));
+        connect_tcp(resolver, "both", port, Duration::from_secs(1)).unwrap();
     }
 
     #[test]

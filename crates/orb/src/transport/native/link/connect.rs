@@ -14,7 +14,7 @@ use super::super::{
 use super::foresight::Foresight;
 use super::receive::Arrived;
 use super::{COPIED, Link, LinkError, LinkOptions};
-use crate::transport::resolver;
+use crate::transport::{address::share, resolver};
 
 /// What the listeners of the native protocol listen to.
 pub(crate) const DISCRIMINATOR: &[u8] = b"throughline 1";
@@ -148,9 +148,11 @@ impl Link {
     ) -> Result<Self, LinkError> {
         let deadline = Instant::now() + timeout;
         let mut last = LinkError::Unknown;
-        for address in resolver::SYSTEM.resolve(host, port, timeout).map_err(LinkError::Name)? {
+        let addresses = resolver::SYSTEM.resolve(host, port, timeout).map_err(LinkError::Name)?;
+        for (tried, address) in addresses.iter().enumerate() {
             let link = Self::new(nics::udp(address.is_ipv6())?, LinkMemory::UDP, options)?;
-            let left = if early { timeout } else { deadline.saturating_duration_since(Instant::now()) };
+            let left = deadline.saturating_duration_since(Instant::now());
+            let left = if early { timeout } else { share(left, addresses.len() - tried) };
             match link.connected_to(&address.to_string(), left, early) {
                 Ok(link) => return Ok(link),
                 Err(error) => last = error,
