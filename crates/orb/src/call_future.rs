@@ -390,7 +390,7 @@ impl Call {
                 }
                 Poll::Ready(Brought::Nothing) => Poll::Ready(Err(SystemException::shut_down())),
                 Poll::Ready(Brought::Connected(Err((address, e)))) => {
-                    Poll::Ready(self.other_way(not_connected(&address, &e)))
+                    Poll::Ready(self.other_way(not_connected(self.reference().orb(), &address, &e)))
                 }
                 Poll::Ready(Brought::Connected(Ok((route, connection)))) => {
                     Poll::Ready(self.sent_by(route, connection))
@@ -639,7 +639,7 @@ impl Call {
         let route = self.route(index).map_err(Refused::Exception)?;
         connection.register().map_err(|e| {
             let address = route.endpoint.address();
-            Refused::Exception(not_connected(address, &e))
+            Refused::Exception(not_connected(self.reference().orb(), address, &e))
         })?;
         let id = connection.reserve_task(route.version, self.deadline).map_err(Refused::Call)?;
         let announce = connection.must_announce();

@@ -21,8 +21,10 @@ use crate::interface::Operation;
 use crate::invoke_native::read_native;
 use crate::large::{Count, LargeMessage};
 use crate::local;
+use crate::orb::Orb;
 use crate::priority::{Priority, Scope};
 use crate::reference::ObjectRef;
+use crate::transport::address::Address;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
 use crate::transport::native::answers::PipeReply;
@@ -196,7 +198,8 @@ impl<'r> OutgoingCall<'r> {
             return Ok((route, connection));
         }
         let timeout = remaining(self.deadline).unwrap_or(CONNECT_TIMEOUT);
-        binding.connect(timeout, |e, t| e.connect(t)).map_err(|(address, e)| not_connected(&address, &e))
+        let connected = binding.connect(timeout, |e, t| e.connect(t));
+        connected.map_err(|(address, e)| not_connected(self.reference.orb(), &address, &e))
     }
 
     /// Writes the arguments; large ones are only counted.
@@ -499,10 +502,10 @@ pub(crate) fn remaining(deadline: Option<Instant>) -> Option<Duration> {
 }
 
 #[cold]
-pub(crate) fn not_connected(
-    address: &crate::transport::address::Address,
-    error: &std::io::Error,
-) -> SystemException {
+pub(crate) fn not_connected(orb: &Orb, address: &Address, error: &std::io::Error) -> SystemException {
+    if let Err(down) = orb.check_up() {
+        return down;
+    }
     SystemException::new(Kind::Transient, minor::CONNECT_FAILED)
         .detail(format!("cannot connect to {address}: {error}; is the server running?"))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client, reply_of};
+use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client, reply_of, within};
 use throughline::exception::minor;
 use throughline::rt::Encode;
 use throughline::{Completion, Kind, Orb};
@@ -110,6 +110,11 @@ impl Crowded {
         let text = format!("corbaloc:iiop:1.2@127.0.0.1:{port}{other}/x");
         ProbeRef(client.string_to_object(&text).unwrap())
     }
+
+    /// From now on there is room. Nobody says anything, though.
+    fn let_in(&self) {
+        rustix::net::listen(&self.listener, 128).unwrap();
+    }
 }
 
 /// Answers whatever is asked.
@@ -130,5 +135,21 @@ fn an_address_that_does_not_answer_leaves_time_for_the_next_one() {
         let called = if future { block_on(probe.ping_async()) } else { probe.ping() };
         assert_eq!(called, Ok(()), "future: {future}");
         client.shutdown(GRACE);
+    }
+}
+
+#[test]
+fn an_orb_that_shuts_down_while_callers_connect_keeps_none_of_them() {
+    for future in [false, true] {
+        let (crowded, client) = (Crowded::new(), client());
+        let probe = crowded.reference(&client, None);
+        let call =
+            std::thread::spawn(move || if future { block_on(probe.ping_async()) } else { probe.ping() });
+        std::thread::sleep(Duration::from_millis(100));
+        client.shutdown(Duration::ZERO);
+        // Now it gets its connection.
+        crowded.let_in();
+        let e = within(LONG, move || call.join().unwrap()).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::BadInvOrder, Completion::No), "{e}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,8 @@ pub(crate) struct Endpoint {
     connections: Box<[ArcSwapOption<ClientConnection>]>,
     /// Whether somebody connects: callers who come at once share what one of them makes.
     connecting: (Mutex<bool>, Condvar),
+    /// The ORB makes no connections any more.
+    closed: Arc<AtomicBool>,
     reactor: Weak<Reactor>,
     limits: Arc<ClientLimits>,
     network: Option<Arc<dyn Network>>,
@@ -82,6 +84,11 @@ impl Endpoint {
         tracing::debug!(address = %self.address, "connected");
         let connection = ClientConnection::new(socket, &reactor, Arc::clone(&self.limits), self.code_sets);
         self.connections[index].store(Some(Arc::clone(&connection)));
+        // Who closes all says so before he looks for them.
+        if self.closed.load(Ordering::SeqCst) {
+            self.close();
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         reactor.keeper.watch_age(Arc::downgrade(&connection));
         Ok(connection)
     }
@@ -142,6 +149,7 @@ pub(crate) struct Endpoints {
     limits: Arc<ClientLimits>,
     /// Connections to each server: one keeps all calls in order, several serve many blocking threads better.
     connections: usize,
+    closed: Arc<AtomicBool>,
     network: Option<Arc<dyn Network>>,
 }
 
@@ -177,6 +185,7 @@ impl Endpoints {
             reactor: Arc::downgrade(reactor),
             limits: Arc::new(limits),
             connections: connections.max(1),
+            closed: Arc::default(),
             network,
         }
     }
@@ -194,6 +203,7 @@ impl Endpoints {
             code_sets,
             connections: (0..self.connections).map(|_| ArcSwapOption::empty()).collect(),
             connecting: Default::default(),
+            closed: Arc::clone(&self.closed),
             reactor: self.reactor.clone(),
             limits: Arc::clone(&self.limits),
             network: self.network.clone(),
@@ -202,8 +212,9 @@ impl Endpoints {
         endpoint
     }
 
-    /// Ends every connection to every server.
+    /// Ends every connection to every server, and those that are being made.
     pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
         let all: Vec<_> = lock(&self.known).endpoints.drain().map(|(_, endpoint)| endpoint).collect();
         all.iter().for_each(|endpoint| endpoint.close());
     }
