@@ -32,7 +32,7 @@ pub mod minor {
     pub const LANE_FULL: u32 = OMG | 1;
     /// TIMEOUT: no reply within the request's time.
     pub const REPLY_TIMEOUT: u32 = THROUGHLINE | 1;
-    /// NO_RESOURCES: as many requests as a connection can number are under way.
+    /// NO_RESOURCES: as many requests as a connection may have are under way, or wait for a server that reads none of them.
     pub const TOO_MANY_REQUESTS: u32 = THROUGHLINE | 1;
     /// MARSHAL: the message is malformed. The low byte of other codes tells how, see `decode_minor`.
     pub const MALFORMED: u32 = THROUGHLINE | 0x100;

@@ -531,7 +531,7 @@ pub(crate) fn failed(failure: CallFailure) -> SystemException {
             .completed(Completion::Maybe)
             .detail("no reply within the time that the call may take"),
         CallFailure::Full => SystemException::no_resources()
-            .detail("too many calls are under way on one connection; wait for some to finish"),
+            .detail("too many calls are under way on one connection, or wait for the server to read them; wait for some to finish"),
     }
 }
 

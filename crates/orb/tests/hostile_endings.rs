@@ -153,3 +153,23 @@ fn an_orb_that_shuts_down_while_callers_connect_keeps_none_of_them() {
         assert_eq!((e.kind, e.completed), (Kind::BadInvOrder, Completion::No), "{e}");
     }
 }
+
+#[test]
+fn requests_that_were_given_up_do_not_pile_up_before_a_server_that_does_not_read() {
+    // Nobody accepts, but the kernel does.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = raw::client_with(|c| c.max_message = 1 << 20);
+    let port = listener.local_addr().unwrap().port();
+    let text = format!("corbaloc:iiop:1.2@127.0.0.1:{port}/x");
+    let probe = ProbeRef(client.string_to_object(&text).unwrap()).within(Duration::from_millis(50));
+    let (text, started) = ("x".repeat(900_000), Instant::now());
+    loop {
+        let e = block_on(probe.text_async(&text)).unwrap_err();
+        match e.kind {
+            Kind::NoResources => break,
+            _ => assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe), "{e}"),
+        }
+        assert!(started.elapsed() < 5 * SECOND, "they do");
+    }
+    client.shutdown(GRACE);
+}

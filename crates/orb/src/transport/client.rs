@@ -44,6 +44,10 @@ pub(crate) struct ClientLimits {
 /// A connection unused for this long is looked at before a request is entrusted to it.
 const SUSPECT_AFTER: Duration = Duration::from_millis(100);
 
+/// A server that has read nothing for this long is sent no more than fits into one message: those who gave up their calls
+/// have left their requests behind.
+const CHOKED_AFTER: Duration = Duration::from_secs(1);
+
 /// A caller that waits to send looks up this often whether somebody still receives.
 const LOOK_UP: Duration = Duration::from_millis(5);
 
@@ -167,6 +171,9 @@ impl ClientConnection {
         if self.dead.load(Ordering::Acquire) {
             return Err(CallFailure::NotStarted);
         }
+        if self.is_choked() {
+            return Err(CallFailure::Full);
+        }
         self.minor_version.store(version.minor(), Ordering::Relaxed);
         let id = lock(&self.calls).add(Caller::Task(deadline), self.limits.max_calls)?;
         if deadline.is_some()
@@ -176,6 +183,11 @@ impl ClientConnection {
             reactor.keeper.watch(watched);
         }
         Ok(id)
+    }
+
+    fn is_choked(&self) -> bool {
+        let stalled = || self.outbox.stalled_for(Instant::now());
+        self.outbox.waiting() > self.limits.max_message && stalled().is_some_and(|time| time > CHOKED_AFTER)
     }
 
     /// Sends the request `id` and waits until the kernel has it, or the server has answered it already.
