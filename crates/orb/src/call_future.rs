@@ -7,6 +7,7 @@
 //! moved. Its arguments are gone by then; but a function that knows their types can read what was marshaled and marshal it
 //! anew. Generated stubs name one. It costs a pointer until it is needed.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -24,7 +25,7 @@ use crate::handover::{Bringer, Brought, Handover};
 use crate::interface::Operation;
 use crate::invoke::{
     CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, may_have_moved,
-    not_connected, read_results, remaining,
+    not_connected, read_results,
 };
 use crate::local;
 use crate::priority::{Priority, Scope};
@@ -385,9 +386,7 @@ impl Call {
                 Poll::Ready(Brought::Native(Ok(Some(reply)))) => Poll::Ready(self.native_answer(None, reply)),
                 Poll::Ready(Brought::Native(Ok(None))) => Poll::Ready(self.again(CallFailure::NotStarted)),
                 Poll::Ready(Brought::Native(Err(exception))) => Poll::Ready(Err(exception)),
-                Poll::Ready(Brought::TimedOut(completed)) => {
-                    Poll::Ready(Err(failed(CallFailure::TimedOut).completed(completed)))
-                }
+                Poll::Ready(Brought::TimedOut(completed)) => Poll::Ready(Err(self.timed_out(completed))),
                 Poll::Ready(Brought::Nothing) => Poll::Ready(Err(SystemException::shut_down())),
                 Poll::Ready(Brought::Connected(Err((address, e)))) => {
                     Poll::Ready(self.other_way(not_connected(self.reference().orb(), &address, &e)))
@@ -423,6 +422,17 @@ impl Call {
             },
             State::Failed(exception) => Poll::Ready(Err(exception)),
             State::Finished => Poll::Ready(Err(SystemException::bad_param().detail("polled after the end"))),
+        }
+    }
+
+    /// The time is over, and a worker still runs the operation of a local object, or connects.
+    fn timed_out(&self, completed: Completion) -> SystemException {
+        match self.binding().route() {
+            Some(route) if self.binding().local_key().is_none() => {
+                let error = io::ErrorKind::TimedOut.into();
+                not_connected(self.reference().orb(), route.endpoint.address(), &error)
+            }
+            _ => failed(CallFailure::TimedOut).completed(completed),
         }
     }
 
@@ -601,16 +611,21 @@ impl Call {
         Ok(())
     }
 
+    /// Connects on a worker, when those who asked for the same server before have their connections.
     fn connect(&self) -> State {
         let handover = Arc::new(Handover::default());
         let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(self.binding()));
-        let deadline = self.deadline;
-        self.reference().orb().reactor().spawn(Box::new(move |_| {
-            let timeout = remaining(deadline).unwrap_or(CONNECT_TIMEOUT);
-            let connected = binding.connect(timeout, |e, t| e.connect_shared(t));
-            let connected = connected.map(|(route, connection)| (binding.index_of(route), connection));
-            result.bring(Brought::Connected(connected));
-        }));
+        let patience = Instant::now() + CONNECT_TIMEOUT;
+        let until = self.deadline.map_or(patience, |deadline| deadline.min(patience));
+        handover.until(self.deadline, self.reference().orb());
+        if let Some(route) = self.binding().route() {
+            route.endpoint.send_out(Box::new(move || {
+                let timeout = until.saturating_duration_since(Instant::now());
+                let connected = binding.connect(timeout, |e, t| e.connect_shared(t));
+                let connected = connected.map(|(route, connection)| (binding.index_of(route), connection));
+                result.bring(Brought::Connected(connected));
+            }));
+        }
         State::AtWorker(handover)
     }
 

@@ -155,6 +155,22 @@ fn an_orb_that_shuts_down_while_callers_connect_keeps_none_of_them() {
 }
 
 #[test]
+fn workers_are_not_all_kept_by_a_server_that_lets_nobody_in() {
+    let (crowded, server) = (Crowded::new(), answers());
+    let client = raw::client_with(|c| c.max_threads = 4);
+    let probe = crowded.reference(&client, None);
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut many: Vec<_> = (0..8).map(|_| Box::pin(probe.ping_async())).collect();
+    assert!(many.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    let started = Instant::now();
+    let e = block_on(probe.within(SECOND / 5).ping_async()).unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::Transient, Completion::No), "{e}");
+    block_on(server.reference(&client).within(LONG).ping_async()).unwrap();
+    assert!(started.elapsed() < 2 * SECOND, "{:?}", started.elapsed());
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn requests_that_were_given_up_do_not_pile_up_before_a_server_that_does_not_read() {
     // Nobody accepts, but the kernel does.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,6 +1,6 @@
 //! One server as its clients see it: an address, and the connections to it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Weak};
@@ -24,11 +24,29 @@ pub(crate) struct Endpoint {
     connections: Box<[ArcSwapOption<ClientConnection>]>,
     /// Whether somebody connects: callers who come at once share what one of them makes.
     connecting: (Mutex<bool>, Condvar),
+    errands: Mutex<Errands>,
     /// The ORB makes no connections any more.
     closed: Arc<AtomicBool>,
     reactor: Weak<Reactor>,
     limits: Arc<ClientLimits>,
     network: Option<Arc<dyn Network>>,
+}
+
+/// What futures want to have done with a connection that is not there yet. One worker at a time does that, so that a server
+/// that lets nobody in keeps no more than one.
+#[derive(Default)]
+struct Errands {
+    waiting: VecDeque<Errand>,
+    /// A worker is at it, or will be.
+    attended: bool,
+}
+
+type Errand = Box<dyn FnOnce() + Send>;
+
+impl std::fmt::Debug for Errands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} errands", self.waiting.len())
+    }
 }
 
 impl Endpoint {
@@ -93,6 +111,29 @@ impl Endpoint {
         Ok(connection)
     }
 
+    /// Has a worker do what needs a connection, after those who asked before. Dropped if there will be no workers any more.
+    pub(crate) fn send_out(self: &Arc<Self>, errand: Errand) {
+        let mut errands = lock(&self.errands);
+        errands.waiting.push_back(errand);
+        if !std::mem::replace(&mut errands.attended, true) {
+            drop(errands);
+            self.attend();
+        }
+    }
+
+    fn attend(self: &Arc<Self>) {
+        let attendance = Attendance { endpoint: Arc::clone(self), came: false };
+        if let Some(reactor) = self.reactor.upgrade() {
+            reactor.spawn(Box::new(move |_| attendance.run_errand()));
+        }
+    }
+
+    /// Those who wait are told that nobody comes.
+    fn drop_errands(&self) {
+        let waiting = std::mem::take(&mut lock(&self.errands).waiting);
+        drop(waiting);
+    }
+
     /// The caller's turn to connect. Its own time counts, not that of whoever connects before.
     fn turn(&self, timeout: Duration) -> io::Result<Turn<'_>> {
         let (connecting, changed) = &self.connecting;
@@ -114,6 +155,7 @@ impl Endpoint {
     /// Ends every connection.
     pub(crate) fn close(&self) {
         use crate::transport::reactor::Source;
+        self.drop_errands();
         for connection in self.connections.iter().filter_map(|c| c.swap(None)) {
             connection.close();
         }
@@ -128,6 +170,37 @@ impl Drop for Turn<'_> {
         let (connecting, changed) = &self.0.connecting;
         *lock(connecting) = false;
         changed.notify_one();
+    }
+}
+
+/// A worker's turn to run an errand, and then to call for another.
+struct Attendance {
+    endpoint: Arc<Endpoint>,
+    came: bool,
+}
+
+impl Attendance {
+    fn run_errand(mut self) {
+        self.came = true;
+        let errand = lock(&self.endpoint.errands).waiting.pop_front();
+        if let Some(errand) = errand {
+            errand();
+        }
+    }
+}
+
+impl Drop for Attendance {
+    /// Also after a panic of somebody's waker.
+    fn drop(&mut self) {
+        let mut errands = lock(&self.endpoint.errands);
+        errands.attended = self.came && !errands.waiting.is_empty();
+        let in_vain = if self.came { VecDeque::new() } else { std::mem::take(&mut errands.waiting) };
+        let more = errands.attended;
+        drop(errands);
+        drop(in_vain);
+        if more {
+            self.endpoint.attend();
+        }
     }
 }
 
@@ -203,6 +276,7 @@ impl Endpoints {
             code_sets,
             connections: (0..self.connections).map(|_| ArcSwapOption::empty()).collect(),
             connecting: Default::default(),
+            errands: Mutex::default(),
             closed: Arc::clone(&self.closed),
             reactor: self.reactor.clone(),
             limits: Arc::clone(&self.limits),
