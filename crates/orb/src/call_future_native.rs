@@ -24,9 +24,9 @@ use crate::transport::native::pipe_calls::PipeFailure;
 struct Connecting(Option<Arc<NativeServer>>);
 
 impl Connecting {
-    fn connect(mut self) {
+    fn connect(mut self, deadline: Option<Instant>) {
         if let Some(server) = self.0.take() {
-            server.connect_pipe();
+            server.connect_pipe(deadline);
         }
     }
 }
@@ -88,8 +88,9 @@ impl Call {
     #[cold]
     fn connect_native(&self, way: usize) -> State {
         let connecting = Connecting(self.binding().native_at(way).map(|route| Arc::clone(&route.server)));
+        let deadline = self.deadline;
         self.at_worker(move || {
-            connecting.connect();
+            connecting.connect(deadline);
             Ok(None)
         })
     }

@@ -18,7 +18,7 @@ use throughline_giop::{Ior, Open, finish_with};
 use crate::binding::{Binding, Route};
 use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
 use crate::interface::Operation;
-use crate::invoke_native::read_native;
+use crate::invoke_native::{Course, read_native};
 use crate::large::{Count, LargeMessage};
 use crate::local;
 use crate::orb::Orb;
@@ -51,10 +51,12 @@ impl ObjectRef {
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        if let Attempt::Answered(mut reply) = self.call_native(operation, true, &encode).map_err(|e| *e)? {
+        let mut course = Course::default();
+        let attempt = self.call_native(operation, true, &mut course, &encode);
+        if let Attempt::Answered(mut reply) = attempt.map_err(|e| *e)? {
             return read_native(self, &mut reply, decode);
         }
-        self.call_otherwise(operation, Response::Target, &encode)?.read(self, decode)
+        self.call_otherwise((operation, Response::Target), course.deadline, &encode)?.read(self, decode)
     }
 
     /// As [`call`](Self::call), for operations with inout parameters: `encode` reads them, `decode` changes them.
@@ -68,12 +70,12 @@ impl ObjectRef {
         encode: impl Fn(&D, &mut Writer<'_>) -> Result<(), EncodeError>,
         decode: impl FnOnce(&mut D, &mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, E> {
-        if let Attempt::Answered(mut reply) =
-            self.call_native(operation, true, |w| encode(data, w)).map_err(|e| *e)?
-        {
+        let mut course = Course::default();
+        let attempt = self.call_native(operation, true, &mut course, |w| encode(data, w));
+        if let Attempt::Answered(mut reply) = attempt.map_err(|e| *e)? {
             return read_native(self, &mut reply, |r| decode(data, r));
         }
-        self.call_otherwise(operation, Response::Target, &|w| encode(data, w))?
+        self.call_otherwise((operation, Response::Target), course.deadline, &|w| encode(data, w))?
             .read(self, |r| decode(data, r))
     }
 
@@ -87,20 +89,23 @@ impl ObjectRef {
         operation: Operation,
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), SystemException> {
-        if let Attempt::Sent = self.call_native(operation, false, &encode).map_err(|e| *e)? {
+        let mut course = Course::default();
+        let attempt = self.call_native(operation, false, &mut course, &encode);
+        if let Attempt::Sent = attempt.map_err(|e| *e)? {
             return Ok(());
         }
-        self.call_otherwise(operation, Response::None, &encode).map(|_| ())
+        self.call_otherwise((operation, Response::None), course.deadline, &encode).map(|_| ())
     }
 
-    /// Calls an object of this process, or by IIOP. Compiled once for all operations.
+    /// Calls an object of this process, or by IIOP. Compiled once for all operations. There is a deadline already if another way
+    /// was tried in vain.
     fn call_otherwise(
         &self,
-        operation: Operation,
-        response: Response,
+        what: (Operation, Response),
+        deadline: Option<Instant>,
         arguments: Arguments<'_>,
     ) -> Result<Outcome, SystemException> {
-        let mut call = OutgoingCall::begin(self, operation, response)?;
+        let mut call = OutgoingCall::begin(self, what, deadline)?;
         call.marshal(arguments)?;
         call.complete(arguments)
     }
@@ -133,11 +138,12 @@ enum Way {
 impl<'r> OutgoingCall<'r> {
     fn begin(
         reference: &'r ObjectRef,
-        operation: Operation,
-        response: Response,
+        (operation, response): (Operation, Response),
+        deadline: Option<Instant>,
     ) -> Result<Self, SystemException> {
         reference.orb().check_up()?;
-        let deadline = reference.timeout().and_then(|t| Instant::now().checked_add(t));
+        let new = || reference.timeout().and_then(|t| Instant::now().checked_add(t));
+        let deadline = deadline.or_else(new);
         let binding = reference.binding();
         let mut call = Self {
             reference,

@@ -18,9 +18,9 @@ use crate::transport::native::exchange::{Attempt, NativeReply, begin, finish, ma
 
 /// What has become of a call so far.
 #[derive(Default)]
-struct Course {
-    /// One for the whole call, however often it is forwarded.
-    deadline: Option<Instant>,
+pub(crate) struct Course {
+    /// One for the whole call, however often it is forwarded, and whatever ways it takes.
+    pub(crate) deadline: Option<Instant>,
     forwards: usize,
     went_back: bool,
 }
@@ -33,15 +33,15 @@ impl ObjectRef {
         &self,
         operation: Operation,
         wants_reply: bool,
+        course: &mut Course,
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
     ) -> Result<Attempt, Box<SystemException>> {
-        let mut course = Course::default();
         loop {
-            let Some(own) = self.begin_native(operation, wants_reply, &mut course)? else {
+            let Some(own) = self.begin_native(operation, wants_reply, course)? else {
                 return Ok(Attempt::NotPossible);
             };
             let own = marshal(own, &encode)?;
-            if let Some(attempt) = self.finish_native(own, wants_reply, &mut course)? {
+            if let Some(attempt) = self.finish_native(own, wants_reply, course)? {
                 return Ok(attempt);
             }
         }

@@ -155,9 +155,8 @@ impl NativeServer {
     }
 
     /// Connects the pipe, or finds that there is no way to the server at present.
-    pub(crate) fn connect_pipe(&self) {
-        let link = self.new_link(false).inspect_err(|error| self.suspend(error));
-        self.pipe.connected(link.ok());
+    pub(crate) fn connect_pipe(&self, deadline: Option<Instant>) {
+        self.pipe.connected(self.new_link(false, deadline).ok());
     }
 
     /// The links of all threads are closed when they are next looked at. False, for who keeps servers that are open.
@@ -196,9 +195,13 @@ impl NativeServer {
 
     #[cold]
     pub(crate) fn suspend(&self, why: &dyn fmt::Display) {
-        tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
         let failures = self.failures.fetch_add(1, Ordering::Relaxed).min(MAX_DOUBLINGS);
-        *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER * (1 << failures));
+        self.suspend_for(RETRY_AFTER * (1 << failures), why);
+    }
+
+    fn suspend_for(&self, time: Duration, why: &dyn fmt::Display) {
+        tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
+        *lock(&self.not_before) = Instant::now().checked_add(time);
         self.proven.store(false, Ordering::Relaxed);
         self.suspended.store(true, Ordering::Relaxed);
     }
@@ -223,15 +226,20 @@ impl NativeServer {
 
     /// This thread's link, made now if need be; none if that is not possible.
     #[inline]
-    pub(super) fn link(self: &Arc<Self>, alone: bool) -> Option<Box<Own>> {
+    pub(super) fn link(self: &Arc<Self>, alone: bool, deadline: Option<Instant>) -> Option<Box<Own>> {
         match LAST.take() {
             Some(own) if own.server.id == self.id && own.link.is_open() => Some(own),
-            other => self.other_link(other, alone),
+            other => self.other_link(other, alone, deadline),
         }
     }
 
     #[inline(never)]
-    fn other_link(self: &Arc<Self>, last: Option<Box<Own>>, alone: bool) -> Option<Box<Own>> {
+    fn other_link(
+        self: &Arc<Self>,
+        last: Option<Box<Own>>,
+        alone: bool,
+        deadline: Option<Instant>,
+    ) -> Option<Box<Own>> {
         let own = LINKS.with_borrow_mut(|links| {
             links.extend(last);
             let at = links.iter().position(|own| own.server.id == self.id)?;
@@ -239,19 +247,28 @@ impl NativeServer {
         });
         match own {
             Some(own) if own.link.is_open() => Some(own),
-            _ => self.connect(alone),
+            _ => self.connect(alone, deadline),
         }
     }
 
-    /// A connected link. Where the server has answered before, or there is no other way to it, the first call need not wait for
+    /// A connected link; otherwise calls take other ways for a while. Where the server has answered before, or there is no other way to it, the first call need not wait for
     /// the connection. Otherwise it must: a call that may have arrived can't take another way.
-    pub(super) fn new_link(&self, alone: bool) -> Result<Link, LinkError> {
+    ///
+    /// Half of the time until `deadline` is for other ways, if there are any.
+    pub(super) fn new_link(&self, alone: bool, deadline: Option<Instant>) -> Result<Link, LinkError> {
         let early = alone || self.proven.load(Ordering::Relaxed);
-        let link = Link::connect(&self.address, CONNECT_WITHIN, &self.options, early)?;
-        if !early {
-            self.proven();
+        let ways = if alone { 1 } else { 2 };
+        let share = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / ways);
+        let within = share.map_or(CONNECT_WITHIN, |share| share.min(CONNECT_WITHIN));
+        let connected = Link::connect(&self.address, within, &self.options, early);
+        match &connected {
+            Ok(_) if early => {}
+            Ok(_) => self.proven(),
+            // It says little of a server that it takes longer than somebody had.
+            Err(error) if within < CONNECT_WITHIN => self.suspend_for(RETRY_AFTER, error),
+            Err(error) => self.suspend(error),
         }
-        Ok(link)
+        connected
     }
 
     /// The server has answered.
@@ -261,28 +278,12 @@ impl NativeServer {
     }
 
     #[cold]
-    fn connect(self: &Arc<Self>, alone: bool) -> Option<Box<Own>> {
+    fn connect(self: &Arc<Self>, alone: bool, deadline: Option<Instant>) -> Option<Box<Own>> {
         drop_closed();
-        match self.new_link(alone) {
-            Ok(link) => {
-                tracing::debug!(address = ?self.address, "connected by the native protocol");
-                let (server, flow) = (Arc::clone(self), super::flows().next());
-                let (overflow, body) = (Vec::new(), Body::NONE);
-                Some(Box::new(Own {
-                    server,
-                    link,
-                    flow,
-                    sequence: 0,
-                    used: 0,
-                    overflow,
-                    kind: Kind::Reply,
-                    body,
-                }))
-            }
-            Err(error) => {
-                self.suspend(&error);
-                None
-            }
-        }
+        let link = self.new_link(alone, deadline).ok()?;
+        tracing::debug!(address = ?self.address, "connected by the native protocol");
+        let (server, flow) = (Arc::clone(self), super::flows().next());
+        let (overflow, body) = (Vec::new(), Body::NONE);
+        Some(Box::new(Own { server, link, flow, sequence: 0, used: 0, overflow, kind: Kind::Reply, body }))
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn begin(
     (deadline, priority): (Option<Instant>, Option<Priority>),
     wants_reply: bool,
 ) -> Result<Option<Box<Own>>, Box<SystemException>> {
-    let Some(mut own) = route.server.link(route.alone) else { return Ok(None) };
+    let Some(mut own) = route.server.link(route.alone, deadline) else { return Ok(None) };
     own.link.give_up_at(deadline);
     own.sequence = own.sequence.wrapping_add(1);
     let kind = if wants_reply { Kind::Request } else { Kind::Oneway };

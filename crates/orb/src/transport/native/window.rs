@@ -120,7 +120,7 @@ pub(crate) fn send(
     wanted: &Wanted<'_>,
 ) -> Option<Ticket> {
     let found = find(|window| Arc::ptr_eq(&window.server, server) && window.is_alive());
-    let mut window = found.or_else(|| connect(server))?;
+    let mut window = found.or_else(|| connect(server, wanted.deadline))?;
     let id = window.send(header, message, used, wanted);
     let ticket = id.map(|id| Ticket::new(window.number, id));
     keep(window);
@@ -151,7 +151,7 @@ pub(crate) fn forget(ticket: Ticket) {
 }
 
 #[cold]
-fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
+fn connect(server: &Arc<NativeServer>, deadline: Option<Instant>) -> Option<Box<Window>> {
     static NUMBERS: AtomicU32 = AtomicU32::new(1);
     drop_closed();
     if !server.is_near() {
@@ -160,7 +160,7 @@ fn connect(server: &Arc<NativeServer>) -> Option<Box<Window>> {
     // No number is given twice: when there are no more, calls go another way.
     let next = |number: u32| number.checked_add(1);
     let number = NUMBERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
-    let mut link = server.new_link(false).inspect_err(|error| server.suspend(error)).ok()?;
+    let mut link = server.new_link(false, deadline).ok()?;
     link.expect_many();
     Some(Box::new(Window {
         number: NonZeroU32::new(number)?,
