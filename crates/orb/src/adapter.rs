@@ -428,6 +428,7 @@ impl Adapter {
         let mut count = self.state.writer();
         let removed = match ObjectKey::parse(key) {
             ObjectKey::Active { handle, tag } if tag == self.state.tag().0 => {
+                self.forget_id(orb.table(), handle);
                 Some(orb.table().remove(handle, self.state.tag()).ok_or(AdapterError::NotActive)?)
             }
             ObjectKey::Indexed { adapter, id } if Some(&adapter) == self.state.handle.get() => {
@@ -444,6 +445,21 @@ impl Adapter {
         // The servant may be dropped now, and may use the adapter one last time.
         drop(removed);
         Ok(())
+    }
+
+    /// The id of an object that is told by its handle, as in references that have been elsewhere, of servers without IIOP.
+    fn forget_id(&self, table: &ObjectTable, handle: Handle) {
+        let Some(locator) = &self.state.locator else { return };
+        if table.objects.get(handle, self.state.tag().0).is_none() {
+            return;
+        }
+        let mut id = None;
+        locator.for_each(&mut |key, slot| {
+            if slot == handle.slot {
+                id = Some(key.to_vec());
+            }
+        });
+        id.and_then(|id| locator.remove(&id));
     }
 
     fn id_of_stable<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {

@@ -549,15 +549,16 @@ impl Orb {
     /// A reference to an object of this ORB. Without a handle, it is reached by its key only.
     pub(crate) fn reference_to_own(&self, key: &[u8], handle: Option<Handle>, type_id: &str) -> ObjectRef {
         let profile = own_profile(&self.0.published, self.0.config.max_version, key);
-        let ior = profile.and_then(|p| Ior::of_iiop(type_id, &p).ok());
-        let mut ior = ior.unwrap_or(Ior { type_id: type_id.to_owned(), profiles: Vec::new() });
+        let iiop = profile.and_then(|p| Ior::of_iiop(type_id, &p).ok());
+        let tells_key = iiop.is_some();
+        let mut ior = iiop.unwrap_or(Ior { type_id: type_id.to_owned(), profiles: Vec::new() });
         if let Some(Handle { slot, nonce }) = handle {
             let native = |address: &NativeAddress| {
                 NativeProfile { address: address.clone(), slot: slot.0, nonce }.to_tagged().ok()
             };
             ior.profiles.extend(self.0.published_native.iter().filter_map(native));
         }
-        ObjectRef::new(self, ior)
+        if tells_key { ObjectRef::new(self, ior) } else { ObjectRef::by_handle(self, ior, key) }
     }
 
     /// Whether a native address is one of this ORB's own.

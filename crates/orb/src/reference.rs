@@ -27,6 +27,8 @@ pub struct ObjectRef(Arc<Inner>);
 struct Inner {
     orb: Orb,
     ior: Arc<Ior>,
+    /// What its adapter knows the object by, of one whose profiles do not tell.
+    key: Option<Arc<[u8]>>,
     /// Where its own profiles lead.
     own: Arc<Binding>,
     /// Where it leads at present, if that is elsewhere.
@@ -45,7 +47,7 @@ impl Inner {
     fn new(orb: Orb, ior: Arc<Ior>, own: Arc<Binding>) -> Self {
         let (forwarded, is_forwarded) = (ArcSwapOption::empty(), AtomicBool::new(false));
         let ordinary = orb.call_timeout().is_none();
-        Self { orb, ior, own, forwarded, is_forwarded, timeout: None, priority: None, ordinary }
+        Self { orb, ior, key: None, own, forwarded, is_forwarded, timeout: None, priority: None, ordinary }
     }
 }
 
@@ -74,6 +76,13 @@ impl ObjectRef {
         Self(Arc::new(Inner::new(orb.clone(), ior, own)))
     }
 
+    /// As [`new`](Self::new), of an object of this ORB that is reached by its handle alone.
+    pub(crate) fn by_handle(orb: &Orb, ior: Ior, key: &[u8]) -> Self {
+        let ior = Arc::new(ior);
+        let own = Arc::new(Binding::new(orb, &ior));
+        Self(Arc::new(Inner { key: Some(key.into()), ..Inner::new(orb.clone(), ior, own) }))
+    }
+
     /// The ORB that calls through this reference.
     pub fn orb(&self) -> &Orb {
         &self.0.orb
@@ -91,7 +100,10 @@ impl ObjectRef {
 
     /// What the server knows the object by.
     pub fn object_key(&self) -> Vec<u8> {
-        Binding::new(&self.0.orb, &self.0.ior).key().to_vec()
+        match &self.0.key {
+            Some(key) => key.to_vec(),
+            None => Binding::new(&self.0.orb, &self.0.ior).key().to_vec(),
+        }
     }
 
     /// The same reference, whose calls may take at most `timeout` each.
@@ -112,8 +124,9 @@ impl ObjectRef {
     }
 
     fn changed(&self, change: impl FnOnce(&mut Inner)) -> Self {
-        let Inner { orb, ior, own, timeout, priority, .. } = &*self.0;
+        let Inner { orb, ior, key, own, timeout, priority, .. } = &*self.0;
         let mut same = Inner::new(orb.clone(), Arc::clone(ior), Arc::clone(own));
+        same.key = key.clone();
         (same.timeout, same.priority) = (*timeout, *priority);
         change(&mut same);
         same.ordinary &= same.timeout.is_none() && same.priority.is_none();

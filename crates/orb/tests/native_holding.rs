@@ -100,3 +100,19 @@ fn only_callers_that_can_be_watched_hold_anything() {
     assert!(matches!(opened.lock().unwrap().pop(), Some(Err(AdapterError::NoCaller))));
     server.shutdown(Duration::from_secs(1));
 }
+
+#[test]
+fn ids_of_objects_that_are_no_more_are_free_in_servers_without_iiop() {
+    let server = server_with(|c| c.listen = vec!["shm:".parse().unwrap()]);
+    let root = server.root();
+    for n in 0..4 {
+        let own = root.activate_with_id("a", Echo::default()).unwrap();
+        assert_eq!(own.0.object_key(), b"a");
+        // As it comes back from a client.
+        let returned = server.string_to_object(&own.0.to_string()).unwrap();
+        if n % 2 == 0 { root.deactivate(&own) } else { root.deactivate(&returned) }.unwrap();
+        assert_eq!(root.deactivate(&own), Err(AdapterError::NotActive));
+        assert_eq!(root.deactivate(&returned), Err(AdapterError::NotActive));
+    }
+    server.shutdown(Duration::ZERO);
+}
