@@ -1,8 +1,10 @@
 //! Calls that are begun now and waited for later, by one thread: the fastest way to have many under way.
 //!
 //! The request leaves when the call is begun; over UDP with those that follow, while other answers are there that the thread is
-//! about to wait for: then it begins calls as fast as it waits, or the next ones leave alone. Where the object's server shares memory with this process and the request is small,
-//! no lock is taken and nothing is allocated; any other call is a [future](crate::CallFuture) beneath.
+//! about to wait for: then it begins calls as fast as it waits, or the next ones leave alone. Where the object's server shares
+//! memory with this process and the request is small, no lock is taken and nothing is allocated; any other call is a
+//! [future](crate::CallFuture) beneath, whose request leaves when it is waited for if there is no connection to the server
+//! [yet](crate::AsyncCall::begin).
 
 use std::marker::PhantomData;
 use std::time::Instant;

@@ -73,7 +73,8 @@ pub struct CallFuture<E, D> {
 /// The future of a call, as generated stubs return it.
 pub trait AsyncCall: Future {
     /// Sends the request now, instead of when the future is first polled. So many calls can be under way before the first is
-    /// waited for.
+    /// waited for. Where there is no connection to the server yet, one is made meanwhile, and the request leaves when the future
+    /// is polled.
     fn begin(self) -> Self
     where
         Self: Sized;

@@ -24,7 +24,8 @@ pub mod minor {
     pub const PEER_REFUSED_MESSAGE: u32 = THROUGHLINE | 3;
     /// TRANSIENT: no address of the reference could be connected to.
     pub const CONNECT_FAILED: u32 = THROUGHLINE | 1;
-    /// TRANSIENT: the server closed the connection, again and again, before it took the request.
+    /// TRANSIENT: the server closed the connection, again and again, before it took the request; or a future was forwarded to a
+    /// server with other code sets, and nobody knows how to marshal its arguments anew.
     pub const SERVER_CLOSING: u32 = THROUGHLINE | 2;
     /// TRANSIENT: forwarded in a circle.
     pub const TOO_MANY_FORWARDS: u32 = THROUGHLINE | 3;

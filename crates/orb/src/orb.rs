@@ -74,7 +74,7 @@ pub struct OrbConfig {
     /// memory as long as it has them. A servant then changes an `inout` sequence of numbers there ([`InOut`](crate::InOut)), if it is
     /// the last argument and the only result, and nothing of it is copied but by the client, from its value and back.
     pub trusted_peers: Option<TrustedPeers>,
-    /// How long a call may take; none for ever. References can have their own.
+    /// How long a call may take; none for ever, of which connecting takes 30 s at most. References can have their own.
     pub call_timeout: Option<Duration>,
     /// A connection on which nothing happens for this long is closed; the next call opens another.
     pub idle_timeout: Option<Duration>,
@@ -478,6 +478,9 @@ impl Orb {
     /// Shuts down in order: no new connections, requests under way are finished (within `grace`), clients are told
     /// that nothing more will be answered, connections close, threads end, objects are dropped. A thread whose servant
     /// takes longer than that is left to itself.
+    ///
+    /// Calls that this ORB has under way end with `COMM_FAILURE`, but for blocking ones by the native protocol, whose links are
+    /// their threads': those end when the server answers, or their time is over.
     ///
     /// Waits for the end; but not within a servant, whose own reply is among what is to be finished: there it returns
     /// at once, and the rest happens on another thread.

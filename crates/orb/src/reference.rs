@@ -108,7 +108,8 @@ impl ObjectRef {
 
     /// The same reference, whose calls may take at most `timeout` each.
     ///
-    /// A call that takes longer ends with `TIMEOUT`; the server is not interrupted. A blocking call of an object in this
+    /// A call that takes longer ends with `TIMEOUT`, or with `TRANSIENT` if the server could not be connected to in that time; the
+    /// server is not interrupted. A blocking call of an object in this
     /// process runs on the caller's thread and has no limit: it returns when the servant does. Its future has one.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
