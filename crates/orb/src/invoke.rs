@@ -277,9 +277,9 @@ impl<'r> OutgoingCall<'r> {
     fn exchange(&mut self, arguments: Arguments<'_>) -> Result<Option<Frame>, CallFailure> {
         let Way::Remote { connection, id, open, version } = &self.way else { return Ok(None) };
         let buffer = &mut self.buffer.bytes;
-        let length = finish_with(buffer, *open, self.elsewhere).map_err(|too_large| {
+        let length = finish_with(buffer, *open, self.elsewhere).map_err(|_| {
             connection.forget(*id);
-            CallFailure::Malformed(too_large.to_string())
+            CallFailure::TooLarge
         })?;
         let sent = if self.elsewhere == 0 {
             connection.send(*id, buffer, self.deadline)
@@ -529,6 +529,7 @@ pub(crate) fn failed(failure: CallFailure) -> SystemException {
         CallFailure::Malformed(why) => {
             comm_failure(minor::PEER_TALKS_NONSENSE).completed(Completion::Maybe).detail(why)
         }
+        CallFailure::TooLarge => SystemException::marshal().detail("the arguments take more than a message's 4 GiB"),
         // It does not say which message: this one, or another on the same connection.
         CallFailure::Refused => comm_failure(minor::PEER_REFUSED_MESSAGE)
             .completed(Completion::Maybe)

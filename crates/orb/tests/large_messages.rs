@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use common::{ECHO, Echo, client, seen_by, server};
+use throughline::exception::minor;
 use throughline::rt::{
     Decode, DecodeError, Dispatched, Encode, EncodeError, Interface, Operation, Reader, ServerCall, Skeleton,
     Writer,
@@ -187,5 +188,19 @@ fn a_value_that_changes_while_it_is_sent_harms_nobody_else() {
     assert_eq!(e.completed, Completion::No, "{e}");
     echo.ping().unwrap();
     assert_eq!(echo.shout("a").unwrap(), "A");
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn arguments_that_no_message_can_hold_are_not_sent() {
+    let (server, client) = (server(), client());
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    let part = vec![0_u8; 64 << 20];
+    let parts = |w: &mut Writer<'_>| (0..65).try_for_each(|_| part.encode(w));
+    let result: Result<(), SystemException> = echo.0.call(MIRROR, parts, |_| Ok(()));
+    let e = result.unwrap_err();
+    assert_eq!((e.kind, e.minor, e.completed), (Kind::Marshal, minor::TOO_LARGE, Completion::No), "{e}");
+    echo.ping().unwrap();
+    client.shutdown(GRACE);
     server.shutdown(GRACE);
 }

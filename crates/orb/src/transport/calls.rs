@@ -22,6 +22,8 @@ pub(crate) enum CallFailure {
     Lost(String),
     /// What the server sent is no GIOP message.
     Malformed(String),
+    /// The request is longer than a message can be; none of it was sent.
+    TooLarge,
     /// The server could not read the request.
     Refused,
     /// The time is over.
