@@ -12,7 +12,7 @@ use crate::transport::address::Address;
 use crate::transport::client::ClientConnection;
 use crate::transport::keeper::Timed;
 use crate::transport::native::answers::PipeReply;
-use crate::transport::reactor::lock;
+use crate::transport::reactor::{lock, wake};
 
 /// What a worker brings back to a future.
 #[derive(Default)]
@@ -77,7 +77,7 @@ impl Handover {
             inner.waker.take()
         };
         if let Some(waker) = waker {
-            waker.wake();
+            wake(waker);
         }
     }
 

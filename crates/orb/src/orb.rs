@@ -32,7 +32,7 @@ use crate::transport::listener::Listener;
 use crate::transport::native::Natives;
 use crate::transport::native::link::LinkOptions;
 use crate::transport::native::server::{NativeLimits, NativeListener};
-use crate::transport::reactor::{Reactor, ReactorLimits, lock};
+use crate::transport::reactor::{Reactor, ReactorLimits, lock, wake};
 use crate::transport::server::{Accepted, ServerLimits};
 use crate::transport::socket::Wait;
 
@@ -518,7 +518,7 @@ impl Orb {
         let mut end = lock(end);
         end.over = true;
         changed.notify_all();
-        end.wakers.drain(..).for_each(std::task::Waker::wake);
+        end.wakers.drain(..).for_each(wake);
     }
 
     /// Turns text into a reference: `IOR:`, `corbaloc:` (also `corbaloc:rir:`) or `corbaname:`. Only the last asks a

@@ -9,6 +9,8 @@ use std::time::Instant;
 
 use throughline_giop::connection::Frame;
 
+use crate::transport::reactor::wake;
+
 /// Places that a request id can number; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
@@ -94,7 +96,7 @@ impl Wake {
         match self {
             Self::Nobody => {}
             Self::Thread(thread) => thread.unpark(),
-            Self::Task(waker) => waker.wake(),
+            Self::Task(waker) => wake(waker),
         }
     }
 }

@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -374,6 +375,13 @@ impl Worker {
         if let Some(source) = source {
             source.ready(event, self);
         }
+    }
+}
+
+/// Wakes a task. Should its executor panic, whoever wakes goes on: he has others to wake, and to receive for.
+pub(crate) fn wake(waker: Waker) {
+    if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+        tracing::error!("a waker panicked");
     }
 }
 

@@ -21,7 +21,7 @@ use super::pipe_calls::{Found, PipeCalls, PipeFailure};
 use crate::native::Body;
 use crate::transport::keeper::Watched;
 use crate::transport::poller::{Event, Interest};
-use crate::transport::reactor::{Reactor, Source, Worker, lock};
+use crate::transport::reactor::{Reactor, Source, Worker, lock, wake};
 
 /// So many answers are taken at once before whom they belong to is woken.
 const AT_ONCE: usize = 64;
@@ -100,7 +100,7 @@ impl Pipe {
         let spare = state.spare_wakes.pop().unwrap_or_default();
         let mut wakes = std::mem::replace(&mut state.wakes, spare);
         drop(state);
-        wakes.drain(..).for_each(Waker::wake);
+        wakes.drain(..).for_each(wake);
         lock(&self.state).spare_wakes.push(wakes);
     }
 
