@@ -116,7 +116,11 @@ impl Binding {
     #[cold]
     pub(crate) fn native_failure(&self) -> Option<String> {
         let route = self.natives.first()?;
-        Some(format!("no connection to {route} on this machine; is the server running?"))
+        let place = match route.address() {
+            NativeAddress::Shm { .. } => " on this machine",
+            NativeAddress::Udp { .. } => "",
+        };
+        Some(format!("no connection to {route}{place}; is the server running?"))
     }
 
     /// The object key, empty when there is no usable profile.

@@ -297,7 +297,8 @@ fn a_server_that_is_gone_is_an_error_and_one_that_comes_back_is_found(at: &str) 
     server.shutdown(GRACE);
     drop(server);
     let started = Instant::now();
-    assert!(echo.ping().is_err());
+    let gone = echo.ping().unwrap_err().to_string();
+    assert_eq!(gone.contains("on this machine"), at == "shm:", "{gone}");
     assert!(started.elapsed() < Duration::from_secs(2));
     let server = listen();
     let again = seen_by(&client, &served(&server));
