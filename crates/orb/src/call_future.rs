@@ -10,7 +10,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use throughline_cdr::{CodeSets, DecodeError, EncodeError, Reader, Writer};
@@ -179,8 +179,8 @@ pub(crate) enum State {
         way: usize,
         id: u32,
     },
-    /// The native protocol has no free buffer.
-    Stuck(Arc<NativeServer>),
+    /// The native protocol has no free buffer. Whom it wakes when there is one.
+    Stuck(Arc<NativeServer>, Option<Waker>),
     Failed(SystemException),
     Finished,
 }
@@ -279,6 +279,7 @@ impl Call {
         match std::mem::replace(&mut self.state, State::Finished) {
             State::Sent { connection, id, .. } => connection.cancel(id),
             State::Piped { way, id } => self.forget_piped(way, id),
+            State::Stuck(server, Some(waker)) => server.forget_stuck(&waker),
             _ => {}
         }
     }
@@ -408,12 +409,12 @@ impl Call {
                 Ok(reply) => self.native_answer(Some(way), reply),
                 Err(failure) => self.native_failure(way, failure),
             }),
-            State::Stuck(_) if self.is_late() => {
+            State::Stuck(..) if self.is_late() => {
                 Poll::Ready(Err(failed(CallFailure::TimedOut).completed(Completion::No)))
             }
-            State::Stuck(server) => match server.poll_room(cx, self.deadline.is_some()) {
+            State::Stuck(server, _) => match server.poll_room(cx, self.deadline.is_some()) {
                 Poll::Pending => {
-                    self.state = State::Stuck(server);
+                    self.state = State::Stuck(server, Some(cx.waker().clone()));
                     Poll::Pending
                 }
                 Poll::Ready(()) => {

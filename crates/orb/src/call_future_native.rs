@@ -60,7 +60,7 @@ impl Call {
         let server = &route.server;
         match begun {
             Begun::Sent(id) => Ok(State::Piped { way, id }),
-            Begun::NoRoom => Ok(State::Stuck(Arc::clone(server))),
+            Begun::NoRoom => Ok(State::Stuck(Arc::clone(server), None)),
             Begun::NotConnected => Ok(self.connect_native(way)),
             Begun::TooLong => Ok(self.exchange_at_worker(way)),
             Begun::Full => Err(failed(CallFailure::Full)),

@@ -270,6 +270,18 @@ impl State {
         None
     }
 
+    /// Whoever is polled time and again is noted once: at the latest when there would be more notes than there is room for.
+    fn note_stuck(&mut self, waker: &Waker) {
+        let stuck = &mut self.stuck;
+        if stuck.len() == stuck.capacity() {
+            stuck.sort_unstable_by_key(|waker| waker.data());
+            stuck.dedup_by(|one, other| one.will_wake(other));
+            // As much room again, so that this is seldom done.
+            stuck.reserve(stuck.len() + AT_ONCE);
+        }
+        stuck.push(waker.clone());
+    }
+
     fn send(
         &mut self,
         header: &Header,
@@ -434,7 +446,7 @@ impl NativeServer {
                 None => !state.connecting,
             };
             if !ready {
-                state.stuck.push(cx.waker().clone());
+                state.note_stuck(cx.waker());
                 if !drive::adopt(self) {
                     pipe.attend(state, self);
                 }
@@ -446,6 +458,17 @@ impl NativeServer {
             self.watch_deadlines();
         }
         if ready { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// A request that waited for room is given up. Other futures of the same task may wait for it, too: it looks again.
+    pub(crate) fn forget_stuck(&self, waker: &Waker) {
+        self.pipe.with(|state| {
+            let noted = state.stuck.len();
+            state.stuck.retain(|other| !other.will_wake(waker));
+            if state.stuck.len() < noted {
+                state.wakes.push(waker.clone());
+            }
+        });
     }
 
     /// Reads what has come; whether anything had.
