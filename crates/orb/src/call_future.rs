@@ -427,10 +427,11 @@ impl Call {
         }
     }
 
-    /// The time is over, and a worker still runs the operation of a local object, or connects.
+    /// The time is over, and a worker still runs the operation of a local object, connects, or has not come to that.
     fn timed_out(&self, completed: Completion) -> SystemException {
-        match self.binding().route() {
-            Some(route) if self.binding().local_key().is_none() => {
+        let binding = self.binding();
+        match binding.route() {
+            Some(route) if binding.local_key().is_none() && binding.native_way().is_none() => {
                 let error = io::ErrorKind::TimedOut.into();
                 not_connected(self.reference().orb(), route.endpoint.address(), &error)
             }

@@ -122,7 +122,12 @@ impl Call {
     ) -> State {
         let handover = Arc::new(Handover::default());
         let result = Bringer(Arc::clone(&handover));
-        self.reference().orb().reactor().spawn(Box::new(move |_| result.bring(Brought::Native(work()))));
+        handover.until(self.deadline, self.reference().orb());
+        self.reference().orb().reactor().spawn(Box::new(move |_| {
+            if result.begin_in_time() {
+                result.bring(Brought::Native(work()));
+            }
+        }));
         State::AtWorker(handover)
     }
 

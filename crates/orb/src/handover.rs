@@ -24,6 +24,8 @@ struct HandoverState {
     waker: Option<Waker>,
     /// The servant of a local object runs, or has run.
     begun: bool,
+    /// The worker has begun, and looks at the clock itself.
+    keeps_time: bool,
     done: bool,
 }
 
@@ -47,6 +49,13 @@ impl Bringer {
     pub(crate) fn begin(&self) -> bool {
         let mut inner = lock(&self.0.0);
         inner.begun = true;
+        !inner.done
+    }
+
+    /// As [`begin`](Self::begin), of work that ends in time by itself.
+    pub(crate) fn begin_in_time(&self) -> bool {
+        let mut inner = lock(&self.0.0);
+        inner.keeps_time = true;
         !inner.done
     }
 
@@ -103,6 +112,9 @@ impl Handover {
 
 impl Timed for Handover {
     fn time_is_over(&self) {
+        if lock(&self.0).keeps_time {
+            return;
+        }
         self.put_with(|handover| {
             Brought::TimedOut(if handover.begun { Completion::Maybe } else { Completion::No })
         });

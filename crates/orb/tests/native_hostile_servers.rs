@@ -7,12 +7,13 @@ mod raw;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client};
-use throughline::Ior;
+use throughline::{Completion, Ior, Kind, Orb};
 use throughline_giop::{NativeAddress, NativeProfile};
-use throughline_vi::{Nic, Reliability, ViAttributes};
+use throughline_vi::{Nic, Reliability, Vi, ViAttributes};
 
 /// Less than it takes to give a native way up for lack of an answer.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -47,34 +48,75 @@ impl Wake for Nobody {
     fn wake(self: Arc<Self>) {}
 }
 
+/// A server that lets clients in, and takes nothing of what they send.
+struct Deaf {
+    address: NativeAddress,
+    /// Ends when so many are in.
+    clients: JoinHandle<Vec<Vi>>,
+}
+
+impl Deaf {
+    fn lets_in(count: usize) -> Self {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+        let nic = Nic::shm().unwrap();
+        let (machine, name) = (boot.trim().to_owned(), nic.address().to_owned());
+        let mut listener = nic.listen(b"throughline 1").unwrap();
+        let mut accept = move || {
+            let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery)).unwrap();
+            listener.wait(Some(LONG)).unwrap().accept(&mut vi).unwrap();
+            vi
+        };
+        let clients = std::thread::spawn(move || (0..count).map(|_| accept()).collect());
+        Self { address: NativeAddress::Shm { machine, name }, clients }
+    }
+
+    fn reference(&self, client: &Orb) -> ProbeRef {
+        let profile = NativeProfile { address: self.address.clone(), slot: 0, nonce: 1 };
+        let profiles = vec![profile.to_tagged().unwrap()];
+        ProbeRef(client.reference(Ior { type_id: raw::ID.into(), profiles }))
+    }
+}
+
 #[test]
 fn who_waits_for_a_server_that_takes_nothing_is_noted_once_however_often_it_is_polled() {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    let nic = Nic::shm().unwrap();
-    let (machine, name) = (boot.trim().to_owned(), nic.address().to_owned());
-    let mut listener = nic.listen(b"throughline 1").unwrap();
-    let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery)).unwrap();
-    let deaf = std::thread::spawn(move || {
-        listener.wait(Some(LONG)).unwrap().accept(&mut vi).unwrap();
-        vi
-    });
-    let client = client();
-    let profile = NativeProfile { address: NativeAddress::Shm { machine, name }, slot: 0, nonce: 1 };
-    let ior = Ior { type_id: raw::ID.into(), profiles: vec![profile.to_tagged().unwrap()] };
-    let probe = ProbeRef(client.reference(ior));
+    let (client, deaf) = (client(), Deaf::lets_in(1));
+    let probe = deaf.reference(&client);
     let task = Arc::new(Nobody);
     let waker = Waker::from(Arc::clone(&task));
     let mut cx = Context::from_waker(&waker);
     // More than there is room for.
     let mut calls: Vec<_> = (0..1000).map(|_| Box::pin(probe.ping_async())).collect();
     assert!(calls[0].as_mut().poll(&mut cx).is_pending());
-    let vi = deaf.join().unwrap();
+    let vis = deaf.clients.join().unwrap();
     for _ in 0..100 {
         assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
     }
     assert!(Arc::strong_count(&task) < 5 * calls.len(), "{}", Arc::strong_count(&task));
     drop(calls);
     raw::eventually("nobody is noted", || Arc::strong_count(&task) == 2);
-    drop(vi);
+    drop(vis);
+    client.shutdown(GRACE);
+}
+
+#[test]
+fn a_call_that_waits_for_a_worker_to_send_it_ends_in_time() {
+    let deaf = Deaf::lets_in(3);
+    let client = raw::client_with(|c| c.max_threads = 2);
+    let probe = deaf.reference(&client);
+    // Too long for one message: a worker each sends it, and waits for the answer.
+    let text = "x".repeat(1 << 20);
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut kept: Vec<_> = (0..2).map(|_| Box::pin(probe.text_async(&text))).collect();
+    while !deaf.clients.is_finished() {
+        assert!(kept.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let e = block_on(probe.within(LIMIT).text_async(&text)).unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::No), "{e}");
+    // The workers are free when the server is gone.
+    drop(deaf);
+    for call in kept {
+        block_on(call).unwrap_err();
+    }
     client.shutdown(GRACE);
 }
