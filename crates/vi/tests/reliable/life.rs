@@ -396,3 +396,27 @@ fn there_are_no_more_connections_than_allowed() {
     world.now += Duration::from_secs(6);
     assert!(open(&mut world).is_ok());
 }
+
+/// Before it is known that the peer is where it says there may not be enough that may be sent for a frame of the length tried.
+#[test]
+fn a_frame_shorter_than_the_length_tried_says_nothing_of_that() {
+    let mut world = World::new(Config::data_center(), Conditions::PERFECT, 5);
+    world.on_accept = Box::new(|server| {
+        server.post_receive(vec![0; 600]).unwrap();
+        server.post_send(vec![1; 100_000], None).unwrap();
+    });
+    let client = world.open(Level::Delivery);
+    let connection = world.connection(CLIENT, client);
+    connection.post_receive(vec![0; 100_000]).unwrap();
+    connection.post_send(vec![2; 500], None).unwrap();
+    world.flush(CLIENT);
+    let mut arrived = false;
+    while !arrived && let Some((side, events)) = world.step() {
+        arrived = side == CLIENT && events.iter().any(|(_, event)| matches!(event, Event::Received(..)));
+        world.flush(side);
+        let server = world.accepted.first().and_then(|slot| world.ends[SERVER].peek(*slot));
+        let longest = server.map_or(0, |server| server.stats().frame);
+        assert!(longest <= 1_472, "{longest} octets are more than the path carries");
+    }
+    assert!(arrived);
+}

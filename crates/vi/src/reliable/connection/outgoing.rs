@@ -193,6 +193,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if !self.fills_frames || !self.peer.heard {
             return None;
         }
+        // One that is cut would tell of a length that it has not.
+        let room = room.min(self.allowance());
         self.mtu.wanted(now).filter(|length| usize::from(*length) <= room)
     }
 
