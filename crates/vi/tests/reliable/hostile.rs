@@ -98,6 +98,55 @@ fn half_open_connections_are_few_and_end() {
     assert!(world.ends[SERVER].has_room_for_opening());
 }
 
+/// A frame of a stranger's that acknowledges nothing.
+fn frame_of(connection: u64, number: u64, elicits: bool, refused: bool) -> Vec<u8> {
+    let route = Route { connection, from_opener: true };
+    let header = Header { route, elicits, number, credit: 1_000, completed: 0, floor: 0, promise: 0 };
+    let mut buffer = vec![0; 100];
+    let mut frame = FrameWriter::new(&mut buffer, &header);
+    if refused {
+        frame.refused();
+    }
+    let length = frame.finish();
+    buffer.truncate(length);
+    buffer
+}
+
+/// Whatever he says meanwhile: that nothing is under way to him is no reason to wait for him.
+#[test]
+fn who_never_shows_that_he_is_there_does_not_stay_half_open() {
+    let mut world = World::new(Config::data_center(), Conditions::PERFECT, 5);
+    world.on_accept = Box::new(|server| server.post_receive(vec![0; 100]).unwrap());
+    world.links[SERVER].conditions.mtu = 0;
+    for id in 0..10 {
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(id, 10));
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &frame_of(id, 78, true, true));
+        world.flush(SERVER);
+    }
+    // He has room again, and asks for nothing.
+    world.now += Duration::from_millis(3);
+    for id in 0..10 {
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &frame_of(id, 79, false, false));
+    }
+    assert_eq!(world.ends[SERVER].len(), 10);
+    let end = world.now + Duration::from_secs(60);
+    world.run_until(end, |_, _, _, _| ());
+    assert_eq!(world.ends[SERVER].len(), 0);
+}
+
+/// Nor does he by saying again and again what needs no answer.
+#[test]
+fn who_talks_and_never_listens_does_not_stay_half_open() {
+    let mut world = World::new(Config::data_center(), Conditions::PERFECT, 5);
+    world.links[SERVER].conditions.mtu = 0;
+    world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(42, 10));
+    for second in 1..30 {
+        world.run_until(NOW + Duration::from_secs(second), |_, _, _, _| ());
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &frame_of(42, 77 + second, true, false));
+    }
+    assert_eq!(world.ends[SERVER].len(), 0);
+}
+
 /// While others hold all places in the names of those who do not answer, whoever does answer gets in at once.
 #[test]
 fn who_is_where_he_says_gets_in_beside_those_who_are_not() {

@@ -109,7 +109,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
         let first = !std::mem::replace(&mut self.peer.heard, true);
         self.connected_due |= first && self.route.from_opener;
-        self.peer.last_heard = now;
+        if self.peer.validated {
+            self.peer.last_heard = now;
+        }
         self.doubt = None;
         self.outbox.set_credit(credit, first);
         self.outbox.set_completed(completed);

@@ -23,7 +23,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
         let due = sooner(self.received.due(), self.recovery.deadline(self.peer.ack_delay));
         // Of these two only one is possible.
-        let peer = if self.recovery.count() == 0 { self.asks_at() } else { self.dies_at() };
+        let peer = self.asks_at().or_else(|| self.dies_at());
         let doubts = self.doubt.filter(|doubt| doubt.asks).map(|doubt| doubt.until);
         sooner(sooner(due, peer), sooner(self.pace_opens(), sooner(doubts, self.finishing)))
     }
@@ -72,8 +72,12 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.config.keep_alive.filter(|_| idle).map(|interval| self.peer.last_heard + interval)
     }
 
-    /// When a peer that does not answer counts as dead.
+    /// When a peer that does not answer counts as dead. One that has not shown that it is where it says has been asked since the
+    /// beginning, and is not heard until it answers.
     fn dies_at(&self) -> Option<Duration> {
+        if !self.peer.validated {
+            return Some(self.peer.last_heard + self.config.death);
+        }
         let asked = self.recovery.count() > 0;
         asked.then(|| self.peer.last_heard.max(self.waiting_since) + self.config.death)
     }
