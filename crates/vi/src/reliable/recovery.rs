@@ -10,6 +10,8 @@ use super::{ROOM, rtt::RoundTrip};
 
 /// Packets remembered. The distance to the oldest one must fit into a frame's floor.
 const MAX_REMEMBERED: usize = 1 << 15;
+/// Of these, so many are for probes of a peer that acknowledges nothing: more than leave until it is dead, if it is silent.
+const FOR_PROBES: usize = 1 << 10;
 /// Packets acknowledged after one that is missing, until that counts as lost: `kPacketThreshold`. It rises where packets
 /// are seen to arrive later.
 const LEAST_THRESHOLD: u64 = 3;
@@ -160,9 +162,14 @@ impl Recovery {
         self.count
     }
 
-    /// Whether no more packets can be remembered for now.
+    /// Whether no more packets can be remembered for now, but for probes.
     pub fn is_full(&self) -> bool {
-        self.packets.len() >= MAX_REMEMBERED
+        self.packets.len() >= MAX_REMEMBERED - FOR_PROBES
+    }
+
+    /// Whether a probe can be remembered, too.
+    pub fn has_room_for_probe(&self) -> bool {
+        self.packets.len() < MAX_REMEMBERED
     }
 
     /// The round trip as measured.
@@ -296,6 +303,7 @@ impl Recovery {
             packet.is_lost(&mut self.octets, &mut self.count);
             refused(packet, pieces_of(&self.pieces, self.first_piece, packet));
         }
+        self.forget(now);
     }
 
     /// How long after it was sent a packet is lost that others have overtaken.

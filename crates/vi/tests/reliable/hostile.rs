@@ -147,6 +147,76 @@ fn who_talks_and_never_listens_does_not_stay_half_open() {
     assert_eq!(world.ends[SERVER].len(), 0);
 }
 
+/// How many of the frames that an end has to send now are to be acknowledged, which it remembers until they are.
+fn eliciting(end: &mut Plain, now: Duration) -> usize {
+    let mut buffer = [0; 1_500];
+    let frames = std::iter::from_fn(|| {
+        let length = end.transmit(now, &mut buffer)?.length;
+        let Ok(Datagram::Frame(frame)) = Datagram::parse(&buffer[..length]) else { return Some(false) };
+        Some(frame.header.elicits)
+    });
+    frames.filter(|elicits| *elicits).count()
+}
+
+/// What is remembered of a stranger does not grow with what he sends.
+#[test]
+fn strangers_are_not_asked_again_with_every_frame() {
+    let route = Route { connection: 9, from_opener: true };
+    let opening = Opening { level: Level::Delivery, name: b"" };
+    let mut server = Plain::accept(&Config::data_center(), route, &opening, 1, NOW);
+    let mut asked = 0;
+    for _ in 0..10_000 {
+        let frame = frame_of(9, 77, true, false);
+        server.handle(NOW, Ecn::NotCapable, &Datagram::parse(&frame).unwrap(), frame.len());
+        asked += eliciting(&mut server, NOW);
+    }
+    assert!(asked < 10, "{asked} frames are remembered");
+}
+
+/// A peer that takes part in the connection, but acknowledges nothing any more, has no more remembered than others.
+#[test]
+fn what_is_remembered_for_who_acknowledges_nothing_is_bounded() {
+    const MOST: usize = 1 << 15;
+    let opening = Opening { level: Level::Delivery, name: b"" };
+    let route = Route { connection: 9, from_opener: true };
+    let mut server = Plain::accept(&Config::data_center(), route, &opening, 0, NOW);
+    (0..2).for_each(|_| server.post_receive(vec![0; 10]).unwrap());
+    let mut buffer = vec![0; 200];
+    // In turn messages, each of which makes room for another one, and timeouts.
+    let mut handle = |server: &mut Plain, now, number: u64, message: Option<u64>| {
+        let header = Header { route, elicits: true, number, credit: 9, completed: 0, floor: 0, promise: 0 };
+        let mut frame = FrameWriter::new(&mut buffer, &header);
+        let first = AckHeader { largest: 0, delay: 0, marked: 0, ecn: false, first: 0 };
+        frame.acknowledge(&first, std::iter::once(0..1));
+        if let Some(message) = message {
+            let header = SegmentHeader { message: message as u32, offset: 0, total: 1, immediate: None };
+            frame.segment(&header, 1, |_| ());
+        }
+        let length = frame.finish();
+        server.handle(now, Ecn::NotCapable, &Datagram::parse(&buffer[..length]).unwrap(), length);
+        while let Some(event) = server.event() {
+            let Event::Received(buffer, Ok(_)) = event else { panic!("{event:?}") };
+            server.post_receive(buffer).unwrap();
+        }
+    };
+    let opens = frame_of(9, 1, true, false);
+    server.handle(NOW, Ecn::NotCapable, &Datagram::parse(&opens).unwrap(), opens.len());
+    let (mut asked, mut now, mut number) = (eliciting(&mut server, NOW), NOW, 1);
+    let messages = (0..2 * MOST as u64).map(Some);
+    for message in messages.chain(std::iter::repeat_n(None, 2_000)) {
+        number += 1;
+        handle(&mut server, now, number, message);
+        asked += eliciting(&mut server, now);
+        if message.is_none() {
+            now = server.timeout().expect("what is under way is waited for").max(now);
+            server.handle_timeout(now);
+            asked += eliciting(&mut server, now);
+        }
+    }
+    assert!(server.is_verified() && server.broken().is_none());
+    assert!(asked <= MOST + 1, "{asked} frames are remembered");
+}
+
 /// While others hold all places in the names of those who do not answer, whoever does answer gets in at once.
 #[test]
 fn who_is_where_he_says_gets_in_beside_those_who_are_not() {

@@ -129,7 +129,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
             return None;
         }
         let acknowledge = self.received.due().is_some_and(|due| due <= now);
-        if self.probes_due > 0 {
+        if self.probes_due > 0 && self.recovery.has_room_for_probe() {
             return Some(Purpose::Probe);
         }
         let has_messages = self.outbox.has_something();
@@ -141,12 +141,14 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if open && has_messages {
             return Some(Purpose::Messages);
         }
-        if self.ping_due || self.has_news_of_room() {
+        // Who acknowledges nothing is told by frames that nothing is remembered of.
+        let may_ask = !self.recovery.is_full();
+        if may_ask && (self.ping_due || self.has_news_of_room()) {
             return Some(Purpose::Ping);
         }
-        // Who answers shows that he is where he says.
-        let alone = if self.peer.validated { Purpose::Acknowledge } else { Purpose::Ping };
-        acknowledge.then_some(alone)
+        // Who answers shows that he is where he says. He is asked once, and again by probes.
+        let asks = may_ask && !self.peer.validated && self.recovery.count() == 0;
+        acknowledge.then_some(if asks { Purpose::Ping } else { Purpose::Acknowledge })
     }
 
     pub(super) fn window_is_open(&self) -> bool {
