@@ -32,8 +32,9 @@ enum Short {
 pub struct EndpointConfig {
     /// Connections at a time, those included that ended less than [`linger`](Self::linger) ago.
     pub max_connections: usize,
-    /// Connections at a time whose openers have not shown that they are where they say. When there are so many, others
-    /// must show it first, by a cookie that they are sent; nothing is kept of them until then.
+    /// Connections at a time whose openers have not shown that they are where they say, those included that ended so less than
+    /// [`linger`](Self::linger) ago. When there are so many, others must show it first, by a cookie that they are sent; nothing is
+    /// kept of them until then.
     pub max_half_open: usize,
     /// How long the id of a connection that ended is remembered: the longest that a packet can live in the network. An
     /// opening that comes late then opens nothing.
@@ -105,7 +106,7 @@ pub struct Endpoint<A, S, R> {
     config: EndpointConfig,
     places: Vec<Place<A, S, R>>,
     vacant: Vec<Slot>,
-    /// Connections accepted from addresses not yet verified.
+    /// Connections accepted from addresses not yet verified, those included that ended so and are remembered.
     half_open: usize,
     table: SourceTable<(u64, u8)>,
     random: Box<dyn NonceSource>,
@@ -117,8 +118,9 @@ pub struct Endpoint<A, S, R> {
     eventful: VecDeque<Slot>,
     /// Timeouts by slots: the connection's own may be later meanwhile.
     timers: Deadlines,
-    /// Connections that ended, and until when their ids are remembered.
-    ended: VecDeque<(Duration, Slot)>,
+    /// Connections that ended, until when their ids are remembered, and whether they were half open: whoever opens and ends them
+    /// in the names of others would otherwise have all places.
+    ended: VecDeque<(Duration, Slot, bool)>,
 }
 
 impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
@@ -208,8 +210,10 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     }
 
     fn forget_ended(&mut self, now: Duration) {
-        while let Some((_, slot)) = self.ended.front().copied().filter(|(until, _)| *until <= now) {
+        while let Some((_, slot, half_open)) = self.ended.front().copied().filter(|(until, ..)| *until <= now)
+        {
             self.ended.pop_front();
+            self.half_open -= usize::from(half_open);
             self.table.remove(&self.places[slot.0 as usize].key);
             self.vacant.push(slot);
         }
@@ -400,6 +404,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
         incoming.proved = frame.cookie.is_some_and(|cookie| {
             self.cookies.recent(now, &from, incoming.route.connection).contains(&cookie)
         });
+        self.forget_ended(now);
         if !incoming.proved && !self.has_room_for_opening() {
             self.ask_for_proof(now, &incoming);
             return Handled::Nobody;
@@ -530,8 +535,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     fn end(&mut self, slot: Slot, now: Duration) {
         let place = &mut self.places[slot.0 as usize];
         if let Some(entry) = place.entry.take_if(|entry| entry.is_over()) {
-            self.half_open -= usize::from(entry.is_half_open);
-            self.ended.push_back((now + self.config.linger, slot));
+            self.ended.push_back((now + self.config.linger, slot, entry.is_half_open));
             self.timers.remove(slot.0);
         }
     }

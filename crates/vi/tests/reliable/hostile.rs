@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use throughline_vi::reliable::{
-    Config, Connection, Ecn, EndpointConfig, Event, Handled, Level,
-    frame::{AckHeader, Datagram, FrameWriter, Header, Opening, Route, SegmentHeader},
+    Config, Connection, Ecn, EndpointConfig, Event, Handled, Level, Reason,
+    frame::{AckHeader, Datagram, FrameWriter, Header, Opening, RESET, Reset, Route, SegmentHeader},
 };
 
 use crate::{
@@ -92,8 +92,9 @@ fn half_open_connections_are_few_and_end() {
     // Those who answer are not counted.
     world.links[SERVER].conditions.mtu = 1_472;
     let slots: Vec<_> = (0..30).map(|_| world.open(Level::Delivery)).collect();
-    let end = world.now + Duration::from_secs(10);
+    let end = world.now + EndpointConfig::default().linger;
     world.run_until(end, |_, _, _, _| ());
+    world.ends[SERVER].handle_timeout(end);
     assert_eq!((world.ends[SERVER].len(), slots.len()), (30, 30));
     assert!(world.ends[SERVER].has_room_for_opening());
 }
@@ -244,6 +245,34 @@ fn who_is_where_he_says_gets_in_beside_those_who_are_not() {
     assert_eq!(world.ends[SERVER].len(), places + 1);
     assert!(!world.ends[SERVER].has_room_for_opening());
     assert!(world.connection(CLIENT, client).broken().is_none());
+}
+
+/// Who ends what he opened in the names of others has as many places as who does not.
+#[test]
+fn half_open_connections_that_have_ended_are_few_as_well() {
+    let limits = EndpointConfig { max_connections: 100, max_half_open: 10, ..EndpointConfig::default() };
+    let linger = limits.linger;
+    let mut world = World::with_endpoints(Config::data_center(), Conditions::PERFECT, 5, limits);
+    world.links[SERVER].conditions.mtu = 0;
+    for id in 0..1_000 {
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(id, 10));
+        let route = Route { connection: id, from_opener: true };
+        let mut end = [0; RESET];
+        Reset { route, reason: Reason::Refused, messages: 0 }.write(&mut end);
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &end);
+        world.events(SERVER);
+        world.flush(SERVER);
+    }
+    assert!(world.ends[SERVER].is_empty() && !world.ends[SERVER].has_room_for_opening());
+    // There are places for those who show that they are there, and for the others in the end.
+    world.links[SERVER].conditions.mtu = 1_472;
+    let client = world.open(Level::Delivery);
+    let end = world.now + Duration::from_millis(20);
+    world.run_until(end, |_, _, _, _| ());
+    assert!(world.connection(CLIENT, client).broken().is_none() && world.ends[SERVER].len() == 1);
+    world.now += linger;
+    world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(1_000, 10));
+    assert_eq!(world.ends[SERVER].len(), 2);
 }
 
 /// A cookie is good for the one who got it, and for the connection that it was asked for.
