@@ -175,12 +175,16 @@ impl Listen for ShmListener {
             if let Some(request) = self.first_request() {
                 return Ok(Some(Box::new(request)));
             }
-            if self.silent.len() == MAX_SILENT {
+            let full = self.silent.len() == MAX_SILENT;
+            if full {
                 self.make_room();
-                continue;
             }
+            // Callers who say nothing may come without an end.
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(None);
+            }
+            if full {
+                continue;
             }
             let patience = self.silent.first().map(|(_, until)| *until);
             let until = deadline.into_iter().chain(patience).min();

@@ -13,9 +13,10 @@ use crate::{
 };
 use rustix::fs::MemfdFlags;
 use std::{
+    collections::VecDeque,
     os::fd::{AsFd, OwnedFd},
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 const LONG: Option<Duration> = Some(Duration::from_secs(20));
@@ -346,10 +347,7 @@ fn files_that_could_hurt_are_not_mapped() {
     let refused_with = |files: &[&OwnedFd], what: &str| {
         let (vi, socket) = try_connect(Reliability::Unreliable, files);
         assert!(vi.is_none(), "{what} was taken");
-        assert!(
-            readable(socket.as_fd(), Some(std::time::Instant::now())).expect("polled"),
-            "{what}: not hung up"
-        );
+        assert!(readable(socket.as_fd(), Some(Instant::now())).expect("polled"), "{what}: not hung up");
     };
     let (sleeper, pipe) = waking::sleeper().expect("a pipe");
     let refused = |file: &OwnedFd, what: &str| refused_with(&[file, &pipe], what);
@@ -406,4 +404,36 @@ fn padding_with_nothing_behind_it_keeps_nobody_awake() {
     assert!(bell.ready());
     assert_eq!(vi.receive_done().expect("a message").result, Ok(6));
     assert!(!bell.ready());
+}
+
+/// Whoever connects again and again and says nothing: a listener gives up when its time is over, as it would without him.
+#[test]
+fn callers_that_say_nothing_keep_no_listener_beyond_its_time() {
+    const WAIT: Duration = Duration::from_millis(100);
+    let nic = Nic::shm().expect("a NIC");
+    let mut listener = nic.listen(b"silent").expect("a listener");
+    let name = socket::name(nic.address(), b"silent").expect("a name");
+    let (over, began) = (AtomicBool::new(false), Instant::now());
+    let waited = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // More than wait for the listener at a time.
+            let mut callers = VecDeque::with_capacity(300);
+            while !over.load(Ordering::Relaxed) && began.elapsed() < Duration::from_secs(3) {
+                let caller = socket::new_socket().expect("a socket");
+                if rustix::net::connect(&caller, &name).is_err() {
+                    std::thread::sleep(Duration::from_micros(100));
+                    continue;
+                }
+                callers.push_back(caller);
+                if callers.len() == 300 {
+                    callers.pop_front();
+                }
+            }
+        });
+        let waited = (0..3).map(|_| (listener.wait(Some(WAIT)), began.elapsed())).collect::<Vec<_>>();
+        over.store(true, Ordering::Relaxed);
+        waited
+    });
+    assert!(waited.iter().all(|(result, _)| matches!(result, Err(ConnectError::Timeout))), "{waited:?}");
+    assert!(waited[2].1 < Duration::from_secs(2), "{waited:?}");
 }
