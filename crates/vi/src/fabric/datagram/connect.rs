@@ -131,7 +131,7 @@ impl<D: Door> Listen for Listener<D> {
     fn next(&mut self, deadline: Option<Instant>) -> Result<Option<Box<dyn fabric::Incoming>>, ConnectError> {
         // What came while nobody looked. Later the keeper looks, or whoever polls a VI.
         let mut state = self.port.lock();
-        while state.take_in(&self.port.sleepers, None) {}
+        state.take_turn(&self.port.sleepers);
         state.flush(&self.port.sleepers, None);
         drop(state);
         loop {
@@ -199,5 +199,79 @@ impl<D: Door> fabric::Incoming for Request<D> {
         self.queue.forget(&self.incoming);
         state.endpoint.refuse(&self.incoming, reason);
         state.flush(&self.port.sleepers, None);
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::super::{Reception, Windows};
+    use super::*;
+    use crate::reliable::{Ecn, batch::Run};
+    use std::{
+        sync::{
+            atomic::{AtomicBool, Ordering},
+            mpsc,
+        },
+        time::Duration,
+    };
+
+    /// A wire where datagrams of nobody's come faster than they are taken in, until it is over.
+    struct Flood(Arc<AtomicBool>);
+
+    impl Wire for Flood {
+        type Address = u8;
+
+        fn receive(&mut self, into: &mut [u8], _: bool) -> Option<Reception<u8>> {
+            into[..64].fill(0);
+            let reception = Reception { from: 0, ecn: Ecn::NotCapable, len: 64, each: 64 };
+            (!self.0.load(Ordering::Relaxed)).then_some(reception)
+        }
+
+        fn send(&mut self, _: &Run<u8>, _: &[u8]) -> bool {
+            true
+        }
+
+        fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+            std::iter::empty()
+        }
+    }
+
+    /// Nobody connects by it.
+    struct Flooded(Arc<Windows>);
+
+    impl Door for Flooded {
+        type Wire = Flood;
+
+        fn parse(&self, _: &str) -> Option<u8> {
+            None
+        }
+
+        fn wire_to(&self, _: u8) -> io::Result<Flood> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn frames(&self, _: u8) -> [u16; 2] {
+            [1_200; 2]
+        }
+
+        fn windows(&self) -> &Arc<Windows> {
+            &self.0
+        }
+    }
+
+    #[test]
+    fn a_listener_waits_no_longer_than_it_was_asked_to_while_datagrams_come_without_a_pause() {
+        let over = Arc::new(AtomicBool::new(false));
+        let port = Port::new(Flood(over.clone()), Arc::default()).unwrap();
+        let mut listener = Listener::<Flooded>::new(&port, b"flooded").unwrap();
+        let (sender, waited) = mpsc::channel();
+        let waiting = std::thread::spawn(move || {
+            let found = listener.next(Some(Instant::now())).map(|request| request.is_some());
+            sender.send(found.unwrap()).unwrap();
+        });
+        let in_time = waited.recv_timeout(Duration::from_secs(2));
+        over.store(true, Ordering::Relaxed);
+        waiting.join().unwrap();
+        assert_eq!(in_time, Ok(false));
     }
 }

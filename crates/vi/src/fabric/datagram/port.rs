@@ -97,6 +97,13 @@ impl<W: Wire> Port<W> {
 }
 
 impl<W: Wire> State<W> {
+    /// Takes in what has arrived, for others, and not for ever if more and more does; whether there may be more.
+    pub(super) fn take_turn(&mut self, sleepers: &Sleepers) -> bool {
+        let mut turn = 0..TURN;
+        while turn.next().is_some() && self.take_in(sleepers, None) {}
+        turn.is_empty()
+    }
+
     /// Whether somebody else has looked since this VI did.
     #[inline]
     pub(super) fn was_looked_at(&self, watch: &Watch) -> bool {
@@ -127,10 +134,9 @@ impl<W: Wire> Kept for Port<W> {
             return Tended::Asleep;
         }
         state.attach(&self.sleepers);
-        let mut turn = 0..TURN;
-        while turn.next().is_some() && state.take_in(&self.sleepers, None) {}
+        let more = state.take_turn(&self.sleepers);
         state.do_what_is_due(&self.sleepers);
-        let again = if turn.is_empty() { Some(Duration::ZERO) } else { state.due() };
+        let again = if more { Some(Duration::ZERO) } else { state.due() };
         Tended::Alone { again, lingers: !state.endpoint.is_empty() }
     }
 
