@@ -148,6 +148,34 @@ fn who_talks_and_never_listens_does_not_stay_half_open() {
     assert_eq!(world.ends[SERVER].len(), 0);
 }
 
+/// When all that may be sent to a stranger has been, there is nothing to wait for but him.
+#[test]
+fn what_may_not_be_sent_to_a_stranger_is_not_tried_again_and_again() {
+    let mut world = World::new(Config::internet(), Conditions::PERFECT, 5);
+    world.on_accept = Box::new(|server| {
+        server.post_receive(vec![0; 1_000]).unwrap();
+        (0..20).for_each(|_| server.post_send(vec![1; 1_000], None).unwrap());
+    });
+    world.links[SERVER].conditions.mtu = 0;
+    // More than a window may be sent, and not much more.
+    (0..5).for_each(|_| {
+        world.deliver(SERVER, CLIENT, Ecn::NotCapable, &opening_of(42, 1_000));
+    });
+    let pass = |world: &mut World| {
+        world.flush(SERVER);
+        let next = world.ends[SERVER].timeout().expect("the stranger is waited for");
+        assert!(next > world.now, "{next:?} is over at {:?}", world.now);
+        world.now = next;
+        world.ends[SERVER].handle_timeout(next);
+    };
+    (0..3).for_each(|_| pass(&mut world));
+    // Nothing is under way any more.
+    world.deliver(SERVER, CLIENT, Ecn::NotCapable, &frame_of(42, 78, false, true));
+    world.deliver(SERVER, CLIENT, Ecn::NotCapable, &frame_of(42, 79, false, false));
+    (0..3).for_each(|_| pass(&mut world));
+    assert_eq!(world.ends[SERVER].len(), 1);
+}
+
 /// How many of the frames that an end has to send now are to be acknowledged, which it remembers until they are.
 fn eliciting(end: &mut Plain, now: Duration) -> usize {
     let mut buffer = [0; 1_500];

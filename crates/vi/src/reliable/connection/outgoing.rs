@@ -124,8 +124,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     fn purpose(&mut self, now: Duration, room: usize) -> Option<Purpose> {
         if self.allowance() < FrameWriter::HEADER + self.received.octets() {
-            // There will be another acknowledgement when more has come in.
+            // There will be another acknowledgement when more has come in. Neither the window nor the pace is waited for.
             self.received.keep_silent();
+            self.limited = false;
             return None;
         }
         let acknowledge = self.received.due().is_some_and(|due| due <= now);
