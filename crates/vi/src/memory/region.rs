@@ -4,7 +4,7 @@ use super::Mapping;
 use crate::ProtectionTag;
 use std::{
     alloc::Layout,
-    fmt,
+    fmt, io,
     ops::{Deref, DerefMut},
     os::fd::OwnedFd,
     ptr::NonNull,
@@ -53,13 +53,17 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     /// Memory that stays in this process.
-    pub(crate) fn on_heap(count: u32, chunk: u32, tag: ProtectionTag) -> Arc<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If there is no more.
+    pub(crate) fn on_heap(count: u32, chunk: u32, tag: ProtectionTag) -> io::Result<Arc<Self>> {
         let bytes = (count as usize * chunk as usize).max(64);
         let layout = Layout::from_size_align(bytes, 64).expect("sizes were checked");
         // SAFETY: the layout has a size.
-        let base = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })
-            .unwrap_or_else(|| std::alloc::handle_alloc_error(layout));
-        Self::new(base, count, chunk, tag, Backing::Heap(layout))
+        let base = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
+        let base = base.ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self::new(base, count, chunk, tag, Backing::Heap(layout)))
     }
 
     /// Memory in a file made by this process, which is sealed against all other writers or lent; nothing else uses this part of it.
@@ -298,7 +302,7 @@ mod tests {
 
     #[test]
     fn every_chunk_is_given_out_once_and_comes_back() {
-        let region = Region::new(Memory::on_heap(70, 64, ProtectionTag::new()));
+        let region = Region::new(Memory::on_heap(70, 64, ProtectionTag::new()).expect("memory"));
         let mut buffers: Vec<_> = std::iter::from_fn(|| region.buffer()).collect();
         assert_eq!(buffers.len(), 70);
         for (at, buffer) in buffers.iter_mut().enumerate() {
@@ -313,7 +317,7 @@ mod tests {
 
     #[test]
     fn claims_lines_of_a_buffer_and_no_others() {
-        let region = Region::new(Memory::on_heap(2, 192, ProtectionTag::new()));
+        let region = Region::new(Memory::on_heap(2, 192, ProtectionTag::new()).expect("memory"));
         let (mut first, mut second) = (region.buffer().expect("a buffer"), region.buffer().expect("another"));
         for (len, lines) in [(0, 0), (1, 1), (64, 1), (65, 2), (192, 3), (usize::MAX, 3)] {
             first.fill(7);
@@ -328,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_buffer_outlives_its_region() {
-        let region = Region::new(Memory::on_heap(1, 100 * 64, ProtectionTag::new()));
+        let region = Region::new(Memory::on_heap(1, 100 * 64, ProtectionTag::new()).expect("memory"));
         let mut buffer = region.buffer().expect("a buffer");
         drop(region);
         buffer.set_len(3);
@@ -339,8 +343,8 @@ mod tests {
     #[test]
     fn a_pool_keeps_its_own_buffers_only() {
         let tag = ProtectionTag::new();
-        let mut pool = Pool::new(Memory::on_heap(1, 64, tag));
-        let other = Memory::on_heap(1, 64, tag);
+        let mut pool = Pool::new(Memory::on_heap(1, 64, tag).expect("memory"));
+        let other = Memory::on_heap(1, 64, tag).expect("memory");
         let mut mine = pool.take().expect("a buffer");
         assert!(pool.take().is_none());
         pool.keep(other.take().expect("a buffer"));
@@ -353,6 +357,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "no room")]
     fn a_buffer_cannot_be_longer_than_its_chunk() {
-        Memory::on_heap(1, 64, ProtectionTag::new()).take().expect("a buffer").set_len(65);
+        Memory::on_heap(1, 64, ProtectionTag::new()).expect("memory").take().expect("a buffer").set_len(65);
     }
 }

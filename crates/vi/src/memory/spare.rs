@@ -49,13 +49,16 @@ impl Spare {
 
     /// A buffer of that length at least; while all are in use it is another, no longer than that.
     pub(crate) fn buffer_for(&mut self, len: usize) -> Option<Buffer> {
-        self.buffer_at_hand().or_else(|| Memory::on_heap(1, u32::try_from(len).ok()?, self.tag).take())
+        self.buffer_at_hand().or_else(|| Memory::on_heap(1, u32::try_from(len).ok()?, self.tag).ok()?.take())
     }
 
-    /// A buffer, unless all are in use.
+    /// A buffer, unless all are in use, or there is no memory for any.
     fn buffer_at_hand(&mut self) -> Option<Buffer> {
         let Self { count, limit, tag, .. } = *self;
-        self.memory.get_or_insert_with(|| Memory::on_heap(count, limit, tag)).take()
+        if self.memory.is_none() {
+            self.memory = Memory::on_heap(count, limit, tag).ok();
+        }
+        self.memory.as_ref()?.take()
     }
 }
 

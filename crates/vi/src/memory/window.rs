@@ -3,7 +3,7 @@
 use super::{Mapping, MemoryHandle, copy_in, copy_out};
 use crate::ProtectionTag;
 use std::{
-    fmt,
+    fmt, io,
     os::fd::OwnedFd,
     ptr::NonNull,
     sync::{
@@ -45,16 +45,29 @@ pub(crate) struct WindowMemory {
     backing: Backing,
 }
 
+/// Words of this process, which whoever has a pointer may reach, wherever this is moved.
+struct Words(NonNull<[AtomicU64]>);
+
+impl Words {
+    fn new(count: usize) -> io::Result<Self> {
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        words.resize_with(count, AtomicU64::default);
+        Ok(Self(NonNull::from(Box::leak(words.into_boxed_slice()))))
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        // SAFETY: it was leaked, and with this nobody is left who would reach it.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
 /// What keeps the bytes in place.
 enum Backing {
-    /// Shared, so that moving this says nothing about who else may reach them.
-    Heap {
-        _words: Arc<[AtomicU64]>,
-    },
-    File {
-        _mapping: Mapping,
-        file: OwnedFd,
-    },
+    Heap { _words: Words },
+    File { _mapping: Mapping, file: OwnedFd },
 }
 
 // SAFETY: the bytes are reached by atomics only.
@@ -64,15 +77,17 @@ unsafe impl Sync for WindowMemory {}
 
 impl WindowMemory {
     /// For peers in this process.
-    pub(crate) fn on_heap(len: usize, tag: ProtectionTag, rights: Rights) -> Arc<Self> {
-        let words: Arc<[AtomicU64]> = (0..len.div_ceil(8).max(1)).map(|_| AtomicU64::new(0)).collect();
-        // Through a shared reference, which atomics may be written through.
-        let base = NonNull::from(&*words).cast();
-        Self::new(base, len, tag, rights, Backing::Heap { _words: words })
+    ///
+    /// # Errors
+    ///
+    /// If there is no more memory.
+    pub(crate) fn on_heap(len: usize, tag: ProtectionTag, rights: Rights) -> io::Result<Arc<Self>> {
+        let words = Words::new(len.div_ceil(8).max(1))?;
+        Ok(Self::new(words.0.cast(), len, tag, rights, Backing::Heap { _words: words }))
     }
 
     /// For peers in other processes.
-    pub(crate) fn in_file(len: usize, tag: ProtectionTag, rights: Rights) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn in_file(len: usize, tag: ProtectionTag, rights: Rights) -> io::Result<Arc<Self>> {
         let (mapping, file) = Mapping::create("throughline-vi-window", len.max(1), rights.remote_write)?;
         Ok(Self::new(mapping.start(), len, tag, rights, Backing::File { _mapping: mapping, file }))
     }
@@ -184,7 +199,7 @@ mod tests {
     #[test]
     fn bytes_are_where_they_were_put_and_nowhere_outside() {
         let rights = Rights { remote_write: true, remote_read: true };
-        let window = WindowMemory::on_heap(100, ProtectionTag::new(), rights);
+        let window = WindowMemory::on_heap(100, ProtectionTag::new(), rights).expect("memory");
         window.write(90, b"0123456789").expect("inside");
         let mut back = [0; 5];
         window.read(95, &mut back).expect("inside");

@@ -80,18 +80,18 @@ impl<W: Wire> Clone for Up<W> {
 }
 
 impl<D: Door> DatagramLink<D> {
-    pub(crate) fn new(door: Arc<D>, attributes: &ViAttributes) -> Self {
+    pub(crate) fn new(door: Arc<D>, attributes: &ViAttributes) -> io::Result<Self> {
         let (depth, tag) = (attributes.queue_depth as usize, attributes.tag);
         let pools = [
-            Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag),
-            Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag),
+            Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag)?,
+            Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag)?,
         ];
         let level = match attributes.reliability {
             Reliability::Unreliable => Level::Unreliable,
             Reliability::ReliableDelivery => Level::Delivery,
             Reliability::ReliableReception => Level::Reception,
         };
-        Self {
+        Ok(Self {
             door,
             level,
             tag,
@@ -103,7 +103,7 @@ impl<D: Door> DatagramLink<D> {
             hold: Hold::default(),
             looked: false,
             news: News::new(depth, attributes.receive_buffer_size),
-        }
+        })
     }
 
     /// The connection of this VI has begun.

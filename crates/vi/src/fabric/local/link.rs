@@ -9,6 +9,7 @@ use crate::{
 };
 use std::{
     any::Any,
+    io,
     os::fd::BorrowedFd,
     sync::{
         Arc,
@@ -42,15 +43,15 @@ struct End {
 }
 
 impl LocalLink {
-    pub(crate) fn new(network: Arc<Network>, address: &str, attributes: &ViAttributes) -> Self {
+    pub(crate) fn new(network: Arc<Network>, address: &str, attributes: &ViAttributes) -> io::Result<Self> {
         let tag = attributes.tag;
         let pools = [
-            Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag),
-            Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag),
+            Memory::on_heap(attributes.send_buffers, attributes.send_buffer_size, tag)?,
+            Memory::on_heap(attributes.receive_buffers, attributes.receive_buffer_size, tag)?,
         ];
         let (address, reliability) = (address.to_owned(), attributes.reliability);
         let spare = Spare::new(1, attributes.receive_longer, tag);
-        Self { network, address, reliability, tag, pools, spare, connected: None }
+        Ok(Self { network, address, reliability, tag, pools, spare, connected: None })
     }
 
     pub(crate) fn connected(&mut self, [incoming, outgoing]: [Arc<Lane>; 2], peer_tag: ProtectionTag) {

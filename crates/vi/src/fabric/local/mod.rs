@@ -172,17 +172,17 @@ impl Fabric for Local {
 
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
         if self.network.faulty && attributes.reliability != Reliability::Unreliable {
-            return Ok(Box::new(DatagramLink::new(self.door.clone(), attributes)));
+            return Ok(Box::new(DatagramLink::new(self.door.clone(), attributes)?));
         }
-        Ok(Box::new(link::LocalLink::new(self.network.clone(), &self.address, attributes)))
+        Ok(Box::new(link::LocalLink::new(self.network.clone(), &self.address, attributes)?))
     }
 
     fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError> {
-        Ok(Memory::on_heap(count, chunk, tag))
+        Ok(Memory::on_heap(count, chunk, tag)?)
     }
 
     fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError> {
-        let memory = WindowMemory::on_heap(len, tag, rights);
+        let memory = WindowMemory::on_heap(len, tag, rights)?;
         lock(&self.network.windows).push(memory.clone());
         self.door.windows.show(memory.clone());
         let (network, windows) = (self.network.clone(), self.door.windows.clone());

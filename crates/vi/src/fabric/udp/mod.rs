@@ -86,15 +86,15 @@ impl Fabric for Udp {
     }
 
     fn link(&self, attributes: &ViAttributes) -> Result<Box<dyn Link>, ResourceError> {
-        Ok(Box::new(DatagramLink::new(self.door.clone(), attributes)))
+        Ok(Box::new(DatagramLink::new(self.door.clone(), attributes)?))
     }
 
     fn memory(&self, count: u32, chunk: u32, tag: ProtectionTag) -> Result<Arc<Memory>, ResourceError> {
-        Ok(Memory::on_heap(count, chunk, tag))
+        Ok(Memory::on_heap(count, chunk, tag)?)
     }
 
     fn window(&self, len: usize, tag: ProtectionTag, rights: Rights) -> Result<Window, ResourceError> {
-        let memory = WindowMemory::on_heap(len, tag, rights);
+        let memory = WindowMemory::on_heap(len, tag, rights)?;
         self.door.windows.show(memory.clone());
         let windows = self.door.windows.clone();
         Ok(Window::new(memory, Box::new(move |handle| windows.withdraw(handle))))
