@@ -78,7 +78,7 @@ pub enum WaitError {
     /// The time is over.
     #[error("nothing completed in time")]
     Timeout,
-    /// Nothing is outstanding on this queue, and the VI is not connected: nothing will ever complete.
+    /// Nothing is outstanding on this queue, or the VI is not connected: nothing would complete, however long one waits.
     #[error("nothing is outstanding")]
     NothingOutstanding,
     /// The operating system refused to wait.

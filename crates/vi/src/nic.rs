@@ -189,7 +189,8 @@ impl ConnectionRequest {
     ///
     /// # Errors
     ///
-    /// See [`ConnectError`]. The request is rejected then.
+    /// See [`ConnectError`]. The request is rejected then. Over datagrams one that only the system is short of something for
+    /// ([`ConnectError::Io`]) comes again, as long as its sender waits.
     pub fn accept(mut self, vi: &mut Vi) -> Result<(), ConnectError> {
         self.incoming.take().map_or(Ok(()), |incoming| vi.accept(incoming))
     }
