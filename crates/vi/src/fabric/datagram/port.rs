@@ -58,7 +58,8 @@ impl<W: Wire> Port<W> {
     /// Whether the VI should be looked at. Looks at the wire, unless somebody else has since this VI did.
     ///
     /// Who is about to sleep looks at the wire in any case: somebody else may be at work with a VI that is ready, and the wire
-    /// would wake the sleeper again and again.
+    /// would wake the sleeper again and again. And he looks once more as long as there may be more: he may be told of what has come
+    /// only once.
     pub(super) fn is_ready(&self, watch: &Watch) -> bool {
         let armed = watch.is_armed();
         if watch.is_ready() && !armed {
@@ -66,12 +67,14 @@ impl<W: Wire> Port<W> {
         }
         let state = if armed { Some(self.lock()) } else { self.try_lock() };
         let Some(mut state) = state else { return false };
+        let mut more = false;
         if armed || !state.was_looked_at(watch) {
             state.touch();
             let mut turn = 0..TURN;
             while turn.next().is_some() && state.take_in(&self.sleepers, None) && (armed || !watch.is_ready())
             {
             }
+            more = armed && turn.is_empty();
             if armed {
                 state.do_what_is_due(&self.sleepers)
             } else {
@@ -79,7 +82,7 @@ impl<W: Wire> Port<W> {
             }
             state.looked_at(watch);
         }
-        watch.is_ready()
+        more || watch.is_ready()
     }
 
     /// The VI is about to sleep, and looks once more afterwards.

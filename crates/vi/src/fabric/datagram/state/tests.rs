@@ -1,8 +1,9 @@
 //! What is due is done, whatever else is done with a port; and what ends for one VI ends for no other. No keeper helps: these states
 //! are no port's.
 
-use super::super::{link::provider_config, roles::Member, watch::Watch};
+use super::super::{Port, bell::Bell, link::provider_config, roles::Member, watch::Watch};
 use super::*;
+use crate::fabric::Doorbell;
 use crate::reliable::{Config, Ecn, Handled, Transmit, batch::Run};
 use rustix::event::{EventfdFlags, eventfd};
 use std::{collections::VecDeque, io, os::fd::BorrowedFd, sync::Mutex};
@@ -127,6 +128,25 @@ fn what_was_lost_is_repeated_while_others_are_answered_without_a_pause() -> io::
 #[test]
 fn what_was_lost_is_repeated_while_others_never_pause() -> io::Result<()> {
     Lossy::new()?.repeats_during(Lossy::other_arrives);
+    Ok(())
+}
+
+/// Of what comes while others hold the port, a file that is told of news once only, as those of completion queues are, tells no more.
+#[test]
+fn nobody_falls_asleep_before_all_that_has_come_is_taken_in() -> io::Result<()> {
+    let back = Datagrams::default();
+    let port = Port::new(Line { there: Datagrams::default(), back: back.clone() }, Arc::default())?;
+    let bell = Bell { port: port.clone(), watch: Arc::new(Watch::new()?) };
+    bell.arm();
+    back.lock().unwrap().extend(std::iter::repeat_n(vec![0; 64], 1_000));
+    for _ in 0..1_000 {
+        if !bell.ready() {
+            break;
+        }
+    }
+    assert!(back.lock().unwrap().is_empty(), "{} are left", back.lock().unwrap().len());
+    assert!(!bell.ready());
+    bell.disarm();
     Ok(())
 }
 
