@@ -87,7 +87,7 @@ impl Spin {
             return found();
         }
         let start = Instant::now();
-        let until = (start + self.limit).min(deadline.unwrap_or(start + self.limit));
+        let until = start.checked_add(self.limit).into_iter().chain(deadline).min();
         loop {
             for _ in 0..32 {
                 if let Some(thing) = found() {
@@ -96,7 +96,7 @@ impl Spin {
                 }
                 std::hint::spin_loop();
             }
-            if Instant::now() >= until {
+            if until.is_some_and(|until| Instant::now() >= until) {
                 self.failures = self.failures.saturating_add(1);
                 return None;
             }

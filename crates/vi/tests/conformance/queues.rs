@@ -131,6 +131,25 @@ fn waiting_ends_in_time() -> Result {
     })
 }
 
+/// Also where nobody ever wants to sleep.
+#[test]
+fn looking_ends_in_time() -> Result {
+    const WAIT: Duration = Duration::from_millis(30);
+    on_pairs_with(
+        |attributes| attributes.spin = Duration::MAX,
+        |pair| {
+            let (a, _b) = pair.both();
+            let start = Instant::now();
+            assert!(matches!(a.receive_wait(Some(WAIT)), Err(WaitError::Timeout)));
+            let mut queue = CompletionQueue::new(Duration::MAX)?;
+            queue.link(a, 1);
+            assert!(matches!(queue.wait(Some(WAIT)), Err(WaitError::Timeout)));
+            assert!(start.elapsed() >= 2 * WAIT && start.elapsed() < Duration::from_secs(5));
+            Ok(())
+        },
+    )
+}
+
 #[test]
 fn a_sleeper_is_woken() -> Result {
     on_pairs_with(
