@@ -1,6 +1,6 @@
 //! What a node looks at, and changes, in the header of a packet.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use throughline_stack::smoltcp::wire::{Ipv4Packet, Ipv6Packet};
 
@@ -18,7 +18,7 @@ const IPV6_HOP_LIMIT: usize = 7;
 const IPV4_TTL: usize = 8;
 const IPV4_SUM: usize = 10;
 
-/// A destination as a key: an address of IPv6, or one of IPv4 in such (RFC 4291, 2.5.5.2).
+/// A destination as a key: an address of IPv6, or one of IPv4 in such (RFC 4291, 2.5.5.2), which no packet of IPv6 has.
 pub(crate) type Key = [u64; 2];
 
 /// What the header of a packet says, checked.
@@ -99,10 +99,11 @@ impl Ip {
         }
         let (source, destination) = (packet.src_addr(), packet.dst_addr());
         let to_many = destination.is_multicast();
-        if source.is_multicast() || source.is_loopback() || (source.is_unspecified() && !to_many) {
+        let none = source.is_multicast() || source.is_loopback() || is_mapped(source);
+        if none || (source.is_unspecified() && !to_many) {
             return Err(Refused::Source);
         }
-        if destination.is_loopback() || destination.is_unspecified() {
+        if destination.is_loopback() || destination.is_unspecified() || is_mapped(destination) {
             return Err(Refused::Destination);
         }
         let protocol = packet.next_header().into();
@@ -148,6 +149,13 @@ fn sum(header: &[u8]) -> u64 {
     let folded = (folded >> 16) + (folded & 0xffff);
     let folded = (folded >> 16) + (folded & 0xffff);
     (folded >> 16) + (folded & 0xffff)
+}
+
+/// An address of IPv4, as programs write it where one of IPv6 is wanted (RFC 4291, 2.5.5.2): on no wire, and in a [`Key`] that of
+/// IPv4 itself.
+#[inline]
+fn is_mapped(address: Ipv6Addr) -> bool {
+    address.to_bits() >> 32 == 0xffff
 }
 
 #[inline]

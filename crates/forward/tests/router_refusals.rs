@@ -1,0 +1,86 @@
+//! Packets that a router must not send on, and those that it must say nothing of (RFC 1812, RFC 4443).
+
+mod network;
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use network::Network;
+use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused};
+use throughline_stack::{
+    Message,
+    smoltcp::wire::{EthernetAddress, Ipv4Packet, Ipv6Packet},
+};
+
+/// The host on network 0.
+const HOST: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 2]);
+
+fn frame(ethertype: u16, header: usize, behind: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; 14 + header];
+    bytes[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
+    bytes[6..12].copy_from_slice(&HOST.0);
+    bytes[12..14].copy_from_slice(&ethertype.to_be_bytes());
+    bytes.extend(behind);
+    bytes
+}
+
+/// What the host on network 0 sends to the router for another.
+fn v4(source: Ipv4Addr, destination: Ipv4Addr, (protocol, lives): (u8, u8), data: &[u8]) -> Vec<u8> {
+    let mut bytes = frame(0x0800, 20, data);
+    let mut packet = Ipv4Packet::new_unchecked(&mut bytes[14..]);
+    packet.set_version(4);
+    packet.set_header_len(20);
+    packet.set_total_len(20 + data.len() as u16);
+    packet.set_hop_limit(lives);
+    packet.set_next_header(protocol.into());
+    packet.set_src_addr(source);
+    packet.set_dst_addr(destination);
+    packet.fill_checksum();
+    bytes
+}
+
+fn v6(source: Ipv6Addr, destination: Ipv6Addr, (protocol, lives): (u8, u8), data: &[u8]) -> Vec<u8> {
+    let mut bytes = frame(0x86dd, 40, data);
+    let mut packet = Ipv6Packet::new_unchecked(&mut bytes[14..]);
+    packet.set_version(6);
+    packet.set_payload_len(data.len() as u16);
+    packet.set_hop_limit(lives);
+    packet.set_next_header(protocol.into());
+    packet.set_src_addr(source);
+    packet.set_dst_addr(destination);
+    bytes
+}
+
+/// Whether a packet is sent on, and how much the router says of it, once everybody knows everybody's hardware address.
+fn passes(network: &mut Network, frame: &[u8]) -> (bool, u64) {
+    let before = network.router.counts().clone();
+    network.router.arrive(PortId(0), Message::copied(HEADROOM, frame), network.now, &mut network.out);
+    network.run();
+    let after = network.router.counts();
+    (after.forwarded > before.forwarded, after.said - before.said)
+}
+
+fn network() -> Network {
+    let mut network = Network::new(2, FlowIndex::Computed, 1500);
+    for server in ["10.0.1.2", "fd00:1::2"] {
+        let path = network.hosts[0].open(server.parse().unwrap(), 7);
+        network.hosts[0].send(path, b"here");
+        network.run();
+        assert!(network.hosts[0].received(path).is_some());
+    }
+    network
+}
+
+/// In the flow cache they would be taken for those of IPv4, and go where those go.
+#[test]
+fn an_address_of_ipv4_is_none_of_ipv6() {
+    let mut network = network();
+    let (server, ours) = (Ipv4Addr::new(10, 0, 1, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2));
+    assert_eq!(passes(&mut network, &v4([10, 0, 0, 2].into(), server, (17, 64), &[0; 8])), (true, 0));
+    let mapped = server.to_ipv6_mapped();
+    let to = v6(ours, mapped, (17, 64), &[0; 8]);
+    assert_eq!(passes(&mut network, &to), (false, 0));
+    assert_eq!(network.router.counts().refused(Refused::Destination), 1);
+    let from = v6(mapped, Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2), (17, 64), &[0; 8]);
+    assert_eq!(passes(&mut network, &from), (false, 0));
+    assert_eq!(network.router.counts().refused(Refused::Source), 1);
+}
