@@ -1,6 +1,6 @@
 //! What a node looks at, and changes, in the header of a packet.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use throughline_stack::smoltcp::wire::{Ipv4Packet, Ipv6Packet};
 
@@ -67,11 +67,12 @@ impl Ip {
         }
         let (source, destination) = (packet.src_addr(), packet.dst_addr());
         // Nobody is called so, but for who does not know his name yet, and he sends to all.
+        let nameless = source.is_unspecified() && destination.is_broadcast();
         let none = source.is_multicast() || source.is_broadcast() || source.is_loopback();
-        if none || (source.is_unspecified() && !destination.is_broadcast()) {
+        if none || (is_of_network_0(source) && !nameless) {
             return Err(Refused::Source);
         }
-        if destination.is_loopback() || destination.is_unspecified() {
+        if destination.is_loopback() || is_of_network_0(destination) {
             return Err(Refused::Destination);
         }
         Ok(Self {
@@ -149,6 +150,12 @@ fn sum(header: &[u8]) -> u64 {
     let folded = (folded >> 16) + (folded & 0xffff);
     let folded = (folded >> 16) + (folded & 0xffff);
     (folded >> 16) + (folded & 0xffff)
+}
+
+/// Hosts on "this network", which no router knows (RFC 1812, 5.3.7).
+#[inline]
+fn is_of_network_0(address: Ipv4Addr) -> bool {
+    address.octets()[0] == 0
 }
 
 /// An address of IPv4, as programs write it where one of IPv6 is wanted (RFC 4291, 2.5.5.2): on no wire, and in a [`Key`] that of

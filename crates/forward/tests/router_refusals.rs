@@ -5,7 +5,7 @@ mod network;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use network::Network;
-use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused};
+use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route};
 use throughline_stack::{
     Message,
     smoltcp::wire::{EthernetAddress, Ipv4Packet, Ipv6Packet},
@@ -68,6 +68,28 @@ fn network() -> Network {
         assert!(network.hosts[0].received(path).is_some());
     }
     network
+}
+
+#[test]
+fn nothing_comes_from_or_goes_to_hosts_of_network_0() {
+    let mut network = network();
+    // So that somebody could be told.
+    let out = Route::Out { port: PortId(1), via: Some("10.0.1.2".parse().unwrap()) };
+    network.router.add_route("0.0.0.0/0".parse().unwrap(), out).unwrap();
+    let ours = Ipv4Addr::new(10, 0, 0, 2);
+    for (source, destination, lives, why) in [
+        ([0, 0, 0, 1].into(), Ipv4Addr::new(10, 0, 1, 2), 64, Refused::Source),
+        ([0, 7, 0, 1].into(), Ipv4Addr::new(10, 0, 1, 2), 1, Refused::Source),
+        ([0, 0, 0, 0].into(), Ipv4Addr::new(10, 0, 1, 2), 64, Refused::Source),
+        (ours, [0, 0, 0, 1].into(), 64, Refused::Destination),
+        (ours, [0, 255, 255, 255].into(), 64, Refused::Destination),
+    ] {
+        let before = network.router.counts().refused(why);
+        let passed = passes(&mut network, &v4(source, destination, (17, lives), &[0; 8]));
+        assert_eq!(passed, (false, 0), "{source} > {destination}");
+        assert_eq!(network.router.counts().refused(why), before + 1, "{source} > {destination}");
+    }
+    assert_eq!(passes(&mut network, &v4(ours, [1, 0, 0, 1].into(), (17, 64), &[0; 8])), (true, 0));
 }
 
 /// In the flow cache they would be taken for those of IPv4, and go where those go.
