@@ -106,3 +106,52 @@ fn an_address_of_ipv4_is_none_of_ipv6() {
     assert_eq!(passes(&mut network, &from), (false, 0));
     assert_eq!(network.router.counts().refused(Refused::Source), 1);
 }
+
+/// An extension header of 8 bytes before this protocol; of a fragment, the piece at this offset.
+fn extension(next: u8, offset: u16) -> [u8; 8] {
+    let [high, low] = offset.to_be_bytes();
+    [next, 0, high, low, 0, 0, 0, 0]
+}
+
+/// With a hop limit that ends here.
+#[test]
+fn of_errors_nobody_is_told_whatever_is_before_them() {
+    const HOP_BY_HOP: u8 = 0;
+    const ROUTING: u8 = 43;
+    const FRAGMENT: u8 = 44;
+    const AUTHENTICATION: u8 = 51;
+    const OPTIONS: u8 = 60;
+    let (source, destination) =
+        (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2));
+    let mut network = network();
+    let mut says = |headers: &[u8], protocol: u8, data: &[u8], offset: u16| {
+        let mut bytes = Vec::new();
+        let mut next = headers.iter().skip(1).copied().chain([protocol]);
+        for header in headers {
+            bytes.extend(extension(next.next().unwrap(), if *header == FRAGMENT { offset } else { 0 }));
+        }
+        bytes.extend(data);
+        let first = headers.first().copied().unwrap_or(protocol);
+        // As many errors as ever may be said.
+        network.now += throughline_stack::smoltcp::time::Duration::from_secs(60);
+        passes(&mut network, &v6(source, destination, (first, 1), &bytes)).1
+    };
+    let ways: [&[u8]; 7] = [
+        &[],
+        &[HOP_BY_HOP],
+        &[FRAGMENT],
+        &[ROUTING, FRAGMENT],
+        &[HOP_BY_HOP, OPTIONS, ROUTING, OPTIONS],
+        &[OPTIONS; 20],
+        &[AUTHENTICATION],
+    ];
+    for headers in ways {
+        for kind in [0, 1, 2, 3, 4, 100, 127, 137] {
+            assert_eq!(says(headers, 58, &[kind; 8], 0), 0, "{headers:?} {kind}");
+        }
+        assert_eq!(says(headers, 58, &[], 0), 0, "{headers:?}, none that could be seen");
+        assert_eq!(says(headers, 58, &[128; 8], 0), 1, "{headers:?}, an echo request");
+        assert_eq!(says(headers, 17, &[1; 8], 0), 1, "{headers:?}, a datagram");
+    }
+    assert_eq!(says(&[HOP_BY_HOP, FRAGMENT], 17, &[1; 8], 8), 0, "a later piece");
+}

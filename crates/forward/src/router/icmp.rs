@@ -14,8 +14,16 @@ pub(super) const ICMP: u8 = 1;
 pub(super) const ICMP6: u8 = 58;
 pub(super) const UDP: u8 = 17;
 
+/// Headers of IPv6 between the first and the protocol above.
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION_OPTIONS: u8 = 60;
+
 const ECHO_REQUEST: u8 = 8;
 const ECHO_REQUEST6: u8 = 128;
+const REDIRECT6: u8 = 137;
 /// Bytes before what an error quotes.
 const ERROR_HEADER: usize = 8;
 /// The most that an error may have in all (RFC 1812, 4.3.2.3; RFC 4443, 2.4 c).
@@ -62,20 +70,42 @@ impl Error {
     }
 }
 
-/// Whether somebody may be told what became of his packet: not if it is an error itself, a later piece, or to many (RFC
-/// 1122, 3.2.2; RFC 4443, 2.4 e).
+/// Whether somebody may be told what became of his packet: not if it is an error itself or a redirection, a later piece, or to
+/// many (RFC 1122, 3.2.2; RFC 4443, 2.4 e).
 pub(super) fn may_be_answered(ip: &Ip, packet: &[u8]) -> bool {
-    let kind = packet.get(ip.header).copied();
-    let error = match (ip.protocol, ip.destination) {
+    let Some((protocol, at)) = above(ip, packet) else { return false };
+    let kind = packet.get(at).copied();
+    let error = match (protocol, ip.destination) {
         (ICMP, IpAddr::V4(_)) => !matches!(kind, Some(0 | 8 | 13..=18)),
-        (ICMP6, IpAddr::V6(_)) => kind.is_none_or(|kind| kind < 128),
+        (ICMP6, IpAddr::V6(_)) => kind.is_none_or(|kind| kind < 128 || kind == REDIRECT6),
         _ => false,
     };
     let unspecified = match ip.source {
         IpAddr::V4(source) => source.is_unspecified(),
         IpAddr::V6(source) => source.is_unspecified(),
     };
-    !(error || ip.later_piece || ip.is_to_many() || unspecified)
+    !(error || ip.is_to_many() || unspecified)
+}
+
+/// The protocol above IP and where it begins: behind the extension headers of IPv6 (RFC 8200, 4). `None` if that is in another
+/// piece.
+fn above(ip: &Ip, packet: &[u8]) -> Option<(u8, usize)> {
+    let (mut protocol, mut at) = (ip.protocol, ip.header);
+    if ip.destination.is_ipv4() {
+        return (!ip.later_piece).then_some((protocol, at));
+    }
+    while let Some(&[next, length, high, low]) = packet.get(at..).and_then(<[u8]>::first_chunk) {
+        let words = usize::from(length);
+        at += match protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => 8 * (words + 1),
+            FRAGMENT if [high, low & 0xf8] != [0, 0] => return None,
+            FRAGMENT => 8,
+            AUTHENTICATION => 4 * (words + 2),
+            _ => break,
+        };
+        protocol = next;
+    }
+    Some((protocol, at))
 }
 
 /// The packet that tells the sender, from an address of ours, in an empty message; `None` when it has no room.
