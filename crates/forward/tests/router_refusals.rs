@@ -8,7 +8,10 @@ use network::Network;
 use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route};
 use throughline_stack::{
     Message,
-    smoltcp::wire::{EthernetAddress, Ipv4Packet, Ipv6Packet},
+    smoltcp::{
+        time::Duration,
+        wire::{EthernetAddress, Icmpv4Packet, Icmpv6Packet, IpAddress, Ipv4Packet, Ipv6Packet, UdpPacket},
+    },
 };
 
 /// The host on network 0.
@@ -133,7 +136,7 @@ fn of_errors_nobody_is_told_whatever_is_before_them() {
         bytes.extend(data);
         let first = headers.first().copied().unwrap_or(protocol);
         // As many errors as ever may be said.
-        network.now += throughline_stack::smoltcp::time::Duration::from_secs(60);
+        network.now += Duration::from_secs(60);
         passes(&mut network, &v6(source, destination, (first, 1), &bytes)).1
     };
     let ways: [&[u8]; 7] = [
@@ -154,4 +157,87 @@ fn of_errors_nobody_is_told_whatever_is_before_them() {
         assert_eq!(says(headers, 17, &[1; 8], 0), 1, "{headers:?}, a datagram");
     }
     assert_eq!(says(&[HOP_BY_HOP, FRAGMENT], 17, &[1; 8], 8), 0, "a later piece");
+}
+
+/// A message of ICMP of this type, with its sum.
+fn icmp4(kind: u8) -> Vec<u8> {
+    let mut message = vec![kind, 0, 0, 0, 0, 0, 0, 1];
+    Icmpv4Packet::new_unchecked(&mut message).fill_checksum();
+    message
+}
+
+fn icmp6(kind: u8, source: Ipv6Addr, destination: Ipv6Addr) -> Vec<u8> {
+    let mut message = vec![kind, 0, 0, 0, 0, 0, 0, 1];
+    Icmpv6Packet::new_unchecked(&mut message).fill_checksum(&source, &destination);
+    message
+}
+
+/// A datagram to a port where nobody is, with this sum, or the right one.
+fn datagram(source: IpAddress, destination: IpAddress, sum: Option<u16>) -> Vec<u8> {
+    let mut datagram = vec![0; 12];
+    let mut udp = UdpPacket::new_unchecked(&mut datagram);
+    udp.set_src_port(1);
+    udp.set_dst_port(9);
+    udp.set_len(12);
+    match sum {
+        Some(sum) => udp.set_checksum(sum),
+        None => udp.fill_checksum(&source, &destination),
+    }
+    datagram
+}
+
+#[test]
+fn of_messages_that_the_router_does_not_know_nobody_is_told() {
+    let mut network = network();
+    let (from4, to4) = (Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
+    let (from6, to6) =
+        (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
+    let mut says = |why, frame: &[u8]| {
+        network.now += Duration::from_secs(60);
+        let before = network.router.counts().refused(why);
+        let said = passes(&mut network, frame).1;
+        (said, network.router.counts().refused(why) - before)
+    };
+    for kind in [0, 3, 5, 13, 17, 42, 255] {
+        assert_eq!(says(Refused::NoPort, &v4(from4, to4, (1, 64), &icmp4(kind))), (0, 1), "{kind}");
+    }
+    for kind in [1, 127, 129, 130, 143, 200, 255] {
+        let message = icmp6(kind, from6, to6);
+        assert_eq!(says(Refused::NoPort, &v6(from6, to6, (58, 64), &message)), (0, 1), "{kind}");
+        let behind = [&extension(58, 0)[..], &message].concat();
+        assert_eq!(
+            says(Refused::NoPort, &v6(from6, to6, (60, 64), &behind)),
+            (0, 1),
+            "{kind}, behind options"
+        );
+    }
+    assert_eq!(says(Refused::NoPort, &v4(from4, to4, (1, 64), &icmp4(8))), (1, 0), "an echo request");
+    assert_eq!(says(Refused::NoPort, &v6(from6, to6, (58, 64), &icmp6(128, from6, to6))), (1, 0));
+    // Damaged, in pieces, of the other version.
+    assert_eq!(says(Refused::NoPort, &v4(from4, to4, (1, 64), &[8, 0, 1, 1, 0, 0, 0, 1])), (0, 1));
+    let mut piece = v4(from4, to4, (1, 64), &icmp4(8));
+    let mut packet = Ipv4Packet::new_unchecked(&mut piece[14..]);
+    packet.set_more_frags(true);
+    packet.fill_checksum();
+    assert_eq!(says(Refused::NoPort, &piece), (0, 1));
+    let piece = [&extension(58, 1)[..], &icmp6(128, from6, to6)].concat();
+    assert_eq!(says(Refused::NoPort, &v6(from6, to6, (44, 64), &piece)), (0, 1));
+    assert_eq!(says(Refused::NoPort, &v6(from6, to6, (1, 64), &icmp4(8))), (1, 1), "no such protocol");
+}
+
+#[test]
+fn of_a_damaged_datagram_nobody_is_told() {
+    let mut network = network();
+    let (from4, to4) = (Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
+    let (from6, to6) =
+        (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
+    // Of IPv6 none goes without a sum.
+    for (sum, expected) in [(None, [1, 1]), (Some(0), [1, 0]), (Some(0x1234), [0, 0])] {
+        network.now += Duration::from_secs(60);
+        let of4 = v4(from4, to4, (17, 64), &datagram(from4.into(), to4.into(), sum));
+        let of6 = v6(from6, to6, (17, 64), &datagram(from6.into(), to6.into(), sum));
+        let said = [of4, of6].map(|frame| passes(&mut network, &frame).1);
+        assert_eq!(said, expected, "{sum:?}");
+    }
+    assert_eq!(network.router.counts().refused(Refused::Checksum), 3);
 }

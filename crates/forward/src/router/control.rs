@@ -185,11 +185,14 @@ impl Router {
     }
 }
 
-/// The datagram in a packet, if it is whole and not damaged.
-fn datagram<'a>(seen: &Seen, packet: &'a [u8]) -> Option<UdpPacket<&'a [u8]>> {
+/// The datagram in a packet, if it is whole and not damaged. With IPv6 none goes without a sum (RFC 8200, 8.1).
+pub(super) fn datagram<'a>(seen: &Seen, packet: &'a [u8]) -> Option<UdpPacket<&'a [u8]>> {
     let udp = seen.ip.protocol == super::icmp::UDP && !seen.ip.piece;
     let bytes = packet.get(seen.ip.header..seen.ip.length).filter(|_| udp)?;
     let datagram = UdpPacket::new_checked(bytes).ok()?;
+    if datagram.checksum() == 0 && seen.ip.destination.is_ipv6() {
+        return None;
+    }
     datagram.verify_checksum(&seen.ip.source.into(), &seen.ip.destination.into()).then_some(datagram)
 }
 

@@ -33,7 +33,7 @@ reasons! {
     Truncated = "truncated",
     /// The header makes no sense.
     Malformed = "malformed header",
-    /// The sum of IPv4's header is wrong.
+    /// The sum of IPv4's header is wrong, or that of a datagram to the router.
     Checksum = "wrong checksum",
     /// A sender that can't be one.
     Source = "impossible source",
@@ -49,7 +49,7 @@ reasons! {
     TooBig = "too big",
     /// The next hop doesn't say its hardware address.
     NoHost = "next hop does not answer",
-    /// Something of the router itself that it doesn't have.
+    /// Something of the router itself that it doesn't have. Of messages of ICMP nobody is told.
     NoPort = "no such port or protocol here",
     /// Too many wait for hardware addresses.
     Waiting = "too many wait",

@@ -170,6 +170,14 @@ fn header6(message: &mut Message, from: Ipv6Addr, to: Ipv6Addr) -> Option<()> {
     Some(())
 }
 
+/// Whether a packet, or a piece of one, is a message of ICMP for its version of IP.
+pub(super) fn is_icmp(ip: &Ip, packet: &[u8]) -> bool {
+    match ip.destination {
+        IpAddr::V4(_) => ip.protocol == ICMP,
+        IpAddr::V6(_) => above(ip, packet).is_some_and(|(protocol, _)| protocol == ICMP6),
+    }
+}
+
 /// Whether a packet asks for an echo and has no damage.
 pub(super) fn is_echo_request(ip: &Ip, packet: &[u8]) -> bool {
     if ip.piece {
@@ -177,7 +185,7 @@ pub(super) fn is_echo_request(ip: &Ip, packet: &[u8]) -> bool {
     }
     let data = &packet[ip.header..ip.length];
     match (ip.protocol, ip.source, ip.destination) {
-        (ICMP, ..) => {
+        (ICMP, IpAddr::V4(_), _) => {
             data.len() >= ERROR_HEADER
                 && data[..2] == [ECHO_REQUEST, 0]
                 && Icmpv4Packet::new_unchecked(data).verify_checksum()

@@ -12,8 +12,9 @@ use throughline_stack::{
 
 use super::{
     ARP, Next, Refused, Router, Seen,
+    control::datagram,
     depart::address,
-    icmp::{self, Error, answer_echo, explain, is_echo_request, may_be_answered},
+    icmp::{self, Error, answer_echo, explain, is_echo_request, is_icmp, may_be_answered},
 };
 use crate::{
     Label, Outgoing, Packet, PortId,
@@ -88,8 +89,10 @@ impl Router {
             }
             return self.say(port, frame, now, out);
         }
-        let error = if seen.ip.protocol == icmp::UDP { Error::NoPort } else { Error::NoProtocol };
-        self.complain(port, error, frame, seen, now, out);
+        match unclaimed(seen, &frame.bytes()[seen.offset..]) {
+            Ok(error) => self.complain(port, error, frame, seen, now, out),
+            Err(why) => self.refuse(why, frame, out),
+        }
     }
 
     /// Gives a packet to a routing protocol or to the graph of its port; it comes back if it is for neither.
@@ -267,6 +270,19 @@ fn framed(packet: &mut Message, to: IpAddr) -> Option<()> {
     address(header, EthernetAddress::default(), EthernetAddress::default());
     header[12..].copy_from_slice(&ethertype.to_be_bytes());
     Some(())
+}
+
+/// What the sender of a packet to us is told that nobody here takes; if nothing, why it is refused. What is damaged may not be his, and
+/// of messages of ICMP that we don't know nobody is told (RFC 1122, 3.2.2 and 4.1.3.4; RFC 4443, 2.4 b).
+fn unclaimed(seen: &Seen, packet: &[u8]) -> Result<Error, Refused> {
+    if is_icmp(&seen.ip, packet) {
+        return Err(Refused::NoPort);
+    }
+    match seen.ip.protocol {
+        icmp::UDP if seen.ip.piece || datagram(seen, packet).is_some() => Ok(Error::NoPort),
+        icmp::UDP => Err(Refused::Checksum),
+        _ => Ok(Error::NoProtocol),
+    }
 }
 
 fn why(error: Error) -> Refused {
