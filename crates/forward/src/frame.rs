@@ -151,7 +151,7 @@ pub(crate) fn is_labelled(frame: &[u8]) -> bool {
 /// offsets count from its first byte.
 ///
 /// # Errors
-/// [`NoRoom`] before the frame, which is then as before. A frame that has a label already gets a second one, which nobody
+/// [`NoRoom`] before the frame, or within the packet for a region; the frame is then as before. A frame that has a label already gets a second one, which nobody
 /// reads: ask [`Packet::of`] first.
 ///
 /// # Panics
@@ -162,6 +162,11 @@ pub fn insert_label(frame: &mut Message, label: Label, regions: &RegionList) -> 
     let flags = if label.threaded { Flags::THREADED } else { Flags::NONE };
     let header = Header { flags, flow: label.flow, detail: ethertype.into(), ..Header::new(Kind::Packet) };
     let size = header.size_with(regions.as_slice().len());
+    let packet = frame.len() - ETHERNET;
+    let ends = regions.as_slice().iter().map(|region| region.offset as usize + region.length as usize);
+    if let Some(end) = ends.max().filter(|end| *end > packet) {
+        return Err(NoRoom(end - packet));
+    }
     frame.push(size)?;
     let bytes = frame.bytes_mut();
     bytes[..12].copy_from_slice(&addresses);

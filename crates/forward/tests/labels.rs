@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use throughline_forward::{
     FrameError, LABEL_ETHERTYPE, Label, Packet, insert_label, remove_label, set_index,
 };
-use throughline_stack::Message;
+use throughline_stack::{Message, NoRoom};
 use throughline_wire::{Flow, RegionKind, RegionList};
 
 const LABEL: Label = Label { flow: Flow { id: 0x0102_0304_0506_0708, source_hash: 0xcafe }, threaded: false };
@@ -65,6 +65,19 @@ fn what_is_no_label_is_refused() {
     insert_label(&mut twice, LABEL, &RegionList::new()).unwrap();
     insert_label(&mut twice, LABEL, &RegionList::new()).unwrap();
     assert_eq!(Packet::of(twice.bytes()).unwrap_err(), FrameError::NotAPacket);
+}
+
+#[test]
+fn a_label_whose_regions_lie_outside_leaves_the_frame_as_it_is() {
+    let mut message = frame(0x0800, b"packet");
+    let before = message.bytes().to_vec();
+    for (offset, length, missing) in [(0, 7, 1), (6, 1, 1), (7, 0, 1), (u32::MAX, 0, u32::MAX - 6)] {
+        let mut regions = RegionList::new();
+        regions.push(RegionKind::Payload, 0, 0, 6).unwrap();
+        regions.push(RegionKind::Check, 0, offset, length).unwrap();
+        assert_eq!(insert_label(&mut message, LABEL, &regions), Err(NoRoom(missing as usize)));
+        assert_eq!(message.bytes(), before);
+    }
 }
 
 proptest! {
