@@ -5,7 +5,10 @@ use throughline_forward::{
         Reason,
         authentication::{Algorithm, Authentication, Key},
     },
-    threaded::{Groups, GroupsConfig, NO_INDEX},
+    threaded::{
+        Groups, GroupsConfig, NO_INDEX,
+        message::{Header, Kind, Told, write, write_indices},
+    },
 };
 use throughline_stack::smoltcp::{
     time::{Duration, Instant},
@@ -196,4 +199,35 @@ fn what_a_router_with_a_key_has_said_is_of_no_use_to_others() {
     assert_eq!(link.designated(0), Some(address(0)));
     assert!(link.again(1, address(1)).iter().all(|said| *said == Err(Reason::Replay)));
     assert_eq!(link.designated(0), Some(address(0)));
+}
+
+/// A message about these prefixes and indices, as the router of this number says it.
+fn message(kind: Kind, router: u32, told: &[(&str, u32)]) -> Vec<u8> {
+    let told: Vec<Told> =
+        told.iter().map(|(prefix, index)| Told { prefix: prefix.parse().unwrap(), index: *index }).collect();
+    let header = Header { kind, sender: router, sequence: 1_000, count: told.len() as u16 };
+    write(header, &write_indices(&told), &Authentication::None)
+}
+
+#[test]
+fn of_a_message_with_a_fault_nothing_is_used() {
+    let mut link = Link::new(&[1, 5]);
+    link.run(20);
+    let now = link.now;
+    for (wrong, why) in [
+        (("10.0.0.1/32", 7), Reason::Prefix),
+        (("239.1.1.2/31", 7), Reason::Prefix),
+        (("239.1.1.2/32", NO_INDEX), Reason::Metric),
+        (("239.1.1.2/32", 1_024), Reason::Metric),
+    ] {
+        let told = message(Kind::Groups, 2, &[("239.1.1.1/32", 3), wrong]);
+        assert_eq!(link.groups(0).receive(address(1), &told, now), Err(why));
+        assert_eq!(link.groups(0).index(group(1)), NO_INDEX, "{wrong:?}");
+    }
+    let wanted = message(Kind::WantGroups, 1, &[("239.1.1.1/32", 0), ("10.0.0.1/32", 0)]);
+    assert_eq!(link.groups(1).receive(address(0), &wanted, now), Err(Reason::Prefix));
+    assert_eq!(link.groups(1).index(group(1)), NO_INDEX);
+    let told = message(Kind::Groups, 2, &[("239.1.1.1/32", 3), ("239.1.1.1/32", 4)]);
+    assert_eq!(link.groups(0).receive(address(1), &told, now), Ok(()));
+    assert_eq!(link.groups(0).index(group(1)), 4);
 }

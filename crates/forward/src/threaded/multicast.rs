@@ -3,7 +3,7 @@
 //! The *designated router* gives them out: of the routers that are heard the one with the highest priority, and of those the one with the
 //! highest address. Who takes over goes on with the indices that are known: whoever begins listens first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use throughline_stack::smoltcp::{
     time::{Duration, Instant},
@@ -208,9 +208,7 @@ impl Groups {
         match header.kind {
             Kind::Candidate => self.candidate(from, body, now),
             Kind::WantGroups if self.is_designated(now) => {
-                for told in message::read_indices(&header, body)? {
-                    self.allocate(is_group(told.prefix)?, now);
-                }
+                read_groups(&header, body)?.into_iter().for_each(|(group, _)| self.allocate(group, now));
                 Ok(())
             }
             Kind::WantGroups => Ok(()),
@@ -257,18 +255,16 @@ impl Groups {
     }
 
     fn learn(&mut self, header: &Header, body: &[u8], now: Instant) -> Result<(), Reason> {
-        let told = message::read_indices(header, body)?;
+        let told = read_groups(header, body)?;
         let until = now + self.config.period * 3;
-        for Told { prefix, index } in told {
-            let group = is_group(prefix)?;
-            if index == NO_INDEX || index as usize >= self.places.len() {
-                return Err(Reason::Metric);
-            }
-            if !self.groups.contains_key(&group) && self.groups.len() >= self.places.len() {
-                return Err(Reason::TooManyRoutes);
-            }
-            self.groups.insert(group, Group { index, until });
+        if told.iter().any(|(_, index)| *index == NO_INDEX || *index as usize >= self.places.len()) {
+            return Err(Reason::Metric);
         }
+        let new = told.iter().map(|(group, _)| *group).filter(|group| !self.groups.contains_key(group));
+        if self.groups.len() + new.collect::<BTreeSet<_>>().len() > self.places.len() {
+            return Err(Reason::TooManyRoutes);
+        }
+        self.groups.extend(told.into_iter().map(|(group, index)| (group, Group { index, until })));
         self.place_all();
         Ok(())
     }
@@ -309,6 +305,12 @@ impl Groups {
         let authentication = self.config.authentication.of(self.config.address);
         message::write(Header { kind, sender, sequence, count }, body, &authentication)
     }
+}
+
+/// Groups and their indices; none of them if one is no group.
+fn read_groups(header: &Header, body: &[u8]) -> Result<Vec<(IpAddress, u32)>, Reason> {
+    let told = message::read_indices(header, body)?;
+    told.into_iter().map(|told| Ok((is_group(told.prefix)?, told.index))).collect()
 }
 
 fn is_group(prefix: IpCidr) -> Result<IpAddress, Reason> {
