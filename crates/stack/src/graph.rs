@@ -562,15 +562,40 @@ impl Graph {
     }
 
     /// The hardware address of a neighbour, for those who send frames past the graph (routers); `None` if it is not known, and
-    /// then it is asked for.
+    /// then it is asked for, if there is room for one question more.
     pub fn neighbor(&mut self, address: smoltcp::wire::IpAddress, now: Instant) -> Option<EthernetAddress> {
+        self.known_or_asked(address, now, false)
+    }
+
+    /// As [`neighbor`](Self::neighbor), of an address that a stranger has chosen, such as the destination of a packet. Half of the
+    /// questions at a time are for others: who sends to all addresses of a network, most of which nobody has, keeps nobody from
+    /// the routers there.
+    pub fn neighbor_for_stranger(
+        &mut self,
+        address: smoltcp::wire::IpAddress,
+        now: Instant,
+    ) -> Option<EthernetAddress> {
+        self.known_or_asked(address, now, true)
+    }
+
+    fn known_or_asked(
+        &mut self,
+        address: smoltcp::wire::IpAddress,
+        now: Instant,
+        for_stranger: bool,
+    ) -> Option<EthernetAddress> {
         self.cx.now = now;
-        let known = self.cx.neighbors.find(address, now);
-        if known.is_none() && self.cx.neighbors.want(address, now) == Ok(true) {
+        let known = self.known_neighbor(address, now);
+        if known.is_none() && self.cx.neighbors.want(address, now, for_stranger) == Ok(true) {
             self.cx.asking.push(address);
             self.settle();
         }
         known
+    }
+
+    /// The hardware address of a neighbour, if it is known; nobody is asked.
+    pub fn known_neighbor(&self, address: smoltcp::wire::IpAddress, now: Instant) -> Option<EthernetAddress> {
+        self.cx.neighbors.find(address, now)
     }
 
     /// Whether a neighbour's address is being asked for: if not, and it is not known, the neighbour does not answer.

@@ -117,14 +117,15 @@ impl Neighbors {
     }
 
     /// Has an address asked for, though no message waits here for it. Whether it is to be asked for now; not if that is under way.
+    /// What a stranger wants to be asked for has half of the places.
     ///
     /// # Errors
     /// When there is no room.
-    pub fn want(&mut self, address: IpAddress, now: Instant) -> Result<bool, ()> {
+    pub fn want(&mut self, address: IpAddress, now: Instant, for_stranger: bool) -> Result<bool, ()> {
         if self.asked.contains_key(&address) {
             return Ok(false);
         }
-        if self.asked.len() >= ASKED {
+        if self.asked.len() >= ASKED || (for_stranger && !self.has_places_for_strangers()) {
             return Err(());
         }
         self.asked.insert(address, Asked { waiting: VecDeque::new(), tries: 1, again: now + INTERVAL });

@@ -84,7 +84,10 @@ impl Router {
 
     #[cold]
     fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message, out: &mut Outgoing) {
-        if let Err(frame) = self.pending.wait(port, hop, frame) {
+        // So many are asked for that it is not.
+        let asked = self.ports[port.index()].graph.awaits_neighbor(hop.into());
+        let waits = if asked { self.pending.wait(port, hop, frame) } else { Err(frame) };
+        if let Err(frame) = waits {
             self.refuse(Refused::Waiting, frame, out);
         }
         // The question.

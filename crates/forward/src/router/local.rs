@@ -191,7 +191,7 @@ impl Router {
         self.counts.said += 1;
         // Link-local addresses mean something on one link only: back where it came from.
         let next = if ip.is_of_the_link() {
-            match self.ports[port.index()].graph.neighbor(ip.destination.into(), now) {
+            match self.ports[port.index()].graph.neighbor_for_stranger(ip.destination.into(), now) {
                 Some(hardware) => Ok(Next::Known(super::Way { port, hardware })),
                 None => Ok(Next::Asked(port, ip.destination)),
             }
@@ -222,14 +222,11 @@ impl Router {
 
     #[cold]
     fn settle(&mut self, now: Instant, out: &mut Outgoing) {
-        let ports = &mut self.ports;
+        let ports = &self.ports;
         let settled = self.pending.settle(|port, hop| {
-            let graph = &mut ports[port.index()].graph;
-            if graph.awaits_neighbor(hop.into()) {
-                return None;
-            }
-            // Known, or given up; asking begins anew if that was long ago.
-            Some(graph.neighbor(hop.into(), now))
+            let graph = &ports[port.index()].graph;
+            // Known, or given up.
+            (!graph.awaits_neighbor(hop.into())).then(|| graph.known_neighbor(hop.into(), now))
         });
         for (port, hardware, frames) in settled {
             for mut frame in frames {

@@ -112,7 +112,7 @@ impl Router {
             if self.routes.find(destination).is_none_or(|hop| hop.route == Route::Here) {
                 return Some(Next::Here);
             }
-            let hardware = graph.neighbor(destination.into(), now);
+            let hardware = graph.neighbor_for_stranger(destination.into(), now);
             return Some(
                 hardware
                     .map_or(Next::Asked(port, destination), |hardware| Next::Known(Way { port, hardware })),
@@ -139,10 +139,11 @@ impl Router {
         {
             return Ok(Next::Known(Way { port, hardware }));
         }
-        let neighbor = via.unwrap_or(destination);
-        let Some(hardware) = graph.neighbor(neighbor.into(), now) else {
-            return Ok(Next::Asked(port, neighbor));
+        let (neighbor, hardware) = match via {
+            Some(via) => (via, graph.neighbor(via.into(), now)),
+            None => (destination, graph.neighbor_for_stranger(destination.into(), now)),
         };
+        let Some(hardware) = hardware else { return Ok(Next::Asked(port, neighbor)) };
         hop.known = via.map(|_| Resolved { hardware, generation: graph.neighbors_generation() });
         Ok(Next::Known(Way { port, hardware }))
     }

@@ -1,0 +1,61 @@
+//! Whom a router asks for, and for whom it waits.
+
+mod network;
+mod packets;
+
+use network::Network;
+use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route};
+use throughline_stack::{
+    Message,
+    smoltcp::{time::Duration, wire::EthernetAddress},
+};
+
+/// The host on network 0, and the router there.
+const LINK: (EthernetAddress, EthernetAddress) =
+    (EthernetAddress([2, 0, 0, 0, 0, 2]), EthernetAddress([2, 0, 0, 0, 0, 1]));
+
+/// The host on network 0 sends a datagram to this address.
+fn send(network: &mut Network, to: [u8; 4]) {
+    let frame = packets::v4(LINK, ([10, 0, 0, 2], to), (17, 64), None);
+    network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+}
+
+#[test]
+fn who_sends_to_everybody_on_a_network_keeps_nobody_from_the_router_there() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    let out = Route::Out { port: PortId(1), via: Some("10.0.1.2".parse().unwrap()) };
+    network.router.add_route("10.77.0.0/16".parse().unwrap(), out).unwrap();
+    (100..255).for_each(|host| send(&mut network, [10, 0, 1, host]));
+    let before = network.hosts[1].discarded();
+    send(&mut network, [10, 77, 0, 1]);
+    network.run();
+    // The host there is not called so: what arrives is counted.
+    assert_eq!(network.hosts[1].discarded(), before + 1);
+    assert_eq!(network.router.counts().refused(Refused::Waiting), 155 - 32);
+    assert_eq!(network.router.counts().refused(Refused::NoHost), 0, "nobody is told that there is none");
+    network.run_for(5);
+    assert!(
+        (1..=32).contains(&network.router.counts().refused(Refused::NoHost)),
+        "who was asked for in vain"
+    );
+    network.hosts[1].graph.tick(network.now);
+    let path = network.hosts[0].open("10.0.1.2".parse().unwrap(), 7);
+    network.hosts[0].send(path, b"afterwards");
+    network.run();
+    assert!(network.hosts[0].received(path).is_some());
+}
+
+#[test]
+fn a_host_that_is_not_there_is_asked_for_three_times() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    let mut questions = 0;
+    send(&mut network, [10, 0, 1, 99]);
+    for _ in 0..100 {
+        network.router.poll(network.now, &mut network.out);
+        let asks = |(port, frame): &(PortId, Message)| *port == PortId(1) && frame.bytes()[12..14] == [8, 6];
+        questions += network.out.frames.iter().filter(|frame| asks(frame)).count();
+        network.run();
+        network.now += Duration::from_millis(100);
+    }
+    assert_eq!((questions, network.router.counts().refused(Refused::NoHost)), (3, 1));
+}
