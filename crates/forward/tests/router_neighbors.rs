@@ -59,3 +59,44 @@ fn a_host_that_is_not_there_is_asked_for_three_times() {
     }
     assert_eq!((questions, network.router.counts().refused(Refused::NoHost)), (3, 1));
 }
+
+/// Frames of IPv4 that leave for network 1 at once, of so many that are sent.
+fn leave_at_once(network: &mut Network, to: [u8; 4], count: usize) -> usize {
+    (0..count).for_each(|_| send(network, to));
+    let leaves = |(port, frame): &(PortId, Message)| *port == PortId(1) && frame.bytes()[12..14] == [8, 0];
+    network.out.frames.iter().filter(|frame| leaves(frame)).count()
+}
+
+#[test]
+fn packets_do_not_wait_time_and_again_for_a_host_that_is_there() {
+    for index in [FlowIndex::Never, FlowIndex::Either] {
+        let mut network = Network::new(2, index, 1500);
+        send(&mut network, [10, 0, 1, 2]);
+        network.run();
+        for tenth in 0..1500 {
+            let left = leave_at_once(&mut network, [10, 0, 1, 2], 20);
+            assert_eq!(left, 20, "after {tenth} tenths of a second");
+            network.run();
+            network.now += Duration::from_millis(100);
+        }
+    }
+}
+
+#[test]
+fn a_host_that_has_left_is_forgotten() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    send(&mut network, [10, 0, 1, 2]);
+    network.run();
+    let (mut questions, mut known) = (0, 0);
+    for _ in 0..700 {
+        network.router.poll(network.now, &mut network.out);
+        known += leave_at_once(&mut network, [10, 0, 1, 2], 1);
+        let asks = |(port, frame): &(PortId, Message)| *port == PortId(1) && frame.bytes()[12..14] == [8, 6];
+        questions += network.out.frames.iter().filter(|frame| asks(frame)).count();
+        network.out.frames.clear();
+        network.now += Duration::from_millis(100);
+    }
+    assert_eq!(known, 600, "a minute");
+    // Those who want to send to him now have him asked for anew, and anew.
+    assert_eq!(questions, 3 + 10);
+}

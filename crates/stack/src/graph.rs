@@ -598,6 +598,12 @@ impl Graph {
         self.cx.neighbors.find(address, now)
     }
 
+    /// Has neighbours asked whether they are still there before their addresses are forgotten, so that a stream of packets to one
+    /// does not wait for its address time and again: for routers, whose packets pass by the graph.
+    pub fn keep_neighbors(&mut self) {
+        self.cx.neighbors.keep();
+    }
+
     /// Whether a neighbour's address is being asked for: if not, and it is not known, the neighbour does not answer.
     pub fn awaits_neighbor(&self, address: smoltcp::wire::IpAddress) -> bool {
         self.cx.neighbors.is_asked(address)

@@ -30,12 +30,23 @@ pub struct Neighbors {
     /// Grows whenever an answer changes or may have expired: what was read before is to be read again.
     generation: u32,
     next_expiry: Option<Instant>,
+    /// Whether neighbours are asked once more before they are forgotten.
+    keep: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     hardware: EthernetAddress,
     until: Instant,
+    /// Its time is nearly over, and it was asked whether it is still there.
+    doubted: bool,
+}
+
+impl Known {
+    /// When something is to be done about it, where neighbours are [kept](Neighbors::keep).
+    fn due(&self) -> Instant {
+        if self.doubted { self.until } else { self.until - INTERVAL * u32::from(TRIES) }
+    }
 }
 
 #[derive(Debug)]
@@ -52,6 +63,11 @@ impl Neighbors {
         self.generation
     }
 
+    /// From now on neighbours are asked whether they are still there before their time is over.
+    pub fn keep(&mut self) {
+        self.keep = true;
+    }
+
     /// The hardware address of a neighbour.
     pub fn find(&self, address: IpAddress, now: Instant) -> Option<EthernetAddress> {
         self.known.get(&address).filter(|known| now < known.until).map(|known| known.hardware)
@@ -65,7 +81,7 @@ impl Neighbors {
         hardware: EthernetAddress,
         now: Instant,
     ) -> VecDeque<(Layer, Message)> {
-        let known = Known { hardware, until: now + LIFETIME };
+        let known = Known { hardware, until: now + LIFETIME, doubted: false };
         let before = self.known.insert(address, known);
         if before.is_some_and(|before| before.hardware != hardware) {
             self.generation += 1;
@@ -73,7 +89,8 @@ impl Neighbors {
         if self.known.len() > MOST {
             self.forget_oldest(address);
         }
-        let expiry = self.next_expiry.map_or(known.until, |expiry| expiry.min(known.until));
+        let due = self.due_of(&known);
+        let expiry = self.next_expiry.map_or(due, |expiry| expiry.min(due));
         self.next_expiry = Some(expiry);
         self.asked.remove(&address).map(|asked| asked.waiting).unwrap_or_default()
     }
@@ -149,6 +166,9 @@ impl Neighbors {
         if self.asked.is_empty() && self.next_expiry.is_none_or(|expiry| now < expiry) {
             return (again, given_up);
         }
+        if self.next_expiry.is_some_and(|expiry| expiry <= now) {
+            self.forget_expired(now);
+        }
         self.asked.retain(|address, asked| {
             if now < asked.again || address.version() != version {
                 return true;
@@ -164,12 +184,34 @@ impl Neighbors {
         });
         // Not in the order of the table, which is another in each graph.
         again.sort_unstable();
-        if self.next_expiry.is_some_and(|expiry| expiry <= now) {
-            self.known.retain(|_, known| now < known.until);
-            self.next_expiry = self.known.values().map(|known| known.until).min();
-            self.generation += 1;
-        }
         (again, given_up)
+    }
+
+    fn forget_expired(&mut self, now: Instant) {
+        if self.keep {
+            self.doubt(now);
+        }
+        let before = self.known.len();
+        self.known.retain(|_, known| now < known.until);
+        self.next_expiry = self.known.values().map(|known| self.due_of(known)).min();
+        self.generation += u32::from(self.known.len() != before);
+    }
+
+    /// Has those asked for whose time is nearly over, as far as strangers leave places for that.
+    fn doubt(&mut self, now: Instant) {
+        for (address, known) in &mut self.known {
+            if known.doubted || known.due() > now {
+                continue;
+            }
+            known.doubted = true;
+            if self.asked.len() < ASKED / 2 {
+                self.asked.insert(*address, Asked { waiting: VecDeque::new(), tries: 0, again: now });
+            }
+        }
+    }
+
+    fn due_of(&self, known: &Known) -> Instant {
+        if self.keep { known.due() } else { known.until }
     }
 
     /// When [`due`](Self::due) has something to do.

@@ -36,7 +36,8 @@ pub(super) struct Port {
 impl Port {
     pub fn new(port: RouterPort, cache: FlowCacheConfig) -> Result<Self, RouterError> {
         let v6 = port.host.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv6(_)));
-        let graph = Graph::compose(if v6 { GRAPH_BOTH } else { GRAPH_V4 }, port.host, Config::default())?;
+        let mut graph = Graph::compose(if v6 { GRAPH_BOTH } else { GRAPH_V4 }, port.host, Config::default())?;
+        graph.keep_neighbors();
         let edge = Edge::new(port.labels, cache)?;
         let cache = FlowCache::new(cache)?;
         // With the address that the graph has added, if it speaks IPv6.
