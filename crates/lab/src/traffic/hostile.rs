@@ -1,5 +1,7 @@
 //! Packets of strangers who mean harm.
 
+use std::iter;
+
 use super::event::{Event, Kind};
 use super::generator;
 use super::poisson::Moments;
@@ -14,10 +16,11 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// The packets, endlessly.
+    /// The packets, endlessly: behind the last flow that has a number the first that has one is next.
     pub fn events(&self, seed: u64) -> impl Iterator<Item = Event> + use<> {
         let (mut generator, mut moments) = (generator(seed), Moments::new(self.rate));
-        (self.first..).map(move |flow| Event { time: moments.next(&mut generator), flow, kind: Kind::Stray })
+        let flows = iter::successors(Some(self.first), |flow| Some(flow.wrapping_add(1)));
+        flows.map(move |flow| Event { time: moments.next(&mut generator), flow, kind: Kind::Stray })
     }
 }
 

@@ -32,7 +32,8 @@ impl Polling {
         let delay = Uniform::new_inclusive(0, seconds(delay.max(0.0))).ok();
         let polls = (0..clients).cycle().enumerate().map(move |(n, flow)| {
             let answer = delay.map_or(0, |delay| delay.sample(&mut generator));
-            Event { time: seconds(n as f64 * interval) + answer, flow, kind: Kind::Data }
+            let time = seconds(n as f64 * interval).saturating_add(answer);
+            Event { time, flow, kind: Kind::Data }
         });
         InOrder::new(polls, seconds(interval), seconds(self.delay.max(0.0)))
     }

@@ -32,6 +32,18 @@ fn in_order_and_repeatable() {
     }
 }
 
+/// Numbers and times that are as large as they can be stay so, or begin anew.
+#[test]
+fn streams_have_no_end() {
+    let scan: Vec<u32> =
+        Scan { first: u32::MAX - 1, rate: 100.0 }.events(1).map(|packet| packet.flow).take(4).collect();
+    assert_eq!(scan, [u32::MAX - 1, u32::MAX, 0, 1]);
+    // Nanoseconds have 585 years.
+    let rare: Vec<Event> =
+        Polling { interval: 3e8, delay: 10.0, ..Polling::default() }.events(1).take(200).collect();
+    assert!(rare.len() == 200 && rare.is_sorted_by_key(|packet| packet.time));
+}
+
 #[test]
 fn users_rate_and_think_time() {
     let (packets, response) = (400_000, 0.5);
