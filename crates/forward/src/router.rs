@@ -44,7 +44,6 @@ use crate::{
     threaded::{NO_INDEX, TableCounts},
 };
 
-pub(crate) use self::multicast::{MOST_GROUPS, MOST_PORTS, leaves_the_link};
 pub use self::{
     counts::{Refused, RouterCounts},
     error::{RouteError, RouterError},
@@ -52,6 +51,10 @@ pub use self::{
     port::RouterPort,
     routes::Route,
     way::FlowIndex,
+};
+pub(crate) use self::{
+    multicast::{MOST_GROUPS, MOST_PORTS, leaves_the_link},
+    port::{is_of_the_link, is_ours},
 };
 
 /// How a router works.

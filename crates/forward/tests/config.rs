@@ -66,6 +66,16 @@ period_s = 0.5
 }
 
 #[test]
+fn addresses_that_a_router_can_have() {
+    for (one, other) in
+        [("10.0.2.0/31", "10.0.2.1/32"), ("fe80::1/64", "fe80::1/64"), ("10.0.2.1/25", "10.0.2.129/25")]
+    {
+        let text = ROUTER.replace("fd00:1::1/64", one).replace("10.0.2.1/24", other);
+        assert!(ForwardConfig::parse(&text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn labels_of_ports() {
     let labels = |text: &str| {
         let config = ForwardConfig::parse(&ROUTER.replace("labels = true", text)).unwrap();
@@ -148,12 +158,23 @@ fn what_is_wrong_is_told_with_its_place() {
         (ROUTER.replace("tap = \"tap0\"", ""), 5, "either an `interface` or a `tap`"),
         (ROUTER.replace("10.0.2.1/24", "10.0.2.1"), 7, "no address with a prefix length"),
         (ROUTER.replace("10.0.2.1/24", "224.0.0.9/24"), 7, "no address that a router can have"),
+        (ROUTER.replace("10.0.2.1/24", "10.0.2.255/24"), 7, "no address that a router can have"),
+        (ROUTER.replace("10.0.2.1/24", "10.0.2.0/24"), 7, "no address that a router can have"),
+        (ROUTER.replace("10.0.2.1/24", "0.0.0.1/24"), 7, "no address that a router can have"),
+        (ROUTER.replace("10.0.2.1/24", "127.0.0.1/24"), 7, "no address that a router can have"),
+        (ROUTER.replace("10.0.2.1/24", "::1/64"), 7, "no address that a router can have"),
+        (ROUTER.replace("10.0.2.1/24", "::ffff:10.0.2.1/120"), 7, "no address that a router can have"),
+        (ROUTER.replace("10.0.2.1/24", "10.0.1.1/16"), 5, "has the address 10.0.1.1 already"),
         (ROUTER.replace("router", "bridge"), 4, "a bridge has no addresses"),
         (route("to = \"10.9.0.0/16\""), 9, "`via` a router or out of a `port`"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.8.0.1\""), 9, "on no network of a port"),
         (route("to = \"10.9.0.0/16\"\nvia = \"fd00:1::9\""), 9, "different versions"),
         (route("to = \"10.9.0.0/16\"\nport = \"eth7\""), 9, "no port `eth7`"),
         (route("to = \"10.9.0.0/16\"\nport = \"eth1\"\nvia = \"10.0.2.9\""), 9, "or not of that one"),
+        (route("to = \"10.0.1.1/32\"\nport = \"tap0\""), 9, "10.0.1.1 is the router itself"),
+        (route("to = \"10.0.1.255/32\"\nport = \"tap0\""), 9, "all on one of its networks"),
+        (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.1\""), 9, "10.0.2.1 is the router itself"),
+        (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.255\""), 9, "all on one of its networks"),
         (format!("{ROUTER}[[routing]]\nprotocol = \"ospf\"\n"), 10, "unknown variant"),
         (
             format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\nports = [\"tap0\"]\n"),

@@ -119,6 +119,8 @@ fn routes_come_and_go() {
     let ours: IpCidr = "10.0.1.1/32".parse().unwrap();
     assert_eq!(network.router.add_route(ours, out(0)), Err(RouteError::Ours(ours)));
     assert_eq!(network.router.remove_route(ours), None);
+    let by_itself = Route::Out { port: PortId(1), via: Some("10.0.1.1".parse().unwrap()) };
+    assert_eq!(network.router.add_route(prefix, by_itself), Err(RouteError::Ours(ours)));
     let via =
         |host: u16| Route::Out { port: PortId(host), via: Some(format!("10.0.{host}.2").parse().unwrap()) };
     assert_eq!(network.router.add_route(prefix, via(1)), Ok(None));

@@ -9,7 +9,10 @@ use super::{
     Fault, ForwardConfig, Role, RouterSetup, bridge, groups, ports, routes,
     tables::{File, Flows, IndexName, RoleName},
 };
-use crate::{FilterBankConfig, FlowCacheConfig, FlowIndex, RouterConfig, router::MOST_GROUPS};
+use crate::{
+    FilterBankConfig, FlowCacheConfig, FlowIndex, RouterConfig,
+    router::{MOST_GROUPS, is_of_the_link},
+};
 
 /// The largest cache that may be asked for: more would not be memory but a mistake.
 const MOST_PLACES: usize = 1 << 26;
@@ -27,10 +30,18 @@ impl File {
         }
         let routes = matches!(self.role.get_ref(), RoleName::Router);
         let ports = self.port.iter().map(|port| ports::check(port, routes)).collect::<Result<Vec<_>, _>>()?;
-        let mut names = HashSet::new();
+        let (mut names, mut addresses) = (HashSet::new(), HashSet::new());
         for (port, table) in ports.iter().zip(&self.port) {
             if !names.insert(port.link.name()) {
                 return Err((table.span(), format!("`{}` is a port already", port.link.name())));
+            }
+            // Those of a link mean something there only.
+            let known = |cidr: &&IpCidr| !is_of_the_link(cidr) && !addresses.insert(cidr.address());
+            if let Some(known) = port.addresses.iter().find(known) {
+                return Err((
+                    table.span(),
+                    format!("the router has the address {} already", known.address()),
+                ));
             }
         }
         let cache = self.flows.cache()?;

@@ -1,5 +1,6 @@
 //! What the file says of ports.
 
+use throughline_stack::smoltcp::wire::IpCidr;
 use toml::Spanned;
 
 use super::{
@@ -31,6 +32,26 @@ fn labels(table: &PortTable, routes: bool) -> Result<PortLabels, Fault> {
     Ok(PortLabels { known: table.labels, new, flow_labels })
 }
 
+/// Whether one host of a network can have this address, and others know it by that: not the first and the last of a network of
+/// IPv4, which are those of all (RFC 1122, 3.2.1.3), and none that is on no wire.
+fn is_of_a_host(cidr: &IpCidr) -> bool {
+    match cidr {
+        IpCidr::Ipv4(cidr) => {
+            let address = cidr.address();
+            let of_all = cidr.broadcast() == Some(address)
+                || cidr.prefix_len() < 31 && cidr.network().address() == address;
+            !(address.is_multicast() || address.is_broadcast() || address.is_loopback())
+                && address.octets()[0] != 0
+                && !of_all
+        }
+        IpCidr::Ipv6(cidr) => {
+            let address = cidr.address();
+            !(address.is_multicast() || address.is_unspecified() || address.is_loopback())
+                && address.to_ipv4_mapped().is_none()
+        }
+    }
+}
+
 /// A port.
 pub(super) fn check(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfig, Fault> {
     let table = port.get_ref();
@@ -54,7 +75,7 @@ pub(super) fn check(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfi
         return Err((address.span(), "more than 7 addresses at one port".to_owned()));
     }
     for address in &table.addresses {
-        if !address.get_ref().0.address().is_unicast() {
+        if !is_of_a_host(&address.get_ref().0) {
             return Err((address.span(), "no address that a router can have".to_owned()));
         }
     }

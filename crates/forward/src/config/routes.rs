@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     PortId, Route,
+    router::is_ours,
     routing::authentication::{Algorithm, Authentication, Key, Password},
+    threaded::source::whole,
 };
 
 /// A route.
@@ -25,6 +27,11 @@ pub(super) fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result
         && via.is_ipv4() != matches!(to, IpCidr::Ipv4(_))
     {
         return fault(format!("{to} and {via} are of different versions of IP"));
+    }
+    let ours = |prefix: &IpCidr| ports.iter().any(|port| is_ours(prefix, &port.addresses));
+    let next = via.map(|via| whole(via.into()));
+    if let Some(prefix) = next.iter().chain([to]).find(|prefix| ours(prefix)) {
+        return fault(format!("{} is the router itself, or all on one of its networks", prefix.address()));
     }
     let found = match (port, via) {
         (Some(name), _) => ports.iter().position(|port| port.link.name() == name),

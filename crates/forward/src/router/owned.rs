@@ -5,7 +5,11 @@ use std::net::IpAddr;
 use throughline_stack::smoltcp::{time::Instant, wire::IpCidr};
 
 use super::{Route, RouteError, Router};
-use crate::{PortId, routing::rip::network, threaded::NO_INDEX};
+use crate::{
+    PortId,
+    routing::rip::network,
+    threaded::{NO_INDEX, source::whole},
+};
 
 impl Router {
     /// Sets where packets with this prefix go, and returns where they went before.
@@ -19,6 +23,10 @@ impl Router {
                 |via: &IpAddr| port.host.addresses.iter().any(|cidr| cidr.contains_addr(&(*via).into()));
             if let Some(via) = via.filter(|via| !near(via)) {
                 return Err(RouteError::NotNear(via));
+            }
+            let next = via.map(|via| whole(via.into()));
+            if let Some(next) = next.filter(|next| self.routes.get(*next) == Some(Route::Here)) {
+                return Err(RouteError::Ours(next));
             }
         }
         if self.routes.get(prefix) == Some(Route::Here) {

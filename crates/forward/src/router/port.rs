@@ -1,9 +1,12 @@
 //! A port of a router: its network, the router as a host there, and what it has kept of the flows that come by it.
 
-use throughline_stack::{Config, Graph, Host, smoltcp::wire::IpCidr};
+use throughline_stack::{
+    Config, Graph, Host,
+    smoltcp::wire::{IpAddress, IpCidr},
+};
 
 use super::{Route, RouterError, routes::Routes, way::Way};
-use crate::{FlowCache, FlowCacheConfig, PortId, PortLabels, edge::Edge, ip::Key};
+use crate::{FlowCache, FlowCacheConfig, PortId, PortLabels, edge::Edge, ip::Key, threaded::source::whole};
 
 /// One of a router's networks.
 #[derive(Clone, Debug)]
@@ -54,8 +57,18 @@ impl Port {
 }
 
 /// Whether these are addresses of a link, to which nothing is routed.
-pub(super) fn is_of_the_link(cidr: &IpCidr) -> bool {
+pub(crate) fn is_of_the_link(cidr: &IpCidr) -> bool {
     matches!(cidr, IpCidr::Ipv6(cidr) if cidr.address().is_unicast_link_local())
+}
+
+/// Whether a route to this prefix would be one to the router itself, which has these addresses, or to all on one of its networks.
+pub(crate) fn is_ours(prefix: &IpCidr, addresses: &[IpCidr]) -> bool {
+    let broadcast = |cidr: &IpCidr| match cidr {
+        IpCidr::Ipv4(cidr) => cidr.broadcast().map(IpAddress::from),
+        IpCidr::Ipv6(_) => None,
+    };
+    let is = |address: IpAddress| *prefix == whole(address);
+    addresses.iter().any(|cidr| is(cidr.address()) || broadcast(cidr).is_some_and(is))
 }
 
 /// The routes to the networks of a port, and to the router itself.
