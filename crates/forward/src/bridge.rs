@@ -91,6 +91,8 @@ pub struct Bridge {
 struct Port {
     /// What it may do.
     state: PortState,
+    /// Whether its link works.
+    up: bool,
     floods: Bucket,
     /// Slots of stations, at the index that frames of this port carried.
     cache: FlowCache<[u8; 6], u32>,
@@ -112,6 +114,7 @@ impl Bridge {
             let of_flows = labels.new.filter(|new| *new != Assignment::Assigned);
             Ok(Port {
                 state: PortState::Forwarding,
+                up: true,
                 floods: Bucket::new(config.flood, 0),
                 cache: FlowCache::new(config.cache)?,
                 labels: labels.known,
@@ -187,7 +190,7 @@ impl Bridge {
                 self.counts.near += 1;
                 out.pool.give(frame);
             }
-            Some(to) if self.ports[to.index()].state.forwards() => {
+            Some(to) if self.ports[to.index()].sends() => {
                 self.counts.forwarded += 1;
                 let labelled = labelled || self.give(port, to, &mut frame, now);
                 self.send(to, frame, labelled, out);
@@ -206,8 +209,7 @@ impl Bridge {
         self.counts.flooded += 1;
         let labelled = Packet::of(frame.bytes()).is_ok_and(|packet| packet.offset > ETHERNET);
         let count = self.ports.len() as u16;
-        let is_other =
-            |bridge: &Self, to: u16| PortId(to) != from && bridge.ports[usize::from(to)].state.forwards();
+        let is_other = |bridge: &Self, to: u16| PortId(to) != from && bridge.ports[usize::from(to)].sends();
         let Some(last) = (0..count).rev().find(|to| is_other(self, *to)) else { return out.pool.give(frame) };
         for port in 0..last {
             if !is_other(self, port) {
@@ -244,6 +246,14 @@ impl Bridge {
     fn refuse(&mut self, frame: Message, out: &mut Outgoing) {
         self.counts.refused += 1;
         out.pool.give(frame);
+    }
+}
+
+impl Port {
+    /// Whether frames of stations leave by it.
+    #[inline]
+    fn sends(&self) -> bool {
+        self.up && self.state.forwards()
     }
 }
 

@@ -99,6 +99,28 @@ fn who_is_silent_is_forgotten() {
 }
 
 #[test]
+fn who_was_behind_a_link_that_fails_is_looked_for_elsewhere() {
+    let mut net = Net::new(config());
+    net.carry(0, frame(1, ALL, None));
+    net.bridge.set_link(PortId(0), false, net.now);
+    assert_eq!(net.carry(1, frame(2, 1, None)), [2, 3]);
+    assert_eq!(net.carry(1, frame(2, ALL, None)), [2, 3]);
+    assert_eq!(net.carry(2, frame(1, 2, None)), [1], "he has moved");
+    assert_eq!(net.carry(1, frame(2, 1, None)), [2]);
+    net.carry(3, frame(4, ALL, None));
+    net.bridge.set_link(PortId(0), true, net.now);
+    assert_eq!(net.carry(1, frame(2, ALL, None)), [0, 2, 3]);
+    net.bridge.set_link(PortId(3), false, net.now);
+    assert_eq!(
+        net.carry(3, frame(4, 2, None)),
+        [1],
+        "who is heard, though nobody has said that the link works"
+    );
+    net.bridge.set_link(PortId(3), true, net.now);
+    assert_eq!(net.carry(1, frame(2, 4, None)), [3], "he is where he was");
+}
+
+#[test]
 fn storms_and_liars_are_limited() {
     let flood = Rate { per_second: 10, burst: 5 };
     let mut net = Net::new(BridgeConfig { flood, addresses: 100, ..config() });

@@ -40,11 +40,13 @@ impl Bridge {
         self.tree.as_ref().map(|Tree { tree, .. }| tree)
     }
 
-    /// Says that the link of a port works, or does not.
+    /// Says that the link of a port works, or does not. While it does not, frames for those who were there go to all others, where
+    /// they may be by now.
     ///
     /// # Panics
     /// If there is no such port.
     pub fn set_link(&mut self, port: PortId, up: bool, now: Instant) {
+        self.ports[port.index()].up = up;
         if let Some(Tree { tree, .. }) = &mut self.tree {
             tree.set_link(port, up, now);
             self.adopt();
