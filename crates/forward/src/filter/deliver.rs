@@ -88,19 +88,13 @@ impl Delivery {
         Ok(Self { nic: nic.clone(), listener, config, connections: Vec::new(), counts })
     }
 
-    /// Takes in new consumers and lets go of those that have left; frames that waited for a consumer go on. To be called now
+    /// Lets go of consumers that have left and takes in new ones; frames that waited for a consumer go on. To be called now
     /// and then: it asks the system whether anybody has called, and looks at each consumer.
     ///
     /// # Errors
     /// What the system refuses. A consumer that breaks the protocol is let go, which is no error.
     pub fn poll(&mut self, bank: &mut FilterBank) -> Result<(), ConnectError> {
-        loop {
-            match self.listener.wait(Some(Duration::ZERO)) {
-                Ok(request) => self.take_in(request),
-                Err(ConnectError::Timeout) => break,
-                Err(error) => return Err(error),
-            }
-        }
+        // First, since whoever has left has files open that the next one needs.
         for at in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[at] else { continue };
             if let Err(Ended { refused }) = connection.look(Consumer(at as u16), bank) {
@@ -109,7 +103,13 @@ impl Delivery {
                 bank.remove_consumer(Consumer(at as u16));
             }
         }
-        Ok(())
+        loop {
+            match self.listener.wait(Some(Duration::ZERO)) {
+                Ok(request) => self.take_in(request),
+                Err(ConnectError::Timeout) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     fn take_in(&mut self, request: ConnectionRequest) {
