@@ -7,7 +7,7 @@ use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route, RouteErro
 use throughline_stack::{
     Message,
     Trouble::{self, Expired, NoPort, Unreachable},
-    smoltcp::wire::{IpCidr, IpProtocol, Ipv4Packet},
+    smoltcp::wire::{Icmpv4Packet, IpCidr, IpProtocol, Ipv4Packet},
 };
 
 #[test]
@@ -75,6 +75,43 @@ fn packets_too_long_for_the_next_network_are_cut_or_refused() {
     network.run();
     assert_eq!(network.hosts[0].received(v6), None);
     assert_eq!(network.hosts[0].graph.trouble(v6), Some(Trouble::TooLong));
+}
+
+/// The way back is by another network than that which the request came by.
+#[test]
+fn answers_too_long_for_the_network_to_whoever_asks_are_cut() {
+    let mut network = Network::with_mtus(&[1500, 1280], FlowIndex::Either);
+    let back = Route::Out { port: PortId(1), via: Some("10.0.1.2".parse().unwrap()) };
+    network.router.add_route("10.77.0.0/16".parse().unwrap(), back).unwrap();
+    let path = network.hosts[0].open("10.0.1.2".parse().unwrap(), 7);
+    network.hosts[0].send(path, b"so that all know all");
+    network.run();
+    let mut frame = vec![0; 14 + 20 + 1_400];
+    frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0]);
+    frame[34] = 8;
+    Icmpv4Packet::new_unchecked(&mut frame[34..]).fill_checksum();
+    let mut packet = Ipv4Packet::new_unchecked(&mut frame[14..]);
+    packet.set_version(4);
+    packet.set_header_len(20);
+    packet.set_total_len(1_420);
+    packet.set_dont_frag(true);
+    packet.set_hop_limit(64);
+    packet.set_next_header(IpProtocol::Icmp);
+    packet.set_src_addr([10, 77, 0, 1].into());
+    packet.set_dst_addr([10, 0, 0, 1].into());
+    packet.fill_checksum();
+    network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+    let pieces: Vec<_> = network
+        .out
+        .frames
+        .iter()
+        .map(|(port, frame)| {
+            let piece = Ipv4Packet::new_checked(&frame.bytes()[14..]).unwrap();
+            assert!(piece.verify_checksum() && piece.total_len() <= 1_280 && !piece.dont_frag());
+            (port.0, piece.frag_offset(), piece.payload().len(), piece.more_frags())
+        })
+        .collect();
+    assert_eq!(pieces, [(1, 0, 1_256, true), (1, 1_256, 144, false)]);
 }
 
 /// Its pieces would be told to lie at the beginning of the packet.

@@ -45,6 +45,18 @@ impl Router {
         if fits { self.depart(next, frame, out) } else { self.cut(next, frame, &seen.ip, out) }
     }
 
+    /// Sends a packet of the router's own, in pieces where it is longer than the network carries.
+    pub(super) fn originate(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
+        let mtu = port_of(next).map_or(usize::MAX, |port| self.ports[port.index()].host.mtu);
+        if ip.length <= mtu {
+            self.depart(next, frame, out);
+        } else if may_be_cut(ip, &frame.bytes()[ETHERNET..]) {
+            self.cut(next, frame, ip, out);
+        } else {
+            self.refuse(Refused::TooBig, frame, out);
+        }
+    }
+
     /// Sends a packet in pieces, which have no labels.
     #[cold]
     pub(super) fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {

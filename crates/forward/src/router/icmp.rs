@@ -209,6 +209,8 @@ pub(super) fn answer_echo(ip: &Ip, packet: &mut [u8]) {
             packet.set_src_addr(from);
             packet.set_dst_addr(to);
             packet.set_hop_limit(HOPS);
+            // What its sender has found out of the way here says nothing of the way back.
+            packet.set_dont_frag(false);
             packet.fill_checksum();
         }
         (IpAddr::V6(to), IpAddr::V6(from)) => {

@@ -199,7 +199,7 @@ impl Router {
             self.next(None, &mut seen, now)
         };
         match next {
-            Ok(next) => self.depart(next, frame, out),
+            Ok(next) => self.originate(next, frame, &ip, out),
             Err(_) => self.refuse(Refused::NoRoute, frame, out),
         }
     }
