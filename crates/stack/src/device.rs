@@ -21,6 +21,9 @@ pub use tap::Tap;
 
 /// Bytes of an Ethernet header.
 pub(crate) const ETHERNET_HEADER: usize = 14;
+/// The tag of IEEE 802.1Q between the addresses and the EtherType, and what it begins with.
+const VLAN_TAG: usize = 4;
+const VLAN: [u8; 2] = [0x81, 0];
 
 /// Carries Ethernet frames.
 ///
@@ -130,6 +133,14 @@ impl<D: Device + ?Sized> Device for Box<D> {
     fn counts(&mut self) -> DeviceCounts {
         (**self).counts()
     }
+}
+
+/// Whether a frame is no longer than a link carries whose packets have `mtu` octets at most. Links have room for a VLAN tag
+/// besides (IEEE 802.3, 3.2.7), and so has the kernel, whose limit is the same.
+#[inline]
+pub(crate) fn is_carried(frame: &[u8], mtu: usize) -> bool {
+    let most = ETHERNET_HEADER + mtu;
+    frame.len() <= most || frame.len() <= most + VLAN_TAG && frame.get(12..14) == Some(&VLAN)
 }
 
 /// What devices answer to a frame longer than they carry.

@@ -131,7 +131,8 @@ fn tags_are_put_back() {
         for tag in [[0x81, 0, 0x60, 5], [0x88, 0xa8, 0, 77]] {
             let mut sent = Host::new(OURS, other.hardware()).who_has(KERNEL);
             sent.splice(12..12, tag);
-            sent.extend([1, 2, 3, 4, 5]);
+            // Of the first kind as long as may be.
+            sent.resize(if tag[0] == 0x81 { 14 + 4 + 1_500 } else { 60 }, 5);
             let mut message = pool.take();
             message.append(&sent).unwrap();
             other.send(message, &mut pool).unwrap();

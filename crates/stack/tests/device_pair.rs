@@ -52,6 +52,22 @@ fn what_does_not_fit_comes_back() {
     assert_eq!(a.counts(), DeviceCounts { sent: 2, unsent: 1, ..Default::default() });
 }
 
+/// As long as it may be without the tag.
+#[test]
+fn a_frame_with_a_vlan_tag_is_longer_by_the_tag() {
+    let (mut a, mut b) = pair(&PairConfig { mtu: 100, ..Default::default() });
+    let mut pool = Pool::new(256, 16, 4);
+    for (len, ethertype, goes) in
+        [(118, [0x81, 0], true), (119, [0x81, 0], false), (118, [8, 0], false), (114, [8, 0], true)]
+    {
+        let mut frame = pool.take();
+        frame.append(&vec![0; len]).unwrap();
+        frame.bytes_mut()[12..14].copy_from_slice(&ethertype);
+        assert_eq!(a.send(frame, &mut pool).is_ok(), goes, "{len} {ethertype:?}");
+        assert_eq!(b.receive(&mut pool).unwrap().map(|frame| frame.len()), goes.then_some(len));
+    }
+}
+
 /// The memory that an end has used so far, by address.
 fn one_way(a: &mut End, b: &mut End, rounds: u32) -> std::collections::HashSet<*const u8> {
     let (mut at_a, mut at_b) = (Pool::new(256, 16, 64), Pool::new(256, 16, 64));

@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use smoltcp::{time::Instant, wire::EthernetAddress};
 
 use self::line::Line;
-use super::{Device, DeviceCounts, ETHERNET_HEADER, too_long};
+use super::{Device, DeviceCounts, is_carried, too_long};
 use crate::{Message, Pool};
 
 pub use self::line::{FaultCounts, Faults};
@@ -99,7 +99,7 @@ impl<D: Device> Device for Faulty<D> {
 
     /// A frame is refused only if it is too long; what finds no place on the wire is lost, as in a router's queue.
     fn send(&mut self, frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
-        if frame.len() > self.mtu() + ETHERNET_HEADER {
+        if !is_carried(frame.bytes(), self.mtu()) {
             return Err((frame, too_long()));
         }
         self.out.enter(self.now, frame, pool);

@@ -21,7 +21,7 @@ use self::ring::{Arrived, Ring};
 use self::segments::Segments;
 use self::transmit::Transmit;
 use super::interface::Interface;
-use super::{Device, DeviceCounts, ETHERNET_HEADER, too_long};
+use super::{Device, DeviceCounts, is_carried, too_long};
 use crate::{Message, Pool};
 
 /// The longest frame that the kernel hands over in one piece, tags and all.
@@ -197,7 +197,7 @@ impl Device for Packet {
     }
 
     fn send(&mut self, frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
-        if frame.len() > self.mtu + ETHERNET_HEADER {
+        if !is_carried(frame.bytes(), self.mtu) {
             return Err((frame, too_long()));
         }
         self.transmit.give_back(pool);

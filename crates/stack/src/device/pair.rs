@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 
 use smoltcp::wire::EthernetAddress;
 
-use super::{Device, DeviceCounts, ETHERNET_HEADER, too_long};
+use super::{Device, DeviceCounts, is_carried, too_long};
 use crate::{Message, Pool};
 
 /// What the two ends of a wire are like.
@@ -114,7 +114,7 @@ impl Device for End {
     fn send(&mut self, mut frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
         // What this side knows of the frame is not on the wire.
         (frame.priority, frame.verified) = (0, false);
-        if frame.len() > self.mtu + ETHERNET_HEADER {
+        if !is_carried(frame.bytes(), self.mtu) {
             return Err((frame, too_long()));
         }
         match self.to.try_send(frame) {

@@ -10,7 +10,7 @@ use linux_raw_sys::ioctl::TUNSETIFF;
 use smoltcp::wire::EthernetAddress;
 
 use super::interface::{Interface, ioctl, request};
-use super::{Device, DeviceCounts, ETHERNET_HEADER, too_long};
+use super::{Device, DeviceCounts, is_carried, too_long};
 use crate::{Message, Pool};
 
 /// What the kernel sends on a TAP interface arrives here, and the other way round.
@@ -81,7 +81,7 @@ impl Device for Tap {
     }
 
     fn send(&mut self, frame: Message, pool: &mut Pool) -> Result<(), (Message, io::Error)> {
-        if frame.len() > self.mtu + ETHERNET_HEADER {
+        if !is_carried(frame.bytes(), self.mtu) {
             return Err((frame, too_long()));
         }
         match rustix::io::write(&self.file, frame.bytes()) {

@@ -24,7 +24,7 @@ const TAG: u16 = 0x8100;
 
 /// Bytes of a place in the ring for frames of this MTU.
 pub(super) fn slot_for(mtu: usize) -> usize {
-    (BEFORE + super::ETHERNET_HEADER + mtu).next_power_of_two()
+    (BEFORE + crate::device::ETHERNET_HEADER + mtu).next_power_of_two()
 }
 
 /// The ring that a socket shares with the kernel.
