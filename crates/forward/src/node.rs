@@ -2,7 +2,10 @@
 
 use std::io;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 use throughline_stack::{
     Device, DeviceCounts, Host, Packet as PacketDevice, PacketConfig, Tap,
     smoltcp::{
@@ -307,7 +310,7 @@ impl Node {
             self.watch = now;
         }
         match polled {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -327,9 +330,11 @@ impl Node {
 }
 
 /// Whether a device can go on: what has no room waits, and what an interface that is down was to send is lost, as on every
-/// wire.
+/// wire; likewise what is too long for one that carries less than when it was opened.
 fn is_passing(error: &io::Error) -> bool {
+    let of_one_frame = [Errno::MSGSIZE, Errno::NOMEM].map(|errno| Some(errno.raw_os_error()));
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NetworkDown)
+        || of_one_frame.contains(&error.raw_os_error())
 }
 
 impl PortFilters {
