@@ -75,6 +75,19 @@ fn addresses_that_a_router_can_have() {
     }
 }
 
+/// Another host may have on its link the address that we have on another.
+#[test]
+fn an_address_of_a_link_is_the_routers_there_only() {
+    let ports = ROUTER.replace("fd00:1::1/64", "fe80::1/64").replace("10.0.2.1/24", "fe80::2/64");
+    let route =
+        |via: &str| format!("{ports}[[route]]\nto = \"fd00:9::/64\"\nport = \"tap0\"\nvia = \"{via}\"\n");
+    let config = ForwardConfig::parse(&route("fe80::1")).unwrap();
+    let Role::Router(RouterSetup { routes, .. }) = &config.role else { panic!("not a router") };
+    assert_eq!(routes[0].1, Route::Out { port: PortId(1), via: Some("fe80::1".parse().unwrap()) });
+    let error = ForwardConfig::parse(&route("fe80::2")).unwrap_err().to_string();
+    assert!(error.contains("fe80::2 is the router itself"), "{error}");
+}
+
 #[test]
 fn labels_of_ports() {
     let labels = |text: &str| {

@@ -3,7 +3,9 @@
 mod network;
 
 use network::{Network, ROUTED};
-use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route, RouteError};
+use throughline_forward::{
+    FlowIndex, HEADROOM, PortId, PortLabels, Refused, Route, RouteError, Router, RouterConfig, RouterPort,
+};
 use throughline_stack::{
     Message,
     Trouble::{self, Expired, NoPort, Unreachable},
@@ -75,6 +77,22 @@ fn packets_too_long_for_the_next_network_are_cut_or_refused() {
     network.run();
     assert_eq!(network.hosts[0].received(v6), None);
     assert_eq!(network.hosts[0].graph.trouble(v6), Some(Trouble::TooLong));
+}
+
+/// As an address of a link it is the router's there only.
+#[test]
+fn a_neighbour_may_have_the_address_of_the_router_on_another_link() {
+    let ports = (0..2).map(|number| {
+        let mut host = network::host(number, 1);
+        host.addresses.push(format!("fe80::{}/64", number + 1).parse().unwrap());
+        RouterPort { host, labels: PortLabels::UNKNOWN }
+    });
+    let mut router = Router::new(ports.collect(), RouterConfig::default()).unwrap();
+    let prefix = "fd00:77::/64".parse().unwrap();
+    let via = |host: &str| Route::Out { port: PortId(1), via: Some(host.parse().unwrap()) };
+    let itself = RouteError::Ours("fe80::2/128".parse().unwrap());
+    assert_eq!(router.add_route(prefix, via("fe80::2")), Err(itself));
+    assert_eq!(router.add_route(prefix, via("fe80::1")), Ok(None));
 }
 
 /// The way back is by another network than that which the request came by.

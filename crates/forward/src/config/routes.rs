@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     PortId, Route,
-    router::is_ours,
+    router::{is_of_the_link, is_ours},
     routing::authentication::{Algorithm, Authentication, Key, Password},
     threaded::source::whole,
 };
@@ -28,16 +28,19 @@ pub(super) fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result
     {
         return fault(format!("{to} and {via} are of different versions of IP"));
     }
-    let ours = |prefix: &IpCidr| ports.iter().any(|port| is_ours(prefix, &port.addresses));
-    let next = via.map(|via| whole(via.into()));
-    if let Some(prefix) = next.iter().chain([to]).find(|prefix| ours(prefix)) {
-        return fault(format!("{} is the router itself, or all on one of its networks", prefix.address()));
-    }
     let found = match (port, via) {
         (Some(name), _) => ports.iter().position(|port| port.link.name() == name),
         (None, Some(_)) => ports.iter().position(near),
         (None, None) => return fault("a route leads `via` a router or out of a `port`".to_owned()),
     };
+    let ours = |prefix: &IpCidr| ports.iter().any(|port| is_ours(prefix, &port.addresses));
+    // On another link it may be somebody else's.
+    let next = via.map(|via| whole(via.into())).filter(|next| {
+        !is_of_the_link(next) || found.is_some_and(|index| is_ours(next, &ports[index].addresses))
+    });
+    if let Some(prefix) = next.iter().chain([to]).find(|prefix| ours(prefix)) {
+        return fault(format!("{} is the router itself, or all on one of its networks", prefix.address()));
+    }
     match (found, port, via) {
         (Some(index), ..) if near(&ports[index]) => {
             Ok((*to, Route::Out { port: PortId(index as u16), via: *via }))

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use throughline_stack::smoltcp::{time::Instant, wire::IpCidr};
 
-use super::{Route, RouteError, Router};
+use super::{Route, RouteError, Router, is_of_the_link};
 use crate::{
     PortId,
     routing::rip::network,
@@ -24,8 +24,12 @@ impl Router {
             if let Some(via) = via.filter(|via| !near(via)) {
                 return Err(RouteError::NotNear(via));
             }
-            let next = via.map(|via| whole(via.into()));
-            if let Some(next) = next.filter(|next| self.routes.get(*next) == Some(Route::Here)) {
+            // An address of the link may be somebody else's here and ours elsewhere.
+            let ours = |next: &IpCidr| match is_of_the_link(next) {
+                true => port.host.has(next.address()),
+                false => self.routes.get(*next) == Some(Route::Here),
+            };
+            if let Some(next) = via.map(|via| whole(via.into())).filter(ours) {
                 return Err(RouteError::Ours(next));
             }
         }
