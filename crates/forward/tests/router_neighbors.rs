@@ -62,9 +62,10 @@ fn a_host_that_is_not_there_is_asked_for_three_times() {
 
 /// Frames of IPv4 that leave for network 1 at once, of so many that are sent.
 fn leave_at_once(network: &mut Network, to: [u8; 4], count: usize) -> usize {
+    let before = network.out.frames.len();
     (0..count).for_each(|_| send(network, to));
     let leaves = |(port, frame): &(PortId, Message)| *port == PortId(1) && frame.bytes()[12..14] == [8, 0];
-    network.out.frames.iter().filter(|frame| leaves(frame)).count()
+    network.out.frames[before..].iter().filter(|frame| leaves(frame)).count()
 }
 
 #[test]
@@ -80,6 +81,52 @@ fn packets_do_not_wait_time_and_again_for_a_host_that_is_there() {
             network.now += Duration::from_millis(100);
         }
     }
+}
+
+/// Questions of the router's on network 1 that wait to be carried: whom they are for.
+fn questions(network: &Network) -> Vec<[u8; 4]> {
+    let asks = |(port, frame): &&(PortId, Message)| *port == PortId(1) && frame.bytes()[12..14] == [8, 6];
+    let asked = network.out.frames.iter().filter(asks);
+    asked.map(|(_, frame)| frame.bytes()[38..42].try_into().unwrap()).collect()
+}
+
+/// A host of network 1 tells the router its hardware address, as a question (1) or an answer (2).
+fn tell(network: &mut Network, host: u8, operation: u8) {
+    let hardware = [2, 0, 0, 1, 0, host];
+    let mut frame = [&[2, 0, 0, 1, 0, 1][..], &hardware, &[8, 6, 0, 1, 8, 0, 6, 4, 0, operation]].concat();
+    frame.extend([&hardware[..], &[10, 0, 1, host], &[0; 6], &[10, 0, 1, 1]].concat());
+    network.router.arrive(PortId(1), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+}
+
+/// More than are asked for at a time.
+#[test]
+fn hosts_whose_time_is_over_at_once_are_all_kept() {
+    let hosts = 10..110;
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    hosts.clone().for_each(|host| tell(&mut network, host, 1));
+    for tenth in 0..700 {
+        network.out.frames.clear();
+        let known: usize = hosts.clone().map(|host| leave_at_once(&mut network, [10, 0, 1, host], 1)).sum();
+        assert_eq!(known, 100, "after {tenth} tenths of a second");
+        network.out.frames.clear();
+        network.router.poll(network.now, &mut network.out);
+        for [.., host] in questions(&network) {
+            tell(&mut network, host, 2);
+        }
+        network.now += Duration::from_millis(100);
+    }
+}
+
+/// As after a long sleep of the machine.
+#[test]
+fn hosts_that_have_been_forgotten_are_not_asked_for() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    (10..110).for_each(|host| tell(&mut network, host, 1));
+    network.router.poll(network.now, &mut network.out);
+    network.now += Duration::from_secs(100);
+    network.out.frames.clear();
+    network.router.poll(network.now, &mut network.out);
+    assert_eq!(questions(&network), [[0; 4]; 0]);
 }
 
 #[test]

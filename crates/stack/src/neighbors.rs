@@ -19,6 +19,8 @@ const ASKED: usize = 64;
 const LIFETIME: Duration = Duration::from_secs(60);
 /// Between two questions for the same address.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Until a question is tried again for which there was no place.
+const LATER: Duration = Duration::from_millis(100);
 /// Questions before the messages that wait are given up.
 const TRIES: u8 = 3;
 
@@ -38,15 +40,8 @@ pub struct Neighbors {
 struct Known {
     hardware: EthernetAddress,
     until: Instant,
-    /// Its time is nearly over, and it was asked whether it is still there.
-    doubted: bool,
-}
-
-impl Known {
-    /// When something is to be done about it, where neighbours are [kept](Neighbors::keep).
-    fn due(&self) -> Instant {
-        if self.doubted { self.until } else { self.until - INTERVAL * u32::from(TRIES) }
-    }
+    /// When it is to be asked whether it is still there, if that is before its time is over.
+    due: Instant,
 }
 
 #[derive(Debug)]
@@ -81,17 +76,17 @@ impl Neighbors {
         hardware: EthernetAddress,
         now: Instant,
     ) -> VecDeque<(Layer, Message)> {
-        let known = Known { hardware, until: now + LIFETIME, doubted: false };
-        let before = self.known.insert(address, known);
+        let until = now + LIFETIME;
+        let due = if self.keep { until - INTERVAL * u32::from(TRIES) } else { until };
+        let before = self.known.insert(address, Known { hardware, until, due });
         if before.is_some_and(|before| before.hardware != hardware) {
             self.generation += 1;
         }
         if self.known.len() > MOST {
             self.forget_oldest(address);
         }
-        let due = self.due_of(&known);
-        let expiry = self.next_expiry.map_or(due, |expiry| expiry.min(due));
-        self.next_expiry = Some(expiry);
+        let next = self.next_expiry.map_or(due, |next| next.min(due));
+        self.next_expiry = Some(next);
         self.asked.remove(&address).map(|asked| asked.waiting).unwrap_or_default()
     }
 
@@ -188,30 +183,27 @@ impl Neighbors {
     }
 
     fn forget_expired(&mut self, now: Instant) {
-        if self.keep {
-            self.doubt(now);
-        }
         let before = self.known.len();
         self.known.retain(|_, known| now < known.until);
-        self.next_expiry = self.known.values().map(|known| self.due_of(known)).min();
         self.generation += u32::from(self.known.len() != before);
+        self.doubt(now);
+        self.next_expiry = self.known.values().map(|known| known.due).min();
     }
 
-    /// Has those asked for whose time is nearly over, as far as strangers leave places for that.
+    /// Has those asked for whose time is nearly over, as far as strangers leave places for that; the others have their turn
+    /// when some have answered.
     fn doubt(&mut self, now: Instant) {
-        for (address, known) in &mut self.known {
-            if known.doubted || known.due() > now {
-                continue;
-            }
-            known.doubted = true;
+        let mut due: Vec<_> = self.known.iter_mut().filter(|(_, known)| known.due <= now).collect();
+        // Not in the order of the table, which is another in each graph.
+        due.sort_unstable_by_key(|(address, _)| **address);
+        for (address, known) in due {
             if self.asked.len() < ASKED / 2 {
+                known.due = known.until;
                 self.asked.insert(*address, Asked { waiting: VecDeque::new(), tries: 0, again: now });
+            } else {
+                known.due = known.until.min(now + LATER);
             }
         }
-    }
-
-    fn due_of(&self, known: &Known) -> Instant {
-        if self.keep { known.due() } else { known.until }
     }
 
     /// When [`due`](Self::due) has something to do.
