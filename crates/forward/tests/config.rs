@@ -184,6 +184,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (route("to = \"10.9.0.0/16\"\nvia = \"fd00:1::9\""), 9, "different versions"),
         (route("to = \"10.9.0.0/16\"\nport = \"eth7\""), 9, "no port `eth7`"),
         (route("to = \"10.9.0.0/16\"\nport = \"eth1\"\nvia = \"10.0.2.9\""), 9, "or not of that one"),
+        (route("to = \"fd00:9::/64\"\nport = \"tap0\""), 9, "`tap0` has no address of that version"),
         (route("to = \"10.0.1.1/32\"\nport = \"tap0\""), 9, "10.0.1.1 is the router itself"),
         (route("to = \"10.0.1.255/32\"\nport = \"tap0\""), 9, "all on one of its networks"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.1\""), 9, "10.0.2.1 is the router itself"),

@@ -3,11 +3,18 @@
 mod network;
 mod packets;
 
+use std::net::Ipv6Addr;
+
 use network::Network;
-use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route};
+use throughline_forward::{
+    FlowIndex, HEADROOM, PortId, PortLabels, Refused, Route, Router, RouterConfig, RouterPort,
+};
 use throughline_stack::{
-    Message,
-    smoltcp::{time::Duration, wire::EthernetAddress},
+    Host, Message,
+    smoltcp::{
+        time::Duration,
+        wire::{EthernetAddress, IpCidr},
+    },
 };
 
 /// The host on network 0, and the router there.
@@ -146,4 +153,25 @@ fn a_host_that_has_left_is_forgotten() {
     assert_eq!(known, 600, "a minute");
     // Those who want to send to him now have him asked for anew, and anew.
     assert_eq!(questions, 3 + 10);
+}
+
+/// Nobody could be asked, and nobody would ever be given up.
+#[test]
+fn nobody_is_asked_for_by_a_version_that_a_port_does_not_speak() {
+    let v4 = Host::new(LINK.1, "10.0.1.1/24".parse::<IpCidr>().unwrap());
+    let ports = [network::host(0, 1), v4].map(|host| RouterPort { host, labels: PortLabels::UNKNOWN });
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    network.router = Router::new(ports.into(), RouterConfig::default()).unwrap();
+    let out = Route::Out { port: PortId(1), via: None };
+    network.router.add_route("fd00:77::/64".parse().unwrap(), out).unwrap();
+    for host in 1..100 {
+        let to = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, host);
+        let frame = packets::v6(LINK, (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), to), (17, 64), None);
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+    }
+    for _ in 0..10 {
+        network.now += Duration::from_secs(1);
+        let next = network.router.poll(network.now, &mut network.out);
+        assert!(next.is_none_or(|next| next > network.now), "{next:?} is over at {:?}", network.now);
+    }
 }

@@ -562,7 +562,7 @@ impl Graph {
     }
 
     /// The hardware address of a neighbour, for those who send frames past the graph (routers); `None` if it is not known, and
-    /// then it is asked for, if there is room for one question more.
+    /// then it is asked for, if there is room for one question more and we have an address of that version of IP to ask from.
     pub fn neighbor(&mut self, address: smoltcp::wire::IpAddress, now: Instant) -> Option<EthernetAddress> {
         self.known_or_asked(address, now, false)
     }
@@ -586,7 +586,10 @@ impl Graph {
     ) -> Option<EthernetAddress> {
         self.cx.now = now;
         let known = self.known_neighbor(address, now);
-        if known.is_none() && self.cx.neighbors.want(address, now, for_stranger) == Ok(true) {
+        if known.is_none()
+            && self.host().speaks(address.version())
+            && self.cx.neighbors.want(address, now, for_stranger) == Ok(true)
+        {
             self.cx.asking.push(address);
             self.settle();
         }

@@ -1,6 +1,6 @@
 //! What a host is called, and where its packets go first.
 
-use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, Ipv4Address, Ipv6Address};
+use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, IpVersion, Ipv4Address, Ipv6Address};
 
 /// Addresses of the host at one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,11 @@ impl Host {
     /// Whether an address is one of ours.
     pub fn has(&self, address: IpAddress) -> bool {
         self.addresses.iter().any(|cidr| cidr.address() == address)
+    }
+
+    /// Whether we have an address of this version of IP.
+    pub(crate) fn speaks(&self, version: IpVersion) -> bool {
+        self.addresses.iter().any(|cidr| cidr.address().version() == version)
     }
 
     /// Our address to talk to `remote` with, and the neighbour that its packets go to first. None leads to ourselves, since a device

@@ -23,6 +23,9 @@ pub(super) fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result
     let near = |port: &PortConfig| {
         via.is_none_or(|via| port.addresses.iter().any(|cidr| cidr.contains_addr(&via.into())))
     };
+    let speaks = |port: &PortConfig| {
+        port.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv4(_)) == matches!(to, IpCidr::Ipv4(_)))
+    };
     if let Some(via) = via
         && via.is_ipv4() != matches!(to, IpCidr::Ipv4(_))
     {
@@ -42,6 +45,9 @@ pub(super) fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result
         return fault(format!("{} is the router itself, or all on one of its networks", prefix.address()));
     }
     match (found, port, via) {
+        (Some(index), Some(name), _) if !speaks(&ports[index]) => {
+            fault(format!("`{name}` has no address of that version of IP"))
+        }
         (Some(index), ..) if near(&ports[index]) => {
             Ok((*to, Route::Out { port: PortId(index as u16), via: *via }))
         }
