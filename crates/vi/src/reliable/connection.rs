@@ -98,6 +98,18 @@ struct Peer {
     marked: u32,
     octets_from: u64,
     octets_to: u64,
+    knows_us: Known,
+}
+
+/// Whether the peer knows that this end is where it says. As long as it does not it may send only so much, and may be waiting to
+/// hear more from here: an end that falls silent then would keep it from repeating what was lost (RFC 9002, 6.2.2.1).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// It has been sent no acknowledgement in a packet that it has to acknowledge.
+    No,
+    /// In this one, and all that follow.
+    Asked(u64),
+    Yes,
 }
 
 /// What the peer is told of the end, several times, since nobody acknowledges it.
@@ -420,10 +432,13 @@ impl<S: Source, R: Sink> Connection<S, R> {
 }
 
 impl Peer {
-    fn new(validated: bool, now: Duration) -> Self {
+    /// What an opener knows, or whoever it opens to.
+    fn new(opener: bool, now: Duration) -> Self {
         Self {
             heard: false,
-            validated,
+            // Whoever opens is the one who chose the address.
+            validated: opener,
+            knows_us: if opener { Known::No } else { Known::Yes },
             last_heard: now,
             refuses: false,
             ack_delay: Duration::ZERO,

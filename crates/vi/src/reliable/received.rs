@@ -112,6 +112,11 @@ impl Received {
         self.due
     }
 
+    /// Whether there is anything to acknowledge.
+    pub fn has_any(&self) -> bool {
+        self.largest().is_some()
+    }
+
     fn largest(&self) -> Option<u64> {
         self.numbers.iter().next_back().map(|range| range.end - 1)
     }

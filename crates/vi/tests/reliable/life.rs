@@ -420,3 +420,28 @@ fn a_frame_shorter_than_the_length_tried_says_nothing_of_that() {
     }
     assert!(arrived);
 }
+
+/// It may send only so much before it knows that the opener is there, who has nothing to say.
+#[test]
+fn who_speaks_first_to_an_opener_is_heard_whatever_is_lost() {
+    for (seed, messages) in (0..200).flat_map(|seed| [(seed, 0), (seed, 3)]) {
+        let conditions = Conditions { loss: 0.1, ..Conditions::PERFECT };
+        let mut world = World::new(Config::data_center(), conditions, seed);
+        world.on_accept = Box::new(move |server| {
+            server.post_receive(vec![0; 100]).unwrap();
+            (0..messages).for_each(|_| server.post_send(vec![1; 3_000], None).unwrap());
+        });
+        let client = world.open(Level::Delivery);
+        let connection = world.connection(CLIENT, client);
+        (0..4).for_each(|_| connection.post_receive(vec![0; 3_000]).unwrap());
+        let mut arrived = 0;
+        let end = world.now + Duration::from_secs(60);
+        world.run_until(end, |_, side, _, event| match event {
+            Event::Broken(why) => panic!("{why:?} at {side}, seed {seed}, {messages} messages"),
+            event => arrived += usize::from(matches!(event, Event::Received(..))),
+        });
+        assert_eq!(arrived, messages, "seed {seed}");
+        let server = world.accepted.first().and_then(|slot| world.ends[SERVER].peek(*slot)).unwrap();
+        assert!(server.is_verified(), "seed {seed}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use super::{Connection, DENIALS, Doubt, MAX_CREDIT, Unsettled};
+use super::{Connection, DENIALS, Doubt, Known, MAX_CREDIT, Unsettled};
 use crate::reliable::{
     Broken, Ecn, Level, Reason, Sink, Source,
     congestion::{Acked, Lost},
@@ -216,6 +216,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
             return Some(());
         }
         self.peer.validated = true;
+        if let Known::Asked(number) = self.peer.knows_us
+            && number <= header.largest
+        {
+            self.peer.knows_us = Known::Yes;
+        }
         let rtt = self.recovery.rtt();
         let acked = Acked {
             octets: arrivals.octets,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AMPLIFICATION, Connection, FAREWELLS, Farewell, Transmit};
+use super::{AMPLIFICATION, Connection, FAREWELLS, Farewell, Known, Transmit};
 use crate::reliable::{
     Level, Reason, Sink, Source,
     frame::{FrameWriter, Header, Opening, RESET, Reset},
@@ -147,9 +147,19 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if may_ask && (self.ping_due || self.has_news_of_room()) {
             return Some(Purpose::Ping);
         }
-        // Who answers shows that he is where he says. He is asked once, and again by probes.
-        let asks = may_ask && !self.peer.validated && self.recovery.count() == 0;
+        let asks = may_ask && self.is_in_doubt();
         acknowledge.then_some(if asks { Purpose::Ping } else { Purpose::Acknowledge })
+    }
+
+    /// Whether the peer is to be asked for an acknowledgement, since one of both has not shown that it is where it says: who
+    /// answers does. It is asked once, and again by probes.
+    fn is_in_doubt(&self) -> bool {
+        let asked = self.recovery.count() > 0;
+        match self.peer.knows_us {
+            Known::No => true,
+            Known::Asked(_) => !asked,
+            Known::Yes => !self.peer.validated && !asked,
+        }
     }
 
     pub(super) fn window_is_open(&self) -> bool {
@@ -291,6 +301,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
     pub(super) fn eliciting_sent(&mut self, now: Duration, length: u16, credit: u64) {
         if self.recovery.count() == 0 {
             self.waiting_since = now;
+        }
+        if self.peer.knows_us == Known::No && self.received.has_any() {
+            self.peer.knows_us = Known::Asked(self.recovery.next_number());
         }
         self.recovery.sent(now, length, credit);
         self.pacer.sent(length.into());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Connection;
+use super::{Connection, Known};
 use crate::reliable::{Broken, Reason, Sink, Source};
 
 fn sooner(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
@@ -14,6 +14,8 @@ fn sooner(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
 
 /// After so many timeouts in a row, long frames may be what does not arrive.
 const LENGTH_SUSPECT: u32 = 3;
+/// After so many timeouts a silent peer hears more from here, if it may not know yet that this end is where it says.
+const UNKNOWN: u32 = 4;
 
 impl<S: Source, R: Sink> Connection<S, R> {
     /// When to call [`handle_timeout`](Self::handle_timeout), and then [`transmit`](Self::transmit), at the latest.
@@ -66,10 +68,15 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
     }
 
-    /// When a silent peer is asked whether it is alive.
+    /// When a silent peer is asked whether it is alive, or heard all.
     fn asks_at(&self) -> Option<Duration> {
         let idle = self.recovery.count() == 0 && self.peer.heard && self.peer.validated;
-        self.config.keep_alive.filter(|_| idle).map(|interval| self.peer.last_heard + interval)
+        let interval = match self.peer.knows_us {
+            Known::Yes => self.config.keep_alive,
+            // What it asks for may not come here, and it may send nothing more.
+            Known::No | Known::Asked(_) => Some(UNKNOWN * self.recovery.timeout(self.peer.ack_delay)),
+        };
+        interval.filter(|_| idle).map(|interval| self.peer.last_heard + interval)
     }
 
     /// When a peer that does not answer counts as dead. One that has not shown that it is where it says has been asked since the
