@@ -387,6 +387,10 @@ impl Call {
                 Poll::Ready(Brought::Local(result)) => Poll::Ready(result.map(Some)),
                 Poll::Ready(Brought::Native(Ok(Some(reply)))) => Poll::Ready(self.native_answer(None, reply)),
                 Poll::Ready(Brought::Native(Ok(None))) => Poll::Ready(self.again(CallFailure::NotStarted)),
+                Poll::Ready(Brought::NoTimeForNative) => {
+                    self.start_otherwise(None);
+                    Poll::Ready(Ok(None))
+                }
                 Poll::Ready(Brought::Native(Err(exception))) => Poll::Ready(Err(exception)),
                 Poll::Ready(Brought::TimedOut(completed)) => Poll::Ready(Err(self.timed_out(completed))),
                 Poll::Ready(Brought::Nothing) => Poll::Ready(Err(SystemException::shut_down())),

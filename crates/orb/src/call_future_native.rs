@@ -24,9 +24,10 @@ use crate::transport::native::pipe_calls::PipeFailure;
 struct Connecting(Option<Arc<NativeServer>>);
 
 impl Connecting {
-    fn connect(mut self, deadline: Option<Instant>) {
-        if let Some(server) = self.0.take() {
-            server.connect_pipe(deadline);
+    fn connect(mut self, alone: bool, deadline: Option<Instant>) -> Brought {
+        match self.0.take() {
+            Some(server) if !server.connect_pipe(alone, deadline) => Brought::NoTimeForNative,
+            _ => Brought::Native(Ok(None)),
         }
     }
 }
@@ -87,12 +88,10 @@ impl Call {
 
     #[cold]
     fn connect_native(&self, way: usize) -> State {
-        let connecting = Connecting(self.binding().native_at(way).map(|route| Arc::clone(&route.server)));
-        let deadline = self.deadline;
-        self.at_worker(move || {
-            connecting.connect(deadline);
-            Ok(None)
-        })
+        let route = self.binding().native_at(way);
+        let connecting = Connecting(route.map(|route| Arc::clone(&route.server)));
+        let (alone, deadline) = (route.is_some_and(|route| route.alone), self.deadline);
+        self.at_worker(move || connecting.connect(alone, deadline))
     }
 
     /// What exceeds a registered buffer goes in parts, each of which may have to wait for the one before: a worker does that.
@@ -101,9 +100,7 @@ impl Call {
         let (binding, operation, deadline) = (Arc::clone(self.binding()), self.operation, self.deadline);
         let terms = (deadline, self.priority);
         let arguments = self.arguments.octets().to_vec();
-        self.at_worker(move || {
-            let Some(route) = binding.native_at(way) else { return Ok(None) };
-            let Some(own) = begin(route, operation, terms, true).map_err(|e| *e)? else { return Ok(None) };
+        let exchange = move |own| {
             let written = marshal(own, |w| {
                 w.write_bytes(&arguments);
                 Ok(())
@@ -113,19 +110,25 @@ impl Call {
                 Attempt::Answered(mut reply) => Some(reply.detach()),
                 Attempt::Sent | Attempt::NotPossible => None,
             })
+        };
+        self.at_worker(move || {
+            let Some(route) = binding.native_at(way) else { return Brought::Native(Ok(None)) };
+            match begin(route, operation, terms, true) {
+                Ok(None) if route.is_usable() => Brought::NoTimeForNative,
+                Ok(None) => Brought::Native(Ok(None)),
+                Ok(Some(own)) => Brought::Native(exchange(own)),
+                Err(exception) => Brought::Native(Err(*exception)),
+            }
         })
     }
 
-    fn at_worker(
-        &self,
-        work: impl FnOnce() -> Result<Option<PipeReply>, SystemException> + Send + 'static,
-    ) -> State {
+    fn at_worker(&self, work: impl FnOnce() -> Brought + Send + 'static) -> State {
         let handover = Arc::new(Handover::default());
         let result = Bringer(Arc::clone(&handover));
         handover.until(self.deadline, self.reference().orb());
         self.reference().orb().reactor().spawn(Box::new(move |_| {
             if result.begin_in_time() {
-                result.bring(Brought::Native(work()));
+                result.bring(work());
             }
         }));
         State::AtWorker(handover)

@@ -35,6 +35,8 @@ pub(crate) enum Brought {
     Local(Result<Step, SystemException>),
     /// By the native protocol: an answer, or none, and then it is worth looking once more which ways there are.
     Native(Result<Option<PipeReply>, SystemException>),
+    /// Nothing by the native protocol, in the time that the call could give it: other calls may try, this one takes another way.
+    NoTimeForNative,
     /// The time of the call is over. What the worker does no longer matters.
     TimedOut(Completion),
     /// The ORB was shut down before a worker came to it.

@@ -18,28 +18,55 @@ use throughline_vi::{Nic, Reliability, Vi, ViAttributes};
 /// Less than it takes to give a native way up for lack of an answer.
 const LIMIT: Duration = Duration::from_millis(500);
 
-#[test]
-fn a_way_that_does_not_answer_leaves_time_for_another() {
-    // Nobody reads what comes here.
-    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let port = silent.local_addr().unwrap().port();
-    for future in [false, true] {
-        let client = client();
+/// A server by IIOP that is said to be reached by datagrams, too, which nobody reads.
+struct HalfSilent {
+    silent: UdpSocket,
+    server: BadServer,
+}
+
+impl HalfSilent {
+    fn new() -> Self {
         let server = BadServer::new(|_, mut wire| {
             while let Some(heard) = wire.request() {
                 wire.send(&heard.answer());
             }
         });
-        let mut ior = server.reference(&client).0.ior().clone();
+        Self { silent: UdpSocket::bind("127.0.0.1:0").unwrap(), server }
+    }
+
+    fn reference(&self, client: &Orb) -> ProbeRef {
+        let mut ior = self.server.reference(client).0.ior().clone();
+        let port = self.silent.local_addr().unwrap().port();
         let address = NativeAddress::Udp { host: "127.0.0.1".into(), port };
         ior.profiles.push(NativeProfile { address, slot: 0, nonce: 1 }.to_tagged().unwrap());
-        let probe = ProbeRef(client.reference(ior)).within(LIMIT);
+        ProbeRef(client.reference(ior)).within(LIMIT)
+    }
+}
+
+#[test]
+fn a_way_that_does_not_answer_leaves_time_for_another() {
+    for future in [false, true] {
+        let (client, server) = (client(), HalfSilent::new());
+        let probe = server.reference(&client);
         let started = Instant::now();
         let called = if future { block_on(probe.ping_async()) } else { probe.ping() };
         assert_eq!(called, Ok(()), "future: {future}, after {:?}", started.elapsed());
         assert!(started.elapsed() < LIMIT, "future: {future}: {:?}", started.elapsed());
         client.shutdown(GRACE);
     }
+}
+
+#[test]
+fn calls_with_little_time_do_not_try_for_ever_what_does_not_answer() {
+    let (client, server) = (client(), HalfSilent::new());
+    let probe = server.reference(&client);
+    let is_quick = |n: usize| {
+        let started = Instant::now();
+        if n.is_multiple_of(2) { block_on(probe.ping_async()) } else { probe.ping() }.unwrap();
+        started.elapsed() < LIMIT / 2
+    };
+    assert!((0..8).any(is_quick));
+    client.shutdown(GRACE);
 }
 
 struct Nobody;
@@ -119,4 +146,23 @@ fn a_call_that_waits_for_a_worker_to_send_it_ends_in_time() {
         block_on(call).unwrap_err();
     }
     client.shutdown(GRACE);
+}
+
+#[test]
+fn a_call_with_hardly_any_time_keeps_nobody_else_from_a_good_server() {
+    let server = raw::server_with(|c| c.listen = vec!["shm:".parse().unwrap()]);
+    let client = client();
+    let probe = raw::seen_by(&client, &server.root().activate(raw::Probe::default()).unwrap());
+    for future in [false, true] {
+        for n in 0..4 {
+            let hasty = probe.within(Duration::from_nanos(1 << n));
+            // Each thread has links of its own.
+            let call = move || if future { block_on(hasty.ping_async()) } else { hasty.ping() };
+            let _in_vain = raw::within(LONG, call);
+            assert_eq!(probe.within(LONG).ping(), Ok(()), "future: {future}");
+            assert_eq!(block_on(probe.within(LONG).ping_async()), Ok(()), "future: {future}");
+        }
+    }
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
 }

@@ -40,6 +40,8 @@ pub(crate) struct NativeServer {
     not_before: Mutex<Option<Instant>>,
     /// How often connecting has failed since it succeeded.
     failures: AtomicU32,
+    /// Microseconds that calls with little time have waited for a connection in vain since then.
+    waited: AtomicU64,
     /// Whether `not_before` says anything: looked at by every call.
     suspended: AtomicBool,
     closed: AtomicBool,
@@ -58,7 +60,7 @@ pub(crate) struct NativeRoute {
     /// The server does not know the handle any more; another way may have another name for the object.
     pub(crate) stale: AtomicBool,
     /// The reference offers nothing else than the native protocol.
-    pub(super) alone: bool,
+    pub(crate) alone: bool,
 }
 
 impl NativeRoute {
@@ -133,6 +135,13 @@ pub(crate) fn drop_closed() {
     window::drop_closed();
 }
 
+/// How long a call waits for a connection. Half of its time is for other ways, if there are any.
+pub(super) fn patience(alone: bool, deadline: Option<Instant>) -> Duration {
+    let ways = if alone { 1 } else { 2 };
+    let share = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / ways);
+    share.map_or(CONNECT_WITHIN, |share| share.min(CONNECT_WITHIN))
+}
+
 impl NativeServer {
     pub(crate) fn new(address: NativeAddress, options: LinkOptions, pipe: Pipe) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -142,6 +151,7 @@ impl NativeServer {
             options,
             not_before: Mutex::default(),
             failures: AtomicU32::new(0),
+            waited: AtomicU64::new(0),
             suspended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             proven: AtomicBool::new(false),
@@ -155,8 +165,13 @@ impl NativeServer {
     }
 
     /// Connects the pipe, or finds that there is no way to the server at present.
-    pub(crate) fn connect_pipe(&self, deadline: Option<Instant>) {
-        self.pipe.connected(self.new_link(false, deadline).ok());
+    ///
+    /// False if there was not time enough to find out: calls with more of it may try.
+    pub(crate) fn connect_pipe(&self, alone: bool, deadline: Option<Instant>) -> bool {
+        let link = self.new_link(false, patience(alone, deadline)).ok();
+        let found = link.is_some() || !self.is_usable();
+        self.pipe.connected(link);
+        found
     }
 
     /// The links of all threads are closed when they are next looked at. False, for who keeps servers that are open.
@@ -196,12 +211,9 @@ impl NativeServer {
     #[cold]
     pub(crate) fn suspend(&self, why: &dyn fmt::Display) {
         let failures = self.failures.fetch_add(1, Ordering::Relaxed).min(MAX_DOUBLINGS);
-        self.suspend_for(RETRY_AFTER * (1 << failures), why);
-    }
-
-    fn suspend_for(&self, time: Duration, why: &dyn fmt::Display) {
+        self.waited.store(0, Ordering::Relaxed);
         tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
-        *lock(&self.not_before) = Instant::now().checked_add(time);
+        *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER * (1 << failures));
         self.proven.store(false, Ordering::Relaxed);
         self.suspended.store(true, Ordering::Relaxed);
     }
@@ -251,24 +263,25 @@ impl NativeServer {
         }
     }
 
-    /// A connected link; otherwise calls take other ways for a while. Where the server has answered before, or there is no other way to it, the first call need not wait for
-    /// the connection. Otherwise it must: a call that may have arrived can't take another way.
-    ///
-    /// Half of the time until `deadline` is for other ways, if there are any.
-    pub(super) fn new_link(&self, alone: bool, deadline: Option<Instant>) -> Result<Link, LinkError> {
-        let early = alone || self.proven.load(Ordering::Relaxed);
-        let ways = if alone { 1 } else { 2 };
-        let share = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / ways);
-        let within = share.map_or(CONNECT_WITHIN, |share| share.min(CONNECT_WITHIN));
+    /// A connected link; otherwise calls take other ways for a while, unless there was too little time to find out. Where the server
+    /// has answered before, or there is no other way to it, the first call need not wait for the connection over a network. Otherwise
+    /// it must: a call that may have arrived can't take another way.
+    pub(super) fn new_link(&self, alone: bool, within: Duration) -> Result<Link, LinkError> {
+        let early = !self.is_near() && (alone || self.proven.load(Ordering::Relaxed));
         let connected = Link::connect(&self.address, within, &self.options, early);
         match &connected {
             Ok(_) if early => {}
             Ok(_) => self.proven(),
-            // It says little of a server that it takes longer than somebody had.
-            Err(error) if within < CONNECT_WITHIN => self.suspend_for(RETRY_AFTER, error),
+            Err(error) if error.is_connect_timeout() && !self.is_given_up_after(within) => {}
             Err(error) => self.suspend(error),
         }
         connected
+    }
+
+    /// Whether calls have waited for so long in vain, together. It says little of a server that it takes longer than one of them had.
+    fn is_given_up_after(&self, another: Duration) -> bool {
+        let another = another.as_micros() as u64;
+        self.waited.fetch_add(another, Ordering::Relaxed) + another >= CONNECT_WITHIN.as_micros() as u64
     }
 
     /// The server has answered.
@@ -280,7 +293,7 @@ impl NativeServer {
     #[cold]
     fn connect(self: &Arc<Self>, alone: bool, deadline: Option<Instant>) -> Option<Box<Own>> {
         drop_closed();
-        let link = self.new_link(alone, deadline).ok()?;
+        let link = self.new_link(alone, patience(alone, deadline)).ok()?;
         tracing::debug!(address = ?self.address, "connected by the native protocol");
         let (server, flow) = (Arc::clone(self), super::flows().next());
         let (overflow, body) = (Vec::new(), Body::NONE);

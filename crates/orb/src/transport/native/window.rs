@@ -15,7 +15,7 @@ use throughline_vi::SMALL_MESSAGE;
 use throughline_wire::{Flags, Flow, Header};
 
 use super::answers::{PipeReply, SmallReply};
-use super::client::NativeServer;
+use super::client::{NativeServer, patience};
 use super::link::{Link, LinkError};
 use super::pipe::{deliver_received, deliver_small, failure, read};
 use super::pipe_calls::{Found, PipeCalls, PipeFailure};
@@ -160,7 +160,7 @@ fn connect(server: &Arc<NativeServer>, deadline: Option<Instant>) -> Option<Box<
     // No number is given twice: when there are no more, calls go another way.
     let next = |number: u32| number.checked_add(1);
     let number = NUMBERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
-    let mut link = server.new_link(false, deadline).ok()?;
+    let mut link = server.new_link(false, patience(false, deadline)).ok()?;
     link.expect_many();
     Some(Box::new(Window {
         number: NonZeroU32::new(number)?,

@@ -38,6 +38,15 @@ impl LinkError {
         matches!(self, Self::Timeout)
     }
 
+    /// The time was over before there was a connection.
+    pub(crate) fn is_connect_timeout(&self) -> bool {
+        match self {
+            Self::Connect(error) => matches!(error, ConnectError::Timeout),
+            Self::Name(error) => error.kind() == io::ErrorKind::TimedOut,
+            _ => false,
+        }
+    }
+
     /// Nobody was there, or nobody wanted the connection.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Broken(CompletionError::NobodyListens | CompletionError::Refused))
