@@ -8,9 +8,10 @@ use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client, reply_of, within};
+use raw::{BadServer, GRACE, LONG, ProbeRef, Wire, block_on, client, reply_of, within};
 use throughline::exception::minor;
 use throughline::rt::Encode;
 use throughline::{Completion, Kind, Orb};
@@ -159,7 +160,7 @@ fn workers_are_not_all_kept_by_a_server_that_lets_nobody_in() {
     let (crowded, server) = (Crowded::new(), answers());
     let client = raw::client_with(|c| c.max_threads = 4);
     let probe = crowded.reference(&client, None);
-    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut cx = Context::from_waker(Waker::noop());
     let mut many: Vec<_> = (0..8).map(|_| Box::pin(probe.ping_async())).collect();
     assert!(many.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
     let started = Instant::now();
@@ -188,4 +189,48 @@ fn requests_that_were_given_up_do_not_pile_up_before_a_server_that_does_not_read
         assert!(started.elapsed() < 5 * SECOND, "they do");
     }
     client.shutdown(GRACE);
+}
+
+/// What a call ends with within a moment.
+fn soon<F: Future>(call: F) -> Option<F::Output> {
+    let mut call = std::pin::pin!(call);
+    let mut poll = || call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let first = poll();
+    std::thread::sleep(SECOND / 20);
+    match if first.is_pending() { poll() } else { first } {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => None,
+    }
+}
+
+#[test]
+fn a_server_that_reads_again_is_called_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = raw::client_with(|c| c.max_message = 1 << 20);
+    let port = listener.local_addr().unwrap().port();
+    let text = format!("corbaloc:iiop:1.2@127.0.0.1:{port}/x");
+    let probe = ProbeRef(client.string_to_object(&text).unwrap()).within(LONG);
+    let (text, started) = ("x".repeat(900_000), Instant::now());
+    let mut wire = None;
+    // As long as requests are taken, each is given up soon, and its time is not over.
+    let refused = loop {
+        if let Some(outcome) = soon(probe.text_async(&text)) {
+            break outcome.unwrap_err();
+        }
+        wire = wire.or_else(|| Some(Wire::of(listener.accept().unwrap().0)));
+        assert!(started.elapsed() < 5 * SECOND, "they pile up");
+    };
+    assert_eq!((refused.kind, refused.completed), (Kind::NoResources, Completion::No), "{refused}");
+    let mut wire = wire.unwrap();
+    // An answer that nobody waits for any more.
+    wire.send(&raw::reply(0, |_| {}));
+    std::thread::sleep(SECOND / 10);
+    let server = std::thread::spawn(move || {
+        while let Some(heard) = wire.request() {
+            wire.send(&heard.answer());
+        }
+    });
+    raw::eventually("it is called", || block_on(probe.ping_async()).is_ok());
+    client.shutdown(GRACE);
+    server.join().unwrap();
 }

@@ -168,10 +168,11 @@ impl ClientConnection {
         version: Version,
         deadline: Option<Instant>,
     ) -> Result<u32, CallFailure> {
+        let choked = self.is_choked();
         if self.dead.load(Ordering::Acquire) {
             return Err(CallFailure::NotStarted);
         }
-        if self.is_choked() {
+        if choked {
             return Err(CallFailure::Full);
         }
         self.minor_version.store(version.minor(), Ordering::Relaxed);
@@ -186,8 +187,13 @@ impl ClientConnection {
     }
 
     fn is_choked(&self) -> bool {
-        let stalled = || self.outbox.stalled_for(Instant::now());
-        self.outbox.waiting() > self.limits.max_message && stalled().is_some_and(|time| time > CHOKED_AFTER)
+        let stalled = || self.outbox.stalled_for(Instant::now()).is_some_and(|time| time > CHOKED_AFTER);
+        let choked = || self.outbox.waiting() > self.limits.max_message && stalled();
+        // The server may read again, and nobody have tried to send since the last call was given up.
+        choked() && {
+            self.flush();
+            choked()
+        }
     }
 
     /// Sends the request `id` and waits until the kernel has it, or the server has answered it already.
