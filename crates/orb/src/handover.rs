@@ -74,17 +74,19 @@ impl Drop for Bringer {
 
 impl Handover {
     fn put(&self, what: Brought) {
-        self.put_with(|_| what);
+        self.put_with(|_| Some(what));
     }
 
-    fn put_with(&self, what: impl FnOnce(&HandoverState) -> Brought) {
+    /// Decides what there is to bring, if anything, under the lock under which work begins.
+    fn put_with(&self, what: impl FnOnce(&HandoverState) -> Option<Brought>) {
         let waker = {
             let mut inner = lock(&self.0);
             if inner.done {
                 return;
             }
+            let Some(what) = what(&inner) else { return };
             inner.done = true;
-            inner.brought = Some(what(&inner));
+            inner.brought = Some(what);
             inner.waker.take()
         };
         if let Some(waker) = waker {
@@ -114,11 +116,51 @@ impl Handover {
 
 impl Timed for Handover {
     fn time_is_over(&self) {
-        if lock(&self.0).keeps_time {
-            return;
-        }
         self.put_with(|handover| {
-            Brought::TimedOut(if handover.begun { Completion::Maybe } else { Completion::No })
+            let completed = if handover.begun { Completion::Maybe } else { Completion::No };
+            (!handover.keeps_time).then_some(Brought::TimedOut(completed))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn work_is_not_begun_that_was_given_up_and_not_given_up_when_begun() {
+        let handovers: Vec<_> = (0..20_000).map(|_| Arc::new(Handover::default())).collect();
+        let (ready, end) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        // Both come to the same one at the same time; false when that has been enough of them.
+        let together = |round: usize| {
+            ready.fetch_add(1, Ordering::SeqCst);
+            while ready.load(Ordering::SeqCst) < 2 * (round + 1) {
+                std::thread::yield_now();
+            }
+            round < end.load(Ordering::SeqCst)
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let rounds = handovers.iter().enumerate().take_while(|(round, _)| together(*round));
+                rounds.for_each(|(_, handover)| handover.time_is_over());
+            });
+            let (started, mut begun) = (Instant::now(), Vec::new());
+            for (round, handover) in handovers.iter().enumerate() {
+                if started.elapsed() > Duration::from_secs(1) {
+                    end.store(round, Ordering::SeqCst);
+                }
+                if !together(round) {
+                    break;
+                }
+                let bringer = Bringer(Arc::clone(handover));
+                begun.push((bringer.begin_in_time(), bringer));
+            }
+            begun
+        })
+        .into_iter()
+        .for_each(|(begun, bringer)| assert_eq!(begun, lock(&bringer.0.0).brought.is_none()));
     }
 }
