@@ -172,17 +172,17 @@ impl Binding {
         self.routes.iter().position(|r| std::ptr::eq(r, route)).unwrap_or(0)
     }
 
-    /// Connects by the first route that works, beginning with the present one, of which each has its share of the time.
+    /// Connects by the first route that works, beginning with `first`, of which each has its share of the time.
     ///
     /// # Errors
     /// Why the last one does not work.
     pub(crate) fn connect(
         &self,
+        first: usize,
         timeout: Duration,
         connect: impl Fn(&Endpoint, Duration) -> io::Result<Arc<ClientConnection>>,
     ) -> Result<(&Route, Arc<ClientConnection>), (Address, io::Error)> {
         let started = std::time::Instant::now();
-        let first = self.current.load(Ordering::Relaxed);
         let mut last = None;
         for step in 0..self.routes.len() {
             let index = (first + step) % self.routes.len();

@@ -625,12 +625,18 @@ impl Call {
         let patience = Instant::now() + CONNECT_TIMEOUT;
         let until = self.deadline.map_or(patience, |deadline| deadline.min(patience));
         handover.until(self.deadline, self.reference().orb());
-        if let Some(route) = self.binding().route() {
-            route.endpoint.send_out(Box::new(move || {
+        let asked = self.binding().current();
+        if let Some(route) = self.binding().route_at(asked) {
+            route.endpoint.send_out(Box::new(move |in_vain| {
                 let timeout = until.saturating_duration_since(Instant::now());
-                let connected = binding.connect(timeout, |e, t| e.connect_shared(t));
+                let present = binding.current();
+                // Where the one before was in vain, this one tries last.
+                let first = present + usize::from(in_vain && present == asked);
+                let connected = binding.connect(first, timeout, |e, t| e.connect_shared(t));
                 let connected = connected.map(|(route, connection)| (binding.index_of(route), connection));
+                let reached = connected.as_ref().is_ok_and(|(index, _)| *index == asked);
                 result.bring(Brought::Connected(connected));
+                !reached && (in_vain || first == asked)
             }));
         }
         State::AtWorker(handover)

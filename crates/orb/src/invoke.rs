@@ -204,7 +204,7 @@ impl<'r> OutgoingCall<'r> {
             return Ok((route, connection));
         }
         let timeout = remaining(self.deadline).unwrap_or(CONNECT_TIMEOUT);
-        let connected = binding.connect(timeout, |e, t| e.connect(t));
+        let connected = binding.connect(binding.current(), timeout, |e, t| e.connect(t));
         connected.map_err(|(address, e)| not_connected(self.reference.orb(), &address, &e))
     }
 

@@ -140,6 +140,20 @@ fn an_address_that_does_not_answer_leaves_time_for_the_next_one() {
 }
 
 #[test]
+fn an_address_that_does_not_answer_costs_one_of_many_futures_its_time() {
+    let (crowded, server, client) = (Crowded::new(), answers(), client());
+    let mut cx = Context::from_waker(Waker::noop());
+    // Each to be an object of its own.
+    let probes = (0..16).map(|_| crowded.reference(&client, Some(server.port)).within(SECOND));
+    let mut calls: Vec<_> = probes.map(|probe| Box::pin(probe.ping_async())).collect();
+    assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    for call in calls {
+        assert_eq!(block_on(call), Ok(()));
+    }
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn an_orb_that_shuts_down_while_callers_connect_keeps_none_of_them() {
     for future in [false, true] {
         let (crowded, client) = (Crowded::new(), client());

@@ -39,9 +39,12 @@ struct Errands {
     waiting: VecDeque<Errand>,
     /// A worker is at it, or will be.
     attended: bool,
+    /// The last one did not get there: those that wait need not all spend their time to find that out.
+    in_vain: bool,
 }
 
-type Errand = Box<dyn FnOnce() + Send>;
+/// Is told whether the one before was in vain, and tells whether another will be.
+type Errand = Box<dyn FnOnce(bool) -> bool + Send>;
 
 impl std::fmt::Debug for Errands {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -182,9 +185,13 @@ struct Attendance {
 impl Attendance {
     fn run_errand(mut self) {
         self.came = true;
-        let errand = lock(&self.endpoint.errands).waiting.pop_front();
+        let (errand, in_vain) = {
+            let mut errands = lock(&self.endpoint.errands);
+            (errands.waiting.pop_front(), errands.in_vain)
+        };
         if let Some(errand) = errand {
-            errand();
+            let in_vain = errand(in_vain);
+            lock(&self.endpoint.errands).in_vain = in_vain;
         }
     }
 }
@@ -194,6 +201,7 @@ impl Drop for Attendance {
     fn drop(&mut self) {
         let mut errands = lock(&self.endpoint.errands);
         errands.attended = self.came && !errands.waiting.is_empty();
+        errands.in_vain &= errands.attended;
         let in_vain = if self.came { VecDeque::new() } else { std::mem::take(&mut errands.waiting) };
         let more = errands.attended;
         drop(errands);
