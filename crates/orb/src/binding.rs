@@ -167,6 +167,11 @@ impl Binding {
         self.routes.get(index)
     }
 
+    /// How many routes there are.
+    pub(crate) fn routes(&self) -> usize {
+        self.routes.len()
+    }
+
     /// The index of one of this binding's routes.
     pub(crate) fn index_of(&self, route: &Route) -> usize {
         self.routes.iter().position(|r| std::ptr::eq(r, route)).unwrap_or(0)

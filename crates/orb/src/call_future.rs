@@ -30,6 +30,7 @@ use crate::invoke::{
 use crate::local;
 use crate::priority::{Priority, Scope};
 use crate::reference::{ObjectRef, Present};
+use crate::transport::address::share;
 use crate::transport::calls::CallFailure;
 use crate::transport::client::ClientConnection;
 use crate::transport::native::answers::{PipeReply, SmallReply};
@@ -167,8 +168,10 @@ impl Default for Call {
 
 pub(crate) enum State {
     Start,
-    /// A worker connects, or runs the operation of a local object.
+    /// A worker runs the operation of a local object, or does what the native protocol needs.
     AtWorker(Arc<Handover>),
+    /// A worker is to connect, or does.
+    Connecting(Arc<Handover>, Box<Itinerary>),
     Sent {
         connection: Arc<ClientConnection>,
         id: u32,
@@ -183,6 +186,16 @@ pub(crate) enum State {
     Stuck(Arc<NativeServer>, Option<Waker>),
     Failed(SystemException),
     Finished,
+}
+
+/// By which routes a connection is looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Itinerary {
+    /// The one that calls took when this began.
+    usual: usize,
+    /// How many are left, should the server of the next one keep others waiting.
+    others: usize,
+    until: Instant,
 }
 
 impl<T, E, D> Future for CallFuture<E, D>
@@ -384,22 +397,19 @@ impl Call {
                     self.state = State::AtWorker(handover);
                     Poll::Pending
                 }
-                Poll::Ready(Brought::Local(result)) => Poll::Ready(result.map(Some)),
-                Poll::Ready(Brought::Native(Ok(Some(reply)))) => Poll::Ready(self.native_answer(None, reply)),
-                Poll::Ready(Brought::Native(Ok(None))) => Poll::Ready(self.again(CallFailure::NotStarted)),
-                Poll::Ready(Brought::NoTimeForNative) => {
-                    self.start_otherwise(None);
+                Poll::Ready(brought) => Poll::Ready(self.take_brought(brought)),
+            },
+            State::Connecting(handover, itinerary) => match handover.poll(cx) {
+                Poll::Pending => {
+                    self.state = State::Connecting(handover, itinerary);
+                    Poll::Pending
+                }
+                Poll::Ready(Brought::TimedOut(_)) if itinerary.others > 0 && !self.is_late() => {
+                    let others = itinerary.others - 1;
+                    self.state = self.connect(Itinerary { others, ..*itinerary });
                     Poll::Ready(Ok(None))
                 }
-                Poll::Ready(Brought::Native(Err(exception))) => Poll::Ready(Err(exception)),
-                Poll::Ready(Brought::TimedOut(completed)) => Poll::Ready(Err(self.timed_out(completed))),
-                Poll::Ready(Brought::Nothing) => Poll::Ready(Err(SystemException::shut_down())),
-                Poll::Ready(Brought::Connected(Err((address, e)))) => {
-                    Poll::Ready(self.other_way(not_connected(self.reference().orb(), &address, &e)))
-                }
-                Poll::Ready(Brought::Connected(Ok((route, connection)))) => {
-                    Poll::Ready(self.sent_by(route, connection))
-                }
+                Poll::Ready(brought) => Poll::Ready(self.take_brought(brought)),
             },
             State::Sent { connection, id, fresh } => match connection.poll(id, fresh, cx) {
                 Poll::Pending => {
@@ -428,6 +438,25 @@ impl Call {
             },
             State::Failed(exception) => Poll::Ready(Err(exception)),
             State::Finished => Poll::Ready(Err(SystemException::bad_param().detail("polled after the end"))),
+        }
+    }
+
+    fn take_brought(&mut self, brought: Brought) -> Result<Option<Step>, SystemException> {
+        match brought {
+            Brought::Local(result) => result.map(Some),
+            Brought::Native(Ok(Some(reply))) => self.native_answer(None, reply),
+            Brought::Native(Ok(None)) => self.again(CallFailure::NotStarted),
+            Brought::NoTimeForNative => {
+                self.start_otherwise(None);
+                Ok(None)
+            }
+            Brought::Native(Err(exception)) => Err(exception),
+            Brought::TimedOut(completed) => Err(self.timed_out(completed)),
+            Brought::Nothing => Err(SystemException::shut_down()),
+            Brought::Connected(Err((address, e))) => {
+                self.other_way(not_connected(self.reference().orb(), &address, &e))
+            }
+            Brought::Connected(Ok((route, connection))) => self.sent_by(route, connection),
         }
     }
 
@@ -570,11 +599,11 @@ impl Call {
         let index = self.binding().current();
         self.write_for(index)?;
         match self.route(index)?.endpoint.shared_connection() {
-            None => Ok(self.connect()),
+            None => Ok(self.connect_in_time()),
             Some(connection) => match self.send(index, connection) {
                 Ok(state) => Ok(state),
                 // It has just ended: another one is made.
-                Err(Refused::Call(CallFailure::NotStarted)) => Ok(self.connect()),
+                Err(Refused::Call(CallFailure::NotStarted)) => Ok(self.connect_in_time()),
                 Err(Refused::Call(failure)) => Err(failed(failure)),
                 Err(Refused::Exception(exception)) => Err(exception),
             },
@@ -618,28 +647,44 @@ impl Call {
         Ok(())
     }
 
-    /// Connects on a worker, when those who asked for the same server before have their connections.
-    fn connect(&self) -> State {
+    /// Connects on a worker.
+    fn connect_in_time(&self) -> State {
+        let patience = Instant::now() + CONNECT_TIMEOUT;
+        self.connect(Itinerary {
+            usual: self.binding().current(),
+            others: self.binding().routes().saturating_sub(1),
+            until: self.deadline.map_or(patience, |deadline| deadline.min(patience)),
+        })
+    }
+
+    /// As above, when those who asked for the same server before have their connections. That is waited for as long as leaves the
+    /// other routes their shares of the time.
+    fn connect(&self, itinerary: Itinerary) -> State {
+        let Itinerary { usual, others, until } = itinerary;
         let handover = Arc::new(Handover::default());
         let (result, binding) = (Bringer(Arc::clone(&handover)), Arc::clone(self.binding()));
-        let patience = Instant::now() + CONNECT_TIMEOUT;
-        let until = self.deadline.map_or(patience, |deadline| deadline.min(patience));
-        handover.until(self.deadline, self.reference().orb());
-        let asked = self.binding().current();
+        let left = move || until.saturating_duration_since(Instant::now());
+        let share = (others > 0).then(|| Instant::now() + share(left(), others + 1));
+        handover.until(share.or(self.deadline), self.reference().orb());
+        let (present, routes) = (binding.current(), binding.routes());
+        // Others may have found a route that works.
+        let asked = if present == usual { (usual + routes - 1 - others) % routes } else { present };
         if let Some(route) = self.binding().route_at(asked) {
             route.endpoint.send_out(Box::new(move |in_vain| {
-                let timeout = until.saturating_duration_since(Instant::now());
-                let present = binding.current();
+                if !result.begin_in_time() {
+                    return in_vain;
+                }
+                let next = if binding.current() == present { asked } else { binding.current() };
                 // Where the one before was in vain, this one tries last.
-                let first = present + usize::from(in_vain && present == asked);
-                let connected = binding.connect(first, timeout, |e, t| e.connect_shared(t));
+                let first = next + usize::from(in_vain && next == asked);
+                let connected = binding.connect(first, left(), |e, t| e.connect_shared(t));
                 let connected = connected.map(|(route, connection)| (binding.index_of(route), connection));
                 let reached = connected.as_ref().is_ok_and(|(index, _)| *index == asked);
                 result.bring(Brought::Connected(connected));
                 !reached && (in_vain || first == asked)
             }));
         }
-        State::AtWorker(handover)
+        State::Connecting(handover, Box::new(itinerary))
     }
 
     /// A local object's servant may block: it runs on a worker, not on the thread that polls. When the call's time is over

@@ -154,6 +154,18 @@ fn an_address_that_does_not_answer_costs_one_of_many_futures_its_time() {
 }
 
 #[test]
+fn a_future_does_not_wait_for_the_connections_of_others_until_its_time_is_over() {
+    let (crowded, server, client) = (Crowded::new(), answers(), client());
+    let mut cx = Context::from_waker(Waker::noop());
+    // It tries for half a minute.
+    let mut patient = Box::pin(crowded.reference(&client, None).ping_async());
+    assert!(patient.as_mut().poll(&mut cx).is_pending());
+    let probe = crowded.reference(&client, Some(server.port)).within(SECOND);
+    assert_eq!(block_on(probe.ping_async()), Ok(()));
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn an_orb_that_shuts_down_while_callers_connect_keeps_none_of_them() {
     for future in [false, true] {
         let (crowded, client) = (Crowded::new(), client());
