@@ -74,6 +74,35 @@ fn an_answer_that_comes_before_the_request_is_sent_whole_is_the_answer() {
 }
 
 #[test]
+fn what_is_left_of_a_request_that_is_answered_early_leaves_before_the_next_one() {
+    for future in [false, true] {
+        let client = client();
+        let server = BadServer::new(|_, mut wire| {
+            let mut head = [0; 16];
+            if wire.0.read_exact(&mut head).is_err() {
+                return;
+            }
+            let [.., size, id] = *head.as_chunks().0 else { return };
+            wire.send(&reply_of(u32::from_ne_bytes(id), ReplyStatus::NoException, |w| {
+                7_u32.encode(w).unwrap()
+            }));
+            // It reads on, though not at once.
+            std::thread::sleep(SECOND / 5);
+            let rest = u64::from(u32::from_ne_bytes(size)) - 4;
+            std::io::copy(&mut (&wire.0).take(rest), &mut std::io::sink()).unwrap();
+            while let Some(heard) = wire.request() {
+                wire.send(&heard.answer());
+            }
+        });
+        let probe = server.reference(&client).within(LONG);
+        assert_eq!(probe.take(&vec![0; 32 << 20]), Ok(7));
+        let called = if future { block_on(probe.ping_async()) } else { probe.ping() };
+        assert_eq!((called, server.connections()), (Ok(()), 1), "future: {future}");
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn a_request_longer_than_the_server_takes_is_sent_once() {
     let server = raw::server_with(|c| c.max_message = 1 << 20);
     let client = client();
