@@ -233,7 +233,10 @@ fn requests_that_were_given_up_do_not_pile_up_before_a_server_that_does_not_read
     let client = raw::client_with(|c| c.max_message = 1 << 20);
     let port = listener.local_addr().unwrap().port();
     let text = format!("corbaloc:iiop:1.2@127.0.0.1:{port}/x");
-    let probe = ProbeRef(client.string_to_object(&text).unwrap()).within(Duration::from_millis(50));
+    let probe = ProbeRef(client.string_to_object(&text).unwrap());
+    // Connects, which may take its time.
+    probe.post(0, 0).unwrap();
+    let probe = probe.within(Duration::from_millis(50));
     let (text, started) = ("x".repeat(900_000), Instant::now());
     loop {
         let e = block_on(probe.text_async(&text)).unwrap_err();
