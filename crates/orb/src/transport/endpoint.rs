@@ -202,10 +202,11 @@ impl Drop for Attendance {
         let mut errands = lock(&self.endpoint.errands);
         errands.attended = self.came && !errands.waiting.is_empty();
         errands.in_vain &= errands.attended;
-        let in_vain = if self.came { VecDeque::new() } else { std::mem::take(&mut errands.waiting) };
+        // Nobody else will come either.
+        let given_up = if self.came { VecDeque::new() } else { std::mem::take(&mut errands.waiting) };
         let more = errands.attended;
         drop(errands);
-        drop(in_vain);
+        drop(given_up);
         if more {
             self.endpoint.attend();
         }

@@ -40,7 +40,7 @@ pub(crate) struct NativeServer {
     not_before: Mutex<Option<Instant>>,
     /// How often connecting has failed since it succeeded.
     failures: AtomicU32,
-    /// Microseconds that calls with little time have waited for a connection in vain since then.
+    /// Microseconds that calls with little time have waited for a connection in vain since then, or since it was given up.
     waited: AtomicU64,
     /// Whether `not_before` says anything: looked at by every call.
     suspended: AtomicBool,
@@ -288,6 +288,7 @@ impl NativeServer {
     fn proven(&self) {
         self.proven.store(true, Ordering::Relaxed);
         self.failures.store(0, Ordering::Relaxed);
+        self.waited.store(0, Ordering::Relaxed);
     }
 
     #[cold]
@@ -298,5 +299,24 @@ impl NativeServer {
         let (server, flow) = (Arc::clone(self), super::flows().next());
         let (overflow, body) = (Vec::new(), Body::NONE);
         Some(Box::new(Own { server, link, flow, sequence: 0, used: 0, overflow, kind: Kind::Reply, body }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orb::Orb;
+
+    #[test]
+    fn what_was_waited_in_vain_before_a_connection_counts_no_more() {
+        let orb = Orb::client().unwrap();
+        let address = NativeAddress::Udp { host: "127.0.0.1".into(), port: 1 };
+        let pipe = Pipe::new(Arc::downgrade(orb.reactor()), 1);
+        let server = NativeServer::new(address, orb.link_options(), pipe);
+        let waited = || server.is_given_up_after(CONNECT_WITHIN / 2);
+        assert_eq!([waited(), waited()], [false, true]);
+        server.proven();
+        assert_eq!([waited(), waited()], [false, true]);
+        orb.shutdown(Duration::ZERO);
     }
 }
