@@ -22,7 +22,7 @@ mod grace;
 mod reader;
 mod row;
 
-use alloc::boxed::Box;
+use alloc::{alloc::handle_alloc_error, boxed::Box};
 use core::{fmt, iter, marker::PhantomData, ops::Deref, ptr::NonNull};
 
 use self::{
@@ -32,6 +32,7 @@ use self::{
 };
 pub use self::{exclusive::Exclusive, reader::Reader};
 use crate::{
+    ConfigError,
     drop_all::drop_all,
     nonce::NonceSource,
     sync::{AtomicU32, AtomicUsize, Lock, Ordering},
@@ -105,15 +106,37 @@ impl<R> Arena<R> {
     ///
     /// Address space for all of them is reserved at once, [`bytes_per_record`](Self::bytes_per_record) each, so that a
     /// slot is a plain index for ever. Systems with virtual memory back it only as far as records have been inserted.
-    /// As with any collection, the process ends when the system does not give that much.
+    /// As with any collection, the process ends when the system does not give that much;
+    /// [`try_with_capacity_limit`](Self::try_with_capacity_limit) says so instead.
     ///
     /// `nonces` must be unguessable when strangers present handles: see [`NonceSource`].
     ///
     /// # Panics
     /// If all records together are larger than an address can tell.
     pub fn with_capacity_limit(max: u32, nonces: impl NonceSource + 'static) -> Self {
-        let cells = Cells::new(max);
-        Self {
+        match Self::try_with_capacity_limit(max, nonces) {
+            Ok(arena) => arena,
+            Err(error) => match cells::layout::<R>(max) {
+                Some(layout) => handle_alloc_error(layout),
+                None => panic!("{max} records: {error}"),
+            },
+        }
+    }
+
+    /// As [`with_capacity_limit`](Self::with_capacity_limit), but says when there is not that much memory.
+    ///
+    /// Limits on a process's address space (`ulimit -v`) count what is reserved, and so does a system that promises no
+    /// more memory than it has (`vm.overcommit_memory=2` on Linux).
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfMemory`] if the system does not give the address space; [`ConfigError::TooLarge`] if all records
+    /// together are larger than an address can tell.
+    pub fn try_with_capacity_limit(
+        max: u32,
+        nonces: impl NonceSource + 'static,
+    ) -> Result<Self, ConfigError> {
+        let cells = Cells::new(max)?;
+        Ok(Self {
             end: AtomicUsize::new(cells.start()),
             cells,
             free: AtomicU32::new(NO_SLOT),
@@ -122,7 +145,7 @@ impl<R> Arena<R> {
             writer: Lock::new(Box::new(nonces)),
             grace: Grace::new(),
             owns: PhantomData,
-        }
+        })
     }
 
     /// An empty arena for at most `max` records, with nonces from the operating system.
@@ -132,6 +155,15 @@ impl<R> Arena<R> {
     #[cfg(feature = "getrandom")]
     pub fn new(max: u32) -> Self {
         Self::with_capacity_limit(max, crate::OsNonces::default())
+    }
+
+    /// As [`new`](Self::new), but says when there is not that much memory.
+    ///
+    /// # Errors
+    /// As [`try_with_capacity_limit`](Self::try_with_capacity_limit).
+    #[cfg(feature = "getrandom")]
+    pub fn try_new(max: u32) -> Result<Self, ConfigError> {
+        Self::try_with_capacity_limit(max, crate::OsNonces::default())
     }
 
     /// How many records can be reached.

@@ -77,11 +77,11 @@ pub enum ConfigError {
     /// Keys must be somewhere.
     #[error("a table needs at least one chain or place")]
     ZeroChains,
-    /// Tables have at most 2^31 chains or places, a [`FlowTable`] 3.4 billion records, and no more than the address space
-    /// holds.
+    /// Tables have at most 2^31 chains or places, a [`FlowTable`] 3.4 billion records, and like an
+    /// [`Arena`](crate::Arena) no more than the address space holds.
     #[error("a table cannot be so large: it has at most 2^31 chains or places, or 3.4 billion records")]
     TooLarge,
-    /// The system does not give the memory that a [`FlowTable`] of so many records needs.
+    /// The system does not give the memory that a [`FlowTable`] or an [`Arena`](crate::Arena) of so many records needs.
     #[error("there is not enough memory for a table of this size")]
     OutOfMemory,
 }

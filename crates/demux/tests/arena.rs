@@ -2,7 +2,6 @@
 #![cfg(not(loom))]
 
 use std::{
-    any::Any,
     collections::HashMap,
     sync::{
         Arc, Mutex,
@@ -13,7 +12,7 @@ use std::{
 };
 
 use proptest::prelude::*;
-use throughline_demux::{Arena, Full, Handle, OsNonces, Reader, Ref, Slot};
+use throughline_demux::{Arena, ConfigError, Full, Handle, OsNonces, Reader, Ref, Slot};
 
 /// Nonces that repeat from run to run (splitmix64).
 fn nonces(mut seed: u64) -> impl FnMut() -> u64 + Send {
@@ -63,11 +62,22 @@ impl Drop for Counted {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it takes no memory that there is")]
+fn an_arena_for_which_there_is_no_memory_is_refused() {
+    // 4 PiB, where processors address 128 TiB, or less.
+    let refused = Arena::<[u8; 1 << 20]>::try_new(u32::MAX).err();
+    let expected = if usize::BITS == 64 { ConfigError::OutOfMemory } else { ConfigError::TooLarge };
+    assert_eq!(refused, Some(expected));
+    assert!(Arena::<u64>::try_new(1_000).unwrap().insert(0, 1).is_ok());
+}
+
+#[test]
+#[cfg(target_pointer_width = "64")]
 #[cfg_attr(miri, ignore = "slow")]
 fn sizes() {
-    assert_eq!(Arena::<Box<dyn Any + Send + Sync>>::bytes_per_record(), 32);
+    assert_eq!(Arena::<Box<dyn std::any::Any + Send + Sync>>::bytes_per_record(), 32);
     assert_eq!(Arena::<u64>::bytes_per_record(), 24);
-    let arena = arena::<Arc<dyn Any + Send + Sync>>(1_000_000);
+    let arena = arena::<Arc<dyn std::any::Any + Send + Sync>>(1_000_000);
     assert_eq!((arena.bytes_reserved(), arena.bytes_used()), (32_000_000, 0));
     for _ in 0..1_000 {
         let handle = arena.insert(0, Arc::new(())).unwrap();

@@ -1,9 +1,10 @@
 //! The arena's storage: one row of cells that never moves.
 
-use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
+use alloc::alloc::{alloc_zeroed, dealloc};
 use core::{alloc::Layout, ptr::NonNull};
 
 use super::{Slot, cell::Cell};
+use crate::ConfigError;
 
 /// As many cells as the arena may ever have, in one block: a slot is an index and nothing else.
 ///
@@ -20,10 +21,10 @@ pub(super) struct Cells<R> {
 const LINE: usize = 64;
 
 impl<R> Cells<R> {
-    pub(super) fn new(count: u32) -> Self {
-        let layout = layout::<R>(count);
+    pub(super) fn new(count: u32) -> Result<Self, ConfigError> {
+        let layout = layout::<R>(count).ok_or(ConfigError::TooLarge)?;
         // SAFETY: the size is not zero, for the sake of the alignment alone.
-        let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        let block = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(ConfigError::OutOfMemory)?;
         // SAFETY: `layout` has room for this.
         let first = unsafe { block.add(block.align_offset(LINE)) }.cast();
         #[cfg(all(feature = "huge-pages", target_os = "linux", not(any(miri, loom))))]
@@ -34,7 +35,7 @@ impl<R> Cells<R> {
             // SAFETY: within the allocation just made.
             unsafe { first.add(n).write(Cell::vacant()) }
         }
-        Self { first, block, count }
+        Ok(Self { first, block, count })
     }
 
     /// The first cell; all that were in use follow it.
@@ -78,7 +79,7 @@ impl<R> Cells<R> {
 
     /// Bytes of address space taken by the cells.
     pub(super) fn bytes(&self) -> usize {
-        layout::<R>(self.count).size() - LINE
+        self.count as usize * size_of::<Cell<R>>()
     }
 }
 
@@ -101,16 +102,16 @@ fn advise(block: NonNull<u8>, bytes: usize) {
 
 impl<R> Drop for Cells<R> {
     fn drop(&mut self) {
+        let layout = layout::<R>(self.count).expect("as when it was allocated");
         // SAFETY: allocated in `new` with this layout; `&mut self` says that nobody looks at it.
-        unsafe { dealloc(self.block.as_ptr(), layout::<R>(self.count)) }
+        unsafe { dealloc(self.block.as_ptr(), layout) }
     }
 }
 
 /// Room for the cells wherever a cache line begins. Asking the allocator for that alignment would be simpler, but for
-/// more than its own it zeroes by hand, and so touches all of the memory.
-fn layout<R>(count: u32) -> Layout {
+/// more than its own it zeroes by hand, and so touches all of the memory. `None` if addresses cannot tell so many cells.
+pub(super) fn layout<R>(count: u32) -> Option<Layout> {
     const { assert!(align_of::<Cell<R>>() <= LINE, "an arena's records are aligned to 64 bytes at most") };
-    let cells = Layout::array::<Cell<R>>(count as usize).expect("the cells fit the address space");
-    let padded = Layout::from_size_align(cells.size() + LINE, align_of::<u64>());
-    padded.expect("the cells fit the address space")
+    let cells = Layout::array::<Cell<R>>(count as usize).ok()?;
+    Layout::from_size_align(cells.size().checked_add(LINE)?, align_of::<u64>()).ok()
 }
