@@ -141,7 +141,8 @@ fn malformed(text: &str, cause: &dyn std::fmt::Display) -> Failure {
 
 fn orb() -> Result<Orb> {
     let call_timeout = Some(std::time::Duration::from_secs(PATIENCE));
-    Orb::start(OrbConfig { call_timeout, ..OrbConfig::default() })
+    // It has no objects of its own.
+    Orb::start(OrbConfig { max_objects: 16, call_timeout, ..OrbConfig::default() })
         .map_err(|e| Failure::new("cannot start an ORB").because(e))
 }
 

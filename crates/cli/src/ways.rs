@@ -66,8 +66,10 @@ impl Ways {
     /// An ORB for a command, whose calls may take `timeout` each.
     pub fn orb(&self, timeout: Duration) -> Result<Orb> {
         let native = self.allow(Choice::Shm) || self.allow(Choice::Udp);
-        Orb::start(OrbConfig { call_timeout: Some(timeout), native, ..OrbConfig::default() })
-            .map_err(|e| Failure::new("cannot start an ORB").because(e))
+        // It has no objects of its own.
+        let config =
+            OrbConfig { max_objects: 16, call_timeout: Some(timeout), native, ..OrbConfig::default() };
+        Orb::start(config).map_err(|e| Failure::new("cannot start an ORB").because(e))
     }
 
     /// The reference with those ways only that may be taken.

@@ -97,7 +97,9 @@ pub struct OrbConfig {
     /// Workers that may stay with connections in use.
     pub max_lingering: usize,
     /// Objects active at a time. Address space for all of them is reserved at the start, 32 bytes each; memory is used
-    /// as objects are activated.
+    /// as objects are activated. Limits on a process's address space (`ulimit -v`) count what is reserved, and so does
+    /// a system that promises no more memory than it has (`vm.overcommit_memory=2`): fewer take less there. 16 million
+    /// unless configured, and one million where addresses have 32 bits.
     pub max_objects: u32,
     /// Connections to each server. One keeps all calls of the process in order; with more, each calling thread
     /// keeps to one of them, which is faster for many blocking threads.
@@ -159,7 +161,7 @@ impl Default for OrbConfig {
             max_unfinished: 1024 * 1024 * 1024,
             max_threads: 256,
             max_lingering: 64,
-            max_objects: 1 << 24,
+            max_objects: if usize::BITS < 64 { 1 << 20 } else { 1 << 24 },
             connections_per_server: 1,
             max_outstanding: 65_536,
             cancel_requests: false,
@@ -185,6 +187,14 @@ pub enum OrbError {
     /// The system refused something else.
     #[error("cannot start the ORB: {0}")]
     System(#[from] io::Error),
+    /// There is no address space for so many objects.
+    #[error("cannot reserve address space for {max_objects} objects, the configured `max_objects`: {error}")]
+    Objects {
+        /// As configured.
+        max_objects: u32,
+        /// Why not.
+        error: throughline_demux::ConfigError,
+    },
     /// The root adapter's configuration does not fit together.
     #[error("the root adapter cannot be made: {0}")]
     Root(#[from] AdapterError),
@@ -283,8 +293,9 @@ impl Orb {
             cancel_requests: config.cancel_requests,
         };
         let table = Arc::new(ObjectTable {
-            objects: crate::random::arena(config.max_objects),
-            adapters: crate::random::arena(MAX_ADAPTERS),
+            objects: crate::random::arena(config.max_objects)
+                .map_err(|error| OrbError::Objects { max_objects: config.max_objects, error })?,
+            adapters: crate::random::arena(MAX_ADAPTERS).map_err(io::Error::other)?,
             stable: AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(
                 usize::MAX,
                 crate::random::seed(),

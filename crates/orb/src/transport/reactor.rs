@@ -133,7 +133,7 @@ impl Reactor {
     pub(crate) fn new(limits: ReactorLimits) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             poller: Poller::new()?,
-            sources: crate::random::arena(limits.sources),
+            sources: crate::random::arena(limits.sources).map_err(io::Error::other)?,
             jobs: Mutex::default(),
             limits,
             threads: AtomicUsize::new(0),
