@@ -53,8 +53,8 @@ pub fn finish_with(buffer: &mut Vec<u8>, open: Open, elsewhere: usize) -> Result
     if buffer.len() == open.body && elsewhere == 0 {
         buffer.truncate(open.unpadded);
     }
-    let length = buffer.len() - open.start + elsewhere;
-    let Ok(size) = u32::try_from(length - HEADER_LEN) else {
+    let length = (buffer.len() - open.start).checked_add(elsewhere);
+    let Some((length, size)) = length.and_then(|n| Some((n, u32::try_from(n - HEADER_LEN).ok()?))) else {
         open.abandon(buffer);
         return Err(TooLarge);
     };
