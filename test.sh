@@ -88,6 +88,10 @@ finish() {
 needed=(g++ make omniorb omniidl omniorb-idl omniorb-nameserver libomniorb4-dev tshark tcpdump valgrind strace iproute2 iputils-ping frr curl)
 
 packages() {
+  # What gcc-multilib stands for, which would remove compilers for other processors.
+  if [ "$(uname -m)" = x86_64 ] && command -v gcc >/dev/null; then
+    needed+=(libc6-dev-i386 "lib32gcc-$(gcc -dumpversion)-dev")
+  fi
   command -v dpkg-query >/dev/null || { skipped "no dpkg here: tests against omniORB, tshark and valgrind skip themselves"; return; }
   missing=()
   for package in "${needed[@]}"; do
@@ -299,6 +303,20 @@ other_targets() {
   fi
 }
 
+# Lengths that strangers send, times the size of what they count, overflow there where they don't with 64 bits.
+narrow_addresses() {
+  step "Addresses of 32 bits: lookups, and what reads captures and messages"
+  in_time "addresses of 32 bits" 150 || return 0
+  if ! echo 'int main(void) { return 0; }' | cc -m32 -x c -o "$work/narrow" - 2>/dev/null; then
+    skipped "programs with addresses of 32 bits cannot be linked here (on x86-64: install libc6-dev-i386 and lib32gcc-12-dev, or what belongs to your gcc)"
+  elif rustup target add i686-unknown-linux-gnu 2>/dev/null; then
+    cargo test --quiet --target i686-unknown-linux-gnu -p throughline-demux -p throughline-cdr -p throughline-giop \
+      -p throughline-wire -p throughline-capture
+  else
+    skipped "the target i686-unknown-linux-gnu cannot be installed"
+  fi
+}
+
 experiments() {
   step "Experiments of what users build"
   in_time "experiments" 130 build_released || return 0
@@ -384,11 +402,11 @@ benches() {
 # Each commit begins with another, and what comes first is built first; beside what needs nothing, what comes after it.
 last=(
   documentation experiments other_targets counts fuzzing undefined_in_flows licences undefined_for_owners loom undefined_in_trees
-  benches undefined_elsewhere
+  benches undefined_elsewhere narrow_addresses
 )
 needs=(
   build_released build_released build_released build_released build_fuzz prepare_miri install_deny prepare_miri
-  build_interleavings prepare_miri build_flow_bench prepare_miri
+  build_interleavings prepare_miri build_flow_bench prepare_miri build_released
 )
 begin=$((16#$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0) % ${#last[@]}))
 last=("${last[@]:begin}" "${last[@]:0:begin}")

@@ -184,7 +184,7 @@ fn records_that_change_places_all_the_time_are_found_whole() {
 #[cfg_attr(miri, ignore = "slow")]
 fn batches_find_as_much_where_records_are_far() {
     #[derive(Clone, Copy, NoUninit)]
-    #[repr(C)]
+    #[repr(C, align(8))]
     struct Large {
         key: Number,
         rest: [u64; 1024],

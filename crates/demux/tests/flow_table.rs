@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use bytemuck::NoUninit;
 use proptest::prelude::*;
+#[cfg(target_pointer_width = "64")]
+use throughline_demux::ConfigError;
 use throughline_demux::{
-    ConfigError, CountExamined, FlowInsertError, FlowRecord, FlowTable, KeyHash, Keyed, Sweep, flow_table,
+    CountExamined, FlowInsertError, FlowRecord, FlowTable, KeyHash, Keyed, Sweep, flow_table,
 };
 
 type Record = (u64, u64);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use throughline_demux::{Arena, Handle};
+use throughline_demux::Handle;
 
 use crate::{Layer, Message, ProtocolId, Trouble, rate::Bucket, run_queue::Entry, shepherd::Pending};
 
@@ -69,7 +69,12 @@ pub(crate) struct Path {
 
 // With the 16 bytes that the arena adds, each begins at a cache line, and the first ends behind `received`.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(Arena::<Path>::bytes_per_record() == 256 && std::mem::offset_of!(Path, priority) == 48);
+const _: () = {
+    assert!(
+        throughline_demux::Arena::<Path>::bytes_per_record() == 256
+            && std::mem::offset_of!(Path, priority) == 48
+    )
+};
 
 impl Path {
     /// A path whose sessions are to be set, with room for so many messages.

@@ -225,7 +225,10 @@ mod swar {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        swar::{equal as equal_in_words, matching as matching_in_words},
+        *,
+    };
 
     #[test]
     fn matches_are_exact_and_in_place() {
@@ -256,11 +259,11 @@ mod tests {
             // SAFETY: as above.
             for tags in groups.iter().flat_map(|group| [group.load(), unsafe { group.load_still() }]) {
                 let bits = |tag| (0..GROUP).filter(|&at| expected[at] == tag).map(|at| 1 << at).sum::<u16>();
-                assert_eq!((tags.empty(), swar::equal(tags.0, EMPTY)), (bits(EMPTY), bits(EMPTY)));
+                assert_eq!((tags.empty(), equal_in_words(tags.0, EMPTY)), (bits(EMPTY), bits(EMPTY)));
                 for tag in TAGS.map(|tag| Tag::of(tag << 32)) {
                     let matching =
                         (0..GROUP).filter(|&at| expected[at] == tag.kept(at)).map(|at| 1 << at).sum();
-                    assert_eq!((tags.matching(tag), swar::matching(tags.0, tag)), (matching, matching));
+                    assert_eq!((tags.matching(tag), matching_in_words(tags.0, tag)), (matching, matching));
                 }
             }
         }

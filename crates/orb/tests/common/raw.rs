@@ -692,7 +692,7 @@ impl BadServer {
     }
 }
 
-const STOP: usize = 1 << 40;
+const STOP: usize = usize::MAX / 2;
 
 impl Drop for BadServer {
     fn drop(&mut self) {

@@ -20,7 +20,7 @@ use super::{
     alarm::Alarm,
     marked::{distance, is_marked},
 };
-use crate::{Layer, Lower, StreamError, Upper, sessions::Sessions};
+use crate::{Layer, Lower, StreamError, Upper};
 
 /// Less than the shortest segment whose length everybody takes: who takes less than that in a minute is not waited for.
 const CRUMB: u32 = 536;
@@ -68,7 +68,12 @@ pub(super) struct Session {
 
 // With the 32 bytes that come before it in its place.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(Sessions::<u64, Session>::PLACE == 192 && std::mem::offset_of!(Session, serial) == 96);
+const _: () = {
+    assert!(
+        crate::sessions::Sessions::<u64, Session>::PLACE == 192
+            && std::mem::offset_of!(Session, serial) == 96
+    )
+};
 
 impl Default for Session {
     fn default() -> Self {

@@ -132,7 +132,7 @@ fn a_frame_that_is_not_in_its_place_is_empty() {
             (first, SLOT - first + 1, false),
             (first - 1, 1, false),
             (0, 0, false),
-            (BEGIN, usize::MAX >> 32, false),
+            (BEGIN, u32::MAX as usize, false),
             (65_535, 1, false),
         ] {
             let odd = tpacket2_hdr { tp_mac: begin as u16, ..header(0, len) };
