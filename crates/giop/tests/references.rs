@@ -41,7 +41,10 @@ fn omniorb_references() {
         CodeSetComponent { native: CharSet::Latin1.id(), conversion: vec![0x0501_0001] }
     );
     assert_eq!(sets.for_wchar.native, WideCharSet::Utf16.id());
-    assert_eq!(ior.to_string(), GENIOR, "byte for byte, as long as this machine is little-endian too");
+    // It was made by a little-endian machine.
+    if cfg!(target_endian = "little") {
+        assert_eq!(ior.to_string(), GENIOR);
+    }
 
     let ior: Ior = OMNI_NAMES.parse().unwrap();
     let profile = ior.iiop_profiles().next().unwrap().unwrap();
@@ -100,7 +103,11 @@ fn ior_texts() {
 #[test]
 fn nil() {
     let text = Ior::NIL.to_string();
-    assert_eq!(text, "IOR:01000000010000000000000000000000");
+    let little = cfg!(target_endian = "little");
+    assert_eq!(
+        text,
+        ["IOR:00000000000000010000000000000000", "IOR:01000000010000000000000000000000"][usize::from(little)]
+    );
     let ior: Ior = text.parse().unwrap();
     assert!(ior.is_nil());
     assert_eq!(ior, Ior::default());
