@@ -56,7 +56,8 @@ impl Store {
     /// Opens the file, or makes it.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, StoreError> {
         let Some(path) = path else { return Ok(Self::Memory) };
-        let database = Database::create(path)?;
+        // All of it is read anyway; what has been altered elsewhere would be taken for names, or be a panic.
+        let database = Database::builder().set_check_integrity_on_open(true).create(path)?;
         let transaction = database.begin_write()?;
         prepare(&transaction)?;
         transaction.commit()?;

@@ -3,11 +3,12 @@
 mod common;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use common::{Service, name, orb, thing};
 use throughline::{Address, Orb, TypedReference};
 use throughline_naming::cos_naming::NamingContextExtRef;
-use throughline_naming::{NameServer, NamingConfig, NamingError};
+use throughline_naming::{NameServer, NamingConfig, NamingError, client};
 
 struct File(PathBuf);
 
@@ -73,4 +74,48 @@ fn a_store_in_use_or_no_store_is_refused() {
     let other = File::new("text");
     std::fs::write(&other.0, "not a database").unwrap();
     assert!(NameServer::start(&orb, other.config()).is_err());
+}
+
+/// What bindings of the root lead to, by their names.
+fn all(config: NamingConfig) -> Result<Vec<(String, String)>, NamingError> {
+    let orb = Orb::listening_at(&[Address::tcp("127.0.0.1", 0)]).unwrap();
+    let root = NameServer::start(&orb, config)?.root();
+    let bindings = client::list(&root.clone().into()).unwrap().map(|binding| binding.unwrap().binding_name);
+    let found =
+        bindings.map(|n| (client::name_to_string(&n), root.resolve(&n).unwrap().unwrap().to_string()));
+    let found = found.collect();
+    orb.shutdown(Duration::ZERO);
+    Ok(found)
+}
+
+#[test]
+fn a_damaged_store_is_refused_or_right() {
+    let (whole, damaged) = (File::new("whole"), File::new("damaged"));
+    let (first, client) = (Service::start(whole.config()), orb());
+    let root = first.root(&client);
+    (0..40).for_each(|n| root.bind(&name(&format!("n{n}")), Some(&thing(&client, "x"))).unwrap());
+    drop(first);
+    let right = all(whole.config()).unwrap();
+    assert_eq!(right.len(), 40);
+    let octets = std::fs::read(&whole.0).unwrap();
+    let mut refused = 0;
+    for (at, page) in octets.chunks(4096).enumerate().filter(|(_, page)| page.iter().any(|o| *o != 0)) {
+        // All of a page is lost, or a bit of its last text, or of anything.
+        let text = page.iter().rposition(u8::is_ascii_digit).unwrap_or(0);
+        for (from, to, mask) in
+            [(0, page.len(), 0x5a), (text, text + 1, 1), (at * 97 % page.len(), page.len(), 4)]
+        {
+            let mut octets = octets.clone();
+            octets[at * 4096..][from..to].iter_mut().for_each(|octet| *octet ^= mask);
+            std::fs::write(&damaged.0, &octets).unwrap();
+            match all(damaged.config()) {
+                Ok(found) => assert_eq!(found, right, "page {at}"),
+                Err(error) => {
+                    assert!(matches!(error, NamingError::Store { .. }), "{error}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 0);
 }
