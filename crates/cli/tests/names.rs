@@ -124,6 +124,49 @@ fn names_survive_a_kill() {
     stdout_of(&["names", "bind", "context/x", OBJECT, "--service", &again.line]);
 }
 
+/// A limit for the file's size is met as a full disk is, and can be taken back.
+#[test]
+fn names_are_bound_again_when_the_disk_has_room_again() {
+    let folder = Folder::new("full");
+    let store = folder.file("names.redb");
+    let limited = "trap '' XFSZ; ulimit -S -f 2400; exec \"$0\" \"$@\"";
+    let mut server =
+        Server::spawn(Command::new("sh").args(["-c", limited, env!("CARGO_BIN_EXE_throughline")]).args([
+            "names",
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--store",
+            &store,
+        ]));
+    let ask = |arguments: &[&str]| run(&[&["names"], arguments, &["--service", &server.line]].concat());
+    let long = "k".repeat(4000);
+    let object = format!("{OBJECT}{long}");
+    let bind = |n: &usize| ask(&["bind", &format!("{n}.{long}"), &object]);
+    let full = (0..300).find(|n| !bind(n).status.success()).expect("the limit is not met");
+    assert!(String::from_utf8_lossy(&bind(&full).stderr).contains("see whether the disk"));
+
+    let unlimited = ["--pid", &server.id().to_string(), "--fsize=unlimited"];
+    assert!(Command::new("prlimit").args(unlimited).status().unwrap().success());
+    let works = |arguments: &[&str]| {
+        let output = ask(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // The store is left alone for a second after it failed.
+    let bound = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        ask(&["bind", "after", OBJECT]).status.success()
+    });
+    assert!(bound);
+    works(&["unbind", &format!("0.{long}")]);
+    let listed = works(&["list"]);
+    assert_eq!(listed.lines().count(), full);
+    server.kill();
+    let again = serve(&["--store", &store]);
+    assert_eq!(stdout_of(&["names", "list", "--service", &again.line]), listed);
+}
+
 #[test]
 fn nameclt_is_content() {
     if !has("nameclt") || !has("genior") {

@@ -1,8 +1,9 @@
 //! Where bindings survive: a file of the embedded database `redb`, or nowhere.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
+use redb::{Builder, Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use throughline::Ior;
 
 use crate::label::Label;
@@ -28,6 +29,9 @@ pub enum StoreError {
     /// The file is of a later version of this program.
     #[error("the file has format {0}, this program knows format {FORMAT} only")]
     Format(u64),
+    /// A change failed a moment ago, on a full disk perhaps.
+    #[error("the store failed a moment ago and has not been opened again yet")]
+    Failed,
     /// A binding that cannot be read.
     #[error("the binding of `{id}` (kind `{kind}`) is damaged")]
     Damaged {
@@ -49,25 +53,73 @@ impl<E: Into<redb::Error>> From<E> for StoreError {
 pub(crate) enum Store {
     /// Nothing survives.
     Memory,
-    File(Database),
+    File(Box<File>),
+}
+
+#[derive(Debug)]
+pub(crate) struct File {
+    path: PathBuf,
+    /// None after it failed, until it can be opened again.
+    database: Option<Database>,
+    /// When that may be tried.
+    again: Instant,
+}
+
+/// How long a store that failed is left alone, at least. Opening a large one takes long, and everybody who wants to change
+/// something waits for that.
+const REST: Duration = Duration::from_secs(1);
+
+/// All of a file is read anyway when it is opened; what has been altered elsewhere would be taken for names, or be a panic.
+fn builder() -> Builder {
+    let mut builder = Database::builder();
+    builder.set_check_integrity_on_open(true);
+    builder
+}
+
+impl File {
+    fn database(&mut self) -> Result<&Database, StoreError> {
+        match &mut self.database {
+            Some(database) => Ok(database),
+            // Not made anew: what is there is expected to be the rest.
+            closed => Ok(closed.insert(builder().open(&self.path)?)),
+        }
+    }
+
+    /// A database that could not write once refuses all until it is opened again, even if the disk has room meanwhile.
+    fn record(&mut self, changes: &[Change<'_>]) -> Result<(), StoreError> {
+        let begun = Instant::now();
+        if self.database.is_none() && begun < self.again {
+            return Err(StoreError::Failed);
+        }
+        self.write(changes).inspect_err(|_| {
+            self.database = None;
+            self.again = Instant::now() + begun.elapsed().max(REST);
+        })
+    }
+
+    fn write(&mut self, changes: &[Change<'_>]) -> Result<(), StoreError> {
+        let transaction = self.database()?.begin_write()?;
+        changes.iter().try_for_each(|change| write(&transaction, change))?;
+        Ok(transaction.commit()?)
+    }
 }
 
 impl Store {
     /// Opens the file, or makes it.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, StoreError> {
         let Some(path) = path else { return Ok(Self::Memory) };
-        // All of it is read anyway; what has been altered elsewhere would be taken for names, or be a panic.
-        let database = Database::builder().set_check_integrity_on_open(true).create(path)?;
+        let database = builder().create(path)?;
         let transaction = database.begin_write()?;
         prepare(&transaction)?;
         transaction.commit()?;
-        Ok(Self::File(database))
+        let file = File { path: path.to_owned(), database: Some(database), again: Instant::now() };
+        Ok(Self::File(Box::new(file)))
     }
 
     /// Hands over everything that is there.
-    pub(crate) fn load(&self, mut each: impl FnMut(Change<'_>)) -> Result<(), StoreError> {
-        let Self::File(database) = self else { return Ok(()) };
-        let transaction = database.begin_read()?;
+    pub(crate) fn load(&mut self, mut each: impl FnMut(Change<'_>)) -> Result<(), StoreError> {
+        let Self::File(file) = self else { return Ok(()) };
+        let transaction = file.database()?.begin_read()?;
         for entry in transaction.open_table(CONTEXTS)?.iter()? {
             each(Change::Create(entry?.0.value()));
         }
@@ -82,12 +134,10 @@ impl Store {
         Ok(())
     }
 
-    /// Makes changes together, and returns when they are on the disk.
+    /// Makes changes together, and returns when they are on the disk. After an error they may be there or not.
     pub(crate) fn record(&mut self, changes: &[Change<'_>]) -> Result<(), StoreError> {
-        let Self::File(database) = self else { return Ok(()) };
-        let transaction = database.begin_write()?;
-        changes.iter().try_for_each(|change| write(&transaction, change))?;
-        Ok(transaction.commit()?)
+        let Self::File(file) = self else { return Ok(()) };
+        file.record(changes)
     }
 }
 

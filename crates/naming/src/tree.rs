@@ -64,6 +64,24 @@ pub(crate) enum Change<'a> {
     Unbind(ContextId, &'a Label),
 }
 
+impl Change<'_> {
+    fn place(&self) -> Place {
+        match self {
+            Self::Create(context) | Self::Destroy(context) => Place::Context(*context),
+            Self::Bind(context, label, _) | Self::Unbind(context, label) => {
+                Place::Binding(*context, (*label).clone())
+            }
+        }
+    }
+}
+
+/// What a change is about.
+#[derive(Debug)]
+enum Place {
+    Context(ContextId),
+    Binding(ContextId, Label),
+}
+
 /// Why the tree stays as it is.
 #[derive(Debug)]
 pub(crate) enum Refused {
@@ -113,32 +131,56 @@ pub(crate) struct Limits {
 #[derive(Debug)]
 pub(crate) struct Tree {
     contents: RwLock<Contents>,
-    store: Mutex<Store>,
+    writer: Mutex<Writer>,
     limits: Limits,
+}
+
+/// Whoever has this is the only one to change anything.
+#[derive(Debug)]
+struct Writer {
+    store: Store,
+    /// Where the store may have changes that failed, and were not made in memory.
+    doubtful: Vec<Place>,
 }
 
 impl Tree {
     /// What the store has, with the root at least.
-    pub(crate) fn load(store: Store, limits: Limits) -> Result<Self, StoreError> {
+    pub(crate) fn load(mut store: Store, limits: Limits) -> Result<Self, StoreError> {
         let mut contents = Contents::default();
         contents.contexts.insert(ROOT, Bindings::new());
         store.load(|entry| contents.apply(&entry))?;
-        Ok(Self { contents: RwLock::new(contents), store: Mutex::new(store), limits })
+        let writer = Mutex::new(Writer { store, doubtful: Vec::new() });
+        Ok(Self { contents: RwLock::new(contents), writer, limits })
     }
 
     fn contents(&self) -> RwLockReadGuard<'_, Contents> {
         self.contents.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whoever holds the store is the only one to change anything.
-    fn writer(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn commit(&self, store: &mut Store, changes: &[Change<'_>]) -> Result<(), Refused> {
-        store.record(changes).map_err(Refused::Store)?;
+    fn commit(&self, writer: &mut Writer, changes: &[Change<'_>]) -> Result<(), Refused> {
+        self.settle(writer)?;
+        writer.store.record(changes).map_err(|error| {
+            writer.doubtful = changes.iter().map(Change::place).collect();
+            Refused::Store(error)
+        })?;
         let mut contents = self.contents.write().unwrap_or_else(PoisonError::into_inner);
         changes.iter().for_each(|change| contents.apply(change));
+        Ok(())
+    }
+
+    /// The store gets what is in memory where the two may differ.
+    fn settle(&self, writer: &mut Writer) -> Result<(), Refused> {
+        if writer.doubtful.is_empty() {
+            return Ok(());
+        }
+        let contents = self.contents();
+        let changes: Vec<_> = writer.doubtful.iter().map(|place| contents.at(place)).collect();
+        writer.store.record(&changes).map_err(Refused::Store)?;
+        writer.doubtful.clear();
         Ok(())
     }
 
@@ -166,7 +208,7 @@ impl Tree {
         mode: Mode,
         create: bool,
     ) -> Result<(), Refused> {
-        let mut store = self.writer();
+        let mut writer = self.writer();
         {
             let contents = self.contents();
             let bindings = contents.contexts.get(&context).ok_or(Refused::NoContext)?;
@@ -187,33 +229,33 @@ impl Tree {
         }
         let bind = Change::Bind(context, label, target);
         match target {
-            Target::Own(id) if create => self.commit(&mut store, &[Change::Create(*id), bind]),
-            _ => self.commit(&mut store, &[bind]),
+            Target::Own(id) if create => self.commit(&mut writer, &[Change::Create(*id), bind]),
+            _ => self.commit(&mut writer, &[bind]),
         }
     }
 
     pub(crate) fn unbind(&self, context: ContextId, label: &Label) -> Result<(), Refused> {
-        let mut store = self.writer();
+        let mut writer = self.writer();
         self.lookup(context, label)?;
-        self.commit(&mut store, &[Change::Unbind(context, label)])
+        self.commit(&mut writer, &[Change::Unbind(context, label)])
     }
 
     pub(crate) fn create(&self, context: ContextId) -> Result<(), Refused> {
-        let mut store = self.writer();
+        let mut writer = self.writer();
         if self.contents().contexts.len() >= self.limits.contexts {
             return Err(Refused::Full);
         }
-        self.commit(&mut store, &[Change::Create(context)])
+        self.commit(&mut writer, &[Change::Create(context)])
     }
 
     pub(crate) fn destroy(&self, context: ContextId) -> Result<(), Refused> {
-        let mut store = self.writer();
+        let mut writer = self.writer();
         match self.contents().contexts.get(&context) {
             None => return Err(Refused::NoContext),
             Some(bindings) if !bindings.is_empty() => return Err(Refused::NotEmpty),
             Some(_) => {}
         }
-        self.commit(&mut store, &[Change::Destroy(context)])
+        self.commit(&mut writer, &[Change::Destroy(context)])
     }
 
     /// Up to `count` bindings behind `after` in their order, or fewer if their names are long; true for contexts. And whether
@@ -241,6 +283,18 @@ impl Tree {
 }
 
 impl Contents {
+    /// The change after which the store has what is here.
+    fn at<'a>(&'a self, place: &'a Place) -> Change<'a> {
+        match place {
+            Place::Context(context) if self.contexts.contains_key(context) => Change::Create(*context),
+            Place::Context(context) => Change::Destroy(*context),
+            Place::Binding(context, label) => {
+                let target = self.contexts.get(context).and_then(|bindings| bindings.get(label));
+                target.map_or(Change::Unbind(*context, label), |target| Change::Bind(*context, label, target))
+            }
+        }
+    }
+
     fn apply(&mut self, change: &Change<'_>) {
         match change {
             Change::Create(context) => {
@@ -262,5 +316,49 @@ impl Contents {
                 self.bytes -= old.map_or(0, |old| size_of_binding(label, &old));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { contexts: 10, bindings: 10, bytes: 1000 };
+
+    fn label(id: &str) -> Label {
+        Label { id: id.to_owned(), kind: String::new() }
+    }
+
+    #[test]
+    fn what_failed_and_was_stored_all_the_same_is_taken_back() {
+        let path =
+            std::env::temp_dir().join(format!("throughline-naming-doubtful-{}.redb", std::process::id()));
+        let load = || Tree::load(Store::open(Some(&path)).unwrap(), LIMITS).unwrap();
+        let (tree, nil) = (load(), Target::Object(Ior::NIL));
+        let [a, b, c] = ["a", "b", "c"].map(label);
+        tree.bind(ROOT, &a, &nil, Mode::New, false).unwrap();
+        tree.bind(ROOT, &b, &Target::Own(5), Mode::New, true).unwrap();
+        {
+            let failed = [
+                Change::Create(7),
+                Change::Bind(7, &a, &nil),
+                Change::Unbind(ROOT, &a),
+                Change::Bind(ROOT, &b, &Target::Own(7)),
+                Change::Destroy(5),
+            ];
+            let mut writer = tree.writer();
+            writer.store.record(&failed).unwrap();
+            writer.doubtful = failed.iter().map(Change::place).collect();
+        }
+        tree.bind(ROOT, &c, &nil, Mode::New, false).unwrap();
+        drop(tree);
+
+        let tree = load();
+        assert_eq!(tree.lookup(ROOT, &a).unwrap(), nil);
+        assert_eq!(tree.lookup(ROOT, &b).unwrap(), Target::Own(5));
+        assert_eq!(tree.lookup(ROOT, &c).unwrap(), nil);
+        assert!(tree.has(5) && !tree.has(7));
+        drop(tree);
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -66,6 +66,7 @@ impl Told {
         let next = match e.kind {
             Kind::Transient | Kind::CommFailure => Some("check that the name service runs"),
             Kind::Timeout => Some("try again with a longer --timeout"),
+            Kind::PersistStore => Some("see whether the disk of the name service has room, then try again"),
             _ => None,
         };
         Self { cause: e.to_string(), next }

@@ -53,15 +53,22 @@ pub struct Server {
 
 impl Server {
     pub fn start(arguments: &[&str]) -> Self {
+        Self::spawn(throughline().args(arguments))
+    }
+
+    pub fn spawn(command: &mut Command) -> Self {
         // The demonstration's server ends when its input does: it stays open as long as the child is held.
-        let mut child =
-            throughline().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
         // What else it prints must not block it.
         std::thread::spawn(move || out.read_to_end(&mut Vec::new()));
         Self { child, line: line.trim().to_owned() }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// `kill -9`.
