@@ -43,6 +43,7 @@ fn a_session() {
         assert!(message.contains(cause), "{arguments:?}: {message}");
     }
     assert_eq!(fail(&["resolve", "a//b"]).0, 2);
+    assert_eq!(fail(&["destroy", ""]).0, 2);
     ask(&["unbind", "bank/a/b/x.kind"]);
     ask(&["destroy", "bank/a/b"]);
     assert_eq!(ask(&["list", "bank/a"]), "");
@@ -225,6 +226,8 @@ fn our_client_and_omninames() {
     let session = std::panic::catch_unwind(|| {
         assert!(ready);
         let ask = |arguments: &[&str]| stdout_of(&[&["names"], arguments, &["--service", &service]].concat());
+        // As a script does with a variable that is not set: the root stays.
+        assert_eq!(failure_of(&["names", "destroy", "", "--service", &service]).0, 2);
         ask(&["new-context", "-p", "bank/a"]);
         ask(&["bind", "bank/a/x.kind", OBJECT]);
         assert_eq!(ask(&["list", "bank"]), "a/\n");

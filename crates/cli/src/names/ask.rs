@@ -267,8 +267,10 @@ pub fn new_context(arguments: &NewContext) -> Result {
 
 /// Destroys a context.
 pub fn destroy(arguments: &Destroy) -> Result {
+    // No name would be the root, which some name services let go of.
+    let name = name(&arguments.path)?;
     let session = arguments.service.open()?;
     let found = session.context(&arguments.path)?;
     found.destroy().map_err(|e| not("destroyed", &arguments.path, e))?;
-    session.root.unbind(&name(&arguments.path)?).map_err(|e| not("unbound", &arguments.path, e))
+    session.root.unbind(&name).map_err(|e| not("unbound", &arguments.path, e))
 }
