@@ -416,8 +416,8 @@ impl Adapter {
     /// `OBJECT_NOT_EXIST`.
     ///
     /// # Errors
-    /// [`AdapterError::NotActive`] when the reference is not one of this adapter's active objects;
-    /// [`AdapterError::Frozen`] for a frozen adapter.
+    /// [`AdapterError::NotActive`] when the reference is not one of this adapter's active objects, as none is after it was
+    /// destroyed.
     pub fn deactivate(&self, reference: &impl TypedReference) -> Result<(), AdapterError> {
         self.deactivate_key(&reference.as_object().object_key())
     }
@@ -481,8 +481,8 @@ impl Adapter {
         Ok(table.remove_slot(slot))
     }
 
-    /// `perfect-hash`: computes the hash over the objects activated so far. From now on they can be called, and
-    /// no other can be added.
+    /// `perfect-hash`: computes the hash over the objects activated so far. From now on they can be called and
+    /// [deactivated](Self::deactivate), and no other can be added.
     ///
     /// # Errors
     /// [`AdapterError::NotFreezable`] for other strategies.
@@ -522,6 +522,12 @@ impl Adapter {
         }
         if let Some(handle) = self.state.handle.get() {
             table.adapters.remove(*handle);
+        }
+        if let Some(locator) = &self.state.locator {
+            // First from the locator, then from the arena: an id must not lead to who comes in the place of its object.
+            locator.for_each(&mut |id, _| {
+                let _ = locator.remove(id);
+            });
         }
         let removed = table.remove_tagged(self.state.tag());
         *count = 0;

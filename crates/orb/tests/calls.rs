@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server, server_with};
-use throughline::{AdapterConfig, Completion, Kind, Strategy};
+use throughline::{AdapterConfig, AdapterError, Completion, Kind, Strategy};
 
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -285,6 +285,29 @@ fn concurrent_activation_and_calls() {
             }
         });
         assert!(adapter.is_empty());
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
+fn an_adapter_that_was_destroyed_takes_nothing_from_others() {
+    let server = server();
+    for objects in Strategy::ALL {
+        let stable_keys = objects == Strategy::Linear;
+        let config = AdapterConfig { objects, stable_keys, ..AdapterConfig::default() };
+        let adapter = server.root().create_child(&format!("{objects}"), config).unwrap();
+        let before: Vec<_> = (0..8).map(|_| adapter.activate(Echo::default()).unwrap()).collect();
+        if objects == Strategy::PerfectHash {
+            adapter.freeze().unwrap();
+        }
+        adapter.destroy();
+        // In the places of the old ones.
+        let others: Vec<_> = (0..8).map(|_| server.root().activate(Echo::default()).unwrap()).collect();
+        for gone in &before {
+            assert_eq!(adapter.deactivate(gone), Err(AdapterError::NotActive), "{objects}");
+        }
+        assert!(adapter.is_empty());
+        others.iter().for_each(|other| other.ping().unwrap());
     }
     server.shutdown(GRACE);
 }

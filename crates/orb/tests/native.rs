@@ -42,6 +42,19 @@ fn is_native(reference: &EchoRef) -> bool {
     [" at shm:", " at udp:"].iter().any(|way| format!("{:?}", reference.0).contains(way))
 }
 
+#[test]
+fn ids_of_an_adapter_that_was_destroyed_lead_to_nobody_else() {
+    let (server, adapter) = server_with_both("shm:");
+    adapter.activate_with_id("a", Echo::default()).unwrap();
+    adapter.destroy();
+    // In the place of the old one.
+    let _other = served(&server);
+    let reference: EchoRef = adapter.reference_for_id("a").unwrap();
+    let client = client();
+    assert_eq!(seen_by(&client, &reference).ping().unwrap_err().kind, Kind::ObjectNotExist);
+    server.shutdown(GRACE);
+}
+
 fn calls_in_every_direction(at: &str) {
     let (server, client) = (server(at), client());
     let own = served(&server);
