@@ -88,7 +88,9 @@ fn every_way() {
 
 #[test]
 fn a_service_of_shared_memory_alone() {
-    let server = Server::start(&["names", "serve", "--listen", "shm:"]);
+    let folder = Folder::new("names-shm");
+    let store = folder.file("names.redb");
+    let mut server = Server::start(&["names", "serve", "--listen", "shm:", "--store", &store]);
     let ask = |arguments: &[&str]| stdout_of(&[&["names"], arguments, &["--service", &server.line]].concat());
     ask(&["new-context", "a"]);
     ask(&["bind", "a/x", OBJECT]);
@@ -96,6 +98,9 @@ fn a_service_of_shared_memory_alone() {
     let context = ask(&["resolve", "a"]);
     ask(&["bind", "--context", "again", context.trim()]);
     assert!(ask(&["resolve", "again/x"]).starts_with("IOR:"));
+    server.kill();
+    let later = Server::start(&["names", "serve", "--listen", "shm:", "--store", &store]);
+    assert!(stdout_of(&["names", "resolve", "again/x", "--service", &later.line]).starts_with("IOR:"));
 }
 
 #[test]

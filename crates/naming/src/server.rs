@@ -1,14 +1,16 @@
 //! The service: contexts as objects of an ORB.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use throughline::{
     Adapter, AdapterConfig, AdapterError, Address, Ior, ObjectRef, Orb, Strategy, SystemException,
     TypedReference,
 };
+use throughline_giop::NativeProfile;
 use throughline_giop::component::Address as Published;
 
 use crate::context::Context;
@@ -89,8 +91,12 @@ pub(crate) struct Inner {
     pub(crate) iterators: Arc<Iterators>,
     pub(crate) config: NamingConfig,
     contexts: Adapter,
+    handles: Mutex<HashMap<Handle, ContextId>>,
     foreign_calls: AtomicUsize,
 }
+
+/// What the native protocol knows an object by: its slot, and the nonce that no other object has.
+type Handle = (u32, u64);
 
 impl NameServer {
     /// Serves contexts from now on: the root under the key [`ROOT_KEY`], the others below it, and the root as this ORB's
@@ -123,6 +129,7 @@ impl NameServer {
             iterators: Arc::new(Iterators::new(iterators, limits)),
             config,
             contexts,
+            handles: Mutex::default(),
             foreign_calls: AtomicUsize::new(0),
         });
         for context in inner.tree.contexts() {
@@ -146,14 +153,26 @@ impl Inner {
         context: ContextId,
     ) -> Result<NamingContextExtRef, AdapterError> {
         let skeleton = NamingContextExtSkeleton(Context::new(Arc::clone(self), context));
-        match context {
+        let made = match context {
             ROOT => self.orb.root().activate_with_id(ROOT_KEY, skeleton),
             _ => self.contexts.activate_with_id(&key_text(context), skeleton),
+        }?;
+        if let Some(handle) = handle_of(made.as_object()) {
+            self.handles().insert(handle, context);
         }
+        Ok(made)
     }
 
     pub(crate) fn deactivate(&self, context: ContextId) -> Result<(), SystemException> {
-        Ok(self.contexts.deactivate(&self.reference(context)?)?)
+        let reference = self.reference(context)?;
+        if let Some(handle) = handle_of(reference.as_object()) {
+            self.handles().remove(&handle);
+        }
+        Ok(self.contexts.deactivate(&reference)?)
+    }
+
+    fn handles(&self) -> MutexGuard<'_, HashMap<Handle, ContextId>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The reference to one of the contexts here.
@@ -166,11 +185,18 @@ impl Inner {
 
     /// Which of the contexts here a reference leads to, if to any.
     pub(crate) fn own_context(&self, reference: &ObjectRef) -> Option<ContextId> {
+        let context = self.own_by_key(reference).or_else(|| {
+            // Servers without IIOP give no keys, and a handle does not outlive them.
+            handle_of(reference).and_then(|handle| self.handles().get(&handle).copied())
+        })?;
+        self.tree.has(context).then_some(context)
+    }
+
+    fn own_by_key(&self, reference: &ObjectRef) -> Option<ContextId> {
         let ours: Vec<_> = self.orb.addresses();
         let profile = reference.ior().iiop_profiles().find_map(Result::ok)?;
         let here = profile.addresses().iter().any(|address| ours.iter().any(|own| same(own, address)));
-        let context = context_of_key(&profile.object_key)?;
-        (here && self.tree.has(context)).then_some(context)
+        here.then(|| context_of_key(&profile.object_key)).flatten()
     }
 
     /// A reference to whatever a binding holds.
@@ -193,6 +219,11 @@ impl Drop for Abroad {
     fn drop(&mut self) {
         self.0.foreign_calls.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+fn handle_of(reference: &ObjectRef) -> Option<Handle> {
+    let native = reference.ior().profiles.iter().find_map(NativeProfile::from_tagged)?.ok()?;
+    Some((native.slot, native.nonce))
 }
 
 fn same(own: &Address, published: &Published) -> bool {
