@@ -104,6 +104,22 @@ fn a_service_of_shared_memory_alone() {
 }
 
 #[test]
+fn names_in_any_script() {
+    let folder = Folder::new("names-script");
+    let file = folder.file("names.ior");
+    let server = serve(&["--write", &file]);
+    let reference = format!("@{file}");
+    let name = "\u{65e5}\u{672c}";
+    let refused = failure_of(&["names", "bind", name, OBJECT, "--service", &server.line]);
+    stdout_of(&["names", "bind", name, OBJECT, "--service", &reference]);
+    assert_eq!(stdout_of(&["names", "list", "--service", &reference]), format!("{name}\n"));
+    // A corbaloc tells of no code set that has these characters.
+    for (status, message) in [refused, failure_of(&["names", "list", "--service", &server.line])] {
+        assert!(status == 1 && message.contains("by the IOR that it printed"), "{message}");
+    }
+}
+
+#[test]
 fn nobody_there() {
     let (status, message) = failure_of(&["names", "list", "--service", "corbaloc::127.0.0.1:1/NameService"]);
     assert_eq!(status, 1);

@@ -8,7 +8,7 @@ use throughline::{ObjectRef, Orb, SystemException, TypedReference};
 use throughline_naming::client;
 use throughline_naming::cos_naming::{Binding, BindingType, Name, NamingContextRef};
 
-use super::told::{Told, not};
+use super::told::{Told, failure, not};
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::reference;
@@ -184,7 +184,7 @@ fn name(path: &str) -> Result<Name> {
 pub fn list(arguments: &List) -> Result {
     let session = arguments.service.open()?;
     let context = session.context(&arguments.path)?;
-    let failed = |e: SystemException| Failure::new("the listing broke off").because(e);
+    let failed = |e: SystemException| failure("the listing broke off", e);
     for binding in client::list(&context).map_err(failed)? {
         print(&binding.map_err(failed)?, arguments.json);
     }

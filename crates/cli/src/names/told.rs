@@ -15,8 +15,13 @@ use crate::failure::Failure;
 
 /// The failure of an operation on `path`.
 pub fn not(done: &str, path: &str, error: impl Into<Told>) -> Failure {
+    failure(&format!("`{path}` was not {done}"), error)
+}
+
+/// What went wrong, and what the name service answered.
+pub fn failure(what: &str, error: impl Into<Told>) -> Failure {
     let Told { cause, next } = error.into();
-    let failure = Failure::new(format!("`{path}` was not {done}")).because(cause);
+    let failure = Failure::new(what).because(cause);
     match next {
         Some(next) => failure.next(next),
         None => failure,
@@ -66,6 +71,9 @@ impl Told {
         let next = match e.kind {
             Kind::Transient | Kind::CommFailure => Some("check that the name service runs"),
             Kind::Timeout => Some("try again with a longer --timeout"),
+            Kind::DataConversion => Some(
+                "name the service by the IOR that it printed: a corbaloc tells no code sets, and ISO 8859-1 has not all characters",
+            ),
             Kind::PersistStore => Some("see whether the disk of the name service has room, then try again"),
             _ => None,
         };
@@ -98,6 +106,12 @@ told! {
     NamingContextRebindContextError;
     NamingContextResolveError;
     NamingContextUnbindError;
+}
+
+impl From<SystemException> for Told {
+    fn from(exception: SystemException) -> Self {
+        Self::system(&exception)
+    }
 }
 
 impl From<NamingContextDestroyError> for Told {
