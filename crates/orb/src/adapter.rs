@@ -11,6 +11,7 @@ use throughline_demux::{
 use crate::clients::Held;
 use crate::exception::SystemException;
 use crate::lanes::Lanes;
+use crate::members::Members;
 use crate::object_key::ObjectKey;
 use crate::object_table::{ActiveObject, ObjectTable, Record, Tag};
 use crate::orb::{Orb, WeakOrb};
@@ -126,8 +127,8 @@ pub(crate) struct AdapterState {
     parent: Option<Handle>,
     /// Whose threads carry out its requests, if not those that receive them.
     lanes: OnceLock<Lanes>,
-    /// Held while the adapter is changed, by activation and deactivation only; counts its objects.
-    writer: Mutex<usize>,
+    /// Held while the adapter is changed, by activation and deactivation only.
+    writer: Mutex<Members>,
 }
 
 impl AdapterState {
@@ -151,7 +152,7 @@ impl AdapterState {
         self.lanes.get()
     }
 
-    fn writer(&self) -> MutexGuard<'_, usize> {
+    fn writer(&self) -> MutexGuard<'_, Members> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -306,7 +307,7 @@ impl Adapter {
 
     /// How many objects are active in this adapter.
     pub fn len(&self) -> usize {
-        *self.state.writer()
+        self.state.writer().len()
     }
 
     /// Whether no object is active.
@@ -380,7 +381,7 @@ impl Adapter {
     fn insert(&self, id: &[u8], skeleton: Box<dyn Skeleton>) -> Result<ObjectRef, AdapterError> {
         let interface = skeleton.interface();
         interface.operations.prepare(self.state.config.operations);
-        let mut count = self.state.writer();
+        let mut members = self.state.writer();
         if self.state.destroyed.load(Ordering::Acquire) {
             return Err(AdapterError::Destroyed);
         }
@@ -391,12 +392,14 @@ impl Adapter {
         if let Some(locator) = &self.state.locator
             && let Err(e) = locator.insert(id, handle.slot)
         {
-            drop(count);
+            drop(members);
             table.remove(handle, tag);
             return Err(e.into());
         }
-        *count += 1;
-        drop(count);
+        // Only natively an object is told by its handle alone.
+        let by_handle = self.state.locator.is_some() && orb.serves_natively();
+        members.add(by_handle.then_some((handle.slot, id)));
+        drop(members);
         Ok(orb.reference_to_own(&self.key(tag, handle, id), Some(handle), interface.repository_id))
     }
 
@@ -425,11 +428,12 @@ impl Adapter {
     /// As [`deactivate`](Self::deactivate), of the object with this key.
     pub(crate) fn deactivate_key(&self, key: &[u8]) -> Result<(), AdapterError> {
         let orb = self.orb()?;
-        let mut count = self.state.writer();
-        let removed = match ObjectKey::parse(key) {
+        let mut members = self.state.writer();
+        let (slot, removed) = match ObjectKey::parse(key) {
             ObjectKey::Active { handle, tag } if tag == self.state.tag().0 => {
-                self.forget_id(orb.table(), handle);
-                Some(orb.table().remove(handle, self.state.tag()).ok_or(AdapterError::NotActive)?)
+                self.forget_id(orb.table(), handle, &members);
+                let removed = orb.table().remove(handle, self.state.tag()).ok_or(AdapterError::NotActive)?;
+                (handle.slot, Some(removed))
             }
             ObjectKey::Indexed { adapter, id } if Some(&adapter) == self.state.handle.get() => {
                 self.remove_by_id(orb.table(), id)?
@@ -440,26 +444,21 @@ impl Adapter {
             }
             _ => return Err(AdapterError::NotActive),
         };
-        *count -= 1;
-        drop(count);
+        members.remove(slot);
+        drop(members);
         // The servant may be dropped now, and may use the adapter one last time.
         drop(removed);
         Ok(())
     }
 
     /// The id of an object that is told by its handle, as in references that have been elsewhere, of servers without IIOP.
-    fn forget_id(&self, table: &ObjectTable, handle: Handle) {
-        let Some(locator) = &self.state.locator else { return };
-        if table.objects.get(handle, self.state.tag().0).is_none() {
-            return;
+    fn forget_id(&self, table: &ObjectTable, handle: Handle, members: &Members) {
+        if let Some(locator) = &self.state.locator
+            && table.objects.get(handle, self.state.tag().0).is_some()
+            && let Some(id) = members.id_of(handle.slot)
+        {
+            let _ = locator.remove(id);
         }
-        let mut id = None;
-        locator.for_each(&mut |key, slot| {
-            if slot == handle.slot {
-                id = Some(key.to_vec());
-            }
-        });
-        id.and_then(|id| locator.remove(&id));
     }
 
     fn id_of_stable<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
@@ -474,11 +473,11 @@ impl Adapter {
         &self,
         table: &'t ObjectTable,
         id: &[u8],
-    ) -> Result<Option<Ref<'t, Record>>, AdapterError> {
+    ) -> Result<(Slot, Option<Ref<'t, Record>>), AdapterError> {
         let locator = self.state.locator.as_ref().ok_or(AdapterError::NotActive)?;
         // First from the locator, then from the arena: see `SharedLocator::find_with`.
         let slot = locator.remove(id).ok_or(AdapterError::NotActive)?;
-        Ok(table.remove_slot(slot))
+        Ok((slot, table.remove_slot(slot)))
     }
 
     /// `perfect-hash`: computes the hash over the objects activated so far. From now on they can be called and
@@ -516,7 +515,7 @@ impl Adapter {
         children.iter().for_each(Self::destroy);
         let Ok(orb) = self.orb() else { return };
         let table = orb.table();
-        let mut count = self.state.writer();
+        let mut members = self.state.writer();
         if self.state.config.stable_keys {
             let _ = table.stable.remove(self.state.path.as_bytes());
         }
@@ -530,20 +529,20 @@ impl Adapter {
             });
         }
         let removed = table.remove_tagged(self.state.tag());
-        *count = 0;
-        drop(count);
+        *members = Members::default();
+        drop(members);
         drop(removed);
         if let Some(parent) = self.state.parent.and_then(|p| table.adapters.get(p, 0)) {
             parent.children().retain(|c| !Arc::ptr_eq(&c.state, &self.state));
         }
     }
 
-    /// Bytes that the adapter's tables take per active object, servants aside: the record and what the locator
-    /// keeps.
+    /// Bytes that the adapter's tables take per active object, servants aside: the record, what the locator keeps, and, where
+    /// the native protocol is served, which has handles only, the ids.
     pub fn bytes_per_object(&self) -> f64 {
-        let objects = self.len().max(1) as f64;
-        let located = self.state.locator.as_ref().map_or(0.0, |l| l.bytes() as f64);
-        Arena::<Record>::bytes_per_record() as f64 + located / objects
+        let members = self.state.writer();
+        let located = self.state.locator.as_ref().map_or(0, SharedLocator::bytes) + members.bytes();
+        Arena::<Record>::bytes_per_record() as f64 + located as f64 / members.len().max(1) as f64
     }
 }
 

@@ -102,6 +102,7 @@ mod lane_pool;
 pub mod lanes;
 mod large;
 mod local;
+mod members;
 mod native;
 pub mod network;
 mod object_key;

@@ -575,6 +575,11 @@ impl Orb {
         if tells_key { ObjectRef::new(self, ior) } else { ObjectRef::by_handle(self, ior, key) }
     }
 
+    /// Whether references have ways by the native protocol.
+    pub(crate) fn serves_natively(&self) -> bool {
+        !self.0.published_native.is_empty()
+    }
+
     /// Whether a native address is one of this ORB's own.
     pub(crate) fn serves_at(&self, address: &NativeAddress) -> bool {
         self.0.published_native.contains(address)

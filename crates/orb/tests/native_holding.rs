@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{ECHO, Echo, EchoRef, client, seen_by, server_with};
 use process::Process;
 use throughline::rt::{Dispatched, Interface, ServerCall, Skeleton, TypedSkeleton};
-use throughline::{Adapter, AdapterError};
+use throughline::{Adapter, AdapterConfig, AdapterError, Strategy};
 
 /// Activates an object for whoever pings it.
 struct Opener {
@@ -113,6 +113,28 @@ fn ids_of_objects_that_are_no_more_are_free_in_servers_without_iiop() {
         if n % 2 == 0 { root.deactivate(&own) } else { root.deactivate(&returned) }.unwrap();
         assert_eq!(root.deactivate(&own), Err(AdapterError::NotActive));
         assert_eq!(root.deactivate(&returned), Err(AdapterError::NotActive));
+    }
+    server.shutdown(Duration::ZERO);
+}
+
+#[test]
+fn objects_that_are_told_by_their_handles_are_deactivated_however_many_there_are() {
+    let server = server_with(|c| c.listen = vec!["shm:".parse().unwrap()]);
+    for objects in [Strategy::DynamicHash, Strategy::PerfectHash] {
+        let config = AdapterConfig { objects, ..AdapterConfig::default() };
+        let adapter = server.root().create_child(objects.name(), config).unwrap();
+        let own: Vec<_> = (0..50_000).map(|_| adapter.activate(Echo::default()).unwrap()).collect();
+        if objects == Strategy::PerfectHash {
+            adapter.freeze().unwrap();
+        }
+        let returned: Vec<_> =
+            own.iter().map(|own| server.string_to_object(&own.0.to_string()).unwrap()).collect();
+        let begun = Instant::now();
+        returned.iter().for_each(|returned| adapter.deactivate(returned).unwrap());
+        // Looking for each among all takes minutes.
+        assert!(begun.elapsed() < Duration::from_secs(5), "{objects}: {:?}", begun.elapsed());
+        assert!(adapter.is_empty());
+        assert_eq!(adapter.deactivate(&own[0]), Err(AdapterError::NotActive));
     }
     server.shutdown(Duration::ZERO);
 }
