@@ -146,6 +146,25 @@ fn names_survive_a_kill() {
     stdout_of(&["names", "bind", "context/x", OBJECT, "--service", &again.line]);
 }
 
+#[test]
+fn a_store_whose_making_was_broken_off_is_made_again() {
+    let folder = Folder::new("unmade");
+    for n in 0..30 {
+        let store = folder.file(&format!("names{n}.redb"));
+        let mut first = Command::new(env!("CARGO_BIN_EXE_throughline"))
+            .args(["names", "serve", "--listen", "127.0.0.1:0", "--store", &store])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(n / 2));
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let again = serve(&["--store", &store]);
+        assert_eq!(stdout_of(&["names", "list", "--service", &again.line]), "");
+        stdout_of(&["names", "bind", "x", OBJECT, "--service", &again.line]);
+    }
+}
+
 /// A limit for the file's size is met as a full disk is, and can be taken back.
 #[test]
 fn names_are_bound_again_when_the_disk_has_room_again() {

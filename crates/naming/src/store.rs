@@ -1,5 +1,7 @@
 //! Where bindings survive: a file of the embedded database `redb`, or nowhere.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -108,10 +110,10 @@ impl Store {
     /// Opens the file, or makes it.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, StoreError> {
         let Some(path) = path else { return Ok(Self::Memory) };
-        let database = builder().create(path)?;
-        let transaction = database.begin_write()?;
-        prepare(&transaction)?;
-        transaction.commit()?;
+        if fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
+            make(path)?;
+        }
+        let database = made(path)?;
         let file = File { path: path.to_owned(), database: Some(database), again: Instant::now() };
         Ok(Self::File(Box::new(file)))
     }
@@ -139,6 +141,34 @@ impl Store {
         let Self::File(file) = self else { return Ok(()) };
         file.record(changes)
     }
+}
+
+/// Makes a store under another name first: what a process leaves that ends meanwhile is none, and would be refused for ever.
+fn make(path: &Path) -> Result<(), StoreError> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".new");
+    match fs::remove_file(&unfinished) {
+        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e.into()),
+        _ => {}
+    }
+    drop(made(Path::new(&unfinished))?);
+    // Not in the place of one that another process has made meanwhile, as far as the file system can tell.
+    match fs::hard_link(&unfinished, path) {
+        Err(e) if e.kind() != ErrorKind::AlreadyExists => fs::rename(&unfinished, path)?,
+        _ => fs::remove_file(&unfinished)?,
+    }
+    // The name must be on the disk before anything that is kept under it.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(fs::File::open(folder)?.sync_all()?)
+}
+
+/// Opens the file, or makes it in its place.
+fn made(path: &Path) -> Result<Database, StoreError> {
+    let database = builder().create(path)?;
+    let transaction = database.begin_write()?;
+    prepare(&transaction)?;
+    transaction.commit()?;
+    Ok(database)
 }
 
 fn prepare(transaction: &WriteTransaction) -> Result<(), StoreError> {
