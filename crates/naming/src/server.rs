@@ -117,6 +117,10 @@ impl NameServer {
         let stable =
             AdapterConfig { objects: Strategy::DynamicHash, operations: Strategy::Active, stable_keys: true };
         let contexts = orb.root().create_child(ROOT_KEY, stable)?;
+        Self::serve(orb, contexts.clone(), tree, config).inspect_err(|_| contexts.destroy())
+    }
+
+    fn serve(orb: &Orb, contexts: Adapter, tree: Tree, config: NamingConfig) -> Result<Self, NamingError> {
         let iterators = contexts.create_child("iterators", AdapterConfig::default())?;
         let limits = IteratorLimits {
             count: config.max_iterators,
@@ -132,10 +136,11 @@ impl NameServer {
             handles: Mutex::default(),
             foreign_calls: AtomicUsize::new(0),
         });
-        for context in inner.tree.contexts() {
+        for context in inner.tree.contexts().into_iter().filter(|context| *context != ROOT) {
             inner.activate(context)?;
         }
-        let root = inner.reference(ROOT)?;
+        // The last step that may fail: it alone leaves something elsewhere.
+        let root = inner.activate(ROOT)?;
         orb.register_initial_reference("NameService", root.as_object());
         Ok(Self { root })
     }

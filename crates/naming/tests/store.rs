@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use common::{Service, name, orb, thing};
-use throughline::{Address, Orb, TypedReference};
+use throughline::{AdapterError, Address, Orb, TypedReference};
 use throughline_naming::cos_naming::NamingContextExtRef;
-use throughline_naming::{NameServer, NamingConfig, NamingError, client};
+use throughline_naming::{NameServer, NamingConfig, NamingError, ROOT_KEY, client};
 
 struct File(PathBuf);
 
@@ -74,6 +74,20 @@ fn a_store_in_use_or_no_store_is_refused() {
     let other = File::new("text");
     std::fs::write(&other.0, "not a database").unwrap();
     assert!(NameServer::start(&orb, other.config()).is_err());
+}
+
+#[test]
+fn a_service_that_could_not_be_started_leaves_nothing() {
+    let file = File::new("nothing");
+    let orb = Orb::listening_at(&[Address::tcp("127.0.0.1", 0)]).unwrap();
+    // Its key is another object's.
+    let elsewhere = NamingContextExtRef::from_object(thing(&orb, "elsewhere"));
+    let other = orb.root().forward(ROOT_KEY, &elsewhere).unwrap();
+    let error = NameServer::start(&orb, file.config()).unwrap_err();
+    assert!(matches!(error, NamingError::Adapter(AdapterError::ObjectExists)), "{error}");
+    orb.root().deactivate(&other).unwrap();
+    NameServer::start(&orb, file.config()).unwrap();
+    orb.shutdown(Duration::ZERO);
 }
 
 /// What bindings of the root lead to, by their names.
