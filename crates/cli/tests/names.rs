@@ -5,6 +5,9 @@ mod common;
 use std::process::Command;
 
 use common::{Folder, Server, checkout, failure_of, has, run, stdout_of};
+use throughline::Orb;
+use throughline_naming::client::parse_name;
+use throughline_naming::cos_naming::NamingContextExtRef;
 
 fn serve(more: &[&str]) -> Server {
     Server::start(&[&["names", "serve", "--listen", "127.0.0.1:0"], more].concat())
@@ -163,6 +166,30 @@ fn a_store_whose_making_was_broken_off_is_made_again() {
         assert_eq!(stdout_of(&["names", "list", "--service", &again.line]), "");
         stdout_of(&["names", "bind", "x", OBJECT, "--service", &again.line]);
     }
+}
+
+#[test]
+fn a_store_takes_little_memory_beside_the_names() {
+    let folder = Folder::new("names-memory");
+    let memory = |server: &Server| {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+    };
+    let client = Orb::client().unwrap();
+    let large = client.string_to_object(&format!("{OBJECT}{}", "k".repeat(15_000))).unwrap();
+    let count = 1000;
+    let grown = [serve(&[]), serve(&["--store", &folder.file("names.redb")])].map(|server| {
+        let before = memory(&server);
+        let root: NamingContextExtRef =
+            client.string_to_object(&server.line).unwrap().narrow().unwrap().unwrap();
+        for n in 0..count {
+            root.bind(&parse_name(&n.to_string()).unwrap(), Some(&large)).unwrap();
+        }
+        memory(&server) - before
+    });
+    let [without, with] = grown;
+    assert!(with < without + (20 << 20), "{with} octets, {without} without a store");
 }
 
 /// A limit for the file's size is met as a full disk is, and can be taken back.

@@ -71,10 +71,13 @@ pub(crate) struct File {
 /// something waits for that.
 const REST: Duration = Duration::from_secs(1);
 
+/// What the database may keep of the file in memory, where all of it is anyway, in octets.
+const CACHE: usize = 8 << 20;
+
 /// All of a file is read anyway when it is opened; what has been altered elsewhere would be taken for names, or be a panic.
 fn builder() -> Builder {
     let mut builder = Database::builder();
-    builder.set_check_integrity_on_open(true);
+    builder.set_check_integrity_on_open(true).set_cache_size(CACHE);
     builder
 }
 
