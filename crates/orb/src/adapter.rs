@@ -138,13 +138,19 @@ impl AdapterState {
 
     /// Finds an object by its id.
     pub(crate) fn find<'t>(&self, table: &'t ObjectTable, id: &[u8]) -> Option<ActiveObject<'t>> {
+        self.locate(table, id).map(ActiveObject::new)
+    }
+
+    /// Ids stay where they are looked up when the adapter is destroyed: what comes to their objects' places then is others'.
+    fn locate<'t>(&self, table: &'t ObjectTable, id: &[u8]) -> Option<Ref<'t, Record>> {
         let record = self.locator.as_ref()?.locate(id, &table.objects)?;
-        Some(ActiveObject::new(record))
+        // Set before the first of the places was free.
+        (!self.destroyed.load(Ordering::Acquire)).then_some(record)
     }
 
     /// The handle of the object that has an id at present.
     fn handle_of(&self, table: &ObjectTable, id: &[u8]) -> Option<Handle> {
-        self.locator.as_ref()?.locate(id, &table.objects).map(|record| record.handle())
+        self.locate(table, id).map(|record| record.handle())
     }
 
     /// The lanes that its requests take.
@@ -429,6 +435,9 @@ impl Adapter {
     pub(crate) fn deactivate_key(&self, key: &[u8]) -> Result<(), AdapterError> {
         let orb = self.orb()?;
         let mut members = self.state.writer();
+        if self.state.destroyed.load(Ordering::Acquire) {
+            return Err(AdapterError::NotActive);
+        }
         let (slot, removed) = match ObjectKey::parse(key) {
             ObjectKey::Active { handle, tag } if tag == self.state.tag().0 => {
                 self.forget_id(orb.table(), handle, &members);
@@ -522,12 +531,6 @@ impl Adapter {
         if let Some(handle) = self.state.handle.get() {
             table.adapters.remove(*handle);
         }
-        if let Some(locator) = &self.state.locator {
-            // First from the locator, then from the arena: an id must not lead to who comes in the place of its object.
-            locator.for_each(&mut |id, _| {
-                let _ = locator.remove(id);
-            });
-        }
         let removed = table.remove_tagged(self.state.tag());
         *members = Members::default();
         drop(members);
@@ -567,5 +570,25 @@ impl From<AdapterError> for SystemException {
             _ => Self::bad_param(),
         };
         exception.detail(e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_still_looks_an_id_up_where_an_adapter_was_destroyed_finds_nobody_else() {
+        let orb = Orb::client().unwrap();
+        let to = orb.string_to_object("corbaloc::127.0.0.1:9/elsewhere").unwrap();
+        let config = AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() };
+        let adapter = orb.root().create_child("a", config).unwrap();
+        adapter.forward("id", &to).unwrap();
+        assert!(adapter.state.find(orb.table(), b"id").is_some());
+        adapter.destroy();
+        // In the place of the old one.
+        orb.root().forward("other", &to).unwrap();
+        assert!(adapter.state.find(orb.table(), b"id").is_none());
+        orb.shutdown(std::time::Duration::ZERO);
     }
 }
