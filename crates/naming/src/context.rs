@@ -87,7 +87,7 @@ impl Context {
             }
             Place::Abroad { context, rest } => {
                 let cannot = || E::from(Failure::cannot_proceed(&context, rest));
-                let _leave = self.server.go_abroad().ok_or_else(cannot)?;
+                let _leave = self.server.foreign_calls.begin(context.as_object().ior()).ok_or_else(cannot)?;
                 abroad(&context, rest).map_err(|error| if error.is_system() { cannot() } else { error })
             }
         }

@@ -21,6 +21,7 @@
 
 include!(concat!(env!("OUT_DIR"), "/CosNaming.rs"));
 
+mod abroad;
 pub mod client;
 mod context;
 mod failure;

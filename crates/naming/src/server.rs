@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use throughline::{
 use throughline_giop::NativeProfile;
 use throughline_giop::component::Address as Published;
 
+use crate::abroad::ForeignCalls;
 use crate::context::Context;
 use crate::cos_naming::{NamingContextExtRef, NamingContextExtSkeleton};
 use crate::iterator::{IteratorLimits, Iterators};
@@ -41,7 +41,8 @@ pub struct NamingConfig {
     pub max_batch: usize,
     /// How long a context of another server may take for its part of a name.
     pub foreign_timeout: Duration,
-    /// Calls to contexts of other servers at a time. Clients get `CannotProceed` beyond, and may go on themselves.
+    /// Calls to contexts of other servers at a time, half of them to one server. Clients get `CannotProceed` beyond, and may
+    /// go on themselves.
     pub max_foreign_calls: usize,
 }
 
@@ -92,7 +93,7 @@ pub(crate) struct Inner {
     pub(crate) config: NamingConfig,
     contexts: Adapter,
     handles: Mutex<HashMap<Handle, ContextId>>,
-    foreign_calls: AtomicUsize,
+    pub(crate) foreign_calls: Arc<ForeignCalls>,
 }
 
 /// What the native protocol knows an object by: its slot, and the nonce that no other object has.
@@ -127,6 +128,7 @@ impl NameServer {
             idle: config.iterator_idle,
             batch: config.max_batch.max(1),
         };
+        let foreign_calls = ForeignCalls::new(config.max_foreign_calls);
         let inner = Arc::new(Inner {
             orb: orb.clone(),
             tree: Arc::new(tree),
@@ -134,7 +136,7 @@ impl NameServer {
             config,
             contexts,
             handles: Mutex::default(),
-            foreign_calls: AtomicUsize::new(0),
+            foreign_calls,
         });
         for context in inner.tree.contexts().into_iter().filter(|context| *context != ROOT) {
             inner.activate(context)?;
@@ -207,22 +209,6 @@ impl Inner {
     /// A reference to whatever a binding holds.
     pub(crate) fn object(&self, ior: &Ior) -> Option<ObjectRef> {
         (!ior.is_nil()).then(|| self.orb.reference(ior.clone()))
-    }
-
-    /// Leave to call another server; none when too many such calls are under way.
-    pub(crate) fn go_abroad(self: &Arc<Self>) -> Option<Abroad> {
-        let before = self.foreign_calls.fetch_add(1, Ordering::Relaxed);
-        let leave = Abroad(Arc::clone(self));
-        (before < self.config.max_foreign_calls).then_some(leave)
-    }
-}
-
-/// Counts as a call to another server as long as it lives.
-pub(crate) struct Abroad(Arc<Inner>);
-
-impl Drop for Abroad {
-    fn drop(&mut self) {
-        self.0.foreign_calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

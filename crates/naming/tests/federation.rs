@@ -89,6 +89,32 @@ fn a_client_goes_on_where_a_server_cannot() {
 }
 
 #[test]
+fn others_are_reached_while_many_wait_for_a_server_that_does_not_answer() {
+    let config = NamingConfig {
+        foreign_timeout: Duration::from_secs(2),
+        max_foreign_calls: 4,
+        ..NamingConfig::default()
+    };
+    let (a, b, client) = (Service::start(config), Service::start(NamingConfig::default()), orb());
+    let (root, other) = (a.root(&client), b.root(&client));
+    root.bind_context(&name("b"), Some(&other.clone().into())).unwrap();
+    other.bind(&name("x"), Some(&thing(&client, "x"))).unwrap();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let text = format!("corbaloc::{}/NameService", silent.local_addr().unwrap());
+    let silent_context = NamingContextRef::from_object(client.string_to_object(&text).unwrap());
+    root.bind_context(&name("silent"), Some(&silent_context)).unwrap();
+    std::thread::scope(|s| {
+        let waiting: Vec<_> = (0..8).map(|_| s.spawn(|| root.resolve(&name("silent/x")))).collect();
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(root.resolve(&name("b/x")).unwrap().is_some());
+        for answer in waiting {
+            let answer = answer.join().unwrap();
+            assert!(matches!(answer, Err(NamingContextResolveError::CannotProceed(_))), "{answer:?}");
+        }
+    });
+}
+
+#[test]
 fn paths_are_made() {
     let (a, _b, client) = pair();
     let root = NamingContextRef::from(a.root(&client));
