@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use throughline::{ObjectRef, Orb};
+use throughline_giop::corbaname::Corbaname;
 
 use crate::failure::{Failure, Result};
 
@@ -16,6 +17,11 @@ pub fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
     let text = told(text)?;
     orb.string_to_object(&text).map_err(|e| {
         let shown: String = text.chars().take(60).collect();
+        if text.parse::<Corbaname>().is_ok() {
+            return Failure::new(format!("`{shown}` cannot be resolved"))
+                .because(e)
+                .next("check the address, that the name service runs, and the name: throughline names list");
+        }
         Failure::usage(format!("`{shown}` leads to no object"))
             .because(e.detail_text().map_or_else(|| e.to_string(), str::to_owned))
             .next("pass the whole text that the server printed, or @FILE for a file that has it")

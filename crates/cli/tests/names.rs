@@ -124,6 +124,14 @@ fn names_in_any_script() {
 
 #[test]
 fn nobody_there() {
+    // The reference is right, only nobody answers there, or knows the name.
+    let server = serve(&[]);
+    let unknown = server.line.replace("corbaloc:", "corbaname:") + "#none";
+    for at in ["corbaname::127.0.0.1:1#bank", &unknown] {
+        let (status, message) = failure_of(&["names", "list", "--service", at]);
+        assert!(status == 1 && message.contains("cannot be resolved"), "{message}");
+    }
+    assert_eq!(failure_of(&["names", "list", "--service", "corbaname::127.0.0.1:1#a//b"]).0, 2);
     let (status, message) = failure_of(&["names", "list", "--service", "corbaloc::127.0.0.1:1/NameService"]);
     assert_eq!(status, 1);
     for part in ["does not answer", "cause:", "next:", "throughline names serve"] {
