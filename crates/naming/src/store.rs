@@ -160,9 +160,10 @@ fn make(path: &Path) -> Result<(), StoreError> {
         Err(e) if e.kind() != ErrorKind::AlreadyExists => fs::rename(&unfinished, path)?,
         _ => fs::remove_file(&unfinished)?,
     }
-    // The name must be on the disk before anything that is kept under it.
+    // The name should be on the disk before anything that is kept under it. Not all file systems can be told so.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(fs::File::open(folder)?.sync_all()?)
+    let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
 }
 
 /// Opens the file, or makes it in its place.
