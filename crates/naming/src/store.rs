@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,9 @@ pub enum StoreError {
     /// A change failed a moment ago, on a full disk perhaps.
     #[error("the store failed a moment ago and has not been opened again yet")]
     Failed,
+    /// The file was altered by something else while it was in use.
+    #[error("the file was damaged while it was in use")]
+    Broken,
     /// A binding that cannot be read.
     #[error("the binding of `{id}` (kind `{kind}`) is damaged")]
     Damaged {
@@ -96,7 +100,9 @@ impl File {
         if self.database.is_none() && begun < self.again {
             return Err(StoreError::Failed);
         }
-        self.write(changes).inspect_err(|_| {
+        // What the database finds damaged while it runs may be a panic.
+        let written = catch_unwind(AssertUnwindSafe(|| self.write(changes)));
+        written.unwrap_or(Err(StoreError::Broken)).inspect_err(|_| {
             self.database = None;
             self.again = Instant::now() + begun.elapsed().max(REST);
         })

@@ -2,12 +2,13 @@
 
 mod common;
 
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use common::{Service, name, orb, thing};
-use throughline::{AdapterError, Address, Orb, TypedReference};
-use throughline_naming::cos_naming::NamingContextExtRef;
+use throughline::{AdapterError, Address, Kind, Orb, TypedReference};
+use throughline_naming::cos_naming::{NamingContextBindError, NamingContextExtRef, NamingContextUnbindError};
 use throughline_naming::{NameServer, NamingConfig, NamingError, ROOT_KEY, client};
 
 struct File(PathBuf);
@@ -132,4 +133,29 @@ fn a_damaged_store_is_refused_or_right() {
         }
     }
     assert!(refused > 0);
+}
+
+#[test]
+fn nothing_is_kept_in_a_store_that_is_damaged_while_it_is_in_use() {
+    let file = File::new("in-use");
+    let (first, client) = (Service::start(file.config()), orb());
+    let large = thing(&client, &"k".repeat(15_000));
+    let root = first.root(&client);
+    let names: Vec<_> = (0..500).map(|n| name(&format!("n{n}"))).collect();
+    names.iter().for_each(|name| root.bind(name, Some(&large)).unwrap());
+    drop(first);
+    let second = Service::start(file.config());
+    let root = second.root(&client);
+    let file = std::fs::File::options().write(true).open(&file.0).unwrap();
+    for at in 1..file.metadata().unwrap().len() / 4096 {
+        file.write_all_at(&[0x5a; 4096], at * 4096).unwrap();
+    }
+    let refusal = names.iter().find_map(|name| root.unbind(name).err());
+    let Some(NamingContextUnbindError::System(refusal)) = refusal else { panic!("{refusal:?}") };
+    assert_eq!(refusal.kind, Kind::PersistStore);
+    // Nor later, when it would be opened again; what is known is known.
+    std::thread::sleep(Duration::from_millis(1500));
+    let later = root.bind(&name("later"), Some(&large));
+    assert!(matches!(later, Err(NamingContextBindError::System(e)) if e.kind == Kind::PersistStore));
+    assert!(root.resolve(&names[499]).unwrap().is_some());
 }
