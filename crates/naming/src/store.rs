@@ -100,10 +100,11 @@ impl File {
         if self.database.is_none() && begun < self.again {
             return Err(StoreError::Failed);
         }
-        // What the database finds damaged while it runs may be a panic.
+        // What the database finds damaged while it runs may be a panic, also when it ends.
         let written = catch_unwind(AssertUnwindSafe(|| self.write(changes)));
         written.unwrap_or(Err(StoreError::Broken)).inspect_err(|_| {
-            self.database = None;
+            let failed = self.database.take();
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(failed)));
             self.again = Instant::now() + begun.elapsed().max(REST);
         })
     }
