@@ -16,6 +16,8 @@ const CONTEXTS: TableDefinition<'_, u64, ()> = TableDefinition::new("contexts");
 /// By context, identifier and kind: the type of the binding, and an IOR as text or a context's number.
 const BINDINGS: TableDefinition<'_, (u64, &str, &str), (u8, &str)> = TableDefinition::new("bindings");
 const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
+/// In [`META`]: the number of the last change, counted from anywhere by each process that opens the file.
+const CHANGES: &str = "changes";
 /// The layout of the tables above.
 const FORMAT: u64 = 1;
 
@@ -36,7 +38,7 @@ pub enum StoreError {
     #[error("the store failed a moment ago and has not been opened again yet")]
     Failed,
     /// The file was altered by something else while it was in use.
-    #[error("the file was damaged while it was in use")]
+    #[error("the file was altered by something else while it was in use")]
     Broken,
     /// A binding that cannot be read.
     #[error("the binding of `{id}` (kind `{kind}`) is damaged")]
@@ -69,6 +71,10 @@ pub(crate) struct File {
     database: Option<Database>,
     /// When that may be tried.
     again: Instant,
+    /// The number of the last change that is known to be there.
+    last: u64,
+    /// Another one may be there too: it failed.
+    perhaps_another: bool,
 }
 
 /// How long a store that failed is left alone, at least. Opening a large one takes long, and everybody who wants to change
@@ -105,14 +111,32 @@ impl File {
         written.unwrap_or(Err(StoreError::Broken)).inspect_err(|_| {
             let failed = self.database.take();
             let _ = catch_unwind(AssertUnwindSafe(|| drop(failed)));
+            self.perhaps_another = true;
             self.again = Instant::now() + begun.elapsed().max(REST);
         })
     }
 
     fn write(&mut self, changes: &[Change<'_>]) -> Result<(), StoreError> {
         let transaction = self.database()?.begin_write()?;
+        self.last = self.count(&transaction)?;
         changes.iter().try_for_each(|change| write(&transaction, change))?;
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        self.last = self.last.wrapping_add(1);
+        self.perhaps_another = false;
+        Ok(())
+    }
+
+    /// Counts a change. Before the file was opened again another process may have used it, or changes may have been lost: what
+    /// is there would not be what is in memory.
+    fn count(&self, transaction: &WriteTransaction) -> Result<u64, StoreError> {
+        let mut meta = transaction.open_table(META)?;
+        let next = self.last.wrapping_add(1);
+        let last = match meta.get(CHANGES)?.map(|changes| changes.value()) {
+            Some(last) if last == self.last || self.perhaps_another && last == next => last,
+            _ => return Err(StoreError::Broken),
+        };
+        meta.insert(CHANGES, last.wrapping_add(1))?;
+        Ok(last)
     }
 }
 
@@ -123,8 +147,14 @@ impl Store {
         if fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             make(path)?;
         }
-        let database = made(path)?;
-        let file = File { path: path.to_owned(), database: Some(database), again: Instant::now() };
+        let last = getrandom::u64().map_err(|e| std::io::Error::other(e.to_string()))?;
+        let file = File {
+            path: path.to_owned(),
+            database: Some(made(path, last)?),
+            again: Instant::now(),
+            last,
+            perhaps_another: false,
+        };
         Ok(Self::File(Box::new(file)))
     }
 
@@ -161,7 +191,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
         Err(e) if e.kind() != ErrorKind::NotFound => return Err(e.into()),
         _ => {}
     }
-    drop(made(Path::new(&unfinished))?);
+    drop(made(Path::new(&unfinished), 0)?);
     // Not in the place of one that another process has made meanwhile, as far as the file system can tell.
     match fs::hard_link(&unfinished, path) {
         Err(e) if e.kind() != ErrorKind::AlreadyExists => fs::rename(&unfinished, path)?,
@@ -173,11 +203,12 @@ fn make(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens the file, or makes it in its place.
-fn made(path: &Path) -> Result<Database, StoreError> {
+/// Opens the file, or makes it in its place. Its changes are counted from `last` on.
+fn made(path: &Path, last: u64) -> Result<Database, StoreError> {
     let database = builder().create(path)?;
     let transaction = database.begin_write()?;
     prepare(&transaction)?;
+    transaction.open_table(META)?.insert(CHANGES, last)?;
     transaction.commit()?;
     Ok(database)
 }
@@ -238,4 +269,35 @@ pub(crate) fn key_text(context: ContextId) -> String {
 pub(crate) fn parse_key_text(text: &str) -> Option<ContextId> {
     let id = ContextId::from_str_radix(text, 16).ok()?;
     (key_text(id) == text).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_another_process_has_used_meanwhile_is_left_alone() {
+        let path =
+            std::env::temp_dir().join(format!("throughline-naming-shared-{}.redb", std::process::id()));
+        let mut first = Store::open(Some(&path)).unwrap();
+        let fail = |store: &mut Store| match store {
+            // As after a change that could not be written.
+            Store::File(file) => (file.database, file.perhaps_another) = (None, true),
+            Store::Memory => unreachable!(),
+        };
+        first.record(&[Change::Create(1)]).unwrap();
+        fail(&mut first);
+        first.record(&[Change::Create(2)]).unwrap();
+        fail(&mut first);
+        let mut second = Store::open(Some(&path)).unwrap();
+        second.record(&[Change::Create(3)]).unwrap();
+        drop(second);
+        assert!(matches!(first.record(&[Change::Create(4)]), Err(StoreError::Broken)));
+        drop(first);
+        let mut contexts = Vec::new();
+        let each = |change: Change<'_>| contexts.push(format!("{change:?}"));
+        Store::open(Some(&path)).unwrap().load(each).unwrap();
+        assert_eq!(contexts, ["Create(1)", "Create(2)", "Create(3)"]);
+        fs::remove_file(&path).unwrap();
+    }
 }
