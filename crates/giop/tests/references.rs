@@ -41,19 +41,27 @@ fn omniorb_references() {
         CodeSetComponent { native: CharSet::Latin1.id(), conversion: vec![0x0501_0001] }
     );
     assert_eq!(sets.for_wchar.native, WideCharSet::Utf16.id());
-    // It was made by a little-endian machine.
-    if cfg!(target_endian = "little") {
-        assert_eq!(ior.to_string(), GENIOR);
-    }
+    assert_same_text(&ior, GENIOR);
 
     let ior: Ior = OMNI_NAMES.parse().unwrap();
     let profile = ior.iiop_profiles().next().unwrap().unwrap();
     let unix = Address::Unix { host: "lab".to_owned(), path: "/run/names.sock".to_owned() };
     assert_eq!(profile.addresses(), [tcp("127.0.0.1", 29232), tcp("::1", 29232), unix.clone()]);
     assert_eq!(profile.component(OMNIORB_PERSISTENT_ID).unwrap().len(), 8);
-    assert_eq!(unix.to_component().unwrap().data, profile.component(OMNIORB_UNIX_TRANS).unwrap());
-    assert_eq!(tcp("::1", 29232).to_component().unwrap(), profile.components[2]);
-    assert_eq!(ior.to_string(), OMNI_NAMES);
+    assert_same_text(&ior, OMNI_NAMES);
+    if cfg!(target_endian = "little") {
+        assert_eq!(unix.to_component().unwrap().data, profile.component(OMNIORB_UNIX_TRANS).unwrap());
+        assert_eq!(tcp("::1", 29232).to_component().unwrap(), profile.components[2]);
+    }
+}
+
+/// Texts of little-endian machines come out of others with the other order.
+fn assert_same_text(ior: &Ior, text: &str) {
+    if cfg!(target_endian = "little") {
+        assert_eq!(ior.to_string(), text);
+    } else {
+        assert_eq!(ior.to_string().parse::<Ior>().as_ref(), Ok(ior));
+    }
 }
 
 #[test]
