@@ -473,7 +473,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
     fn after_transmit(&mut self, slot: Slot, now: Duration) {
         let Self { places, eventful, .. } = self;
         if let Some(entry) = &mut places[slot.0 as usize].entry
-            && entry.connection.has_event()
+            && entry.has_news()
             && !std::mem::replace(&mut entry.is_eventful, true)
         {
             eventful.push_back(slot);
@@ -505,12 +505,21 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
         None
     }
 
+    /// The connection is among the [eventful](Self::next_eventful) once everything posted there is complete, even if nobody wants
+    /// any of it back.
+    pub(crate) fn await_sent(&mut self, slot: Slot) {
+        if let Some(entry) = self.entry(slot) {
+            entry.awaits_sent = true;
+        }
+    }
+
     /// The next connection that has events, to be taken by [`event_of`](Self::event_of).
     pub fn next_eventful(&mut self, now: Duration) -> Option<Slot> {
         while let Some(slot) = self.eventful.pop_front() {
             let entry = self.entry(slot).expect("entries leave the queue before they end");
             entry.is_eventful = false;
-            if entry.connection.has_event() {
+            if entry.has_news() {
+                entry.awaits_sent = false;
                 return Some(slot);
             }
             self.end(slot, now);

@@ -88,6 +88,26 @@ fn what_was_written_is_there_when_a_later_message_is() -> Result {
     })
 }
 
+/// Nobody wants a small message back, so nothing else would say that it is there.
+#[test]
+fn writes_are_carried_out_behind_small_messages() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let window = nic.register_window(64, b.tag(), BOTH)?;
+        let small = a.send_small(b"small");
+        let buffer = filled(a, b"there")?;
+        assert_eq!(outcome(a, SendDescriptor::write(buffer, at(&window, 0)))?, Ok(5));
+        let mut there = [0; 5];
+        window.read(0, &mut there)?;
+        assert_eq!(&there, b"there");
+        if small && a.reliability() != Reliability::Unreliable {
+            assert_eq!(receive(b)?, b"small");
+        }
+        Ok(())
+    })
+}
+
 #[test]
 fn rights_bounds_tags_and_names_are_checked() -> Result {
     type Make = fn(&[throughline_vi::Nic; 2], ProtectionTag) -> Result<(Option<Window>, RemoteAddress, bool)>;

@@ -185,6 +185,8 @@ impl<W: Wire> State<W> {
             connection.broken().is_none() && (is_message || connection.all_sent())
         };
         if !endpoint.peek(slot).is_some_and(can) {
+            // The last messages may be such that nobody wants back.
+            endpoint.await_sent(slot);
             return false;
         }
         let (Some((ticket, first)), Some(connection)) =

@@ -22,12 +22,22 @@ pub struct Entry<A, S, R> {
     pub is_half_open: bool,
     /// Somebody has the slot, which may be nobody else's then.
     pub is_held: bool,
+    /// Somebody waits until everything posted is complete.
+    pub awaits_sent: bool,
 }
 
 impl<A, S: Source, R: Sink> Entry<A, S, R> {
     pub fn new(address: A, connection: Connection<S, R>) -> Self {
         let is_half_open = !connection.is_verified();
-        Self { address, connection, is_sending: false, is_eventful: false, is_half_open, is_held: false }
+        Self {
+            address,
+            connection,
+            is_sending: false,
+            is_eventful: false,
+            is_half_open,
+            is_held: false,
+            awaits_sent: false,
+        }
     }
 
     /// Has the peer told that there may be room for what was refused.
@@ -37,6 +47,12 @@ impl<A, S: Source, R: Sink> Entry<A, S, R> {
             self.is_sending = true;
             sending.push_back(slot);
         }
+    }
+
+    /// Whether there are events, or that is complete which somebody waits for.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.connection.has_event() || self.awaits_sent && self.connection.all_sent()
     }
 
     /// Whether nothing more will come of it, and nobody has its slot.
