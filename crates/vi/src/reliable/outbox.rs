@@ -105,7 +105,7 @@ impl<S: Source> Outbox<S> {
 
     /// The number of the next message posted.
     #[inline]
-    fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.base + self.messages.len() as u64
     }
 

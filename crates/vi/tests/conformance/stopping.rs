@@ -31,6 +31,29 @@ fn disconnecting_flushes_both_sides_and_loses_nothing_sent_before() -> Result {
 }
 
 #[test]
+fn what_waits_for_descriptors_when_its_sender_disconnects_arrives_once_there_are_some() -> Result {
+    on_pairs_with(
+        |attributes| attributes.receive_buffers = 2,
+        |pair| {
+            if !pair.places_itself || pair.vis[0].reliability() == Reliability::Unreliable {
+                return Ok(());
+            }
+            let (a, b) = pair.both();
+            for byte in 0..10 {
+                send(a, &[byte])?;
+            }
+            a.disconnect();
+            for byte in 0..10 {
+                assert_eq!(receive(b)?, [byte]);
+            }
+            assert_eq!(next_result(b)?, Err(CompletionError::Flushed));
+            assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
+            Ok(())
+        },
+    )
+}
+
+#[test]
 fn a_dropped_vi_disconnects() -> Result {
     everywhere(|fabric, level| {
         let Pair { vis: [a, mut b], .. } = Pair::new(fabric, &ViAttributes::new(level))?;

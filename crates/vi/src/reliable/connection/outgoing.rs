@@ -95,7 +95,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
         Some(self.write_reset(reason, self.outbox.completed(), buffer))
     }
 
-    /// Tells the peer, once all messages left, after which of them the connection ends. It may hear of it only now: this
+    /// Tells the peer, once all messages left that may, after which of them the connection ends. It may hear of it only now: this
     /// process may be gone when they are acknowledged.
     fn transmit_notice(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
         let due = self.notice_due && !self.outbox.has_something() && self.allowance() >= RESET;
@@ -103,7 +103,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
             return None;
         }
         self.notice_due = false;
-        Some(self.write_reset(Reason::Closed, self.outbox.begun(), buffer))
+        // Those that wait for room at the peer are among them.
+        Some(self.write_reset(Reason::Closed, self.outbox.end(), buffer))
     }
 
     fn write_reset(&mut self, reason: Reason, messages: u64, buffer: &mut [u8]) -> Transmit {
