@@ -63,8 +63,7 @@ pub struct Connection<S, R> {
     broken: Option<Broken>,
     broken_due: bool,
     farewell: Option<Farewell>,
-    /// Until when the peer may take what was sent before the connection ends.
-    finishing: Option<Duration>,
+    finishing: Option<Finishing>,
     /// Whether the peer is still to hear that this side is finishing.
     notice_due: bool,
     /// The peer ended the connection after so many messages.
@@ -119,6 +118,16 @@ struct Farewell {
     left: u8,
     at: Duration,
 }
+
+/// Until when the peer may take what was sent before the connection ends: longer while it does, but not for ever.
+#[derive(Clone, Copy)]
+struct Finishing {
+    until: Duration,
+    at_most: Duration,
+}
+
+/// A peer that takes what was sent, however slowly, has so many times as long as one that does not.
+const PATIENCE: u32 = 12;
 
 /// Somebody at the peer's address does not know the connection. It may be somebody else: what was sent to another one can
 /// come here, and the other way round.
@@ -376,12 +385,14 @@ impl<S: Source, R: Sink> Connection<S, R> {
     }
 
     /// Ends the connection once the peer has what was sent. Nothing more is received: the buffers posted come back. What
-    /// is sent must stay as it is; `detach` may replace it by a copy.
+    /// is sent must stay as it is; `detach` may replace it by a copy. A peer that takes nothing for as long as a
+    /// [dead](Config::death) one is waited for, or not all in 12 times as long, is told that something is lost.
     pub fn finish(&mut self, now: Duration, detach: impl FnMut(&mut S), returned: impl FnMut(R)) {
         self.settle();
         self.outbox.sources().for_each(detach);
         self.inbox.take_all().for_each(returned);
-        self.finishing = Some(now + self.config.death);
+        let death = self.config.death;
+        self.finishing = Some(Finishing { until: now + death, at_most: now + PATIENCE * death });
         self.notice_due = true;
         self.finish_if_done();
     }
@@ -394,6 +405,13 @@ impl<S: Source, R: Sink> Connection<S, R> {
             self.farewell.iter_mut().for_each(|farewell| farewell.left = 1);
         } else if self.finishing.is_some() && self.outbox.all_arrived() {
             self.close();
+        }
+    }
+
+    /// The peer has taken some of what was sent.
+    fn goes_on(&mut self, now: Duration) {
+        if let Some(Finishing { until, at_most }) = &mut self.finishing {
+            *until = (*at_most).min(now + self.config.death);
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod calls;
 mod conditions;
+mod endings;
 mod exactly_once;
 mod frames;
 mod hostile;

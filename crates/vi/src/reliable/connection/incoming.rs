@@ -203,12 +203,16 @@ impl<S: Source, R: Sink> Connection<S, R> {
         let delay = Duration::from_micros(header.delay.into()).min(self.peer.ack_delay);
         let (probes, under_way) = (self.recovery.probes(), self.recovery.octets());
         let (mtu, outbox, known) = (&mut self.mtu, &mut self.outbox, &mut self.known_credit);
-        let mut longer = false;
+        let (mut longer, mut some) = (false, false);
         let arrivals = self.recovery.acknowledged(now, delay, ranges, |packet, mut pieces| {
             longer |= mtu.acknowledged(packet.number, packet.size);
             *known = packet.credit.max(*known);
+            some |= pieces.len() > 0;
             pieces.by_ref().for_each(|piece| outbox.arrived(piece));
         })?;
+        if some {
+            self.goes_on(now);
+        }
         if longer {
             self.congestion.set_packet(self.mtu.current());
         }

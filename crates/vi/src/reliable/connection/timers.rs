@@ -27,7 +27,8 @@ impl<S: Source, R: Sink> Connection<S, R> {
         // Of these two only one is possible.
         let peer = self.asks_at().or_else(|| self.dies_at());
         let doubts = self.doubt.filter(|doubt| doubt.asks).map(|doubt| doubt.until);
-        sooner(sooner(due, peer), sooner(self.pace_opens(), sooner(doubts, self.finishing)))
+        let end = self.finishing.map(|finishing| finishing.until);
+        sooner(sooner(due, peer), sooner(self.pace_opens(), sooner(doubts, end)))
     }
 
     /// Time has passed; calls before the [timeout](Self::timeout) do nothing.
@@ -39,8 +40,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         if self.dies_at().is_some_and(|at| at <= now) {
             return self.break_off(Broken::TimedOut, Some(Reason::TimedOut));
         }
-        if self.finishing.is_some_and(|at| at <= now) {
-            return self.close();
+        if self.finishing.is_some_and(|finishing| finishing.until <= now) {
+            // Otherwise the peer would take what it has for all there was.
+            return self.reset(Reason::TimedOut);
         }
         if self.recovery.loss_is_due(now) {
             self.find_lost(now, self.recovery.probes());
