@@ -230,6 +230,33 @@ fn silence_is_death_if_something_is_outstanding() {
 }
 
 #[test]
+fn where_round_trips_are_long_a_lost_packet_is_not_a_death() {
+    for delay in [1_300 * MS, 2_400 * MS] {
+        let mut world = with_buffers(20, 10);
+        world.links.iter_mut().for_each(|link| link.conditions.delay = delay);
+        let client = world.open(Level::Reception);
+        for n in 0..10 {
+            world.connection(CLIENT, client).post_send(vec![n], None).unwrap();
+            // The first from here is lost.
+            world.links[CLIENT].conditions.loss = if n > 0 { 1.0 } else { 0.0 };
+            world.flush(CLIENT);
+            world.links[CLIENT].conditions.loss = 0.0;
+            let sent = world.run(|_, _, _, event| {
+                assert!(!matches!(event, Event::Broken(_)), "{event:?} with {delay:?}, message {n}");
+                matches!(event, Event::Sent(_, Ok(())))
+            });
+            assert!(sent);
+        }
+        // And a death is noticed.
+        world.connection(CLIENT, client).post_send(vec![10], None).unwrap();
+        world.links[CLIENT].conditions.loss = 1.0;
+        let asked = world.now;
+        assert!(world.run(|_, _, _, event| event == Event::Broken(Broken::TimedOut)));
+        assert!(world.now <= asked + 5 * 2 * delay, "{:?}", world.now - asked);
+    }
+}
+
+#[test]
 fn idle_peers_are_asked_whether_they_live() {
     let config = Config { keep_alive: Some(Duration::from_secs(10)), ..Config::data_center() };
     let mut world = with_config(config, 3, 10);

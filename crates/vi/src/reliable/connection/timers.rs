@@ -14,6 +14,8 @@ fn sooner(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
 
 /// After so many timeouts in a row, long frames may be what does not arrive.
 const LENGTH_SUSPECT: u32 = 3;
+/// So many round trips pass at least before a silent peer is dead.
+const ANSWERS: u32 = 4;
 /// After so many timeouts a silent peer hears more from here, if it may not know yet that this end is where it says.
 const UNKNOWN: u32 = 4;
 
@@ -88,6 +90,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
             return Some(self.peer.last_heard + self.config.death);
         }
         let asked = self.recovery.count() > 0;
-        asked.then(|| self.peer.last_heard.max(self.waiting_since) + self.config.death)
+        asked.then(|| self.peer.last_heard.max(self.waiting_since) + self.death())
+    }
+
+    /// How long a peer that is asked may be silent: long enough that it can answer when it is asked for the third time.
+    fn death(&self) -> Duration {
+        self.config.death.max(ANSWERS * self.recovery.rtt().typical())
     }
 }
