@@ -442,6 +442,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.peer.validated
     }
 
+    /// When anything came from the peer, or the connection began.
+    pub(crate) fn last_heard(&self) -> Duration {
+        self.peer.last_heard
+    }
+
     /// Figures.
     pub fn stats(&self) -> Stats {
         let (frame, window) = (self.mtu.current(), self.congestion.window());

@@ -38,6 +38,8 @@ pub(super) const MOST_UNANSWERED: u32 = 8;
 const MOST_ATTACHED: u32 = 64;
 /// A wire without room is tried again after this.
 const RETRY: Duration = Duration::from_millis(1);
+/// A connection for remote DMA that was silent for so long gives way to another one of its VI.
+const LONE: Duration = Duration::from_secs(1);
 /// The most octets of a reception, and of a datagram.
 const MOST: usize = 1 << 16;
 
@@ -375,11 +377,21 @@ fn accept_remote<A: Copy + Eq + Hash>(
         return endpoint.refuse(incoming, Reason::Unknown);
     };
     let tag = member.tag;
-    if member.servant.is_some() {
-        return endpoint.refuse(incoming, Reason::Refused);
+    let lives =
+        |connection: &Connection<_, _>| connection.broken().is_none() && now < connection.last_heard() + LONE;
+    if member.servant.and_then(|before| endpoint.peek(before)).is_some_and(lives) {
+        // It is asked for again, if that one is dead for the peer.
+        return;
     }
     let Ok(slot) = endpoint.accept(&super::link::provider_config(), incoming, now) else { return };
-    member.servant = Some(slot);
+    let before = member.servant.replace(slot);
+    if let Some(before) = before {
+        if let Some(connection) = endpoint.connection(before) {
+            connection.close();
+        }
+        endpoint.let_go(before, now);
+        roles[before.0 as usize] = Role::Gone;
+    }
     endpoint.hold(slot);
     let at = slot.0 as usize;
     if roles.len() <= at {

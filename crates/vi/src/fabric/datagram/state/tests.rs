@@ -218,6 +218,20 @@ impl Accepting {
         }
     }
 
+    /// The peer opens a connection to the memory of a VI.
+    fn reach(&mut self, vi: u64) -> Slot {
+        let name = vi.to_le_bytes();
+        let slot = self.peer.open(&provider_config(), 0, Level::Remote, &name, now()).unwrap();
+        self.run();
+        slot
+    }
+
+    /// Whether the peer's connection was answered, and is not over.
+    fn is_reached(&self, theirs: Slot) -> bool {
+        let connection = self.peer.peek(theirs);
+        connection.is_some_and(|it| it.broken().is_none() && it.stats().received > 0)
+    }
+
     /// So long that nothing of a connection that has ended is remembered.
     fn forget_ended(&mut self) {
         let later = now() + EndpointConfig::default().linger + Duration::from_secs(1);
@@ -261,5 +275,37 @@ fn a_vi_whose_connection_is_over_keeps_its_place_until_it_leaves() -> io::Result
     accepting.forget_ended();
     let (third, _) = accepting.vi();
     assert_eq!(third, first, "the place is another's in the end");
+    Ok(())
+}
+
+/// The connection for remote DMA may die by itself, where the network was away while that was asked whether it lives, and not the VI.
+#[test]
+fn a_peer_reaches_memory_by_another_connection_when_the_one_before_is_dead() -> io::Result<()> {
+    for told in [true, false] {
+        let mut accepting = Accepting::new()?;
+        let (vi, theirs) = accepting.vi();
+        let id = accepting.peer.peek(theirs).unwrap().route().connection;
+        let reach = accepting.reach(id);
+        assert!(accepting.is_reached(reach));
+        if told {
+            accepting.break_off(reach, None);
+        } else {
+            accepting.peer.connection(reach).unwrap().close();
+            let mut lost = [0; 2000];
+            while accepting.peer.transmit(now(), &mut lost).is_some() {}
+        }
+        let again = accepting.reach(id);
+        if !told {
+            assert!(!accepting.is_reached(again), "the one before may be alive");
+            std::thread::sleep(LONE + Duration::from_millis(10));
+            accepting.peer.handle_timeout(now());
+            accepting.run();
+        }
+        assert!(accepting.is_reached(again), "told: {told}");
+        assert!(accepting.is_well(vi));
+        accepting.state.leave(vi);
+        accepting.run();
+        assert!(!accepting.is_reached(again));
+    }
     Ok(())
 }
