@@ -149,7 +149,7 @@ pub struct Periods {
 }
 
 /// Which routing protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProtocolKind {
     /// RIP version 2, for IPv4.

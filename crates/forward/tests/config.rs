@@ -75,6 +75,14 @@ fn addresses_that_a_router_can_have() {
     }
 }
 
+#[test]
+fn a_route_to_the_network_of_a_port_may_say_what_is_so_anyway() {
+    let text = format!("{ROUTER}[[route]]\nto = \"10.0.1.0/24\"\nport = \"eth1\"\n");
+    assert!(ForwardConfig::parse(&text).is_ok());
+    let more = ROUTER.replace("fd00:1::1/64", "10.0.1.2/24");
+    assert!(ForwardConfig::parse(&more).is_ok(), "two addresses on one network");
+}
+
 /// Another host may have on its link the address that we have on another.
 #[test]
 fn an_address_of_a_link_is_the_routers_there_only() {
@@ -189,6 +197,16 @@ fn what_is_wrong_is_told_with_its_place() {
         (route("to = \"10.0.1.255/32\"\nport = \"tap0\""), 9, "all on one of its networks"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.1\""), 9, "10.0.2.1 is the router itself"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.255\""), 9, "all on one of its networks"),
+        (
+            route(
+                "to = \"10.9.0.0/16\"\nvia = \"10.0.2.9\"\n[[route]]\nto = \"10.9.7.0/16\"\nport = \"eth1\"",
+            ),
+            12,
+            "a route to 10.9.0.0/16 already",
+        ),
+        (route("to = \"10.0.1.0/24\"\nvia = \"10.0.2.9\""), 9, "10.0.1.0/24 is the network of `eth1`"),
+        (route("to = \"fd00:1::/64\"\nvia = \"fd00:1::9\""), 9, "fd00:1::/64 is the network of `eth1`"),
+        (ROUTER.replace("10.0.2.1/24", "10.0.1.2/24"), 5, "10.0.1.0/24 is the network of `eth1` already"),
         (format!("{ROUTER}[[routing]]\nprotocol = \"ospf\"\n"), 10, "unknown variant"),
         (
             format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\nports = [\"tap0\"]\n"),
@@ -198,6 +216,11 @@ fn what_is_wrong_is_told_with_its_place() {
         (format!("{ROUTER}[[routing]]\nprotocol = \"rip\"\nmetric = 16\n"), 9, "not between 1 and 15"),
         (format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\npassword = \"p\"\n"), 9, "either a `password`"),
         (routing("rip", "ports = [\"eth1\", \"tap0\", \"eth1\"]".to_owned()), 9, "`eth1` is named twice"),
+        (
+            format!("{}[[routing]]\nprotocol = \"rip\"\nports = [\"tap0\"]\n", routing("rip", String::new())),
+            12,
+            "runs on `tap0` already",
+        ),
         (routing("link-state", key(0, "ours")), 9, "no key of id 0"),
         (multicast(key(0, "ours")), 11, "no key of id 0"),
         (routing("rip", key(0, "")), 9, "an empty `secret`"),
@@ -219,10 +242,16 @@ fn what_is_wrong_is_told_with_its_place() {
         (format!("{ROUTER}[multicast]\npriority = 1\n"), 9, "set `threaded`"),
         (group("224.0.0.9", "eth1"), 9, "no group that routers send on"),
         (group("10.0.0.9", "eth1"), 9, "no group that routers send on"),
+        (
+            format!("{}[[group]]\naddress = \"239.1.1.1\"\nports = [\"tap0\"]\n", group("239.1.1.1", "eth1")),
+            12,
+            "the group 239.1.1.1 already",
+        ),
         (group("239.1.1.1", "eth7"), 9, "no port `eth7`"),
         (format!("{ROUTER}[flows]\nplaces = 0\n"), 10, "not between 1 and"),
         (format!("{ROUTER}[flows]\nlifetime_s = {}\n", i64::MAX), 10, "not between 0 and 1000000000 seconds"),
         (format!("{}bridge = {{ ageing_s = {} }}\n", bridge(""), i64::MAX), 3, "not between 0 and"),
+        (format!("{}bridge = {{ addresses = 16777217 }}\n", bridge("")), 3, "more than 16777216 addresses"),
         (format!("{ROUTER}[bridge]\nageing_s = 1\n"), 9, "this is a router"),
     ] {
         let fault = ForwardConfig::parse(&text).unwrap_err();

@@ -1,18 +1,15 @@
 //! The file as a whole, and what it says of flows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use throughline_stack::smoltcp::{time::Duration, wire::IpCidr};
 use toml::Spanned;
 
 use super::{
-    Fault, ForwardConfig, Role, RouterSetup, bridge, groups, ports, routes,
-    tables::{File, Flows, IndexName, RoleName},
+    Fault, ForwardConfig, PortConfig, Role, RouterSetup, bridge, groups, ports, routes,
+    tables::{File, Flows, IndexName, PortTable, RoleName},
 };
-use crate::{
-    FilterBankConfig, FlowCacheConfig, FlowIndex, RouterConfig,
-    router::{MOST_GROUPS, is_of_the_link},
-};
+use crate::{FilterBankConfig, FlowCacheConfig, FlowIndex, RouterConfig, router::is_of_the_link};
 
 /// The largest cache that may be asked for: more would not be memory but a mistake.
 const MOST_PLACES: usize = 1 << 26;
@@ -44,6 +41,7 @@ impl File {
                 ));
             }
         }
+        apart(&ports, &self.port)?;
         let cache = self.flows.cache()?;
         let role = match self.role.get_ref() {
             RoleName::Bridge => {
@@ -63,19 +61,10 @@ impl File {
                 if let Some(bridge) = &self.bridge {
                     return Err((bridge.span(), "this is a router; `role` says so".to_owned()));
                 }
-                let routes =
-                    self.route.iter().map(|route| routes::route(route, &ports)).collect::<Result<_, _>>()?;
-                let protocol = |table| routes::protocol(table, &ports);
-                let protocols = self.routing.iter().map(protocol).collect::<Result<_, _>>()?;
-                if let Some(group) = self.group.get(MOST_GROUPS) {
-                    return Err((group.span(), format!("more than {MOST_GROUPS} groups")));
-                }
+                let routes = routes::all(&self.route, &ports)?;
+                let protocols = routes::protocols(&self.routing, &ports)?;
                 let config = RouterConfig { index: self.flows.index(), cache, threaded: self.flows.threaded };
-                let groups = self
-                    .group
-                    .iter()
-                    .map(|group| groups::group(group, &ports))
-                    .collect::<Result<Vec<_>, _>>()?;
+                let groups = groups::all(&self.group, &ports)?;
                 let multicast = groups::agreement(self.multicast.as_ref(), &groups, self.flows.threaded)?;
                 Role::Router(RouterSetup {
                     config,
@@ -90,6 +79,20 @@ impl File {
         let filters = FilterBankConfig { cache, index: self.flows.index() };
         Ok(ForwardConfig { ports, role, filters })
     }
+}
+
+/// Refuses a network that two ports are on: packets to it would leave by one of them only.
+fn apart(ports: &[PortConfig], tables: &[Spanned<PortTable>]) -> Result<(), Fault> {
+    let mut known = HashMap::new();
+    for (port, table) in ports.iter().zip(tables) {
+        for network in routes::networks(port) {
+            let first = *known.entry(network).or_insert(port.link.name());
+            if first != port.link.name() {
+                return Err((table.span(), format!("{network} is the network of `{first}` already")));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Flows {

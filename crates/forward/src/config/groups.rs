@@ -1,6 +1,6 @@
 //! What the file says of multicast groups.
 
-use std::net::IpAddr;
+use std::{collections::HashSet, net::IpAddr};
 
 use throughline_stack::smoltcp::time::Duration;
 use toml::Spanned;
@@ -12,14 +12,30 @@ use super::{
 };
 use crate::{
     MulticastConfig, PortId,
-    router::{MOST_PORTS, leaves_the_link},
+    router::{MOST_GROUPS, MOST_PORTS, leaves_the_link},
 };
 
-/// A group that is sent on, and its ports.
-pub(super) fn group(
-    table: &Spanned<GroupTable>,
+/// The groups, each once.
+pub(super) fn all(
+    tables: &[Spanned<GroupTable>],
     ports: &[PortConfig],
-) -> Result<(IpAddr, Vec<PortId>), Fault> {
+) -> Result<Vec<(IpAddr, Vec<PortId>)>, Fault> {
+    if let Some(table) = tables.get(MOST_GROUPS) {
+        return Err((table.span(), format!("more than {MOST_GROUPS} groups")));
+    }
+    let mut addresses = HashSet::new();
+    let checked = |table: &Spanned<GroupTable>| {
+        let (address, ports) = group(table, ports)?;
+        if !addresses.insert(address) {
+            return Err((table.span(), format!("there is the group {address} already")));
+        }
+        Ok((address, ports))
+    };
+    tables.iter().map(checked).collect()
+}
+
+/// A group that is sent on, and its ports.
+fn group(table: &Spanned<GroupTable>, ports: &[PortConfig]) -> Result<(IpAddr, Vec<PortId>), Fault> {
     let fault = |what: String| Err((table.span(), what));
     let GroupTable { address, ports: names } = table.get_ref();
     if !leaves_the_link(*address) {

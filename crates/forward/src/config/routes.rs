@@ -12,12 +12,43 @@ use super::{
 use crate::{
     PortId, Route,
     router::{is_of_the_link, is_ours},
-    routing::authentication::{Algorithm, Authentication, Key, Password},
+    routing::{
+        authentication::{Algorithm, Authentication, Key, Password},
+        rip::network,
+    },
     threaded::source::whole,
 };
 
+/// The routes, each to another prefix than the others and the networks of the ports.
+pub(super) fn all(
+    tables: &[Spanned<RouteTable>],
+    ports: &[PortConfig],
+) -> Result<Vec<(IpCidr, Route)>, Fault> {
+    let mut prefixes = HashSet::new();
+    let checked = |table: &Spanned<RouteTable>| {
+        let (to, route) = route(table, ports)?;
+        let prefix = network(to);
+        if !prefixes.insert(prefix) {
+            return Err((table.span(), format!("there is a route to {prefix} already")));
+        }
+        let near = |port: &PortConfig| networks(port).any(|near| near == prefix);
+        match ports.iter().position(near) {
+            Some(at) if route != (Route::Out { port: PortId(at as u16), via: None }) => {
+                Err((table.span(), format!("{prefix} is the network of `{}`", ports[at].link.name())))
+            }
+            _ => Ok((to, route)),
+        }
+    };
+    tables.iter().map(checked).collect()
+}
+
+/// The networks of a port to which there are routes by that alone.
+pub(super) fn networks(port: &PortConfig) -> impl Iterator<Item = IpCidr> {
+    port.addresses.iter().filter(|cidr| !is_of_the_link(cidr)).map(|cidr| network(*cidr))
+}
+
 /// A route.
-pub(super) fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {
+fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {
     let fault = |what: String| Err((route.span(), what));
     let RouteTable { to: Prefix(to), via, port } = route.get_ref();
     let near = |port: &PortConfig| {
@@ -57,8 +88,25 @@ pub(super) fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result
     }
 }
 
+/// The routing protocols, none of which runs twice on a port: what is heard there would be for one of them only.
+pub(super) fn protocols(
+    tables: &[Spanned<RoutingTable>],
+    ports: &[PortConfig],
+) -> Result<Vec<ProtocolConfig>, Fault> {
+    let mut running = HashSet::new();
+    let checked = |table: &Spanned<RoutingTable>| {
+        let checked = protocol(table, ports)?;
+        let twice = checked.ports.iter().find(|port| !running.insert((checked.kind, **port)));
+        match twice.map(|port| ports[port.index()].link.name()) {
+            Some(name) => Err((table.span(), format!("that protocol runs on `{name}` already"))),
+            None => Ok(checked),
+        }
+    };
+    tables.iter().map(checked).collect()
+}
+
 /// A routing protocol.
-pub(super) fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result<ProtocolConfig, Fault> {
+fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result<ProtocolConfig, Fault> {
     let fault = |what: String| Err((table.span(), what));
     let RoutingTable { protocol, ports: names, metric, password, key, periods } = table.get_ref();
     let number = |name: &String| ports.iter().position(|port| port.link.name() == name);
