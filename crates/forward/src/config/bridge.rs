@@ -28,7 +28,7 @@ pub(super) fn check(
         return Ok(BridgeSetup { config: BridgeConfig { index, cache, ..default }, spanning_tree: None });
     };
     let config = BridgeConfig {
-        addresses: table.addresses.unwrap_or(default.addresses),
+        addresses: addresses(table.addresses.as_ref(), default.addresses)?,
         ageing: seconds(table.ageing_s.as_ref(), default.ageing)?,
         flood: Rate {
             per_second: table.floods_per_second.unwrap_or(default.flood.per_second),
@@ -40,6 +40,18 @@ pub(super) fn check(
     };
     let tree = |table| tree(table, ports);
     Ok(BridgeSetup { config, spanning_tree: table.spanning_tree.as_ref().map(tree).transpose()? })
+}
+
+/// The most addresses that a bridge may be told to remember, in about a gigabyte: who makes up senders can fill as much.
+const MOST_ADDRESSES: usize = 1 << 24;
+
+/// So many addresses, or as many as usual.
+fn addresses(given: Option<&Spanned<usize>>, usual: usize) -> Result<usize, Fault> {
+    match given {
+        None => Ok(usual),
+        Some(given) if *given.get_ref() <= MOST_ADDRESSES => Ok(*given.get_ref()),
+        Some(given) => Err((given.span(), format!("more than {MOST_ADDRESSES} addresses"))),
+    }
 }
 
 /// Its part in the spanning tree, with so many ports.

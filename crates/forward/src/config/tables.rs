@@ -59,7 +59,7 @@ pub(super) enum IndexName {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BridgeTable {
-    pub(super) addresses: Option<usize>,
+    pub(super) addresses: Option<Spanned<usize>>,
     pub(super) ageing_s: Option<Spanned<u64>>,
     pub(super) floods_per_second: Option<u32>,
     pub(super) flood_burst: Option<u32>,
