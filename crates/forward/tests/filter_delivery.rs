@@ -258,6 +258,31 @@ fn bad_consumers_are_refused() -> Result {
     Ok(())
 }
 
+/// Frames wait while callers are taken in.
+#[test]
+fn however_many_call_at_once_few_are_taken_in_at_a_time() -> Result {
+    const CALLERS: u64 = 40;
+    let nobody = DeliveryConfig { consumers: 0, ..DeliveryConfig::default() };
+    let mut bank = FilterBank::new(FilterBankConfig::default())?;
+    let mut delivery = Delivery::listen(&Nic::shm()?, NAME, nobody)?;
+    let address = delivery.address().to_owned();
+    std::thread::scope(|scope| -> Result {
+        let call = || Nic::shm().map(|nic| Subscriber::new(&nic, &address, NAME, &wants(7), LONG).is_err());
+        let callers: Vec<_> = (0..CALLERS).map(|_| scope.spawn(call)).collect();
+        std::thread::sleep(Duration::from_millis(500));
+        let began = Instant::now();
+        while delivery.counts().refused < CALLERS && began.elapsed() < LONG {
+            let before = delivery.counts().refused;
+            delivery.poll(&mut bank)?;
+            assert!(delivery.counts().refused <= before + 16, "{:?} after {before}", delivery.counts());
+        }
+        for caller in callers {
+            assert!(caller.join().expect("no panic")?, "nobody may be a consumer");
+        }
+        Ok(())
+    })
+}
+
 #[test]
 fn who_leaves_is_forgotten() -> Result {
     let mut port = Port::new(DeliveryConfig::default())?;

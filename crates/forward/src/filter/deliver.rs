@@ -47,6 +47,8 @@ pub struct DeliveryCounts {
 
 /// A connection must bring its program within this time.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// So many callers are taken in at a time: frames do not wait until there are no more.
+const AT_A_TIME: usize = 16;
 /// Bytes of the longest program as text: four numbers in a line.
 const LONGEST: usize = (MAX_INSTRUCTIONS + 1) * 26;
 /// Lines of 64 bytes of a ring.
@@ -88,8 +90,8 @@ impl Delivery {
         Ok(Self { nic: nic.clone(), listener, config, connections: Vec::new(), counts })
     }
 
-    /// Lets go of consumers that have left and takes in new ones; frames that waited for a consumer go on. To be called now
-    /// and then: it asks the system whether anybody has called, and looks at each consumer.
+    /// Lets go of consumers that have left and takes in new ones, 16 at most; frames that waited for a consumer go on. To be called
+    /// now and then: it asks the system whether anybody has called, and looks at each consumer.
     ///
     /// # Errors
     /// What the system refuses. A consumer that breaks the protocol is let go, which is no error.
@@ -103,13 +105,14 @@ impl Delivery {
                 bank.remove_consumer(Consumer(at as u16));
             }
         }
-        loop {
+        for _ in 0..AT_A_TIME {
             match self.listener.wait(Some(Duration::ZERO)) {
                 Ok(request) => self.take_in(request),
-                Err(ConnectError::Timeout) => return Ok(()),
+                Err(ConnectError::Timeout) => break,
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
     }
 
     fn take_in(&mut self, request: ConnectionRequest) {
