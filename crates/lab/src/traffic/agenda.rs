@@ -22,6 +22,10 @@ impl<T> Agenda<T> {
         Self { heap: BinaryHeap::new(), count: 0 }
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
     pub(crate) fn at(&mut self, time: u64, what: T) {
         self.count += 1;
         self.heap.push(Reverse(Item { time, number: self.count, what }));

@@ -8,7 +8,11 @@ use super::event::{Event, Kind};
 use super::poisson::{Moments, exponential};
 use super::{Generator, generator};
 
-/// Trains of packets of one flow each (Jain and Routhier): they come at random and run beside each other.
+/// Trains under way at a time, at most.
+const MOST_UNDER_WAY: usize = 1 << 22;
+
+/// Trains of packets of one flow each (Jain and Routhier): they come at random and run beside each other. Those that come while
+/// 4,194,304 are under way have one packet each.
 #[derive(Clone, Copy, Debug)]
 pub struct Trains {
     /// How many flows; each train belongs to one of them, all equally likely.
@@ -31,6 +35,10 @@ impl Default for Trains {
 impl Trains {
     /// The packets, endlessly. None without flows.
     pub fn events(&self, seed: u64) -> impl Iterator<Item = Event> + use<> {
+        self.run(seed, MOST_UNDER_WAY)
+    }
+
+    fn run(&self, seed: u64, most: usize) -> Run {
         let mut agenda = Agenda::new();
         let mut generator = generator(seed);
         let mut starts = Moments::new(self.rate);
@@ -39,7 +47,7 @@ impl Trains {
         }
         // A probability out of range would be a length below 1: then all trains have one packet.
         let more = Geometric::new(1.0 / self.length).ok();
-        Run { traffic: *self, more, starts, agenda, generator }
+        Run { traffic: *self, more, starts, agenda, generator, most }
     }
 }
 
@@ -54,6 +62,8 @@ struct Run {
     starts: Moments,
     agenda: Agenda<Next>,
     generator: Generator,
+    /// Things in the agenda, at most, beside the next train.
+    most: usize,
 }
 
 impl Iterator for Run {
@@ -69,10 +79,26 @@ impl Iterator for Run {
                 (flow, self.more.map_or(0, |more| more.sample(&mut self.generator)))
             }
         };
-        if more > 0 {
+        if more > 0 && self.agenda.len() <= self.most {
             let gap = exponential(self.traffic.gap, &mut self.generator);
             self.agenda.at(time.saturating_add(gap), Next::Packet { flow, more: more - 1 });
         }
         Some(Event { time, flow, kind: Kind::Data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trains_that_never_end_take_bounded_memory() {
+        let crowded = Trains { flows: 7, rate: 1e9, length: 1e9, gap: 3e8 };
+        let mut run = crowded.run(1, 1_000);
+        assert_eq!(run.by_ref().take(10_000).count(), 10_000);
+        assert_eq!(run.agenda.len(), 1_001);
+        // Others notice nothing.
+        let few = Trains::default();
+        assert!(few.run(1, 1_000).take(10_000).eq(few.events(1).take(10_000)));
     }
 }
