@@ -140,6 +140,27 @@ impl Ip {
     }
 }
 
+/// Whether the options of IPv4 in a header say by which routers the packet, and what answers it, is to go (RFC 791, 3.1): loosely
+/// or strictly. So they do if they can't be read.
+pub(crate) fn is_source_routed(header: &[u8]) -> bool {
+    const END: u8 = 0;
+    const NOTHING: u8 = 1;
+    const LOOSE: u8 = 131;
+    const STRICT: u8 = 137;
+    let mut options = header.get(IPV4_HEADER..).unwrap_or_default();
+    loop {
+        options = match options {
+            [] | [END, ..] => return false,
+            [NOTHING, rest @ ..] => rest,
+            [LOOSE | STRICT, ..] => return true,
+            [_, length, ..] if *length >= 2 && usize::from(*length) <= options.len() => {
+                &options[usize::from(*length)..]
+            }
+            _ => return true,
+        };
+    }
+}
+
 /// The sum of the words of a header, whose length is a multiple of 4, with the carries added (RFC 1071). Words are added in
 /// pairs: the order of bytes and words makes no difference to whether all bits are set.
 #[inline]

@@ -226,6 +226,39 @@ fn of_messages_that_the_router_does_not_know_nobody_is_told() {
 }
 
 #[test]
+fn who_says_by_which_way_the_router_should_answer_gets_none() {
+    let mut network = network();
+    let (from, to) = (Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
+    let mut answers = |options: &[u8]| {
+        network.now += Duration::from_secs(60);
+        let mut echo = v4(from, to, (1, 64), &icmp4(8));
+        echo.splice(34..34, options.iter().copied());
+        let length = 20 + options.len() as u8;
+        let mut packet = Ipv4Packet::new_unchecked(&mut echo[14..]);
+        packet.set_header_len(length);
+        packet.set_total_len(u16::from(length) + 8);
+        packet.fill_checksum();
+        let before = network.router.counts().refused(Refused::Malformed);
+        (passes(&mut network, &echo).1, network.router.counts().refused(Refused::Malformed) - before)
+    };
+    // None, a record of the route, and what is behind the end.
+    for options in [&[][..], &[1, 1, 7, 6, 4, 0, 0, 0], &[0, 131, 3, 4]] {
+        assert_eq!(answers(options), (1, 0), "{options:?}");
+    }
+    for options in [
+        &[131, 7, 4, 10, 9, 0, 1, 0][..],
+        &[137, 7, 8, 10, 9, 0, 1, 0],
+        &[1, 131, 7, 4, 10, 9, 0, 1],
+        &[68, 4, 5, 0, 131, 3, 4, 0],
+        &[7, 1, 0, 0],
+        &[7, 9, 4, 0],
+        &[1, 1, 1, 7],
+    ] {
+        assert_eq!(answers(options), (0, 1), "{options:?}");
+    }
+}
+
+#[test]
 fn of_a_damaged_datagram_nobody_is_told() {
     let mut network = network();
     let (from4, to4) = (Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 1));

@@ -31,7 +31,7 @@ reasons! {
     Label = "bad label",
     /// The frame ends within the packet.
     Truncated = "truncated",
-    /// The header makes no sense.
+    /// The header makes no sense, or it says by which way the router is to answer.
     Malformed = "malformed header",
     /// The sum of IPv4's header is wrong, or that of a datagram to the router.
     Checksum = "wrong checksum",

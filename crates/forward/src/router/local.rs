@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Label, Outgoing, Packet, PortId,
     frame::ETHERNET,
-    ip::{IPV4, IPV6, Ip},
+    ip::{IPV4, IPV6, Ip, is_source_routed},
     remove_label,
     threaded::NO_INDEX,
 };
@@ -75,6 +75,11 @@ impl Router {
         now: Instant,
         out: &mut Outgoing,
     ) {
+        // They would choose the way of answers, or this is not their end (RFC 7126, 4.3 and 4.4).
+        let header = &frame.bytes()[seen.offset..][..seen.ip.header];
+        if seen.ip.destination.is_ipv4() && is_source_routed(header) {
+            return self.refuse(Refused::Malformed, frame, out);
+        }
         let Some(mut frame) = self.taken(port, frame, seen, now, out) else { return };
         // A broadcast address of one of our networks is nobody's.
         let ours = self.ports.iter().any(|port| port.host.has(seen.ip.destination.into()));
