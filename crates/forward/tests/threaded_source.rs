@@ -61,6 +61,36 @@ fn questions_end_and_are_few() {
 }
 
 #[test]
+fn a_full_memory_is_not_searched_for_each_packet_and_has_room_when_an_answer_ends() {
+    const MANY: u32 = 100_000;
+    let config = SourceConfig { destinations: MANY as usize, ..SourceConfig::new(ROUTER, 77) };
+    let (mut source, mut now) = (Source::new(config), Instant::ZERO);
+    let address = |n: u32| IpAddress::Ipv4((0x0b00_0000 + n).into());
+    for n in 0..MANY {
+        source.index(address(n), now);
+    }
+    let questions = source.poll(now);
+    assert_eq!(questions.len(), MANY as usize);
+    for (n, question) in (0..).zip(&questions) {
+        // The first is answered earlier than the others.
+        source.receive(ROUTER, INDEX_PORT, &answered(question, 9), now).unwrap();
+        now = Instant::from_secs(i64::from(n > 0));
+    }
+    let began = std::time::Instant::now();
+    for n in 0..20_000 {
+        assert_eq!(source.index(address(MANY + n), now), None);
+    }
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+    assert!(source.poll(now).is_empty(), "no room");
+    for (after, asks) in [(59, false), (60, true), (60, false), (61, true)] {
+        let now = Instant::from_secs(after);
+        source.index(address(2 * MANY + after as u32), now);
+        source.index(THERE, now);
+        assert_eq!(!source.poll(now).is_empty(), asks, "after {after} s");
+    }
+}
+
+#[test]
 fn answers_of_others_are_refused() {
     let (mut source, now) = (source(), Instant::ZERO);
     source.index(THERE, now);

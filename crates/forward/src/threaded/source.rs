@@ -52,6 +52,8 @@ pub struct Source {
     config: SourceConfig,
     known: BTreeMap<IpAddress, Known>,
     number: u64,
+    /// Until then all that is remembered still holds, if there was no room for more.
+    full_until: Instant,
 }
 
 #[derive(Debug)]
@@ -63,7 +65,7 @@ enum Known {
 impl Source {
     /// One that knows nothing.
     pub fn new(config: SourceConfig) -> Self {
-        Self { known: BTreeMap::new(), number: config.seed, config }
+        Self { known: BTreeMap::new(), number: config.seed, full_until: Instant::ZERO, config }
     }
 
     /// The index for packets to a destination, or `None` if they are to carry a source hash. [`poll`](Self::poll) asks for what is
@@ -76,11 +78,8 @@ impl Source {
             Some(Known::Asked { .. }) => return None,
             _ => {}
         }
-        if self.known.len() >= self.config.destinations {
-            self.known.retain(|_, known| match known {
-                Known::Told { until, .. } => now < *until,
-                Known::Asked { .. } => true,
-            });
+        if self.known.len() >= self.config.destinations && now >= self.full_until {
+            self.forget(now);
         }
         if self.known.len() < self.config.destinations || self.known.contains_key(&destination) {
             // Splitmix (Steele et al. 2014): a number for each question.
@@ -90,6 +89,22 @@ impl Source {
             self.known.insert(destination, Known::Asked { number, left: 3, again: now });
         }
         None
+    }
+
+    /// Forgets answers that no longer hold.
+    #[cold]
+    fn forget(&mut self, now: Instant) {
+        // What is told from now on holds for as long at least.
+        let mut first = now + self.config.lifetime;
+        self.known.retain(|_, known| match known {
+            Known::Told { until, .. } if *until <= now => false,
+            Known::Told { until, .. } => {
+                first = first.min(*until);
+                true
+            }
+            Known::Asked { .. } => true,
+        });
+        self.full_until = first;
     }
 
     /// The questions to be sent to the router by now, from and to [`INDEX_PORT`]. Who gets no answer is not asked again for a while.
