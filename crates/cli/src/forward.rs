@@ -173,7 +173,13 @@ fn work(node: &mut Node, config: &ForwardConfig, seconds: Option<u64>) -> Result
     while !told.load(Ordering::Relaxed) && over.is_none_or(|over| begun.elapsed() < over) {
         let failed = |(port, error): (PortId, std::io::Error)| {
             let name = config.ports[usize::from(port.0)].link.name();
-            Failure::new(format!("{name} has failed")).because(error)
+            let failure = Failure::new(format!("{name} has failed"));
+            match error.kind() {
+                ErrorKind::NotFound => failure
+                    .because(error)
+                    .next("start it again when the interface is there, or without the port"),
+                _ => failure.because(error),
+            }
         };
         if !node.poll().map_err(failed)? {
             let rest = over.map_or(Duration::MAX, |over| over.saturating_sub(begun.elapsed()));

@@ -143,6 +143,11 @@ pub(crate) fn is_carried(frame: &[u8], mtu: usize) -> bool {
     frame.len() <= most || frame.len() <= most + VLAN_TAG && frame.get(12..14) == Some(&VLAN)
 }
 
+/// What is answered once there is no such interface any more: nothing will come, even if there is another one of its name.
+pub(crate) fn is_gone() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "the interface is gone: deleted, or moved to another namespace")
+}
+
 /// What devices answer to a frame longer than they carry.
 pub(crate) fn too_long() -> io::Error {
     rustix::io::Errno::MSGSIZE.into()

@@ -2,6 +2,7 @@
 
 mod kernel;
 
+use std::io::ErrorKind;
 use std::net::UdpSocket;
 
 use kernel::{KERNEL, OURS, answer, conformance, host::Host, in_namespace, ip, tcp, until, without_ipv6};
@@ -74,6 +75,35 @@ fn a_stream_both_ways() {
     });
 }
 
+/// Another one of the same name is another one.
+#[test]
+fn an_interface_that_is_gone_is_an_error_and_one_with_another_name_is_not() {
+    in_namespace(|| {
+        let mut packet = packet(&PacketConfig::default());
+        let mut pool = Pool::new(2048, 32, 64);
+        ip("link set tl1 down");
+        assert!(!packet.is_up());
+        assert!(packet.receive(&mut pool).is_ok_and(|frame| frame.is_none()));
+        ip("link set tl1 name tl9");
+        ip("link set tl9 up");
+        until("not up", || packet.is_up());
+        ip("link del tl9");
+        for again in [false, true] {
+            if again {
+                ip("link add tl0 type veth peer name tl1");
+                ip("link set tl0 up");
+                ip("link set tl1 up");
+            }
+            assert!(!packet.is_up());
+            assert_eq!(packet.receive(&mut pool).unwrap_err().kind(), ErrorKind::NotFound);
+            let mut frame = pool.take();
+            frame.append(&[2; 60]).unwrap();
+            packet.send(frame, &mut pool).unwrap();
+            assert_eq!(packet.flush().unwrap_err().kind(), ErrorKind::NotFound);
+        }
+    });
+}
+
 #[test]
 fn address_mtu_and_what_there_is_not() {
     in_namespace(|| {
@@ -85,10 +115,7 @@ fn address_mtu_and_what_there_is_not() {
             Packet::open("tl2", &PacketConfig::default()).unwrap_err().raw_os_error(),
             Some(libc::ENODEV)
         );
-        assert_eq!(
-            Packet::open("lo", &PacketConfig::default()).unwrap_err().kind(),
-            std::io::ErrorKind::Unsupported
-        );
+        assert_eq!(Packet::open("lo", &PacketConfig::default()).unwrap_err().kind(), ErrorKind::Unsupported);
     });
 }
 

@@ -56,3 +56,13 @@ fn address_mtu_and_readiness() {
         assert!(tap.receive(&mut pool).unwrap().is_some());
     });
 }
+
+#[test]
+fn an_interface_that_is_gone_is_an_error() {
+    in_namespace(|| {
+        let mut tap = tap();
+        let mut pool = Pool::new(2048, 32, 4);
+        ip("link del tl0");
+        assert_eq!(tap.receive(&mut pool).unwrap_err().kind(), std::io::ErrorKind::NotFound);
+    });
+}

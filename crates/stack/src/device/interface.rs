@@ -13,6 +13,8 @@ pub(super) struct Interface {
     /// Of that namespace, which it keeps.
     socket: OwnedFd,
     name: String,
+    /// The kernel's number for it, which no other gets; its name may be another's later.
+    index: c_int,
 }
 
 impl Interface {
@@ -20,14 +22,16 @@ impl Interface {
     pub(super) fn named(name: &str) -> io::Result<Self> {
         request(name)?;
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-        Ok(Self { socket, name: name.to_owned() })
+        let mut interface = Self { socket, name: name.to_owned(), index: 0 };
+        let request = interface.ask(libc::SIOCGIFINDEX)?;
+        // SAFETY: the kernel has filled in this member.
+        interface.index = unsafe { request.ifr_ifru.ifru_ifindex };
+        Ok(interface)
     }
 
     /// The kernel's number for it.
-    pub(super) fn index(&self) -> io::Result<c_int> {
-        let request = self.ask(libc::SIOCGIFINDEX)?;
-        // SAFETY: the kernel has filled in this member.
-        Ok(unsafe { request.ifr_ifru.ifru_ifindex })
+    pub(super) fn index(&self) -> c_int {
+        self.index
     }
 
     /// Bytes behind the link's header, at most.
@@ -50,9 +54,14 @@ impl Interface {
         Ok(EthernetAddress(octets))
     }
 
-    /// Whether it is up, and something is at the other end as far as its driver knows.
+    /// Whether it is up, and something is at the other end as far as its driver knows. An error if there is none any more.
     pub(super) fn is_running(&self) -> io::Result<bool> {
-        let request = self.ask(libc::SIOCGIFFLAGS)?;
+        let mut request = request("")?;
+        request.ifr_ifru.ifru_ifindex = self.index;
+        // SAFETY: this request reads the number from an ifreq and writes the name.
+        unsafe { ioctl(self.socket.as_fd(), libc::SIOCGIFNAME, &mut request) }?;
+        // SAFETY: this one reads the name, and writes one member of the union.
+        unsafe { ioctl(self.socket.as_fd(), libc::SIOCGIFFLAGS, &mut request) }?;
         // SAFETY: the kernel has filled in this member.
         let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
         Ok(flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0)

@@ -12,6 +12,7 @@ mod transmit;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::io::Errno;
 use rustix::net::sockopt::socket_error;
 use rustix::net::{RecvFlags, recv};
 use smoltcp::wire::EthernetAddress;
@@ -21,7 +22,7 @@ use self::ring::{Arrived, Ring};
 use self::segments::Segments;
 use self::transmit::Transmit;
 use super::interface::Interface;
-use super::{Device, DeviceCounts, is_carried, too_long};
+use super::{Device, DeviceCounts, is_carried, is_gone, too_long};
 use crate::{Message, Pool};
 
 /// The longest frame that the kernel hands over in one piece, tags and all.
@@ -72,6 +73,7 @@ pub struct Packet {
     hardware: EthernetAddress,
     mtu: usize,
     counts: DeviceCounts,
+    gone: bool,
 }
 
 impl Packet {
@@ -82,7 +84,7 @@ impl Packet {
     /// interface; [`Unsupported`](io::ErrorKind::Unsupported) if it does not carry Ethernet frames.
     pub fn open(name: &str, config: &PacketConfig) -> io::Result<Self> {
         let interface = Interface::named(name)?;
-        let (index, mtu, its_own) = (interface.index()?, interface.mtu()?, interface.hardware()?);
+        let (index, mtu, its_own) = (interface.index(), interface.mtu()?, interface.hardware()?);
         let hardware = config.hardware.unwrap_or(its_own);
         let socket = socket::receiving()?;
         let ring = Ring::new(&socket, config.ring, ring::slot_for(mtu))?;
@@ -100,6 +102,7 @@ impl Packet {
             hardware,
             mtu,
             counts: DeviceCounts::default(),
+            gone: false,
         })
     }
 
@@ -180,6 +183,9 @@ impl Device for Packet {
 
     fn receive(&mut self, pool: &mut Pool) -> io::Result<Option<Message>> {
         self.transmit.give_back(pool);
+        if self.gone {
+            return Err(is_gone());
+        }
         for _ in 0..SKIPPED {
             let found = match self.segment(pool) {
                 Some(segment) => Some(segment),
@@ -205,7 +211,10 @@ impl Device for Packet {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.transmit.flush()
+        self.transmit.flush().map_err(|error| match Errno::from_io_error(&error) {
+            Some(Errno::NXIO | Errno::NODEV) => is_gone(),
+            _ => error,
+        })
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -215,7 +224,10 @@ impl Device for Packet {
     fn is_up(&mut self) -> bool {
         // That it was down is told once, as an error, until which the socket seems to have something to say.
         let _ = socket_error(&self.socket);
-        self.interface.is_running().unwrap_or(false)
+        let running = self.interface.is_running();
+        let missing = |error: &io::Error| Errno::from_io_error(error) == Some(Errno::NODEV);
+        self.gone = running.as_ref().err().is_some_and(missing);
+        running.unwrap_or(false)
     }
 
     fn counts(&mut self) -> DeviceCounts {

@@ -7,10 +7,11 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use linux_raw_sys::if_tun::{IFF_NO_PI, IFF_TAP};
 use linux_raw_sys::ioctl::TUNSETIFF;
+use rustix::io::Errno;
 use smoltcp::wire::EthernetAddress;
 
 use super::interface::{Interface, ioctl, request};
-use super::{Device, DeviceCounts, is_carried, too_long};
+use super::{Device, DeviceCounts, is_carried, is_gone, too_long};
 use crate::{Message, Pool};
 
 /// What the kernel sends on a TAP interface arrives here, and the other way round.
@@ -73,8 +74,11 @@ impl Device for Tap {
                 Ok(_) => self.counts.oversized += 1,
                 Err(error) => {
                     pool.give(message);
-                    let nothing = error.kind() == io::ErrorKind::WouldBlock;
-                    return if nothing { Ok(None) } else { Err(error) };
+                    return match Errno::from_io_error(&error) {
+                        Some(Errno::AGAIN) => Ok(None),
+                        Some(Errno::BADFD) => Err(is_gone()),
+                        _ => Err(error),
+                    };
                 }
             }
         }
