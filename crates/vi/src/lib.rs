@@ -22,6 +22,9 @@
 //! the question. Remote DMA is served by the peer's process, in order with the messages; what waits for it when the VI
 //! disconnects is not sent.
 //!
+//! Nothing overtakes on a VI: what is urgent waits until all that was posted before it is there, however long that is, so it
+//! should have a VI of its own. VIs over datagrams have turns of 16 datagrams each where several of a NIC have something to send.
+//!
 //! # Example
 //!
 //! ```

@@ -4,22 +4,37 @@ use super::{
     Wire,
     keeper::{Berth, Kept, Tended},
     remote::Windows,
-    state::State,
+    state::{State, now},
     watch::{Sleepers, Watch},
 };
 use rustix::event::epoll;
 use std::{
     io,
     os::fd::BorrowedFd,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 /// Receptions that are taken in at a time by whoever does it for others.
 const TURN: u32 = 64;
 
+/// Microseconds that somebody waits for a port until others let him have it first.
+const PATIENCE: u64 = 200;
+
+/// On the clock of all ports, and never 0.
+fn micros() -> u64 {
+    now().as_micros() as u64 + 1
+}
+
 pub(crate) struct Port<W: Wire> {
     state: Mutex<State<W>>,
+    /// Who waits for the lock, one at a time ...
+    turn: Mutex<()>,
+    /// ... and since when, in microseconds; 0 if nobody does.
+    waiting_since: AtomicU64,
     pub(super) sleepers: Sleepers,
     berth: OnceLock<Berth>,
 }
@@ -32,6 +47,8 @@ impl<W: Wire> Port<W> {
         epoll::add(&both, state.timer(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         let port = Arc::new(Self {
             state: Mutex::new(state),
+            turn: Mutex::new(()),
+            waiting_since: AtomicU64::new(0),
             sleepers: Sleepers::new(both)?,
             berth: OnceLock::new(),
         });
@@ -42,12 +59,34 @@ impl<W: Wire> Port<W> {
 
     #[inline]
     pub(super) fn lock(&self) -> MutexGuard<'_, State<W>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.try_lock().unwrap_or_else(|| self.wait())
     }
 
-    /// Unless somebody else is at it.
+    /// The system's lock is often taken again by who has just let go of it, before those who wait are awake, which costs less than to
+    /// change about. But who sends much would keep the others of his port waiting for as long as he likes.
+    #[cold]
+    fn wait(&self) -> MutexGuard<'_, State<W>> {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting_since.store(micros(), Ordering::Relaxed);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting_since.store(0, Ordering::Relaxed);
+        drop(turn);
+        state
+    }
+
+    /// Whether somebody has waited for so long that he has the lock before all others.
+    #[inline]
+    pub(super) fn is_overdue(&self) -> bool {
+        let since = self.waiting_since.load(Ordering::Relaxed);
+        since != 0 && micros() > since + PATIENCE
+    }
+
+    /// Unless somebody else is at it, or has waited for it too long.
     #[inline]
     pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, State<W>>> {
+        if self.is_overdue() {
+            return None;
+        }
         match self.state.try_lock() {
             Ok(state) => Some(state),
             Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
@@ -110,7 +149,7 @@ impl<W: Wire> State<W> {
     /// Whether somebody else has looked since this VI did.
     #[inline]
     pub(super) fn was_looked_at(&self, watch: &Watch) -> bool {
-        let seen = watch.seen.load(std::sync::atomic::Ordering::Relaxed);
+        let seen = watch.seen.load(Ordering::Relaxed);
         if seen != self.looks {
             self.looked_at(watch);
         }
@@ -119,7 +158,7 @@ impl<W: Wire> State<W> {
 
     #[inline]
     pub(super) fn looked_at(&self, watch: &Watch) {
-        watch.seen.store(self.looks, std::sync::atomic::Ordering::Relaxed);
+        watch.seen.store(self.looks, Ordering::Relaxed);
     }
 }
 

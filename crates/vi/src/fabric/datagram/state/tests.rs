@@ -6,7 +6,15 @@ use super::*;
 use crate::fabric::Doorbell;
 use crate::reliable::{Config, Ecn, Handled, Transmit, batch::Run};
 use rustix::event::{EventfdFlags, eventfd};
-use std::{collections::VecDeque, io, os::fd::BorrowedFd, sync::Mutex};
+use std::{
+    collections::VecDeque,
+    io,
+    os::fd::BorrowedFd,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 type Datagrams = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
@@ -147,6 +155,31 @@ fn nobody_falls_asleep_before_all_that_has_come_is_taken_in() -> io::Result<()> 
     assert!(back.lock().unwrap().is_empty(), "{} are left", back.lock().unwrap().len());
     assert!(!bell.ready());
     bell.disarm();
+    Ok(())
+}
+
+/// Otherwise who sends much keeps all others of his NIC waiting: he has the port again before they are awake.
+#[test]
+fn who_has_waited_for_a_port_has_it_before_who_had_it() -> io::Result<()> {
+    let line = Line { there: Datagrams::default(), back: Datagrams::default() };
+    let port = Port::new(line, Arc::default())?;
+    for round in 0..10 {
+        let had = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let first = port.lock();
+            scope.spawn(|| {
+                let second = port.lock();
+                had.store(true, Ordering::Relaxed);
+                drop(second);
+            });
+            while !port.is_overdue() {
+                std::thread::yield_now();
+            }
+            drop(first);
+            drop(port.lock());
+            assert!(had.load(Ordering::Relaxed), "round {round}");
+        });
+    }
     Ok(())
 }
 
