@@ -21,6 +21,9 @@ use crate::deadlines::Deadlines;
 /// Resets waiting to be sent. Those in excess are not sent: whoever caused them asks again.
 const MAX_RESETS: usize = 64;
 
+/// Datagrams that one connection sends in a row while others have something to send.
+const MOST_IN_ROW: u32 = 16;
+
 /// An answer that is kept of nobody.
 enum Short {
     Reset(Reset),
@@ -114,6 +117,8 @@ pub struct Endpoint<A, S, R> {
     resets: VecDeque<(A, Short)>,
     /// Connections that may have something to send.
     sending: VecDeque<Slot>,
+    /// Datagrams of the first of them since it has its turn.
+    in_row: u32,
     /// Connections that may have events.
     eventful: VecDeque<Slot>,
     /// Timeouts by slots: the connection's own may be later meanwhile.
@@ -136,6 +141,7 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
             cookies: Cookies::default(),
             resets: VecDeque::with_capacity(MAX_RESETS),
             sending: VecDeque::new(),
+            in_row: 0,
             eventful: VecDeque::new(),
             timers: Deadlines::default(),
             ended: VecDeque::new(),
@@ -457,16 +463,29 @@ impl<A: Copy + Eq + Hash, S: Source, R: Sink> Endpoint<A, S, R> {
             if connection.may_transmit()
                 && let Some(transmit) = connection.transmit(now, buffer)
             {
-                return Some((entry.address, transmit));
+                let to = entry.address;
+                self.in_row += 1;
+                if self.in_row >= MOST_IN_ROW {
+                    self.next_sends();
+                }
+                return Some((to, transmit));
             }
             if connection.settle() && connection.may_transmit() {
                 continue;
             }
             entry.is_sending = false;
             self.sending.pop_front();
+            self.in_row = 0;
             self.after_transmit(slot, now);
         }
         None
+    }
+
+    /// The next connection has its turn, if there are others: who has much to say does not keep those waiting who have little.
+    #[cold]
+    fn next_sends(&mut self) {
+        self.in_row = 0;
+        self.sending.rotate_left(1);
     }
 
     /// Acknowledgements may have been taken in.

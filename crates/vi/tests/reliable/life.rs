@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use throughline_vi::reliable::{
     Broken, Config, Ecn, EndpointConfig, Event, Handled, Level, Longer, Reason, ReceiveError,
-    frame::{RESET, Reset, Route},
+    frame::{Datagram, RESET, Reset, Route},
 };
 
 use crate::{
@@ -404,6 +404,29 @@ fn frames_become_as_long_as_the_path_carries_and_shorter_when_it_no_longer_does(
     assert!((3_980..=4_000).contains(&stats.frame), "{}", stats.frame);
     world.links[CLIENT].conditions.mtu = 1_300;
     assert_eq!(send(&mut world, 8).frame, 1_200);
+}
+
+/// A port may have thousands of them, and a window be long.
+#[test]
+fn who_has_much_to_say_does_not_keep_those_waiting_who_have_little() {
+    let mut world = with_buffers(20, 1_000_000);
+    let [much, little] = [(); 2].map(|()| world.open(Level::Delivery));
+    for slot in [much, little, much, much] {
+        world.connection(CLIENT, slot).post_send(message(3, 0, 1_000_000), None).unwrap();
+        assert!(world.run(|_, _, _, event| matches!(event, Event::Sent(..))));
+    }
+    world.run(|_, _, _, _| false);
+    let ids = [much, little].map(|slot| world.connection(CLIENT, slot).route().connection);
+    world.connection(CLIENT, much).post_send(message(3, 0, 1_000_000), None).unwrap();
+    world.connection(CLIENT, little).post_send(vec![1], None).unwrap();
+    let (mut buffer, mut sent, now) = (vec![0; 65_536], Vec::new(), world.now);
+    while let Some((_, transmit)) = world.ends[CLIENT].transmit(now, &mut buffer) {
+        let datagram = Datagram::parse(&buffer[..transmit.length]).unwrap();
+        sent.extend(ids.iter().position(|id| *id == datagram.route().connection));
+    }
+    assert!(sent.len() > 30, "{} datagrams", sent.len());
+    let at = sent.iter().position(|whose| *whose == 1).unwrap();
+    assert!(at <= 16, "after {at} datagrams of {}", sent.len());
 }
 
 #[test]
