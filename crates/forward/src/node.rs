@@ -7,7 +7,7 @@ use rustix::{
     io::Errno,
 };
 use throughline_stack::{
-    Device, DeviceCounts, Host, Packet as PacketDevice, PacketConfig, Tap,
+    Device, DeviceCounts, Host, Packet as PacketDevice, PacketConfig, Tap, is_passing,
     smoltcp::{
         time::{Duration, Instant},
         wire::{EthernetAddress, IpCidr},
@@ -327,14 +327,6 @@ impl Node {
     pub fn device_counts(&mut self, port: PortId) -> (DeviceCounts, u64) {
         (self.devices[port.index()].counts(), self.dropped[port.index()])
     }
-}
-
-/// Whether a device can go on: what has no room waits, and what an interface that is down was to send is lost, as on every
-/// wire; likewise what is too long for one that carries less than when it was opened.
-fn is_passing(error: &io::Error) -> bool {
-    let of_one_frame = [Errno::MSGSIZE, Errno::NOMEM].map(|errno| Some(errno.raw_os_error()));
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NetworkDown)
-        || of_one_frame.contains(&error.raw_os_error())
 }
 
 impl PortFilters {

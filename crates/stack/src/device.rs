@@ -9,6 +9,7 @@ mod tap;
 
 use std::{io, os::fd::BorrowedFd};
 
+use rustix::io::Errno;
 use smoltcp::{time::Instant, wire::EthernetAddress};
 
 use crate::{Message, Pool};
@@ -148,7 +149,15 @@ pub(crate) fn is_gone() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "the interface is gone: deleted, or moved to another namespace")
 }
 
+/// Whether a device can go on after an error: what has no room waits, and what an interface that is down was to send is lost, as
+/// on every wire; likewise what is too long for one that carries less than when it was opened.
+pub fn is_passing(error: &io::Error) -> bool {
+    let of_one_frame = [Errno::MSGSIZE, Errno::NOMEM].map(|errno| Some(errno.raw_os_error()));
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NetworkDown)
+        || of_one_frame.contains(&error.raw_os_error())
+}
+
 /// What devices answer to a frame longer than they carry.
 pub(crate) fn too_long() -> io::Error {
-    rustix::io::Errno::MSGSIZE.into()
+    Errno::MSGSIZE.into()
 }

@@ -8,7 +8,7 @@ use smoltcp::{
     wire::IpCidr,
 };
 
-use crate::{Device, Graph, Host, Message, Metrics, PathId};
+use crate::{Device, Graph, Host, Message, Metrics, PathId, is_passing};
 
 /// Frames taken from the device before anything else is looked at.
 const BATCH: usize = 64;
@@ -49,6 +49,8 @@ pub struct Driver<D> {
     begun: std::time::Instant,
     /// A frame that the device had no place for.
     held: Option<Message>,
+    /// The device has frames that the wire had no place for.
+    collected: bool,
     /// When something is due without any frame.
     next: Option<Instant>,
 }
@@ -63,7 +65,14 @@ impl Host {
 impl<D: Device> Driver<D> {
     /// A graph whose frames go to and come from this device.
     pub fn new(graph: Graph, device: D) -> Self {
-        Self { graph, device, begun: std::time::Instant::now(), held: None, next: Some(Instant::ZERO) }
+        Self {
+            graph,
+            device,
+            begun: std::time::Instant::now(),
+            held: None,
+            collected: false,
+            next: Some(Instant::ZERO),
+        }
     }
 
     /// The device.
@@ -128,7 +137,12 @@ impl<D: Device> Driver<D> {
     fn take_batch(&mut self, now: Instant) -> io::Result<bool> {
         let most = if self.graph.queue.is_some() { SORTED } else { BATCH };
         for taken in 0..most {
-            let Some(frame) = self.device.receive(&mut self.graph.cx.pool)? else { return Ok(taken > 0) };
+            let frame = match self.device.receive(&mut self.graph.cx.pool) {
+                Ok(Some(frame)) => frame,
+                Ok(None) => return Ok(taken > 0),
+                Err(error) if is_passing(&error) => return Ok(taken > 0),
+                Err(error) => return Err(error),
+            };
             self.graph.arrive_gathered(frame, now);
         }
         Ok(true)
@@ -148,7 +162,8 @@ impl<D: Device> Driver<D> {
         Ok(self.next)
     }
 
-    /// Sends what users have handed to the graph. Whether there was anything.
+    /// Sends what users have handed to the graph. Whether there was anything. What an interface that is down was to send is lost, as
+    /// on every wire.
     ///
     /// # Errors
     /// Those of the device.
@@ -163,14 +178,26 @@ impl<D: Device> Driver<D> {
                 }
                 Err((frame, error)) => {
                     self.graph.release(frame);
-                    return Err(error);
+                    if !is_passing(&error) {
+                        return Err(error);
+                    }
                 }
             }
         }
-        if any {
-            self.device.flush()?;
+        if any || self.collected {
+            self.collected = false;
+            match self.device.flush() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.collected = true,
+                Err(error) if !is_passing(&error) => return Err(error),
+                _ => {}
+            }
         }
         Ok(any)
+    }
+
+    /// The system has something to say of the device that is no frame, and says so until somebody has heard.
+    pub(crate) fn hear(&mut self) {
+        self.device.is_up();
     }
 
     /// For how long there is nothing to do, unless frames arrive.
@@ -182,7 +209,7 @@ impl<D: Device> Driver<D> {
         let now = self.now();
         let left = due.map_or(Duration::MAX, |due| if due > now { due - now } else { Duration::ZERO });
         // Neither when a full device has room, nor what comes to one without a descriptor, is told.
-        let blind = self.held.is_some() || self.device.fd().is_none();
+        let blind = self.held.is_some() || self.collected || self.device.fd().is_none();
         let most = if blind { at_most.min(LOOK) } else { at_most };
         std::time::Duration::from(left).min(most)
     }
@@ -199,7 +226,12 @@ impl<D: Device> Driver<D> {
             return Ok(());
         };
         let time = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time)) {
+        let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+        let polled = poll(&mut fds, Some(&time));
+        if fds[0].revents().contains(PollFlags::ERR) {
+            self.hear();
+        }
+        match polled {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }

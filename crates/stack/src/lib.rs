@@ -49,7 +49,7 @@ pub use context::{Limits, Lower};
 pub use description::DescriptionError;
 pub use device::{
     Captured, Device, DeviceCounts, End, FaultCounts, Faults, Faulty, Packet, PacketConfig, PairConfig, Tap,
-    pair,
+    is_passing, pair,
 };
 pub use driver::Driver;
 pub use error::{Discard, OpenError, SendError, StreamError, TooLong, Trouble};

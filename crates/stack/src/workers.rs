@@ -276,13 +276,22 @@ impl<D: Device> Shared<D> {
         drop(state);
         let time = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: pause.subsec_nanos().into() };
         let bell = PollFd::new(&self.bell, PollFlags::IN);
+        let mut fault = false;
         let slept = match &self.device {
-            Some(device) => poll(&mut [bell, PollFd::new(device, PollFlags::IN)], Some(&time)),
+            Some(device) => {
+                let mut fds = [bell, PollFd::new(device, PollFlags::IN)];
+                let slept = poll(&mut fds, Some(&time));
+                fault = fds[1].revents().contains(PollFlags::ERR);
+                slept
+            }
             None => poll(&mut [bell], Some(&time)),
         };
         let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]);
         let mut state = self.lock();
         state.asleep = None;
+        if let Some(driver) = state.driver.as_mut().filter(|_| fault) {
+            driver.hear();
+        }
         match slept {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => self.fail(&mut state, error.into()),

@@ -4,10 +4,11 @@ mod kernel;
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;
+use std::time::{Duration, Instant};
 
 use kernel::{KERNEL, OURS, answer, conformance, host::Host, in_namespace, ip, tcp, until, without_ipv6};
-use smoltcp::wire::{EthernetAddress, EthernetFrame};
-use throughline_stack::{Device, Packet, PacketConfig, Pool};
+use smoltcp::wire::{EthernetAddress, EthernetFrame, IpCidr};
+use throughline_stack::{Config, Device, Driver, Graph, Packet, PacketConfig, Participants, Pool};
 
 /// The kernel has tl0, we have tl1.
 fn packet(config: &PacketConfig) -> Packet {
@@ -100,6 +101,54 @@ fn an_interface_that_is_gone_is_an_error_and_one_with_another_name_is_not() {
             frame.append(&[2; 60]).unwrap();
             packet.send(frame, &mut pool).unwrap();
             assert_eq!(packet.flush().unwrap_err().kind(), ErrorKind::NotFound);
+        }
+    });
+}
+
+/// Takes what has come and sends it back, and sleeps, for so long or until it has come; how often it slept.
+fn echo(driver: &mut Driver<Packet>, time: Duration, mut is_over: impl FnMut() -> bool) -> usize {
+    let (began, mut sleeps) = (Instant::now(), 0);
+    while began.elapsed() < time && !is_over() {
+        driver.poll().unwrap();
+        while let Some(path) = driver.graph.ready() {
+            while let Some(message) = driver.graph.receive(path) {
+                driver.graph.send(path, message).unwrap();
+            }
+        }
+        driver.flush().unwrap();
+        driver.wait(Duration::from_millis(20)).unwrap();
+        sleeps += 1;
+    }
+    sleeps
+}
+
+/// The socket says that it is down until somebody has heard, and what leaves meanwhile is refused.
+#[test]
+fn a_host_whose_interface_is_down_sleeps_and_goes_on_when_it_is_up() {
+    in_namespace(|| {
+        let device = packet(&PacketConfig::default());
+        let host = throughline_stack::Host::at(&device, IpCidr::new(OURS.into(), 24));
+        let graph = Graph::compose("udp > ipv4 > eth; icmp > ipv4; arp > eth", host, Config::default());
+        let mut driver = Driver::new(graph.unwrap(), device);
+        driver.graph.enable("udp", Participants::at(7)).unwrap();
+        let path = driver.graph.open("udp", Participants::to(KERNEL, 9)).unwrap();
+        let socket = UdpSocket::bind((KERNEL, 0)).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        for round in 1..3 {
+            let mut answer = [0; 8];
+            let answered = || {
+                let _ = socket.send_to(&[round], (OURS, 7));
+                matches!(socket.recv(&mut answer), Ok(1)) && answer[0] == round
+            };
+            let sleeps = echo(&mut driver, Duration::from_secs(10), answered);
+            assert!(sleeps < 490, "no echo");
+            ip("link set tl1 down");
+            let mut message = driver.graph.message();
+            message.append(&[1; 10]).unwrap();
+            driver.graph.send(path, message).unwrap();
+            let sleeps = echo(&mut driver, Duration::from_millis(400), || false);
+            assert!(sleeps < 40, "{sleeps} sleeps");
+            ip("link set tl1 up");
         }
     });
 }

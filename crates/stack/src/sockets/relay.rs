@@ -131,14 +131,15 @@ impl<D: Device> Relays<D> {
             Err(error) => return Err(error.into()),
         };
         for event in &events[..count] {
+            let flags = event.flags;
             match event.data.u64() {
                 BELL => {
                     // How often it was rung does not matter.
                     let _ = rustix::io::read(&*self.bell, &mut [0; 8]);
                 }
+                DEVICE if flags.contains(epoll::EventFlags::ERR) => self.driver.hear(),
                 DEVICE => {}
                 slot => {
-                    let flags = event.flags;
                     let hung = flags.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR);
                     self.socket_ready(slot as usize, hung);
                 }
