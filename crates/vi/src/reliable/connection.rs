@@ -442,6 +442,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.peer.validated
     }
 
+    /// Asks the peer whether it is there.
+    pub(crate) fn ask(&mut self) {
+        self.ping_due = true;
+    }
+
     /// When anything came from the peer, or the connection began.
     pub(crate) fn last_heard(&self) -> Duration {
         self.peer.last_heard

@@ -181,3 +181,46 @@ fn a_window_in_use_may_be_withdrawn() -> Result {
         Ok(())
     })
 }
+
+/// What is asked of its memory meanwhile, or afterwards, may fail.
+#[test]
+fn what_a_peer_sent_before_it_disconnects_arrives_where_its_memory_is_reached_for() -> Result {
+    const LEN: usize = 4 << 20;
+    for round in 0..16 {
+        let early = round % 2 == 0;
+        on_pairs(|pair| {
+            let nic = &pair.nics[1];
+            let [a, b] = &mut pair.vis;
+            if a.reliability() == Reliability::Unreliable {
+                return Ok(());
+            }
+            let window = nic.register_window(LEN, b.tag(), BOTH)?;
+            let region = pair.nics[0].register(1, LEN as u32, a.tag())?;
+            let reach = |a: &mut Vi| -> Result {
+                let mut buffer = region.buffer().ok_or("no buffer")?;
+                buffer.set_len(LEN);
+                let read = SendDescriptor::read(buffer, at(&window, 0));
+                // Its end may have been noticed.
+                let _ = a.post_send(read);
+                Ok(())
+            };
+            if early {
+                reach(a)?;
+            }
+            for byte in 0..20 {
+                send(b, &[byte; 3_000])?;
+            }
+            b.disconnect();
+            if !early {
+                reach(a)?;
+            }
+            for byte in 0..20 {
+                assert_eq!(receive(a)?, [byte; 3_000], "early: {early}");
+            }
+            assert_eq!(a.receive_wait(LONG)?.result, Err(CompletionError::Flushed));
+            assert_eq!(a.state(), throughline_vi::State::Stopped(CompletionError::Disconnected));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     ProtectionTag,
     descriptor::{Operation, SendDescriptor},
-    reliable::{Arrived, Connection, Event, Level, Reason},
+    reliable::{Arrived, Broken, Connection, Event, Level, Reason},
 };
 use std::{collections::VecDeque, sync::Arc};
 use throughline_demux::Slot;
@@ -249,9 +249,15 @@ impl<W: Wire> State<W> {
             match event {
                 Event::Sent(message, Ok(())) => member.dma.spare.extend(message.own()),
                 Event::Received(place, Ok(arrived)) => self.answered(slot, vi, place, arrived),
-                Event::Broken(_) => {
+                Event::Broken(broken) => {
                     member.dma.slot = None;
-                    member.dma.broken |= member.holds_any();
+                    let needed = member.holds_any();
+                    // Whose VI is no more. It tells of its end there, once all has come that it sent before, or is asked for it.
+                    let leaves = matches!(broken, Broken::Reset(Reason::Closed | Reason::Unknown));
+                    member.dma.broken |= needed && !leaves;
+                    if needed && let Some(connection) = self.endpoint.connection(vi) {
+                        connection.ask();
+                    }
                     self.set_role(slot, Role::Gone);
                 }
                 Event::Connected | Event::Sent(..) | Event::Received(..) => {}
