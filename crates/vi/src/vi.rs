@@ -579,17 +579,20 @@ impl Vi {
                 Some(descriptor.completed(Ok(len), immediate))
             }
             Arrival::Nothing => None,
-            other => self.failed_receive(other),
+            other => {
+                self.failed_receive(other);
+                self.take_received()
+            }
         }
     }
 
     #[cold]
-    fn failed_receive(&mut self, arrival: Arrival) -> Option<Completion> {
+    fn failed_receive(&mut self, arrival: Arrival) {
         let why = match arrival {
             Arrival::TooLong => CompletionError::TooLong,
             Arrival::Overrun => CompletionError::ReceiveQueueEmpty,
             Arrival::Broken(why) => why,
-            Arrival::Nothing | Arrival::Message { .. } => return None,
+            Arrival::Nothing | Arrival::Message { .. } => return,
         };
         if arrival == Arrival::TooLong
             && let Some(descriptor) = self.posted.pop()
@@ -599,7 +602,6 @@ impl Vi {
         if self.reliability != Reliability::Unreliable || matches!(arrival, Arrival::Broken(_)) {
             self.stop(why);
         }
-        self.take_received()
     }
 
     /// The message received last, if it was left in the peer's memory: see [`ViAttributes::trusted`]. Its completion has the
@@ -636,14 +638,18 @@ impl Vi {
             // There is no place for a message.
             return self.link.gone().into_iter().for_each(|why| self.stop(why));
         }
-        // Several may have to be kept.
+        // Several may have to be kept, in their order.
         self.link.may_lend(false);
-        let completion = self.poll();
+        let arrival = self.link.receive(&mut self.posted);
         self.link.may_lend(true);
-        if let Some(completion) = completion {
-            self.received.push_back(completion);
-            self.tell_member();
+        match arrival {
+            Arrival::Message { len, immediate } => {
+                let descriptor = self.posted.pop().expect("the link had it");
+                self.received.push_back(descriptor.completed(Ok(len), immediate));
+            }
+            other => self.failed_receive(other),
         }
+        self.tell_member();
     }
 
     /// The connection is over: everything outstanding completes.

@@ -168,3 +168,33 @@ fn sends_outstanding_fail_of(change: impl Fn(&mut ViAttributes)) -> Result {
         Ok(())
     })
 }
+
+/// Though the sender of what failed hears of that first.
+#[test]
+fn what_came_before_the_end_is_received_after_a_send_has_failed() -> Result {
+    everywhere(|fabric, level| {
+        if level != Reliability::ReliableReception {
+            return Ok(());
+        }
+        let nics = (fabric.nics)()?;
+        let attributes = ViAttributes::new(level);
+        let without = ViAttributes { receive_buffers: 0, ..attributes.clone() };
+        let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&without)?];
+        vis.iter_mut().for_each(Vi::post_own_receives);
+        connect(&nics, &mut vis)?;
+        let [mut a, mut b] = vis;
+        let buffer = filled(&mut a, b"nobody takes it")?;
+        a.post_send(buffer)?;
+        for byte in 0..3 {
+            send(&mut b, &[byte])?;
+        }
+        b.disconnect();
+        assert!(a.send_wait(LONG)?.result.is_err());
+        for byte in 0..3 {
+            let completion = a.receive_wait(LONG)?;
+            assert_eq!((completion.result, &*completion.buffer), (Ok(1), &[byte][..]));
+        }
+        assert_eq!(next_result(&mut a)?, Err(CompletionError::Flushed));
+        Ok(())
+    })
+}
