@@ -19,8 +19,8 @@
 //! waits does the work; a thread of the process looks after sockets that nobody polls, so that a VI left alone stays
 //! connected, and sleeps while nothing happens. Buffers sent return when the peer has acknowledged them. Unreliable messages
 //! have at most 64,000 bytes and are sent once. [`Vi::connect_early`] does not wait for the listener: messages leave with
-//! the question. Remote DMA is served by the peer's process, in order with the messages; what waits for it when the VI
-//! disconnects is not sent.
+//! the question. Remote DMA is served by the peer's process, in order with the messages, and four parts of 32 KiB are
+//! under way at a time: where round trips are long messages are faster. What waits for it when the VI disconnects is not sent.
 //!
 //! Nothing overtakes on a VI: what is urgent waits until all that was posted before it is there, however long that is, so it
 //! should have a VI of its own. VIs over datagrams have turns of 16 datagrams each where several of a NIC have something to send.
