@@ -68,9 +68,22 @@ impl Neighbors {
         self.known.get(&address).filter(|known| now < known.until).map(|known| known.hardware)
     }
 
-    /// Takes note of an answer to a question of ours, or of a neighbour who asked for us. Returns the messages that
-    /// waited for it.
-    pub fn learn(
+    /// Takes note of a neighbour who asked for us. Who says so may be many that are not there: they take nobody's place, and are asked
+    /// for when there is something for them.
+    pub fn meet(
+        &mut self,
+        address: IpAddress,
+        hardware: EthernetAddress,
+        now: Instant,
+    ) -> VecDeque<(Layer, Message)> {
+        if self.known.len() < MOST {
+            return self.learn(address, hardware, now);
+        }
+        self.confirm(address, hardware, now)
+    }
+
+    /// Takes note of an answer to a question of ours. Returns the messages that waited for it.
+    fn learn(
         &mut self,
         address: IpAddress,
         hardware: EthernetAddress,
@@ -217,5 +230,43 @@ impl Neighbors {
             self.known.remove(&oldest);
             self.generation += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Instant = Instant::ZERO;
+
+    fn address(n: u32) -> IpAddress {
+        IpAddress::Ipv4((0x0a00_0000 + n).into())
+    }
+
+    fn hardware(n: u32) -> EthernetAddress {
+        let [a, b, c, d] = n.to_be_bytes();
+        EthernetAddress([2, 0, a, b, c, d])
+    }
+
+    #[test]
+    fn who_only_asks_displaces_nobody_and_who_answers_does() {
+        let mut neighbors = Neighbors::default();
+        let most = MOST as u32;
+        for n in 0..most {
+            neighbors.meet(address(n), hardware(n), NOW);
+        }
+        for n in most..5 * most {
+            neighbors.meet(address(n), hardware(n), NOW);
+        }
+        let known = |neighbors: &Neighbors, n| neighbors.find(address(n), NOW) == Some(hardware(n));
+        assert!((0..most).all(|n| known(&neighbors, n)));
+        assert_eq!((neighbors.known.len(), neighbors.generation()), (MOST, 0));
+        // One who is known may have got another card.
+        neighbors.meet(address(7), hardware(most), NOW);
+        assert_eq!(neighbors.find(address(7), NOW), Some(hardware(most)));
+        assert_eq!(neighbors.want(address(most), NOW, false), Ok(true));
+        neighbors.confirm(address(most), hardware(most), NOW);
+        assert!(known(&neighbors, most));
+        assert_eq!(neighbors.known.len(), MOST);
     }
 }

@@ -100,7 +100,7 @@ impl Protocol for Arp {
         // Who asks for us will be answered, and talked to: he is learnt. Of others only news about those we know is taken.
         let asks = for_us && operation == ArpOperation::Request && !address.is_unspecified();
         let waiting = if asks {
-            lower.cx.neighbors.learn(address.into(), hardware, now)
+            lower.cx.neighbors.meet(address.into(), hardware, now)
         } else {
             lower.cx.neighbors.confirm(address.into(), hardware, now)
         };

@@ -56,7 +56,7 @@ impl Icmp6 {
         }
         // Who asks for us will be talked to.
         if let Some(hardware) = hardware {
-            let waiting = lower.cx.neighbors.learn(from.remote.into(), hardware, lower.cx.now);
+            let waiting = lower.cx.neighbors.meet(from.remote.into(), hardware, lower.cx.now);
             lower.cx.released.extend(waiting);
         }
         // Who asks whether our address is free has none: all hear that it is not.
