@@ -168,9 +168,9 @@ impl Default for Call {
 
 pub(crate) enum State {
     Start,
-    /// A worker runs the operation of a local object, or does what the native protocol needs.
+    /// A worker runs the operation of a local object, or does what the native protocol needs; a thread of its own connects.
     AtWorker(Arc<Handover>),
-    /// A worker is to connect, or does.
+    /// A thread is to connect, or does.
     Connecting(Arc<Handover>, Box<Itinerary>),
     Sent {
         connection: Arc<ClientConnection>,
@@ -647,7 +647,7 @@ impl Call {
         Ok(())
     }
 
-    /// Connects on a worker.
+    /// Connects beside the workers.
     fn connect_in_time(&self) -> State {
         let patience = Instant::now() + CONNECT_TIMEOUT;
         self.connect(Itinerary {

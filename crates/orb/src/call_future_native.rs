@@ -19,6 +19,7 @@ use crate::transport::native::client::NativeServer;
 use crate::transport::native::exchange::{Attempt, begin, finish, marshal, request};
 use crate::transport::native::pipe::Begun;
 use crate::transport::native::pipe_calls::PipeFailure;
+use crate::transport::reactor::Reactor;
 
 /// A server that is about to be connected. Others wait for that, so they must learn if it does not happen.
 struct Connecting(Option<Arc<NativeServer>>);
@@ -91,7 +92,7 @@ impl Call {
         let route = self.binding().native_at(way);
         let connecting = Connecting(route.map(|route| Arc::clone(&route.server)));
         let (alone, deadline) = (route.is_some_and(|route| route.alone), self.deadline);
-        self.at_worker(move || connecting.connect(alone, deadline))
+        self.apart(move || connecting.connect(alone, deadline), Reactor::connect_apart)
     }
 
     /// What exceeds a registered buffer goes in parts, each of which may have to wait for the one before: a worker does that.
@@ -111,7 +112,7 @@ impl Call {
                 Attempt::Sent | Attempt::NotPossible => None,
             })
         };
-        self.at_worker(move || {
+        let work = move || {
             let Some(route) = binding.native_at(way) else { return Brought::Native(Ok(None)) };
             match begin(route, operation, terms, true) {
                 Ok(None) if route.is_usable() => Brought::NoTimeForNative,
@@ -119,18 +120,25 @@ impl Call {
                 Ok(Some(own)) => Brought::Native(exchange(own)),
                 Err(exception) => Brought::Native(Err(*exception)),
             }
-        })
+        };
+        self.apart(work, |reactor, job| reactor.spawn(Box::new(|_| job())))
     }
 
-    fn at_worker(&self, work: impl FnOnce() -> Brought + Send + 'static) -> State {
+    /// What takes long, run by a thread that may.
+    fn apart(
+        &self,
+        work: impl FnOnce() -> Brought + Send + 'static,
+        run: impl FnOnce(&Arc<Reactor>, Box<dyn FnOnce() + Send>),
+    ) -> State {
         let handover = Arc::new(Handover::default());
         let result = Bringer(Arc::clone(&handover));
         handover.until(self.deadline, self.reference().orb());
-        self.reference().orb().reactor().spawn(Box::new(move |_| {
+        let job = move || {
             if result.begin_in_time() {
                 result.bring(work());
             }
-        }));
+        };
+        run(self.reference().orb().reactor(), Box::new(job));
         State::AtWorker(handover)
     }
 

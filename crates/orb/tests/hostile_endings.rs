@@ -227,6 +227,19 @@ fn workers_are_not_all_kept_by_a_server_that_lets_nobody_in() {
 }
 
 #[test]
+fn workers_are_not_all_kept_by_many_servers_that_let_nobody_in() {
+    let (crowded, server) = ([(); 4].map(|()| Crowded::new()), answers());
+    let client = raw::client_with(|c| c.max_threads = 2);
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut many = crowded.each_ref().map(|crowded| Box::pin(crowded.reference(&client, None).ping_async()));
+    assert!(many.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    let started = Instant::now();
+    block_on(server.reference(&client).within(LONG).ping_async()).unwrap();
+    assert!(started.elapsed() < 2 * SECOND, "{:?}", started.elapsed());
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn requests_that_were_given_up_do_not_pile_up_before_a_server_that_does_not_read() {
     // Nobody accepts, but the kernel does.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -69,6 +69,23 @@ fn calls_with_little_time_do_not_try_for_ever_what_does_not_answer() {
     client.shutdown(GRACE);
 }
 
+#[test]
+fn workers_are_not_all_kept_by_many_servers_that_do_not_answer() {
+    let client = raw::client_with(|c| c.max_threads = 2);
+    let (silent, good) = ([(); 8].map(|()| HalfSilent::new()), HalfSilent::new());
+    let mut cx = Context::from_waker(Waker::noop());
+    let patient = |server: &HalfSilent| server.reference(&client).within(LONG).ping_async();
+    let mut many = silent.each_ref().map(|server| Box::pin(patient(server)));
+    assert!(many.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    let started = Instant::now();
+    assert_eq!(block_on(good.server.reference(&client).within(LONG).ping_async()), Ok(()));
+    assert!(started.elapsed() < 2 * LIMIT, "{:?}", started.elapsed());
+    for call in many {
+        assert_eq!(block_on(call), Ok(()));
+    }
+    client.shutdown(GRACE);
+}
+
 struct Nobody;
 
 impl Wake for Nobody {

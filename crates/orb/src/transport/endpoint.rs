@@ -32,12 +32,12 @@ pub(crate) struct Endpoint {
     network: Option<Arc<dyn Network>>,
 }
 
-/// What futures want to have done with a connection that is not there yet. One worker at a time does that, so that a server
+/// What futures want to have done with a connection that is not there yet. One thread at a time does that, so that a server
 /// that lets nobody in keeps no more than one.
 #[derive(Default)]
 struct Errands {
     waiting: VecDeque<Errand>,
-    /// A worker is at it, or will be.
+    /// A thread is at it, or will be.
     attended: bool,
     /// The last one did not get there: those that wait need not all spend their time to find that out.
     in_vain: bool,
@@ -114,7 +114,7 @@ impl Endpoint {
         Ok(connection)
     }
 
-    /// Has a worker do what needs a connection, after those who asked before. Dropped if there will be no workers any more.
+    /// Has a thread do what needs a connection, after those who asked before. Dropped if there will be none any more.
     pub(crate) fn send_out(self: &Arc<Self>, errand: Errand) {
         let mut errands = lock(&self.errands);
         errands.waiting.push_back(errand);
@@ -127,7 +127,7 @@ impl Endpoint {
     fn attend(self: &Arc<Self>) {
         let attendance = Attendance { endpoint: Arc::clone(self), came: false };
         if let Some(reactor) = self.reactor.upgrade() {
-            reactor.spawn(Box::new(move |_| attendance.run_errand()));
+            reactor.connect_apart(Box::new(move || attendance.run_errand()));
         }
     }
 
@@ -176,7 +176,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// A worker's turn to run an errand, and then to call for another.
+/// A thread's turn to run an errand, and then to call for another.
 struct Attendance {
     endpoint: Arc<Endpoint>,
     came: bool,

@@ -10,6 +10,7 @@ pub(crate) mod calls;
 pub(crate) mod client;
 #[cfg(test)]
 mod client_stress;
+pub(crate) mod connectors;
 pub(crate) mod endpoint;
 pub(crate) mod keeper;
 pub(crate) mod listener;

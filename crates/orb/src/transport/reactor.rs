@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use throughline_demux::{Arena, Handle, Slot};
 
+use crate::transport::connectors::Connectors;
 use crate::transport::keeper::Keeper;
 use crate::transport::poller::{Event, Interest, Poller, WAKE};
 
@@ -113,6 +114,7 @@ pub(crate) struct Reactor {
     pub(crate) activities: Mutex<Vec<Weak<Activity>>>,
     handles: Mutex<Vec<JoinHandle<()>>>,
     pub(crate) keeper: Keeper,
+    pub(crate) connectors: Connectors,
 }
 
 #[derive(Default)]
@@ -145,6 +147,7 @@ impl Reactor {
             activities: Mutex::default(),
             handles: Mutex::default(),
             keeper: Keeper::default(),
+            connectors: Connectors::default(),
         }))
     }
 
@@ -303,6 +306,7 @@ impl Reactor {
     fn join(&self, patience: Duration) {
         let me = std::thread::current().id();
         let mut handles = std::mem::take(&mut *lock(&self.handles));
+        handles.append(&mut self.connectors.close());
         handles.retain(|h| h.thread().id() != me);
         let started = Instant::now();
         while handles.iter().any(|h| !h.is_finished()) && started.elapsed() < patience {
