@@ -4,8 +4,9 @@
 #[path = "common/raw.rs"]
 mod raw;
 
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -84,6 +85,97 @@ fn workers_are_not_all_kept_by_many_servers_that_do_not_answer() {
         assert_eq!(block_on(call), Ok(()));
     }
     client.shutdown(GRACE);
+}
+
+/// A way for datagrams to a server, and back, until it is cut.
+struct Relay {
+    port: u16,
+    cut: Arc<AtomicBool>,
+}
+
+impl Relay {
+    fn to(server: u16) -> Self {
+        let front = UdpSocket::bind("127.0.0.1:0").unwrap();
+        front.set_nonblocking(true).unwrap();
+        let (port, cut) = (front.local_addr().unwrap().port(), Arc::new(AtomicBool::new(false)));
+        let is_cut = Arc::clone(&cut);
+        std::thread::spawn(move || carry(&front, server, &is_cut));
+        Self { port, cut }
+    }
+}
+
+fn carry(front: &UdpSocket, server: u16, is_cut: &Arc<AtomicBool>) {
+    let mut datagram = vec![0; 1 << 16];
+    // Each socket of a client has one to the server.
+    let mut clients: Vec<(SocketAddr, UdpSocket)> = Vec::new();
+    while Arc::strong_count(is_cut) > 1 {
+        let goes_on = !is_cut.load(Ordering::Relaxed);
+        while let Ok((length, from)) = front.recv_from(&mut datagram) {
+            let known = clients.iter().position(|(client, _)| *client == from).unwrap_or_else(|| {
+                let back = UdpSocket::bind("127.0.0.1:0").unwrap();
+                back.connect(("127.0.0.1", server)).unwrap();
+                back.set_nonblocking(true).unwrap();
+                clients.push((from, back));
+                clients.len() - 1
+            });
+            let _ = goes_on.then(|| clients[known].1.send(&datagram[..length]));
+        }
+        for (client, back) in &clients {
+            while let Ok(length) = back.recv(&mut datagram) {
+                let _ = goes_on.then(|| front.send_to(&datagram[..length], client));
+            }
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// An object that is reached by datagrams to this port alone.
+fn by_datagrams(client: &Orb, port: u16, mut profile: NativeProfile) -> ProbeRef {
+    profile.address = NativeAddress::Udp { host: "127.0.0.1".into(), port };
+    let profiles = vec![profile.to_tagged().unwrap()];
+    ProbeRef(client.reference(Ior { type_id: raw::ID.into(), profiles }))
+}
+
+/// What a call gets that may take so long.
+#[track_caller]
+fn ends_in_time(probe: &ProbeRef, limit: Duration, length: usize) {
+    let (started, text) = (Instant::now(), "x".repeat(length));
+    let e = probe.within(limit).text(&text).unwrap_err();
+    assert_eq!(e.kind, Kind::Timeout, "{e}");
+    assert!(started.elapsed() < limit + Duration::from_millis(150), "{limit:?}: {:?}", started.elapsed());
+}
+
+#[test]
+fn a_call_by_datagrams_that_nobody_acknowledges_ends_in_time() {
+    let (client, silent) = (client(), UdpSocket::bind("127.0.0.1:0").unwrap());
+    let address = NativeAddress::Udp { host: String::new(), port: 0 };
+    let profile = NativeProfile { address, slot: 0, nonce: 1 };
+    let probe = by_datagrams(&client, silent.local_addr().unwrap().port(), profile);
+    for limit in [50, 100, 200] {
+        ends_in_time(&probe, Duration::from_millis(limit), 10);
+    }
+    client.shutdown(GRACE);
+}
+
+#[test]
+fn calls_by_datagrams_end_in_time_while_the_network_is_cut_and_go_on_afterwards() {
+    let server = raw::server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
+    let own = server.root().activate(raw::Probe::default()).unwrap();
+    let profile = own.0.ior().profiles.iter().find_map(NativeProfile::from_tagged).unwrap().unwrap();
+    let NativeAddress::Udp { port, .. } = profile.address else { panic!("{:?}", profile.address) };
+    for length in [10, 2_000, 4 << 20] {
+        let (client, relay) = (client(), Relay::to(port));
+        let probe = by_datagrams(&client, relay.port, profile.clone()).within(LONG);
+        assert_eq!(probe.ping(), Ok(()));
+        relay.cut.store(true, Ordering::Relaxed);
+        for limit in [50, 100, 200] {
+            ends_in_time(&probe, Duration::from_millis(limit), length);
+        }
+        relay.cut.store(false, Ordering::Relaxed);
+        assert_eq!(probe.ping(), Ok(()), "after calls of {length} octets");
+        client.shutdown(GRACE);
+    }
+    server.shutdown(GRACE);
 }
 
 struct Nobody;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use throughline_giop::{NativeAddress, NativeProfile};
-use throughline_wire::{Flow, Kind};
+use throughline_wire::{Flow, Kind, TimeLeft};
 
 use super::exchange::Attempt;
 use super::link::{Link, LinkError, LinkOptions};
@@ -97,6 +97,8 @@ pub(crate) struct Own {
     pub(super) link: Link,
     pub(super) flow: Flow,
     pub(super) sequence: u32,
+    /// What the request tells of the time that its call may take.
+    pub(super) time_left: TimeLeft,
     /// Octets of the request in the link's registered memory.
     pub(super) used: usize,
     /// The request, if it does not fit there.
@@ -298,7 +300,17 @@ impl NativeServer {
         tracing::debug!(address = ?self.address, "connected by the native protocol");
         let (server, flow) = (Arc::clone(self), super::flows().next());
         let (overflow, body) = (Vec::new(), Body::NONE);
-        Some(Box::new(Own { server, link, flow, sequence: 0, used: 0, overflow, kind: Kind::Reply, body }))
+        Some(Box::new(Own {
+            server,
+            link,
+            flow,
+            sequence: 0,
+            time_left: TimeLeft::FOREVER,
+            used: 0,
+            overflow,
+            kind: Kind::Reply,
+            body,
+        }))
     }
 }
 

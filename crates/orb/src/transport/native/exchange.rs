@@ -10,6 +10,7 @@ use throughline_wire::{Header, Kind, Message, TimeLeft};
 
 use super::answers::PipeReply;
 use super::client::{NativeRoute, NativeServer, Own, keep};
+use super::link::{LinkError, SETTLE};
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
 use crate::native::{Body, body_writer};
@@ -91,7 +92,7 @@ pub(crate) fn begin(
         Ok(room) => {
             let written = header.write(room);
             debug_assert!(written.is_ok(), "registered buffers are larger than headers");
-            own.used = header.size();
+            (own.used, own.time_left) = (header.size(), header.time_left);
             Ok(Some(own))
         }
         Err(error) if error.is_timeout() => {
@@ -176,7 +177,7 @@ impl Own {
     }
 
     #[cold]
-    fn send_overflow(&mut self) -> Result<(), super::link::LinkError> {
+    fn send_overflow(&mut self) -> Result<(), LinkError> {
         let sent = self.link.send_large(&self.overflow);
         self.forget_overflow();
         sent
@@ -197,8 +198,14 @@ pub(crate) fn finish(
     deadline: Option<Instant>,
     wants_reply: bool,
 ) -> Result<Attempt, Box<SystemException>> {
-    if !own.send(wants_reply)? {
-        return Ok(Attempt::NotPossible);
+    match own.send(wants_reply) {
+        Ok(true) => {}
+        Ok(false) => return Ok(Attempt::NotPossible),
+        // A part of it was, perhaps: nothing can follow.
+        Err(error) => {
+            own.link.forsake();
+            return Err(error);
+        }
     }
     if !wants_reply {
         keep(own);
@@ -207,7 +214,7 @@ pub(crate) fn finish(
     crate::transport::server::before_waiting();
     loop {
         if let Err(error) = own.link.receive_answer(deadline) {
-            return own.server.lost(&error, own.link.has_part()).map_err(Box::new);
+            return no_answer(own, &error);
         }
         let bytes = own.link.at_hand();
         match Message::read_front(bytes, own.link.received_len()) {
@@ -227,6 +234,28 @@ pub(crate) fn finish(
             Ok(_) => {}
             Err(error) => return Err(nonsense(&error.to_string())),
         }
+    }
+}
+
+/// Not all of an answer came.
+#[cold]
+fn no_answer(own: Box<Own>, error: &LinkError) -> Result<Attempt, Box<SystemException>> {
+    let lost = own.server.lost(error, own.link.has_part()).map_err(Box::new);
+    if error.is_timeout() {
+        own.let_go();
+    }
+    lost
+}
+
+impl Own {
+    /// The time of the call is over: no more is spent on waiting until the server has what was sent before, as who closes a link
+    /// does. Either the call has waited for as long, or the link stays for the next one.
+    fn let_go(mut self: Box<Self>) {
+        if !self.link.is_unsettled() {
+            return;
+        }
+        let has_waited = self.time_left.duration().is_some_and(|time| time >= SETTLE);
+        if has_waited || self.link.has_part() { self.link.forsake() } else { keep(self) }
     }
 }
 

@@ -20,7 +20,7 @@ use throughline_cdr::Output;
 use throughline_vi::{Bell, Buffer, LocalNetwork, SMALL_MESSAGE, State, TrustedPeers, Vi};
 use throughline_wire::Kind;
 
-pub(super) use self::connect::{DISCRIMINATOR, LinkMemory};
+pub(super) use self::connect::{DISCRIMINATOR, LinkMemory, SETTLE};
 pub(crate) use self::crowd::Crowd;
 pub(super) use self::desk::{Desk, Taken};
 pub(crate) use self::error::LinkError;

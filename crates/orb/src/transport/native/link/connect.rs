@@ -57,7 +57,7 @@ const SHOWN: u64 = 64 << 20;
 const PIECES: u32 = 2;
 
 /// How long a link over UDP that is closed waits for the peer to have everything.
-const SETTLE: Duration = Duration::from_millis(300);
+pub(crate) const SETTLE: Duration = Duration::from_millis(300);
 
 impl Link {
     /// One that is not connected.
@@ -195,6 +195,16 @@ impl Drop for Link {
 }
 
 impl Link {
+    /// Whether the peer has yet to say that it has everything, for which who closes the link waits.
+    pub(crate) fn is_unsettled(&mut self) -> bool {
+        self.settles && !self.vi.has_settled()
+    }
+
+    /// Closes it at once: the peer has had the time to take what was sent.
+    pub(crate) fn forsake(mut self) {
+        self.settles = false;
+    }
+
     /// Waits until all buffers are back and small messages are acknowledged, which is when the peer has everything that was sent; for
     /// a moment only.
     #[cold]
