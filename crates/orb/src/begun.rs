@@ -82,10 +82,15 @@ impl ObjectRef {
         let (mut used, mut overflow) = (ADDRESSED_BYTES, Vec::new());
         let encoded = encode(&mut body_writer(Output::memory(&mut message, &mut used, &mut overflow)));
         let small = encoded.is_ok() && overflow.is_empty();
-        let ticket = if small { self.begin_near(&operation, &mut message, used, rewrite) } else { None };
+        let mut deadline = None;
+        let ticket = if small {
+            self.begin_near(&operation, (&mut message, used), rewrite, &mut deadline)
+        } else {
+            None
+        };
         let future = match ticket {
             Some(_) => None,
-            None => self.begin_otherwise::<T, E>(operation, encode, decode, rewrite).into_box(),
+            None => self.begin_otherwise::<T, E>(operation, encode, decode, (rewrite, deadline)).into_box(),
         };
         Begun { reference: self, ticket, future, decode, thread: PhantomData, error: PhantomData }
     }
@@ -97,18 +102,18 @@ impl ObjectRef {
         operation: Operation,
         encode: impl Fn(&mut Writer<'_>) -> Result<(), EncodeError>,
         decode: Decoder<T>,
-        rewrite: Option<Rewrite>,
+        (rewrite, deadline): (Option<Rewrite>, Option<Instant>),
     ) -> Pooled {
-        self.call_async::<T, E, _>(operation, encode, decode).begun(rewrite)
+        self.call_async::<T, E, _>(operation, encode, decode).begun(rewrite, deadline)
     }
 
-    /// Sends the request, if that can be done at once.
+    /// Sends the request, if that can be done at once. The time to find out counts: when it ends is told in any case.
     fn begin_near(
         &self,
         operation: &Operation,
-        message: &mut [u8; SMALL_MESSAGE],
-        used: usize,
+        (message, used): (&mut [u8; SMALL_MESSAGE], usize),
         rewrite: Option<Rewrite>,
+        deadline: &mut Option<Instant>,
     ) -> Option<Ticket> {
         let Present::Own(binding) = self.present_binding() else { return None };
         // Of an object of this process there are none.
@@ -118,9 +123,9 @@ impl ObjectRef {
             let wanted = Wanted { operation, rewrite, deadline: None, priority: None };
             return send(route, (message, used), &wanted);
         }
-        let deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
+        *deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
         let priority = self.priority();
-        send_urgently(route, (message, used), &Wanted { operation, rewrite, deadline, priority })
+        send_urgently(route, (message, used), &Wanted { operation, rewrite, deadline: *deadline, priority })
     }
 }
 

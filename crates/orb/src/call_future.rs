@@ -94,9 +94,10 @@ where
 }
 
 impl<E, D> CallFuture<E, D> {
-    /// The call begun, for [`Begun`](crate::Begun), which knows the rest.
-    pub(crate) fn begun(mut self, rewrite: Option<Rewrite>) -> Pooled {
+    /// The call begun, for [`Begun`](crate::Begun), which knows the rest. Another way may have taken some of its time.
+    pub(crate) fn begun(mut self, rewrite: Option<Rewrite>, deadline: Option<Instant>) -> Pooled {
         self.call.rewrite = rewrite;
+        self.call.deadline = deadline.or(self.call.deadline);
         self.call.begin();
         self.call
     }

@@ -12,9 +12,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client};
-use throughline::{Completion, Ior, Kind, Orb};
+use throughline::rt::Operation;
+use throughline::{Completion, Ior, Kind, Orb, SystemException};
 use throughline_giop::{NativeAddress, NativeProfile};
-use throughline_vi::{Nic, Reliability, Vi, ViAttributes};
+use throughline_vi::{Listener, Nic, Reliability, Vi, ViAttributes};
 
 /// Less than it takes to give a native way up for lack of an answer.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -188,7 +189,7 @@ impl Wake for Nobody {
 struct Deaf {
     address: NativeAddress,
     /// Ends when so many are in.
-    clients: JoinHandle<Vec<Vi>>,
+    clients: JoinHandle<(Listener, Vec<Vi>)>,
 }
 
 impl Deaf {
@@ -197,12 +198,15 @@ impl Deaf {
         let nic = Nic::shm().unwrap();
         let (machine, name) = (boot.trim().to_owned(), nic.address().to_owned());
         let mut listener = nic.listen(b"throughline 1").unwrap();
-        let mut accept = move || {
+        let accept = move |listener: &mut Listener| {
             let mut vi = nic.create_vi(&ViAttributes::new(Reliability::ReliableDelivery)).unwrap();
             listener.wait(Some(LONG)).unwrap().accept(&mut vi).unwrap();
             vi
         };
-        let clients = std::thread::spawn(move || (0..count).map(|_| accept()).collect());
+        let clients = std::thread::spawn(move || {
+            let clients = (0..count).map(|_| accept(&mut listener)).collect();
+            (listener, clients)
+        });
         Self { address: NativeAddress::Shm { machine, name }, clients }
     }
 
@@ -254,6 +258,22 @@ fn a_call_that_waits_for_a_worker_to_send_it_ends_in_time() {
     for call in kept {
         block_on(call).unwrap_err();
     }
+    client.shutdown(GRACE);
+}
+
+#[test]
+fn a_begun_call_ends_in_time_where_shared_memory_does_not_connect() {
+    let (client, silent) = (client(), Deaf::lets_in(0));
+    // It is there, and lets nobody in.
+    let _listener = silent.clients.join().unwrap();
+    let profile = NativeProfile { address: silent.address, slot: 0, nonce: 1 };
+    let profiles = vec![profile.to_tagged().unwrap()];
+    let probe = ProbeRef(client.reference(Ior { type_id: raw::ID.into(), profiles })).within(LIMIT);
+    let started = Instant::now();
+    let begun = probe.0.begin::<(), SystemException>(Operation::new("ping", 0), |_| Ok(()), |_| Ok(()), None);
+    let e = begun.wait().unwrap_err();
+    assert_eq!(e.completed, Completion::No, "{e}");
+    assert!(started.elapsed() < LIMIT + LIMIT / 5, "{:?}: {e}", started.elapsed());
     client.shutdown(GRACE);
 }
 
