@@ -103,6 +103,22 @@ fn what_is_left_of_a_request_that_is_answered_early_leaves_before_the_next_one()
 }
 
 #[test]
+fn calls_behind_a_request_that_is_answered_early_and_never_read_end_in_time() {
+    for (future, length) in [(false, 10), (true, 10), (false, 300_000)] {
+        let client = client();
+        let server = refuses_early(|_| std::thread::sleep(2 * SECOND));
+        let probe = server.reference(&client).within(LONG);
+        let e = probe.take(&vec![0; 32 << 20]).unwrap_err();
+        assert_eq!(e.kind, Kind::NoPermission, "{e}");
+        let (hasty, text, started) = (probe.within(SECOND / 5), "x".repeat(length), Instant::now());
+        let e = if future { block_on(hasty.text_async(&text)) } else { hasty.text(&text) }.unwrap_err();
+        assert_eq!(e.kind, Kind::Timeout, "{e}");
+        assert!(started.elapsed() < SECOND / 2, "future: {future}, {length}: {:?}", started.elapsed());
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn a_request_longer_than_the_server_takes_is_sent_once() {
     let server = raw::server_with(|c| c.max_message = 1 << 20);
     let client = client();
