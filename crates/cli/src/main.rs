@@ -59,7 +59,11 @@ fn main() -> ExitCode {
     if let Some(status) = throughline_lab::child() {
         return ExitCode::from(u8::try_from(status).unwrap_or(1));
     }
-    let result = match Arguments::parse().command {
+    let command = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(other) => return instead(&other),
+    };
+    let result = match command {
         Command::Call(arguments) => call::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoServer(arguments) => demo::serve::run(&arguments),
@@ -76,4 +80,13 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Prints the help that was asked for, or what is wrong with the arguments.
+fn instead(told: &clap::Error) -> ExitCode {
+    let printed = told.print();
+    if !told.use_stderr() {
+        output::written(printed);
+    }
+    ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2))
 }

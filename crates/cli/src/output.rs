@@ -26,7 +26,12 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 /// Prints a line, [`shown`] as it can be. A reader that has gone away, as `head` does, ends the process quietly; a full disk or the like with
 /// status 1.
 pub fn line(text: &str) {
-    let Err(error) = writeln!(io::stdout(), "{}", shown(text)) else { return };
+    written(writeln!(io::stdout(), "{}", shown(text)));
+}
+
+/// Ends the process, as [`line`] does, where standard output could not be written.
+pub fn written(result: io::Result<()>) {
+    let Err(error) = result else { return };
     if error.kind() == io::ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
