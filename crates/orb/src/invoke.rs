@@ -256,8 +256,34 @@ impl<'r> OutgoingCall<'r> {
             if forwards > MAX_FORWARDS {
                 return Err(SystemException::new(Kind::Transient, minor::TOO_MANY_FORWARDS));
             }
+            if let Some(outcome) = self.go_on_native(&mut forwards, arguments)? {
+                return Ok(outcome);
+            }
             self.send_again(arguments)?;
         }
+    }
+
+    /// What the call brings where it was forwarded to, if the native protocol alone leads there.
+    fn go_on_native(
+        &mut self,
+        forwards: &mut usize,
+        arguments: Arguments<'_>,
+    ) -> Result<Option<Outcome>, SystemException> {
+        if self.binding.route().is_some() || self.binding.local_key().is_some() {
+            return Ok(None);
+        }
+        let mut course = Course::of(self.deadline, *forwards);
+        let wants_reply = self.response != Response::None;
+        let attempt = self.reference.call_native(self.operation, wants_reply, &mut course, arguments);
+        Ok(match attempt.map_err(|e| *e)? {
+            Attempt::Answered(mut reply) => Some(Outcome::Native(reply.detach())),
+            Attempt::Sent => Some(Outcome::None),
+            Attempt::NotPossible => {
+                // It may have been forwarded once more, or be back.
+                (self.binding, *forwards) = (self.reference.binding(), course.forwards);
+                None
+            }
+        })
     }
 
     fn try_once(&mut self, arguments: Arguments<'_>) -> Result<Step, Failure> {

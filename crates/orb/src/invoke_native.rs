@@ -21,8 +21,15 @@ use crate::transport::native::exchange::{Attempt, NativeReply, begin, finish, ma
 pub(crate) struct Course {
     /// One for the whole call, however often it is forwarded, and whatever ways it takes.
     pub(crate) deadline: Option<Instant>,
-    forwards: usize,
+    pub(crate) forwards: usize,
     went_back: bool,
+}
+
+impl Course {
+    /// Of a call that goes on.
+    pub(crate) fn of(deadline: Option<Instant>, forwards: usize) -> Self {
+        Self { deadline, forwards, went_back: false }
+    }
 }
 
 impl ObjectRef {

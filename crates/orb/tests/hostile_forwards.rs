@@ -121,3 +121,22 @@ fn an_object_that_is_gone_from_everywhere_is_not_looked_for_in_circles() {
         client.shutdown(GRACE);
     }
 }
+
+#[test]
+fn an_object_that_is_reached_by_the_native_protocol_alone_is_found_where_a_call_is_forwarded_to() {
+    for (future, at) in
+        [(true, "shm:"), (false, "shm:"), (true, "udp://127.0.0.1:0"), (false, "udp://127.0.0.1:0")]
+    {
+        let place = raw::server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let own = place.root().activate(raw::Probe::default()).unwrap();
+        let (client, server) = (client(), forwards_once(own.0.ior().clone()));
+        let probe = server.reference(&client).within(LONG);
+        for _ in 0..2 {
+            let called = if future { block_on(probe.text_async("hello")) } else { probe.text("hello") };
+            assert_eq!(called.as_deref(), Ok("hello"), "future: {future}, {at}");
+        }
+        assert_eq!(probe.posted(), Ok(vec![]));
+        client.shutdown(GRACE);
+        place.shutdown(GRACE);
+    }
+}
