@@ -166,6 +166,11 @@ impl Calls {
         wake
     }
 
+    /// Whether a call of this number has not ended.
+    pub(crate) fn is_under_way(&mut self, id: u32) -> bool {
+        self.entry(id).is_some()
+    }
+
     /// Whether the reply to a call is there.
     pub(crate) fn is_answered(&mut self, id: u32) -> bool {
         self.entry(id).is_some_and(|entry| matches!(entry.slot, Slot::Done(Ok(_))))

@@ -197,13 +197,18 @@ impl ClientConnection {
     }
 
     /// Sends the request `id` and waits until the kernel has it, or the server has answered it already.
-    pub(crate) fn send(&self, id: u32, message: &[u8], deadline: Option<Instant>) -> Result<(), CallFailure> {
+    pub(crate) fn send(
+        self: &Arc<Self>,
+        id: u32,
+        message: &[u8],
+        deadline: Option<Instant>,
+    ) -> Result<(), CallFailure> {
         self.sent((id, message.len()), self.outbox.send(&self.socket, message), deadline)
     }
 
     /// As [`send`](Self::send), of a message with large blocks.
     pub(crate) fn send_large(
-        &self,
+        self: &Arc<Self>,
         id: u32,
         message: LargeMessage<'_>,
         encode: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
@@ -214,7 +219,7 @@ impl ClientConnection {
     }
 
     fn sent(
-        &self,
+        self: &Arc<Self>,
         (id, length): (u32, usize),
         result: io::Result<Sent>,
         deadline: Option<Instant>,
@@ -227,6 +232,9 @@ impl ClientConnection {
                 if taken >= end {
                     // What others have put behind it did not leave. This one did, and may be carried out.
                     return Ok(());
+                }
+                if e.kind() == io::ErrorKind::TimedOut && self.leaves_behind(id) {
+                    return Err(CallFailure::TimedOut);
                 }
                 (e, taken + length as u64 > end)
             }
@@ -242,6 +250,22 @@ impl ClientConnection {
         // One that has refused what it has seen of this message would do so again.
         let refused = begun && calls.ended == Some(CallFailure::Refused);
         Err(if refused { CallFailure::Refused } else { failure })
+    }
+
+    /// Whether what waits of the request `id` leaves without its caller, by a worker: where others have calls under way, which
+    /// the end of the connection would end, and the server reads.
+    fn leaves_behind(self: &Arc<Self>, id: u32) -> bool {
+        let alone = {
+            let mut calls = lock(&self.calls);
+            calls.active() == usize::from(calls.is_under_way(id))
+        };
+        let reads = || self.outbox.stalled_for(Instant::now()).is_none_or(|time| time < CHOKED_AFTER);
+        let leaves =
+            !alone && self.outbox.waiting() <= self.limits.max_message && reads() && self.register().is_ok();
+        if leaves {
+            self.arm();
+        }
+        leaves
     }
 
     fn is_answered(&self, id: u32) -> bool {

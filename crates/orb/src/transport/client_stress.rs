@@ -267,7 +267,7 @@ fn is_mine(outcome: Outcome, id: u32) -> Result<(), CallFailure> {
     Ok(())
 }
 
-fn block(connection: &ClientConnection, deadline: Option<Instant>) -> Result<(), CallFailure> {
+fn block(connection: &Arc<ClientConnection>, deadline: Option<Instant>) -> Result<(), CallFailure> {
     let id = connection.reserve(Version::V1_2)?;
     if let Err(failure) = connection.send(id, &request(id, deadline.is_none()), deadline) {
         connection.forget(id);

@@ -1,0 +1,68 @@
+//! Callers who share a connection: what one of them has no time for costs the others nothing.
+#![allow(missing_docs)]
+
+#[path = "common/raw.rs"]
+mod raw;
+
+use std::time::{Duration, Instant};
+
+use raw::{BadServer, GRACE, LONG, ProbeRef, Wire, block_on, client, reply};
+use throughline::{Kind, Orb};
+
+const MS: Duration = Duration::from_millis(1);
+const LARGE: usize = 32 << 20;
+
+/// Answers, in the order in which they come, requests that it has read. It waits before it reads on after the first octets, and
+/// before it answers.
+fn slow(before: Duration, between: Duration) -> BadServer {
+    BadServer::new(move |_, mut wire: Wire| {
+        let mut first = [0; 4];
+        let _ = wire.0.peek(&mut first);
+        std::thread::sleep(before);
+        let mut pause = Some(between);
+        while let Some(heard) = wire.request() {
+            std::thread::sleep(pause.take().unwrap_or_default());
+            wire.send(&reply(heard.id, |w| w.write_u32(7)));
+        }
+    })
+}
+
+fn gives_up(probe: &ProbeRef, limit: Duration, data: &[u8]) {
+    let started = Instant::now();
+    let e = probe.within(limit).take(data).unwrap_err();
+    assert_eq!(e.kind, Kind::Timeout, "{e}");
+    assert!(started.elapsed() < limit + 300 * MS, "{:?}", started.elapsed());
+}
+
+fn end(client: &Orb, server: &BadServer, probe: &ProbeRef) {
+    assert_eq!(probe.ping(), Ok(()));
+    assert_eq!(server.connections(), 1);
+    client.shutdown(GRACE);
+}
+
+#[test]
+fn who_gives_up_behind_a_large_request_does_not_end_it() {
+    let (client, server) = (client(), slow(600 * MS, Duration::ZERO));
+    let probe = server.reference(&client).within(LONG);
+    let large = probe.clone();
+    let large = std::thread::spawn(move || large.take(&vec![0; LARGE]));
+    std::thread::sleep(100 * MS);
+    gives_up(&probe, 200 * MS, &[1]);
+    assert_eq!(large.join().unwrap(), Ok(7));
+    end(&client, &server, &probe);
+}
+
+#[test]
+fn who_gives_a_large_request_up_does_not_end_the_calls_of_others() {
+    for future in [false, true] {
+        let (client, server) = (client(), slow(Duration::ZERO, 700 * MS));
+        let probe = server.reference(&client).within(LONG);
+        let first = probe.clone();
+        let first =
+            std::thread::spawn(move || if future { block_on(first.ping_async()) } else { first.ping() });
+        std::thread::sleep(100 * MS);
+        gives_up(&probe, 200 * MS, &vec![0; LARGE]);
+        assert_eq!(first.join().unwrap(), Ok(()), "future: {future}");
+        end(&client, &server, &probe);
+    }
+}
