@@ -137,6 +137,31 @@ fn by_datagrams(client: &Orb, port: u16, mut profile: NativeProfile) -> ProbeRef
     ProbeRef(client.reference(Ior { type_id: raw::ID.into(), profiles }))
 }
 
+#[test]
+fn an_orb_that_shuts_down_does_not_wait_for_servers_that_acknowledge_nothing() {
+    let server = raw::server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
+    let own = server.root().activate(raw::Probe::default()).unwrap();
+    let profile = own.0.ior().profiles.iter().find_map(NativeProfile::from_tagged).unwrap().unwrap();
+    let NativeAddress::Udp { port, .. } = profile.address else { panic!("{:?}", profile.address) };
+    let (client, relays) = (client(), [(); 4].map(|()| Relay::to(port)));
+    let probes = relays.each_ref().map(|relay| by_datagrams(&client, relay.port, profile.clone()));
+    for probe in &probes {
+        assert_eq!(block_on(probe.within(LONG).ping_async()), Ok(()));
+    }
+    relays.iter().for_each(|relay| relay.cut.store(true, Ordering::Relaxed));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut calls = probes.each_ref().map(|probe| Box::pin(probe.ping_async()));
+    assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    let started = Instant::now();
+    client.shutdown(Duration::ZERO);
+    assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+    for call in calls {
+        let e = block_on(call).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+    }
+    server.shutdown(GRACE);
+}
+
 /// What a call gets that may take so long.
 #[track_caller]
 fn ends_in_time(probe: &ProbeRef, limit: Duration, length: usize) {

@@ -172,7 +172,7 @@ impl NativeServer {
     pub(crate) fn connect_pipe(&self, alone: bool, deadline: Option<Instant>) -> bool {
         let link = self.new_link(false, patience(alone, deadline)).ok();
         let found = link.is_some() || !self.is_usable();
-        self.pipe.connected(link);
+        self.pipe.connected(link.map(Link::without_oneways));
         found
     }
 

@@ -201,8 +201,14 @@ impl Link {
     }
 
     /// Closes it at once: the peer has had the time to take what was sent.
-    pub(crate) fn forsake(mut self) {
+    pub(crate) fn forsake(self) {
+        drop(self.without_oneways());
+    }
+
+    /// As one whose messages are all answered: who closes it has the answers, or wants them no more.
+    pub(crate) fn without_oneways(mut self) -> Self {
         self.settles = false;
+        self
     }
 
     /// Waits until all buffers are back and small messages are acknowledged, which is when the peer has everything that was sent; for
