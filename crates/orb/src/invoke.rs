@@ -319,7 +319,7 @@ impl<'r> OutgoingCall<'r> {
             connection.send_large(*id, message, encode, self.deadline)
         };
         if let Err(failure) = sent {
-            connection.forget(*id);
+            connection.cancel(*id);
             return Err(failure);
         }
         if self.response == Response::None {

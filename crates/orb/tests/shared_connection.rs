@@ -66,3 +66,30 @@ fn who_gives_a_large_request_up_does_not_end_the_calls_of_others() {
         end(&client, &server, &probe);
     }
 }
+
+#[test]
+fn an_answer_that_comes_too_late_is_nobody_elses_however_many_calls_were_made_since() {
+    for future in [false, true] {
+        let client = client();
+        let server = BadServer::new(|_, mut wire: Wire| {
+            let Some(late) = wire.request() else { return };
+            while let Some(heard) = wire.request() {
+                if heard.id == late.id {
+                    wire.send(&reply(late.id, |w| w.write_string("too late").unwrap()));
+                }
+                wire.send(&reply(heard.id, |w| w.write_string("in time").unwrap()));
+            }
+        });
+        let probe = server.reference(&client).within(LONG);
+        let call = |probe: &ProbeRef| match future {
+            false => probe.text(""),
+            true => block_on(probe.text_async("")),
+        };
+        let e = call(&probe.within(50 * MS)).unwrap_err();
+        assert_eq!(e.kind, Kind::Timeout, "{e}");
+        for n in 0..10_000 {
+            assert_eq!(call(&probe).as_deref(), Ok("in time"), "future: {future}, call {n}");
+        }
+        client.shutdown(GRACE);
+    }
+}

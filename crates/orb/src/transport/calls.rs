@@ -1,8 +1,10 @@
 //! Which caller is waiting for which reply: the table of calls under way on one connection.
 //!
 //! A request's number is the place of its caller in this table, with a generation, so that a reply finds its
-//! caller by an index, and a reply that comes too late finds nobody.
+//! caller by an index, and a reply that comes too late finds nobody. Generations come again, soon on a busy connection: the
+//! place of a call that was given up is another's only once that reply has come, or many others were given up since.
 
+use std::collections::VecDeque;
 use std::task::Waker;
 use std::thread::Thread;
 use std::time::Instant;
@@ -14,6 +16,9 @@ use crate::transport::reactor::wake;
 /// Places that a request id can number; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+
+/// So many calls that were given up keep their places until their replies come.
+const GIVEN_UP: usize = 1024;
 
 /// Why a call got no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +44,8 @@ enum Slot {
     Free {
         next: Option<u32>,
     },
+    /// The call is over, but a reply may come.
+    GivenUp,
     /// Nobody is to be woken: the caller reads for itself, or has not asked yet.
     Waiting,
     Parked(Thread),
@@ -58,11 +65,19 @@ struct Entry {
     woken: bool,
 }
 
+impl Entry {
+    fn is(&self, id: u32) -> bool {
+        self.generation == id >> INDEX_BITS
+    }
+}
+
 /// The calls under way, and who receives their replies.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     entries: Vec<Entry>,
     free: Option<u32>,
+    /// Calls that were given up, the oldest first. Some of their replies may have come.
+    given_up: VecDeque<u32>,
     active: usize,
     /// Calls of futures without a reply so far.
     tasks_waiting: usize,
@@ -122,6 +137,9 @@ impl Calls {
     }
 
     fn free_index(&mut self, limit: usize) -> Option<u32> {
+        if self.active >= limit {
+            return None;
+        }
         if let Some(index) = self.free {
             if let Slot::Free { next } = self.entries[index as usize].slot {
                 self.free = next;
@@ -129,7 +147,7 @@ impl Calls {
             return Some(index);
         }
         let index = self.entries.len();
-        if index >= limit.min(1 << INDEX_BITS) {
+        if index >= 1 << INDEX_BITS {
             return None;
         }
         self.entries.push(Entry {
@@ -144,13 +162,16 @@ impl Calls {
 
     fn entry(&mut self, id: u32) -> Option<&mut Entry> {
         let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
-        let live = entry.generation == id >> INDEX_BITS && !matches!(entry.slot, Slot::Free { .. });
+        let live = entry.is(id) && !matches!(entry.slot, Slot::Free { .. } | Slot::GivenUp);
         live.then_some(entry)
     }
 
     /// Gives a call its outcome.
     pub(crate) fn deliver(&mut self, id: u32, outcome: Result<Frame, CallFailure>) -> Wake {
-        let Some(entry) = self.entry(id) else { return Wake::Nobody };
+        let Some(entry) = self.entry(id) else {
+            self.end_given_up(id);
+            return Wake::Nobody;
+        };
         if matches!(entry.slot, Slot::Done(_)) {
             return Wake::Nobody;
         }
@@ -183,28 +204,67 @@ impl Calls {
             return None;
         }
         let Slot::Done(outcome) = self.release(id)? else { return None };
+        match &outcome {
+            Err(CallFailure::TimedOut) => self.await_reply(id),
+            _ => self.free(id),
+        }
         Some(outcome)
     }
 
-    /// Ends a call before its reply has come. True if it was still waiting for one.
-    pub(crate) fn forget(&mut self, id: u32) -> bool {
-        match self.release(id) {
-            None | Some(Slot::Done(_)) => false,
-            Some(_) => true,
+    /// Ends a call whose request was not sent.
+    pub(crate) fn forget(&mut self, id: u32) {
+        if self.release(id).is_some() {
+            self.free(id);
         }
     }
 
+    /// Ends a call before its reply has come. True if it was still waiting for one.
+    pub(crate) fn give_up(&mut self, id: u32) -> bool {
+        let Some(slot) = self.release(id) else { return false };
+        match slot {
+            Slot::Done(Err(CallFailure::TimedOut)) => self.await_reply(id),
+            Slot::Done(_) => self.free(id),
+            _ => self.await_reply(id),
+        }
+        !matches!(slot, Slot::Done(_))
+    }
+
+    /// Takes out what became of a call, which is over then. Its place is to be [free](Self::free), now or [later](Self::await_reply).
     fn release(&mut self, id: u32) -> Option<Slot> {
-        let next = self.free;
         let entry = self.entry(id)?;
         let (is_task, woken) = (entry.is_task, std::mem::take(&mut entry.woken));
-        entry.generation = entry.generation.wrapping_add(1) & (u32::MAX >> INDEX_BITS);
-        let slot = std::mem::replace(&mut entry.slot, Slot::Free { next });
-        self.free = Some(id & INDEX_MASK);
+        let slot = std::mem::replace(&mut entry.slot, Slot::GivenUp);
         self.active -= 1;
         self.woken -= usize::from(woken);
         self.tasks_waiting -= usize::from(is_task && !matches!(slot, Slot::Done(_)));
         Some(slot)
+    }
+
+    fn free(&mut self, id: u32) {
+        let next = self.free.replace(id & INDEX_MASK);
+        let entry = &mut self.entries[(id & INDEX_MASK) as usize];
+        entry.generation = entry.generation.wrapping_add(1) & (u32::MAX >> INDEX_BITS);
+        entry.slot = Slot::Free { next };
+    }
+
+    /// The place is free once the reply has come, or it has not come for long.
+    #[cold]
+    fn await_reply(&mut self, id: u32) {
+        self.given_up.push_back(id);
+        if self.given_up.len() > GIVEN_UP
+            && let Some(oldest) = self.given_up.pop_front()
+        {
+            self.end_given_up(oldest);
+        }
+    }
+
+    /// The reply to a call has come that was given up; or it is not waited for any more.
+    #[cold]
+    fn end_given_up(&mut self, id: u32) {
+        let entry = self.entries.get((id & INDEX_MASK) as usize);
+        if entry.is_some_and(|entry| entry.is(id) && matches!(entry.slot, Slot::GivenUp)) {
+            self.free(id);
+        }
     }
 
     /// Leaves word whom to wake when the reply comes.
@@ -297,7 +357,7 @@ mod tests {
     fn a_late_reply_finds_nobody() {
         let mut calls = Calls::default();
         let first = calls.add(Caller::Thread, 8).unwrap();
-        assert!(calls.forget(first));
+        calls.forget(first);
         let second = calls.add(Caller::Thread, 8).unwrap();
         assert_ne!(first, second);
         assert_eq!(first & INDEX_MASK, second & INDEX_MASK);
@@ -313,9 +373,43 @@ mod tests {
         let mut calls = Calls::default();
         let ids: Vec<_> = (0..4).map(|_| calls.add(Caller::Task(None), 4).unwrap()).collect();
         assert_eq!(calls.add(Caller::Task(None), 4), Err(CallFailure::Full));
-        assert!(calls.forget(ids[2]));
+        calls.forget(ids[2]);
         assert_eq!(calls.add(Caller::Task(None), 4).unwrap() & INDEX_MASK, ids[2] & INDEX_MASK);
         assert!(calls.tasks_waiting());
+    }
+
+    #[test]
+    fn the_place_of_a_call_that_was_given_up_is_free_when_its_reply_comes_or_many_others_were_given_up() {
+        let mut calls = Calls::default();
+        let give_up = |calls: &mut Calls, by_keeper: bool| {
+            let id = calls.add(Caller::Task(None), 1).unwrap();
+            if by_keeper {
+                calls.deliver(id, Err(CallFailure::TimedOut));
+                assert!(calls.take(id).is_some());
+            } else {
+                assert!(calls.give_up(id));
+            }
+            // It is over.
+            calls.forget(id);
+            assert!(!calls.give_up(id) && calls.take(id).is_none());
+            id
+        };
+        for by_keeper in [false, true] {
+            let late = give_up(&mut calls, by_keeper);
+            let other = calls.add(Caller::Thread, 1).unwrap();
+            assert_ne!(late & INDEX_MASK, other & INDEX_MASK);
+            calls.deliver(late, Err(CallFailure::Refused));
+            calls.deliver(late, Err(CallFailure::Refused));
+            calls.forget(other);
+            let ids = [(); 2].map(|()| calls.add(Caller::Thread, 2).unwrap());
+            assert!(ids.iter().any(|id| id & INDEX_MASK == late & INDEX_MASK));
+            ids.into_iter().for_each(|id| calls.forget(id));
+        }
+        for n in 0..3 * GIVEN_UP {
+            give_up(&mut calls, n % 2 == 0);
+        }
+        assert!(calls.entries.len() <= GIVEN_UP + 2 && calls.given_up.len() <= GIVEN_UP);
+        assert_eq!((calls.active(), calls.tasks_waiting()), (0, false));
     }
 
     #[test]
@@ -336,7 +430,8 @@ mod tests {
         let mut calls = Calls::default();
         let id = calls.add(Caller::Thread, 8).unwrap();
         assert!(!calls.end_unused(CallFailure::NotStarted));
-        assert!(calls.forget(id) && calls.end_unused(CallFailure::NotStarted));
+        calls.forget(id);
+        assert!(calls.end_unused(CallFailure::NotStarted));
         assert_eq!(calls.add(Caller::Thread, 8), Err(CallFailure::NotStarted));
     }
 }

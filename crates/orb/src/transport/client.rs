@@ -388,7 +388,7 @@ impl ClientConnection {
 
     /// Ends a call whose reply nobody wants any more.
     pub(crate) fn cancel(&self, id: u32) {
-        if lock(&self.calls).forget(id) {
+        if lock(&self.calls).give_up(id) {
             self.send_cancel(id);
         }
     }
