@@ -148,7 +148,7 @@ impl Pipe {
 
     /// Nobody wants the answer to this any more.
     pub(crate) fn forget(&self, id: u32) {
-        self.with(|state| state.calls.forget(id));
+        self.with(|state| state.calls.give_up(id));
     }
 
     /// Reads what has come, [not all](AT_ONCE) if it is much, and gives it to its calls; how much it was.

@@ -1,8 +1,10 @@
 //! The calls under way on one pipe: which reply is whose.
 //!
 //! A request's sequence number is the place of its call in this table, with a generation, so that a reply finds its call by
-//! an index, and one that comes too late finds none.
+//! an index, and one that comes too late finds none. Generations come again, soon where calls are quick: the place of a call that
+//! was given up is another's only once that reply has come, or many others were given up since.
 
+use std::collections::VecDeque;
 use std::task::Waker;
 use std::time::Instant;
 
@@ -15,6 +17,9 @@ use crate::native::Body;
 /// Places that a sequence number can tell apart; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+
+/// So many calls that were given up keep their places until their replies come.
+const GIVEN_UP: usize = 1024;
 
 /// No place.
 const NONE: u32 = INDEX_MASK;
@@ -45,6 +50,8 @@ pub(crate) enum Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Free,
+    /// The call is over, but a reply may come.
+    GivenUp,
     Waiting,
     Small,
     Other,
@@ -77,11 +84,20 @@ pub(crate) struct PipeCalls<X = ()> {
     answered: u32,
     /// Calls that wait with somebody to be woken.
     wakers: usize,
+    /// Calls that were given up, the oldest first. Some of their replies may have come.
+    given_up: VecDeque<u32>,
 }
 
 impl<X> Default for PipeCalls<X> {
     fn default() -> Self {
-        Self { entries: Vec::new(), free: NONE, waiting: 0, answered: 0, wakers: 0 }
+        Self {
+            entries: Vec::new(),
+            free: NONE,
+            waiting: 0,
+            answered: 0,
+            wakers: 0,
+            given_up: VecDeque::new(),
+        }
     }
 }
 
@@ -95,9 +111,9 @@ impl<X: Default> PipeCalls<X> {
     /// As [`add`](Self::add), with the place for a note: it holds that of another call.
     #[inline(always)]
     pub(crate) fn add_noted(&mut self, deadline: Option<Instant>, limit: usize) -> Option<(u32, &mut X)> {
-        // None is free, if it is no place.
-        if self.free as usize >= self.entries.len() {
-            self.grow(limit)?;
+        // None is free, if it is no place. There are more than the limit where some were given up.
+        if self.free as usize >= self.entries.len() || self.entries.len() > limit {
+            self.make_room(limit)?;
         }
         let entry = self.entries.get_mut(self.free as usize)?;
         self.free = entry.next;
@@ -108,9 +124,15 @@ impl<X: Default> PipeCalls<X> {
     }
 
     #[cold]
-    fn grow(&mut self, limit: usize) -> Option<()> {
+    fn make_room(&mut self, limit: usize) -> Option<()> {
+        if self.waiting + self.answered as usize >= limit {
+            return None;
+        }
         let index = self.entries.len();
-        if index >= limit.min(INDEX_MASK as usize) {
+        if (self.free as usize) < index {
+            return Some(());
+        }
+        if index >= INDEX_MASK as usize {
             return None;
         }
         self.free = index as u32;
@@ -132,6 +154,7 @@ impl<X: Default> PipeCalls<X> {
     fn answer(&mut self, id: u32, stage: Stage, wakes: &mut Vec<Waker>) -> Option<&mut Entry<X>> {
         let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
         if entry.id != id || entry.stage != Stage::Waiting {
+            Self::end_if_given_up(&mut self.free, entry, id);
             return None;
         }
         entry.stage = stage;
@@ -228,7 +251,12 @@ impl<X: Default> PipeCalls<X> {
         }
         let outcome = entry.other.take()?;
         self.answered -= 1;
-        Self::release(&mut self.free, entry);
+        if let Err(PipeFailure::TimedOut) = outcome {
+            entry.stage = Stage::GivenUp;
+            self.await_reply(id);
+        } else {
+            Self::release(&mut self.free, entry);
+        }
         Some(outcome)
     }
 
@@ -238,21 +266,63 @@ impl<X: Default> PipeCalls<X> {
         self.entries.get((id & INDEX_MASK) as usize).map(|entry| &entry.note)
     }
 
-    /// Nobody wants the answer any more.
+    /// Ends a call whose request was not sent.
     #[cold]
     pub(crate) fn forget(&mut self, id: u32) {
-        let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) else { return };
-        if entry.id != id || entry.stage == Stage::Free {
-            return;
+        if self.close(id).is_some() {
+            self.end_given_up(id);
         }
-        if entry.stage == Stage::Waiting {
+    }
+
+    /// Nobody wants the answer any more.
+    #[cold]
+    pub(crate) fn give_up(&mut self, id: u32) {
+        match self.close(id) {
+            Some(true) => self.await_reply(id),
+            Some(false) => self.end_given_up(id),
+            None => {}
+        }
+    }
+
+    /// Ends a call, but for its place; whether its reply may still come. None if it has ended.
+    fn close(&mut self, id: u32) -> Option<bool> {
+        let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
+        if entry.id != id || matches!(entry.stage, Stage::Free | Stage::GivenUp) {
+            return None;
+        }
+        let waited = std::mem::replace(&mut entry.stage, Stage::GivenUp) == Stage::Waiting;
+        if waited {
             self.waiting -= 1;
             self.wakers -= usize::from(entry.waker.take().is_some());
         } else {
             self.answered -= 1;
         }
-        entry.other = None;
-        Self::release(&mut self.free, entry);
+        Some(waited || matches!(entry.other.take(), Some(Err(PipeFailure::TimedOut))))
+    }
+
+    /// The place is free once the reply has come, or it has not come for long.
+    #[cold]
+    fn await_reply(&mut self, id: u32) {
+        self.given_up.push_back(id);
+        if self.given_up.len() > GIVEN_UP
+            && let Some(oldest) = self.given_up.pop_front()
+        {
+            self.end_given_up(oldest);
+        }
+    }
+
+    /// The reply to a call has come that was given up; or it is not waited for any more.
+    fn end_given_up(&mut self, id: u32) {
+        if let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) {
+            Self::end_if_given_up(&mut self.free, entry, id);
+        }
+    }
+
+    #[cold]
+    fn end_if_given_up(free: &mut u32, entry: &mut Entry<X>, id: u32) {
+        if entry.id == id && entry.stage == Stage::GivenUp {
+            Self::release(free, entry);
+        }
     }
 
     /// The number of the next call here is another one.
@@ -304,7 +374,7 @@ impl<X: Default> PipeCalls<X> {
     /// Whether any number is given out.
     #[cold]
     pub(crate) fn in_use(&self) -> bool {
-        self.entries.iter().any(|entry| entry.stage != Stage::Free)
+        self.entries.iter().any(|entry| !matches!(entry.stage, Stage::Free | Stage::GivenUp))
     }
 
     /// How many calls have no answer yet.

@@ -145,7 +145,7 @@ pub(crate) fn wait(ticket: Ticket, into: &mut SmallReply) -> Waited {
 #[cold]
 pub(crate) fn forget(ticket: Ticket) {
     if let Some(mut window) = find(|window| window.number.get() == ticket.window()) {
-        window.calls.forget(ticket.id());
+        window.calls.give_up(ticket.id());
         keep(window);
     }
 }

@@ -41,6 +41,46 @@ fn a_late_answer_finds_nobody() {
 }
 
 #[test]
+fn an_answer_that_comes_after_many_other_calls_finds_nobody() {
+    for by_keeper in [false, true] {
+        let mut calls = PipeCalls::<()>::default();
+        let late = calls.add(None, 8).unwrap();
+        if by_keeper {
+            fail(&mut calls, &PipeFailure::TimedOut);
+            assert!(calls.take(late).is_some());
+        } else {
+            calls.give_up(late);
+        }
+        for _ in 0..10_000 {
+            let id = calls.add(None, 8).unwrap();
+            assert_ne!(id, late);
+            answer(&mut calls, id, Kind::Reply, &[1]);
+            assert_eq!(calls.take_small(id, &mut { SmallReply::EMPTY }), Found::Small);
+        }
+        assert!(!calls.in_use() && calls.waiting() == 0);
+        // It comes, and the place is free.
+        answer(&mut calls, late, Kind::Reply, &[1]);
+        let ids = [(); 2].map(|()| calls.add(None, 2).unwrap());
+        assert!(ids.iter().any(|id| id & INDEX_MASK == late & INDEX_MASK) && !ids.contains(&late));
+        assert!(calls.add(None, 2).is_none());
+    }
+}
+
+#[test]
+fn calls_that_are_given_up_count_no_more_and_do_not_pile_up() {
+    let mut calls = PipeCalls::<()>::default();
+    for _ in 0..3 * GIVEN_UP {
+        let ids = [(); 2].map(|()| calls.add(None, 2).unwrap());
+        assert!(calls.add(None, 2).is_none());
+        ids.into_iter().for_each(|id| calls.give_up(id));
+        // They are over.
+        ids.into_iter().for_each(|id| calls.give_up(id));
+        ids.into_iter().for_each(|id| calls.forget(id));
+    }
+    assert!(calls.entries.len() <= GIVEN_UP + 2 && calls.given_up.len() <= GIVEN_UP);
+}
+
+#[test]
 fn answers_come_out_as_they_went_in() {
     let mut calls = PipeCalls::<()>::default();
     let mut small = SmallReply::EMPTY;
