@@ -138,6 +138,19 @@ fn by_datagrams(client: &Orb, port: u16, mut profile: NativeProfile) -> ProbeRef
 }
 
 #[test]
+fn a_server_that_is_gone_after_it_was_asked_may_have_carried_it_out() {
+    let (client, server) = (client(), UdpSocket::bind("127.0.0.1:0").unwrap());
+    let address = NativeAddress::Udp { host: String::new(), port: 0 };
+    let profile = NativeProfile { address, slot: 0, nonce: 1 };
+    let probe = by_datagrams(&client, server.local_addr().unwrap().port(), profile).within(LONG);
+    let asked = std::thread::spawn(move || server.recv(&mut [0; 1 << 16]).unwrap());
+    let e = probe.text("once").unwrap_err();
+    assert!(asked.join().unwrap() > 0);
+    assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn an_orb_that_shuts_down_does_not_wait_for_servers_that_acknowledge_nothing() {
     let server = raw::server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
     let own = server.root().activate(raw::Probe::default()).unwrap();

@@ -427,7 +427,10 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     /// Nobody has the peer's address (any more).
     pub fn unreachable(&mut self) {
-        let reason = if self.peer.heard { Reason::Unknown } else { Reason::NobodyListens };
+        // What was sent again may have been taken the first time, by somebody who is gone since.
+        let repeated = self.stats.lost > 0 || self.stats.probes > 0;
+        let asked = self.peer.heard || repeated && !self.all_sent();
+        let reason = if asked { Reason::Unknown } else { Reason::NobodyListens };
         self.farewell = None;
         self.break_off(Broken::Reset(reason), None);
     }
