@@ -546,6 +546,10 @@ pub(crate) fn not_connected(orb: &Orb, address: &Address, error: &std::io::Error
 #[cold]
 pub(crate) fn failed(failure: CallFailure) -> SystemException {
     let comm_failure = |code| SystemException::new(Kind::CommFailure, code);
+    let refused = || {
+        comm_failure(minor::PEER_REFUSED_MESSAGE)
+            .detail("the server answered that it could not read a message")
+    };
     match failure {
         CallFailure::NotStarted => SystemException::new(Kind::Transient, minor::SERVER_CLOSING)
             .detail("the server closes its connections; try again later"),
@@ -557,9 +561,8 @@ pub(crate) fn failed(failure: CallFailure) -> SystemException {
         }
         CallFailure::TooLarge => SystemException::marshal().detail("the arguments take more than a message's 4 GiB"),
         // It does not say which message: this one, or another on the same connection.
-        CallFailure::Refused => comm_failure(minor::PEER_REFUSED_MESSAGE)
-            .completed(Completion::Maybe)
-            .detail("the server answered that it could not read a message"),
+        CallFailure::Refused => refused().completed(Completion::Maybe),
+        CallFailure::RefusedInPart => refused(),
         CallFailure::TimedOut => SystemException::new(Kind::Timeout, minor::REPLY_TIMEOUT)
             .completed(Completion::Maybe)
             .detail("no reply within the time that the call may take"),

@@ -4,10 +4,12 @@
 #[path = "common/raw.rs"]
 mod raw;
 
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use raw::{BadServer, GRACE, LONG, ProbeRef, Wire, block_on, client, reply};
-use throughline::{Kind, Orb};
+use throughline::exception::minor;
+use throughline::{Completion, Kind, Orb};
 
 const MS: Duration = Duration::from_millis(1);
 const LARGE: usize = 32 << 20;
@@ -92,4 +94,28 @@ fn an_answer_that_comes_too_late_is_nobody_elses_however_many_calls_were_made_si
         }
         client.shutdown(GRACE);
     }
+}
+
+#[test]
+fn a_large_request_that_is_half_sent_when_a_message_is_refused_is_not_carried_out() {
+    let client = client();
+    let server = BadServer::new(|_, mut wire: Wire| {
+        // What it has read whole it does not understand, it says; of the other it has hardly read anything.
+        wire.request();
+        let _ = wire.0.read_exact(&mut [0; 1 << 16]);
+        wire.send(&raw::message_error());
+        std::thread::sleep(100 * MS);
+    });
+    let probe = server.reference(&client).within(LONG);
+    let refused = probe.clone();
+    let refused = std::thread::spawn(move || refused.ping());
+    std::thread::sleep(100 * MS);
+    let half = probe.take(&vec![0; LARGE]).unwrap_err();
+    let whole = refused.join().unwrap().unwrap_err();
+    for (e, completed) in [(half, Completion::No), (whole, Completion::Maybe)] {
+        let refused = (Kind::CommFailure, minor::PEER_REFUSED_MESSAGE);
+        assert_eq!(((e.kind, e.minor), e.completed), (refused, completed), "{e}");
+    }
+    assert_eq!(server.connections(), 1);
+    client.shutdown(GRACE);
 }

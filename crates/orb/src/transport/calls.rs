@@ -33,6 +33,8 @@ pub(crate) enum CallFailure {
     TooLarge,
     /// The server could not read the request.
     Refused,
+    /// As above, when not all of it was sent.
+    RefusedInPart,
     /// The time is over.
     TimedOut,
     /// Too many calls are under way.

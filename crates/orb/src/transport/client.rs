@@ -249,7 +249,7 @@ impl ClientConnection {
         }
         // One that has refused what it has seen of this message would do so again.
         let refused = begun && calls.ended == Some(CallFailure::Refused);
-        Err(if refused { CallFailure::Refused } else { failure })
+        Err(if refused { CallFailure::RefusedInPart } else { failure })
     }
 
     /// Whether what waits of the request `id` leaves without its caller, by a worker: where others have calls under way, which
