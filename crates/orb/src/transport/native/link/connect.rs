@@ -14,7 +14,8 @@ use super::super::{
 use super::foresight::Foresight;
 use super::receive::Arrived;
 use super::{COPIED, Link, LinkError, LinkOptions};
-use crate::transport::{address::share, resolver};
+use crate::transport::address::share;
+use crate::transport::resolver::{self, Resolver};
 
 /// What the listeners of the native protocol listen to.
 pub(crate) const DISCRIMINATOR: &[u8] = b"throughline 1";
@@ -134,26 +135,27 @@ impl Link {
                 link.connected_to(&nics::local_name(host, *port), timeout, early)
             }
             (NativeAddress::Udp { host, port }, None) => {
-                Self::connect_udp((host, *port), timeout, options, early)
+                Self::connect_udp(&resolver::SYSTEM, (host, *port), (timeout, early), options)
             }
         }
     }
 
-    /// Tries every address that the name stands for; early, only the first.
+    /// Tries every address that the name stands for. Early only where there is one: what was sent to one of several may not be
+    /// sent to another.
     fn connect_udp(
+        resolver: &'static Resolver,
         (host, port): (&str, u16),
-        timeout: Duration,
+        (timeout, early): (Duration, bool),
         options: &LinkOptions,
-        early: bool,
     ) -> Result<Self, LinkError> {
         let deadline = Instant::now() + timeout;
         let mut last = LinkError::Unknown;
-        let addresses = resolver::SYSTEM.resolve(host, port, timeout).map_err(LinkError::Name)?;
+        let addresses = resolver.resolve(host, port, timeout).map_err(LinkError::Name)?;
+        let early = early && addresses.len() == 1;
         for (tried, address) in addresses.iter().enumerate() {
             let link = Self::new(nics::udp(address.is_ipv6())?, LinkMemory::UDP, options)?;
             let left = deadline.saturating_duration_since(Instant::now());
-            let left = if early { timeout } else { share(left, addresses.len() - tried) };
-            match link.connected_to(&address.to_string(), left, early) {
+            match link.connected_to(&address.to_string(), share(left, addresses.len() - tried), early) {
                 Ok(link) => return Ok(link),
                 Err(error) => last = error,
             }
@@ -229,5 +231,32 @@ impl Link {
             }
             std::thread::sleep(Duration::from_micros(50));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+    use crate::orb::Orb;
+    use crate::transport::address::Address;
+
+    #[test]
+    fn a_name_of_several_addresses_leads_to_the_one_that_is_listened_at() {
+        let server = Orb::listening_at(&["udp://127.0.0.1:0".parse().unwrap()]).unwrap();
+        let Some(Address::Udp { port, .. }) = server.addresses().pop() else { panic!("no address") };
+        let both: &'static Resolver = Box::leak(Box::new(Resolver::new(|_| {
+            Ok([[127, 0, 0, 2], [127, 0, 0, 1]].map(|ip| SocketAddr::from((ip, 0))).into())
+        })));
+        for early in [false, true] {
+            let within = (Duration::from_secs(5), early);
+            let link = Link::connect_udp(both, ("both", port), within, &server.link_options());
+            let until = Instant::now().checked_add(Duration::from_millis(100));
+            // Nobody says anything; but somebody is there.
+            let error = link.unwrap().receive(until).unwrap_err();
+            assert!(error.is_timeout(), "early: {early}, {error}");
+        }
+        server.shutdown(Duration::ZERO);
     }
 }
