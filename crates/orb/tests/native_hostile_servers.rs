@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client};
 use throughline::rt::Operation;
-use throughline::{Completion, Ior, Kind, Orb, SystemException};
+use throughline::{Completion, Ior, Kind, Orb, OrbConfig, SystemException};
 use throughline_giop::{NativeAddress, NativeProfile};
 use throughline_vi::{Listener, Nic, Reliability, Vi, ViAttributes};
 
@@ -135,6 +135,41 @@ fn by_datagrams(client: &Orb, port: u16, mut profile: NativeProfile) -> ProbeRef
     profile.address = NativeAddress::Udp { host: "127.0.0.1".into(), port };
     let profiles = vec![profile.to_tagged().unwrap()];
     ProbeRef(client.reference(Ior { type_id: raw::ID.into(), profiles }))
+}
+
+/// Answers at a port that was another's until a moment ago, perhaps.
+fn answers_at(port: u16) -> (Orb, NativeProfile) {
+    let listen = format!("udp://127.0.0.1:{port}");
+    let (started, config) =
+        (Instant::now(), || OrbConfig { listen: vec![listen.parse().unwrap()], ..OrbConfig::default() });
+    let server = loop {
+        match Orb::start(config()) {
+            Ok(server) => break server,
+            Err(e) => assert!(started.elapsed() < LONG, "{e}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let own = server.root().activate(raw::Probe::default()).unwrap();
+    let profile = own.0.ior().profiles.iter().find_map(NativeProfile::from_tagged).unwrap().unwrap();
+    (server, profile)
+}
+
+#[test]
+fn a_server_that_was_gone_several_times_is_found_again_as_soon_as_after_the_first() {
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let client = client();
+    for round in 0..3 {
+        let (server, profile) = answers_at(port);
+        let probe = by_datagrams(&client, port, profile).within(LONG);
+        let started = Instant::now();
+        raw::eventually("it is found", || probe.ping().is_ok());
+        // It was looked for a second after it was missed.
+        assert!(started.elapsed() < Duration::from_millis(1500), "{round}: {:?}", started.elapsed());
+        server.shutdown(GRACE);
+        drop(server);
+        probe.ping().unwrap_err();
+    }
+    client.shutdown(GRACE);
 }
 
 #[test]

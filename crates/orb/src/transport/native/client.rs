@@ -106,6 +106,8 @@ pub(crate) struct Own {
     /// What the answer is, and where in it the body is.
     pub(super) kind: Kind,
     pub(super) body: Body,
+    /// An answer has come by it.
+    pub(super) proven: bool,
 }
 
 thread_local! {
@@ -287,7 +289,8 @@ impl NativeServer {
     }
 
     /// The server has answered.
-    fn proven(&self) {
+    #[cold]
+    pub(super) fn proven(&self) {
         self.proven.store(true, Ordering::Relaxed);
         self.failures.store(0, Ordering::Relaxed);
         self.waited.store(0, Ordering::Relaxed);
@@ -310,6 +313,7 @@ impl NativeServer {
             overflow,
             kind: Kind::Reply,
             body,
+            proven: false,
         }))
     }
 }

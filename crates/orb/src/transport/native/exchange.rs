@@ -220,6 +220,11 @@ pub(crate) fn finish(
         match Message::read_front(bytes, own.link.received_len()) {
             Ok(message) if message.header.sequence == own.sequence && message.header.kind.is_reply() => {
                 (own.kind, own.body) = (message.header.kind, Body::of(bytes, &message));
+                if !own.proven {
+                    // It was connected without waiting for an answer, perhaps.
+                    own.proven = true;
+                    own.server.proven();
+                }
                 return Ok(Attempt::Answered(NativeReply(Some(own))));
             }
             Ok(message)
