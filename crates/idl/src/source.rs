@@ -1,5 +1,6 @@
 //! Source files: reading them, and turning byte offsets into lines and columns.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -81,6 +82,8 @@ pub(crate) struct SourceFile {
     line_starts: Vec<u32>,
     /// `#line` directives: from this physical line (0-based) on, count from that line under that name.
     presumed: Vec<(u32, u32, Option<String>)>,
+    /// The place whose column was asked for last, and its column: the next is mostly behind it, perhaps in the same long line.
+    last: Cell<(u32, u32)>,
 }
 
 /// All files of a run.
@@ -123,6 +126,7 @@ impl SourceMap {
             included_from,
             line_starts,
             presumed: Vec::new(),
+            last: Cell::new((0, 1)),
         });
         Ok(id)
     }
@@ -153,8 +157,13 @@ impl SourceMap {
     pub fn origin(&self, span: Span) -> Origin {
         let file = self.file(span.file);
         let line = file.physical_line(span.start);
-        let line_start = file.line_starts[line] as usize;
-        let column = file.text[line_start..span.start as usize].chars().count() as u32 + 1;
+        let line_start = file.line_starts[line];
+        let (from, before) = match file.last.get() {
+            last if (line_start..=span.start).contains(&last.0) => last,
+            _ => (line_start, 1),
+        };
+        let column = before + file.text[from as usize..span.start as usize].chars().count() as u32;
+        file.last.set((span.start, column));
         Origin { file: span.file, line: line as u32 + 1, column }
     }
 
@@ -191,5 +200,25 @@ impl SourceFile {
         let start = self.line_starts[line] as usize;
         let end = self.line_starts.get(line + 1).map_or(self.text.len(), |next| *next as usize - 1);
         start..end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_in_any_order() {
+        let mut sources = SourceMap::default();
+        let text = "ab \u{4e00}\u{4e01} cd\n\n  ef\u{e4} gh";
+        let file = sources.add(Path::new("a.idl"), text.into(), None).unwrap();
+        let places: Vec<u32> = text.char_indices().map(|(at, _)| at as u32).collect();
+        let shuffled = (0..500).map(|n| places[n * 7919 % 101 % places.len()]);
+        for start in places.iter().copied().chain(shuffled) {
+            let before = &text[..start as usize];
+            let column = before.rsplit('\n').next().unwrap().chars().count() as u32 + 1;
+            let line = before.matches('\n').count() as u32 + 1;
+            assert_eq!(sources.origin(Span { file, start, end: start }), Origin { file, line, column });
+        }
     }
 }

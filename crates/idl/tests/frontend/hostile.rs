@@ -185,6 +185,13 @@ fn angle_brackets_out_of_macros() {
     read("#define \u{4e00} >>\ntypedef sequence<sequence<long \u{4e00} \u{4e00}");
 }
 
+/// As programs write it that write IDL.
+#[test]
+fn much_in_one_line() {
+    let line: String = (0..150_000).map(|i| format!("typedef long T{i}; ")).collect();
+    read(&line);
+}
+
 #[test]
 fn explosions() {
     let chain: String = (0..40).map(|i| format!("#define A{} A{i} A{i} A{i}\n", i + 1)).collect();
