@@ -139,7 +139,7 @@ pub fn run(arguments: &Arguments) -> Result {
     }
     match outcome {
         Ok((results, took)) => {
-            report::results(&invocation, &object, &results, took.as_ref(), arguments.json);
+            report::results(&invocation, &object, results, took.as_ref(), arguments.json);
             Ok(())
         }
         Err(Ended::Raised(raised)) => Err(report::raised(&invocation, &object, &raised, arguments.json)),

@@ -35,7 +35,7 @@ use throughline_idl::model::{
 pub use self::from_json::Resolve;
 pub use self::mismatch::Mismatch;
 
-/// A value that fits a type of a [`Model`].
+/// A value that fits a type of a [`Model`]. There may be millions in an answer: what is large and rare is in a box.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Of every integer type, and `octet`.
@@ -46,7 +46,7 @@ pub enum Value {
     Boolean(bool),
     /// Of every type of text.
     Text(String),
-    Fixed(FixedValue),
+    Fixed(Box<FixedValue>),
     Enumerator(u32),
     /// A sequence or an array of octets.
     Octets(Vec<u8>),
@@ -60,7 +60,7 @@ pub enum Value {
         member: Option<(usize, Box<Value>)>,
     },
     /// Nil is the reference without profiles.
-    Reference(Ior),
+    Reference(Box<Ior>),
 }
 
 /// The types of a model, and what can be done by them.

@@ -9,42 +9,88 @@ const WIDTH: usize = 110;
 pub fn text(value: &Json, indent: usize) -> String {
     match value {
         Json::String(text) => text.replace('\n', &format!("\n{}", " ".repeat(indent))),
-        _ => json(value, indent, 0),
+        _ => {
+            let mut out = String::new();
+            json(&mut out, value, indent, 0);
+            out
+        }
     }
 }
 
-/// A value that begins `indent` columns to the right; what follows it in its line takes `after`.
-fn json(value: &Json, indent: usize, after: usize) -> String {
-    let line = one_line(value);
-    if indent + line.chars().count() + after <= WIDTH {
-        return line;
+/// Adds a value that begins `indent` columns to the right; what follows it in its line takes `after`.
+fn json(out: &mut String, value: &Json, indent: usize, after: usize) {
+    let begun = out.len();
+    if one_line(out, begun, value, WIDTH.saturating_sub(indent + after)) {
+        return;
     }
+    out.truncate(begun);
     let inner = indent + 2;
-    let parts: Vec<String> = match value {
-        Json::Array(items) => items.iter().map(|item| json(item, inner, 1)).collect(),
-        Json::Object(fields) => {
-            fields.iter().map(|(name, value)| field(name, &json(value, inner, 1))).collect()
-        }
-        _ => return line,
-    };
-    let [open, close] = if value.is_array() { ["[", "]"] } else { ["{", "}"] };
-    let pad = " ".repeat(inner);
-    format!("{open}\n{pad}{}\n{}{close}", parts.join(&format!(",\n{pad}")), " ".repeat(indent))
-}
-
-fn one_line(value: &Json) -> String {
     match value {
-        Json::Array(items) => format!("[{}]", items.iter().map(one_line).collect::<Vec<_>>().join(", ")),
-        Json::Object(fields) => {
-            let fields: Vec<_> = fields.iter().map(|(name, value)| field(name, &one_line(value))).collect();
-            format!("{{{}}}", fields.join(", "))
+        Json::Array(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                next_line(out, at, inner);
+                json(out, item, inner, 1);
+            }
+            close(out, indent, ']');
         }
-        _ => value.to_string(),
+        Json::Object(fields) => {
+            out.push('{');
+            for (at, (name, value)) in fields.iter().enumerate() {
+                next_line(out, at, inner);
+                out.push_str(&field(name));
+                json(out, value, inner, 1);
+            }
+            close(out, indent, '}');
+        }
+        _ => out.push_str(&value.to_string()),
     }
 }
 
-fn field(name: &str, value: &str) -> String {
-    format!("{}: {value}", Json::from(name))
+fn next_line(out: &mut String, at: usize, indent: usize) {
+    out.push_str(if at == 0 { "\n" } else { ",\n" });
+    out.push_str(&" ".repeat(indent));
+}
+
+fn close(out: &mut String, indent: usize, bracket: char) {
+    out.push('\n');
+    out.push_str(&" ".repeat(indent));
+    out.push(bracket);
+}
+
+/// Adds a value to the line that begins at `begun`, or a part of it, if it does not fit: whether it does.
+fn one_line(out: &mut String, begun: usize, value: &Json, room: usize) -> bool {
+    let separator = |at: usize| if at == 0 { "" } else { ", " };
+    match value {
+        Json::Array(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(separator(at));
+                if !one_line(out, begun, item, room) {
+                    return false;
+                }
+            }
+            out.push(']');
+        }
+        Json::Object(fields) => {
+            out.push('{');
+            for (at, (name, value)) in fields.iter().enumerate() {
+                out.push_str(separator(at));
+                out.push_str(&field(name));
+                if !one_line(out, begun, value, room) {
+                    return false;
+                }
+            }
+            out.push('}');
+        }
+        _ => out.push_str(&value.to_string()),
+    }
+    let line = &out[begun..];
+    line.len() <= room || line.chars().count() <= room
+}
+
+fn field(name: &str) -> String {
+    format!("{}: ", Json::from(name))
 }
 
 #[cfg(test)]
@@ -63,5 +109,18 @@ mod tests {
         assert_eq!((lines.len(), lines[0], lines[3]), (4, "[", "    ]"));
         assert!(lines[1].starts_with("      {\"name\": \"aaa") && lines[1].ends_with("\"},"), "{rows}");
         assert_eq!(serde_json::from_str::<Json>(&rows).unwrap(), json!([row, row]));
+    }
+
+    #[test]
+    fn a_line_has_no_more_than_its_columns() {
+        let list = |length: usize| json!(["\u{e4}".repeat(length - 4)]);
+        assert_eq!(text(&list(WIDTH), 0).lines().count(), 1);
+        assert_eq!(text(&list(WIDTH + 1), 0).lines().count(), 3);
+        assert_eq!(text(&list(WIDTH), 1).lines().count(), 3);
+        let many = json!((0..1000).collect::<Vec<_>>());
+        let lines = text(&json!([many, {"a": []}]), 0);
+        let lines: Vec<_> = lines.lines().collect();
+        assert_eq!((lines.len(), lines[1], lines[2]), (1005, "  [", "    0,"));
+        assert_eq!(lines[1001..], ["    999", "  ],", "  {\"a\": []}", "]"]);
     }
 }

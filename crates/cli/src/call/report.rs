@@ -17,13 +17,12 @@ use crate::ways;
 pub fn results(
     invocation: &Invocation<'_>,
     object: &ObjectRef,
-    values: &[Value],
+    values: Vec<Value>,
     took: Option<&Latency>,
     json: bool,
 ) {
-    let shown =
-        invocation.outputs().zip(values).map(|((name, ty), value)| (name, invocation.types.show(ty, value)));
-    let shown: Vec<_> = shown.collect();
+    let show = |((name, ty), value)| (name, invocation.types.show(ty, &value));
+    let shown: Vec<_> = invocation.outputs().zip(values).map(show).collect();
     if json {
         let mut object = outcome(invocation, object);
         let mut out = Map::new();

@@ -28,7 +28,7 @@ impl<'m> Types<'m> {
                 within(text.encode_utf16().count(), bound)?;
                 Value::Text(text)
             }
-            Shape::Fixed { digits, scale } => Value::Fixed(decode_fixed(digits, scale, r)?),
+            Shape::Fixed { digits, scale } => Value::Fixed(Box::new(decode_fixed(digits, scale, r)?)),
             Shape::Sequence(element, bound) => self.decode_sequence(element, bound, r)?,
             Shape::Array(length, element, rest) if self.is_octet(element, rest) => {
                 Value::Octets(r.read_bytes(length)?.to_vec())
@@ -56,7 +56,7 @@ impl<'m> Types<'m> {
                 };
                 Value::Union { discriminator: Box::new(discriminator), member }
             }
-            Shape::Reference { is_abstract } => Value::Reference(decode_reference(is_abstract, r)?),
+            Shape::Reference { is_abstract } => Value::Reference(Box::new(decode_reference(is_abstract, r)?)),
             Shape::Unsupported => return Err(DecodeError::Invalid { what: "a type that is not supported" }),
         })
     }

@@ -88,7 +88,7 @@ impl<'m> Checker<'m, '_> {
             (Shape::Fixed { digits, scale }, Json::String(_) | Json::Number(_)) => {
                 let text = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
                 match number::fixed(&text, digits, scale) {
-                    Some(value) => Ok(Value::Fixed(value)),
+                    Some(value) => Ok(Value::Fixed(Box::new(value))),
                     None => self.wants(place, ty, json),
                 }
             }
@@ -106,9 +106,9 @@ impl<'m> Checker<'m, '_> {
             (Shape::Enum(it), Json::String(name)) => enumerator(place, it, name),
             (Shape::Struct(members), Json::Object(fields)) => self.record(place, members, fields),
             (Shape::Union(union), Json::Object(fields)) => self.union(place, union, fields),
-            (Shape::Reference { .. }, Json::Null) => Ok(Value::Reference(Ior::NIL)),
+            (Shape::Reference { .. }, Json::Null) => Ok(Value::Reference(Box::new(Ior::NIL))),
             (Shape::Reference { .. }, Json::String(text)) => match (self.resolve)(text) {
-                Ok(ior) => Ok(Value::Reference(ior)),
+                Ok(ior) => Ok(Value::Reference(Box::new(ior))),
                 Err(why) => mismatch(place, format!("wants a reference, got {}: {why}", shown(json))),
             },
             (Shape::Unsupported, _) => {

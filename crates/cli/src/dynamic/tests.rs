@@ -280,3 +280,8 @@ fn any_octets_are_a_value_or_an_error() {
     }
     assert!(values > 1_000, "{values}");
 }
+
+#[test]
+fn values_of_which_there_are_millions_are_small() {
+    assert!(size_of::<Value>() <= 32, "{}", size_of::<Value>());
+}
