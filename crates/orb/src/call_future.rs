@@ -177,6 +177,8 @@ pub(crate) enum State {
         connection: Arc<ClientConnection>,
         id: u32,
         fresh: bool,
+        /// Up to where its request waits to be sent, or waited.
+        end: u64,
     },
     /// Sent by the binding's native way of this index.
     Piped {
@@ -412,13 +414,13 @@ impl Call {
                 }
                 Poll::Ready(brought) => Poll::Ready(self.take_brought(brought)),
             },
-            State::Sent { connection, id, fresh } => match connection.poll(id, fresh, cx) {
+            State::Sent { connection, id, fresh, end } => match connection.poll(id, fresh, cx) {
                 Poll::Pending => {
-                    self.state = State::Sent { connection, id, fresh: false };
+                    self.state = State::Sent { connection, id, fresh: false, end };
                     Poll::Pending
                 }
                 Poll::Ready(Ok(reply)) => Poll::Ready(Step::of(reply, connection.code_sets()).map(Some)),
-                Poll::Ready(Err(failure)) => Poll::Ready(self.again(failure)),
+                Poll::Ready(Err(failure)) => Poll::Ready(self.again(connection.failure_of(end, failure))),
             },
             State::Piped { way, id } => Poll::Ready(match self.take_piped(way, id) {
                 Ok(reply) => self.native_answer(Some(way), reply),
@@ -734,8 +736,8 @@ impl Call {
             connection.forget(id);
             return Err(Refused::Exception(exception));
         }
-        connection.push(&message.bytes);
-        Ok(State::Sent { connection, id, fresh: true })
+        let end = connection.push(&message.bytes);
+        Ok(State::Sent { connection, id, fresh: true, end })
     }
 }
 

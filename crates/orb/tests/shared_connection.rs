@@ -5,6 +5,9 @@
 mod raw;
 
 use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use raw::{BadServer, GRACE, LONG, ProbeRef, Wire, block_on, client, reply};
@@ -117,5 +120,35 @@ fn a_large_request_that_is_half_sent_when_a_message_is_refused_is_not_carried_ou
         assert_eq!(((e.kind, e.minor), e.completed), (refused, completed), "{e}");
     }
     assert_eq!(server.connections(), 1);
+    client.shutdown(GRACE);
+}
+
+#[test]
+fn futures_whose_requests_have_not_left_whole_are_called_anew_where_the_connection_is_lost() {
+    let client = client();
+    let requests = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&requests);
+    let server = BadServer::new(move |n, mut wire: Wire| {
+        if n == 0 {
+            assert_eq!(wire.request().unwrap().operation, "ping");
+            return std::thread::sleep(300 * MS);
+        }
+        while let Some(heard) = wire.request() {
+            count.fetch_add(1, Ordering::SeqCst);
+            wire.send(&reply(heard.id, |w| w.write_string("anew").unwrap()));
+        }
+    });
+    let probe = server.reference(&client).within(LONG);
+    let sent = probe.clone();
+    let sent = std::thread::spawn(move || block_on(sent.ping_async()));
+    std::thread::sleep(100 * MS);
+    // One is half sent, and one waits behind it.
+    let mut calls = [&"x".repeat(LARGE), ""].map(|text| Box::pin(probe.text_async(text)));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    assert_eq!(calls.map(block_on).map(Result::unwrap), ["anew"; 2]);
+    let e = sent.join().unwrap().unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+    assert_eq!((server.connections(), requests.load(Ordering::SeqCst)), (2, 2));
     client.shutdown(GRACE);
 }

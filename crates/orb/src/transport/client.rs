@@ -307,9 +307,17 @@ impl ClientConnection {
         result.is_ok()
     }
 
-    /// Keeps a message until the next `flush`, so that several leave together.
-    pub(crate) fn push(&self, message: &[u8]) {
-        self.outbox.push(message);
+    /// Keeps a message until the next `flush`, so that several leave together; up to where that is.
+    pub(crate) fn push(&self, message: &[u8]) -> u64 {
+        self.outbox.push(message)
+    }
+
+    /// Why a call has failed whose request was [pushed](Self::push) up to `end`: what has not left whole is not carried out.
+    pub(crate) fn failure_of(&self, end: u64, failure: CallFailure) -> CallFailure {
+        match failure {
+            CallFailure::Lost(_) if self.outbox.taken() < end => CallFailure::NotStarted,
+            failure => failure,
+        }
     }
 
     fn send_failed(&self, e: &io::Error) -> CallFailure {

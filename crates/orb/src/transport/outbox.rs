@@ -138,11 +138,13 @@ impl Outbox {
         result
     }
 
-    /// Keeps `message` for the next [`flush`](Self::flush) or [`send`](Self::send).
-    pub(crate) fn push(&self, message: &[u8]) {
+    /// Keeps `message` for the next [`flush`](Self::flush) or [`send`](Self::send). It has left once so many bytes that waited
+    /// have: see [`taken`](Self::taken).
+    pub(crate) fn push(&self, message: &[u8]) -> u64 {
         let mut pending = self.lock();
         pending.bytes.extend_from_slice(message);
         self.waiting.store(pending.len(), Ordering::Relaxed);
+        pending.taken + pending.len() as u64
     }
 
     /// Sends what waits, as far as the kernel takes it now.
