@@ -285,10 +285,9 @@ fn native_routes(orb: &Orb, ior: &Ior) -> Box<[NativeRoute]> {
         profiles.filter(|profile| crate::transport::native::reaches(&profile.address)).collect();
     usable.sort_by_key(|profile| !matches!(profile.address, NativeAddress::Shm { .. }));
     usable.truncate(MAX_ROUTES);
-    let alone = usable.len() == 1
-        && !ior.profiles.iter().any(|p| p.tag == throughline_giop::profile::TAG_INTERNET_IOP);
-    let route =
-        |profile: &NativeProfile| NativeRoute::new(orb.natives().at(&profile.address, orb), profile, alone);
+    let only = !ior.profiles.iter().any(|p| p.tag == throughline_giop::profile::TAG_INTERNET_IOP);
+    let server = |profile: &NativeProfile| orb.natives().at(&profile.address, orb);
+    let route = |profile: &NativeProfile| NativeRoute::new(server(profile), profile, usable.len(), only);
     usable.iter().map(route).collect()
 }
 

@@ -173,6 +173,25 @@ fn a_server_that_was_gone_several_times_is_found_again_as_soon_as_after_the_firs
 }
 
 #[test]
+fn a_server_that_was_gone_for_long_is_found_again_soon_where_there_is_no_other_way_to_it() {
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let client = client();
+    let address = NativeAddress::Udp { host: String::new(), port: 0 };
+    let probe = by_datagrams(&client, port, NativeProfile { address, slot: 0, nonce: 1 }).within(LONG);
+    let (started, gone) = (Instant::now(), Duration::from_secs(4));
+    while started.elapsed() < gone {
+        assert_eq!(probe.ping().unwrap_err().kind, Kind::Transient);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (server, profile) = answers_at(port);
+    let (started, probe) = (Instant::now(), by_datagrams(&client, port, profile).within(LONG));
+    raw::eventually("it is found", || probe.ping().is_ok());
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
+}
+
+#[test]
 fn a_server_that_is_gone_after_it_was_asked_may_have_carried_it_out() {
     let (client, server) = (client(), UdpSocket::bind("127.0.0.1:0").unwrap());
     let address = NativeAddress::Udp { host: String::new(), port: 0 };

@@ -21,7 +21,7 @@ use crate::native::Body;
 use crate::transport::reactor::lock;
 
 /// After a server could not be reached, calls take other ways for this long before it is tried again; twice as long after each
-/// further failure.
+/// further failure. Where there are no other ways it is not twice as long.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// So often it becomes twice as long.
@@ -36,8 +36,8 @@ pub(crate) struct NativeServer {
     id: u64,
     address: NativeAddress,
     options: LinkOptions,
-    /// Not to be tried before then.
-    not_before: Mutex<Option<Instant>>,
+    /// Not to be tried before then: for want of other ways, and otherwise.
+    not_before: Mutex<Option<[Instant; 2]>>,
     /// How often connecting has failed since it succeeded.
     failures: AtomicU32,
     /// Microseconds that calls with little time have waited for a connection in vain since then, or since it was given up.
@@ -59,14 +59,17 @@ pub(crate) struct NativeRoute {
     pub(crate) nonce: u64,
     /// The server does not know the handle any more; another way may have another name for the object.
     pub(crate) stale: AtomicBool,
-    /// The reference offers nothing else than the native protocol.
+    /// The reference offers nothing else than this way.
     pub(crate) alone: bool,
+    /// The reference offers nothing else than the native protocol.
+    only: bool,
 }
 
 impl NativeRoute {
-    pub(crate) fn new(server: Arc<NativeServer>, profile: &NativeProfile, alone: bool) -> Self {
+    /// `ways`: how many the reference offers. `only`: all of them are of the native protocol.
+    pub(crate) fn new(server: Arc<NativeServer>, profile: &NativeProfile, ways: usize, only: bool) -> Self {
         let NativeProfile { slot, nonce, .. } = *profile;
-        Self { server, slot, nonce, stale: AtomicBool::new(false), alone }
+        Self { server, slot, nonce, stale: AtomicBool::new(false), alone: only && ways == 1, only }
     }
 
     /// Where the server is.
@@ -77,7 +80,8 @@ impl NativeRoute {
     /// Whether calls should try it.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
-        !self.stale.load(Ordering::Relaxed) && self.server.is_usable()
+        !self.stale.load(Ordering::Relaxed)
+            && (self.server.is_usable() || self.only && self.server.is_to_be_tried())
     }
 }
 
@@ -201,10 +205,16 @@ impl NativeServer {
         !self.suspended.load(Ordering::Relaxed) || self.may_be_back()
     }
 
+    /// Whether it is time to look for it once more, for those who have no other way to it.
+    #[cold]
+    fn is_to_be_tried(&self) -> bool {
+        lock(&self.not_before).is_none_or(|[then, _]| Instant::now() >= then)
+    }
+
     #[cold]
     fn may_be_back(&self) -> bool {
         let mut not_before = lock(&self.not_before);
-        let back = not_before.is_none_or(|then| Instant::now() >= then);
+        let back = not_before.is_none_or(|[_, then]| Instant::now() >= then);
         if back {
             *not_before = None;
             self.suspended.store(false, Ordering::Relaxed);
@@ -217,7 +227,8 @@ impl NativeServer {
         let failures = self.failures.fetch_add(1, Ordering::Relaxed).min(MAX_DOUBLINGS);
         self.waited.store(0, Ordering::Relaxed);
         tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
-        *lock(&self.not_before) = Instant::now().checked_add(RETRY_AFTER * (1 << failures));
+        let now = Instant::now();
+        *lock(&self.not_before) = Some([now + RETRY_AFTER, now + RETRY_AFTER * (1 << failures)]);
         self.proven.store(false, Ordering::Relaxed);
         self.suspended.store(true, Ordering::Relaxed);
     }
