@@ -16,7 +16,7 @@ use crate::native::read_exception;
 use crate::transport::calls::CallFailure;
 use crate::transport::native::answers::PipeReply;
 use crate::transport::native::client::NativeServer;
-use crate::transport::native::exchange::{Attempt, begin, finish, marshal, request};
+use crate::transport::native::exchange::{Attempt, begin, finish_while, marshal, request};
 use crate::transport::native::pipe::Begun;
 use crate::transport::native::pipe_calls::PipeFailure;
 use crate::transport::reactor::Reactor;
@@ -92,7 +92,7 @@ impl Call {
         let route = self.binding().native_at(way);
         let connecting = Connecting(route.map(|route| Arc::clone(&route.server)));
         let (alone, deadline) = (route.is_some_and(|route| route.alone), self.deadline);
-        self.apart(move || connecting.connect(alone, deadline), Reactor::connect_apart)
+        self.apart(move |_| connecting.connect(alone, deadline), Reactor::connect_apart)
     }
 
     /// What exceeds a registered buffer goes in parts, each of which may have to wait for the one before: a worker does that.
@@ -101,33 +101,33 @@ impl Call {
         let (binding, operation, deadline) = (Arc::clone(self.binding()), self.operation, self.deadline);
         let terms = (deadline, self.priority);
         let arguments = self.arguments.octets().to_vec();
-        let exchange = move |own| {
+        let exchange = move |own, wanted: &dyn Fn() -> bool| {
             let written = marshal(own, |w| {
                 w.write_bytes(&arguments);
                 Ok(())
             });
-            let answered = written.and_then(|own| finish(own, deadline, true)).map_err(|e| *e)?;
+            let answered = written.and_then(|own| finish_while(own, deadline, wanted)).map_err(|e| *e)?;
             Ok(match answered {
                 Attempt::Answered(mut reply) => Some(reply.detach()),
                 Attempt::Sent | Attempt::NotPossible => None,
             })
         };
-        let work = move || {
+        let work = move |wanted: &dyn Fn() -> bool| {
             let Some(route) = binding.native_at(way) else { return Brought::Native(Ok(None)) };
             match begin(route, operation, terms, true) {
                 Ok(None) if route.is_usable() => Brought::NoTimeForNative,
                 Ok(None) => Brought::Native(Ok(None)),
-                Ok(Some(own)) => Brought::Native(exchange(own)),
+                Ok(Some(own)) => Brought::Native(exchange(own, wanted)),
                 Err(exception) => Brought::Native(Err(*exception)),
             }
         };
         self.apart(work, |reactor, job| reactor.spawn(Box::new(|_| job())))
     }
 
-    /// What takes long, run by a thread that may.
+    /// What takes long, run by a thread that may; it is told whether anybody still waits for it.
     fn apart(
         &self,
-        work: impl FnOnce() -> Brought + Send + 'static,
+        work: impl FnOnce(&dyn Fn() -> bool) -> Brought + Send + 'static,
         run: impl FnOnce(&Arc<Reactor>, Box<dyn FnOnce() + Send>),
     ) -> State {
         let handover = Arc::new(Handover::default());
@@ -135,7 +135,8 @@ impl Call {
         handover.until(self.deadline, self.reference().orb());
         let job = move || {
             if result.begin_in_time() {
-                result.bring(work());
+                let brought = work(&|| result.is_wanted());
+                result.bring(brought);
             }
         };
         run(self.reference().orb().reactor(), Box::new(job));

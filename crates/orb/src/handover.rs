@@ -58,7 +58,12 @@ impl Bringer {
     pub(crate) fn begin_in_time(&self) -> bool {
         let mut inner = lock(&self.0.0);
         inner.keeps_time = true;
-        !inner.done
+        !inner.done && self.is_wanted()
+    }
+
+    /// Whether there is a future still to bring something to.
+    pub(crate) fn is_wanted(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     pub(crate) fn bring(self, what: Brought) {

@@ -16,7 +16,7 @@ use throughline::rt::{
     Decode, DecodeError, Dispatched, Encode, Interface, Operation, Reader, ServerCall, Skeleton,
     TypedSkeleton,
 };
-use throughline::{AsyncCall, CallFuture, Completion, Kind, Orb, SystemException, block_on};
+use throughline::{AsyncCall, CallFuture, Completion, Kind, Orb, OrbConfig, SystemException, block_on};
 
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -297,6 +297,39 @@ fn a_server_that_is_gone_ends_what_waits(at: &str) {
     assert!(matches!(e.kind, Kind::Transient | Kind::InvObjref), "{e:?}");
 }
 
+type Adding = CallFuture<SystemException, fn(&mut Reader<'_>) -> Result<u64, DecodeError>>;
+
+/// A call whose arguments fit into no registered buffer.
+fn add_long(echo: &EchoRef, ms: u32) -> Adding {
+    let encode = |w: &mut throughline::rt::Writer<'_>| {
+        ms.encode(w)?;
+        vec![1_u32; 200_000].encode(w)
+    };
+    echo.0.call_async(Operation::new("sum", 8), encode, |r| r.read_u64())
+}
+
+fn workers_are_not_kept_by_calls_that_nobody_waits_for(at: &str) {
+    let server = server(at);
+    let config = OrbConfig { max_threads: 2, ..OrbConfig::default() };
+    let client = Orb::start(config).unwrap();
+    let own = served(&server);
+    let echo = seen_by(&client, &own);
+    assert_eq!(block_on(add_long(&echo, 0)), Ok(200_000));
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    // Two are on their way, and two have not left.
+    let mut calls: Vec<_> = (0..4).map(|_| Box::pin(add_long(&echo, 3_000))).collect();
+    assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    std::thread::sleep(Duration::from_millis(300));
+    drop(calls);
+    let started = Instant::now();
+    assert_eq!(sleep_on(add_long(&echo, 0)), Ok(200_000));
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    std::thread::sleep(Duration::from_millis(3_500));
+    assert_eq!(own.posted().unwrap().len(), 2, "what was not wanted any more was begun");
+    client.shutdown(GRACE);
+    server.shutdown(GRACE);
+}
+
 fn a_client_that_shuts_down_ends_what_waits(at: &str) {
     let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
@@ -320,5 +353,6 @@ over! {
     calls_end_in_time_and_dropped_ones_disturb_nobody
     calls_that_find_no_room_end_in_time
     a_server_that_is_gone_ends_what_waits
+    workers_are_not_kept_by_calls_that_nobody_waits_for
     a_client_that_shuts_down_ends_what_waits
 }

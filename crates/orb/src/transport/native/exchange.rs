@@ -10,7 +10,7 @@ use throughline_wire::{Header, Kind, Message, TimeLeft};
 
 use super::answers::PipeReply;
 use super::client::{NativeRoute, NativeServer, Own, keep};
-use super::link::{LinkError, SETTLE};
+use super::link::{Link, LinkError, SETTLE};
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
 use crate::native::{Body, body_writer};
@@ -194,9 +194,30 @@ impl Own {
 /// # Errors
 /// System exceptions of this side: time that is over, a server that is gone.
 pub(crate) fn finish(
-    mut own: Box<Own>,
+    own: Box<Own>,
     deadline: Option<Instant>,
     wants_reply: bool,
+) -> Result<Attempt, Box<SystemException>> {
+    finish_by(own, wants_reply, |link| link.receive_answer(deadline))
+}
+
+/// As [`finish`], of a request whose answer is waited for as long as it is `wanted`: as if its time were over then.
+///
+/// # Errors
+/// As [`finish`].
+pub(crate) fn finish_while(
+    own: Box<Own>,
+    deadline: Option<Instant>,
+    wanted: &dyn Fn() -> bool,
+) -> Result<Attempt, Box<SystemException>> {
+    finish_by(own, true, |link| link.receive_while(deadline, wanted))
+}
+
+#[inline(always)]
+fn finish_by(
+    mut own: Box<Own>,
+    wants_reply: bool,
+    receive: impl Fn(&mut Link) -> Result<(), LinkError>,
 ) -> Result<Attempt, Box<SystemException>> {
     match own.send(wants_reply) {
         Ok(true) => {}
@@ -213,7 +234,7 @@ pub(crate) fn finish(
     }
     crate::transport::server::before_waiting();
     loop {
-        if let Err(error) = own.link.receive_answer(deadline) {
+        if let Err(error) = receive(&mut own.link) {
             return no_answer(own, &error);
         }
         let bytes = own.link.at_hand();

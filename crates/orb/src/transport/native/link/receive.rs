@@ -1,6 +1,6 @@
 //! Messages in.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use throughline_vi::{Buffer, Completion, CompletionError, LENT_FRONT, SMALL_MESSAGE, State, Vi};
 use throughline_wire::Message;
@@ -10,6 +10,9 @@ use super::{COPIED, Link, LinkError};
 
 /// While looks follow one another at once, one in so many is for messages that are not small.
 const SMALL_LOOKS: u32 = 16;
+
+/// Who waits for what is perhaps not wanted any more looks so often whether it is.
+const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// The message received last.
 #[derive(Debug)]
@@ -205,6 +208,25 @@ impl Link {
             }
         }
         Ok(None)
+    }
+
+    /// As [`receive`](Self::receive), as long as the message is `wanted`.
+    #[cold]
+    pub(crate) fn receive_while(
+        &mut self,
+        deadline: Option<Instant>,
+        wanted: &dyn Fn() -> bool,
+    ) -> Result<(), LinkError> {
+        self.release();
+        loop {
+            let soon = Instant::now() + LOOK_UP;
+            let until = deadline.map_or(soon, |deadline| deadline.min(soon));
+            let goes_on = || wanted() && deadline.is_none_or(|deadline| until < deadline);
+            match self.receive_any(Some(until)) {
+                Err(error) if error.is_timeout() && goes_on() => {}
+                done => return done,
+            }
+        }
     }
 
     #[inline(never)]
