@@ -525,12 +525,13 @@ impl Adapter {
         let Ok(orb) = self.orb() else { return };
         let table = orb.table();
         let mut members = self.state.writer();
+        let handle = self.state.handle.get().filter(|handle| table.adapters.get(**handle, 0).is_some());
+        // Once it was destroyed, its path and its tag may be another's.
+        let Some(handle) = handle else { return };
         if self.state.config.stable_keys {
             let _ = table.stable.remove(self.state.path.as_bytes());
         }
-        if let Some(handle) = self.state.handle.get() {
-            table.adapters.remove(*handle);
-        }
+        table.adapters.remove(*handle);
         let removed = table.remove_tagged(self.state.tag());
         *members = Members::default();
         drop(members);

@@ -312,6 +312,21 @@ fn an_adapter_that_was_destroyed_takes_nothing_from_others() {
     server.shutdown(GRACE);
 }
 
+#[test]
+fn an_adapter_that_is_destroyed_again_takes_nothing_from_its_successor() {
+    let server = server();
+    let config =
+        AdapterConfig { objects: Strategy::DynamicHash, stable_keys: true, ..AdapterConfig::default() };
+    let first = server.root().create_child("bank", config).unwrap();
+    first.destroy();
+    let second = server.root().create_child("bank", config).unwrap();
+    let object = seen_by(&client(), &second.activate_with_id("a", Echo::default()).unwrap());
+    first.destroy();
+    object.ping().unwrap();
+    assert!(server.root().child("bank").is_some());
+    server.shutdown(GRACE);
+}
+
 /// A runtime of one future.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(std::thread::Thread);
