@@ -531,8 +531,9 @@ impl Adapter {
         if self.state.config.stable_keys {
             let _ = table.stable.remove(self.state.path.as_bytes());
         }
-        table.adapters.remove(*handle);
         let removed = table.remove_tagged(self.state.tag());
+        // Last: whoever is made next has its slot, and so its tag.
+        table.adapters.remove(*handle);
         *members = Members::default();
         drop(members);
         drop(removed);

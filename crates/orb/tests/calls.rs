@@ -327,6 +327,34 @@ fn an_adapter_that_is_destroyed_again_takes_nothing_from_its_successor() {
     server.shutdown(GRACE);
 }
 
+#[test]
+fn an_adapter_that_is_being_destroyed_takes_nothing_from_one_made_meanwhile() {
+    let server = server();
+    // All objects are looked at when an adapter is destroyed.
+    (0..50_000).for_each(|_| drop(server.root().activate(Echo::default()).unwrap()));
+    for _ in 0..20 {
+        let old = server.root().create_child("old", AdapterConfig::default()).unwrap();
+        old.activate(Echo::default()).unwrap();
+        let made: Vec<_> = std::thread::scope(|s| {
+            let destroyed = s.spawn(|| old.destroy());
+            let mut made = Vec::new();
+            while !destroyed.is_finished() {
+                let name = format!("new{}", made.len());
+                let adapter = server.root().create_child(&name, AdapterConfig::default()).unwrap();
+                let object = adapter.activate(Echo::default()).unwrap();
+                made.push((adapter, object));
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            made
+        });
+        for (adapter, object) in made {
+            object.ping().unwrap();
+            adapter.destroy();
+        }
+    }
+    server.shutdown(GRACE);
+}
+
 /// A runtime of one future.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(std::thread::Thread);
