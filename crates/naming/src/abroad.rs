@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use throughline::Ior;
+use throughline_giop::component::Address;
 use throughline_giop::{NativeAddress, NativeProfile};
 
 /// Which server a context is of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Peer {
-    Iiop(String, u16),
+    Iiop(Option<Address>),
     Native(NativeAddress),
     Unknown,
 }
@@ -18,7 +19,7 @@ impl Peer {
     fn of(ior: &Ior) -> Self {
         let native = || ior.profiles.iter().find_map(NativeProfile::from_tagged)?.ok();
         match ior.iiop_profiles().find_map(Result::ok) {
-            Some(profile) => Self::Iiop(profile.host, profile.port),
+            Some(profile) => Self::Iiop(profile.addresses().into_iter().next()),
             None => native().map_or(Self::Unknown, |profile| Self::Native(profile.address)),
         }
     }
@@ -68,5 +69,35 @@ impl Drop for Abroad {
             Some(calls) if *calls > 1 => *calls -= 1,
             _ => drop(each.remove(&self.peer)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throughline_giop::{IiopProfile, Version};
+
+    fn context_at(address: &Address) -> Ior {
+        let components = vec![address.to_component().unwrap()];
+        let profile = IiopProfile {
+            version: Version::V1_2,
+            host: "here".to_owned(),
+            port: 0,
+            object_key: vec![],
+            components,
+        };
+        Ior::of_iiop("", &profile).unwrap()
+    }
+
+    #[test]
+    fn servers_at_unix_sockets_of_one_machine_are_told_apart() {
+        let [one, other] = ["/tmp/one", "/tmp/other"]
+            .map(|path| context_at(&Address::Unix { host: "here".to_owned(), path: path.to_owned() }));
+        let calls = ForeignCalls::new(4);
+        let begun = [calls.begin(&one), calls.begin(&one)];
+        assert!(begun.iter().all(Option::is_some) && calls.begin(&one).is_none());
+        assert!(calls.begin(&other).is_some());
+        drop(begun);
+        assert!(calls.begin(&one).is_some());
     }
 }
