@@ -199,11 +199,13 @@ impl NamingContext for Context {
 
     fn new_context(&self) -> Result<Option<NamingContextRef>, SystemException> {
         let id = Self::new_id()?;
-        let made = self.server.tree.create(id).map_err(|refused| Failure::refused(refused, &[], true));
-        match made {
-            Ok(()) => Ok(Some(self.server.activate(id)?.into())),
-            Err(Failure::System(exception)) => Err(exception),
-            Err(other) => Err(SystemException::from(Kind::Internal).detail(format!("{other:?}"))),
+        // Before it is kept: there may be no room for it.
+        let made = self.server.activate(id)?;
+        let Err(refused) = self.server.tree.create(id) else { return Ok(Some(made.into())) };
+        self.server.deactivate(id)?;
+        match Failure::refused(refused, &[], true) {
+            Failure::System(exception) => Err(exception),
+            other => Err(SystemException::from(Kind::Internal).detail(format!("{other:?}"))),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use common::{Service, name, orb, thing};
-use throughline::{AdapterError, Address, Kind, Orb, TypedReference};
+use throughline::{AdapterError, Address, Kind, Orb, OrbConfig, TypedReference};
 use throughline_naming::cos_naming::{NamingContextBindError, NamingContextExtRef, NamingContextUnbindError};
 use throughline_naming::{NameServer, NamingConfig, NamingError, ROOT_KEY, client};
 
@@ -158,4 +158,19 @@ fn nothing_is_kept_in_a_store_that_is_damaged_while_it_is_in_use() {
     let later = root.bind(&name("later"), Some(&large));
     assert!(matches!(later, Err(NamingContextBindError::System(e)) if e.kind == Kind::PersistStore));
     assert!(root.resolve(&names[499]).unwrap().is_some());
+}
+
+#[test]
+fn contexts_that_could_not_be_made_objects_are_not_kept() {
+    let file = File::new("objects");
+    let start = || {
+        let listen = vec![Address::tcp("127.0.0.1", 0)];
+        let orb = Orb::start(OrbConfig { listen, max_objects: 4, ..OrbConfig::default() }).unwrap();
+        NameServer::start(&orb, file.config()).map(|server| (orb, server.root()))
+    };
+    let (orb, root) = start().unwrap();
+    assert_eq!((0..9).filter(|_| root.new_context().is_ok()).count(), 3);
+    orb.shutdown(Duration::ZERO);
+    drop((orb, root));
+    start().unwrap().0.shutdown(Duration::ZERO);
 }
