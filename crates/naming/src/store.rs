@@ -1,7 +1,7 @@
 //! Where bindings survive: a file of the embedded database `redb`, or nowhere.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -147,7 +147,7 @@ impl Store {
         if fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             make(path)?;
         }
-        let last = getrandom::u64().map_err(|e| std::io::Error::other(e.to_string()))?;
+        let last = random()?;
         let file = File {
             path: path.to_owned(),
             database: Some(made(path, last)?),
@@ -183,20 +183,22 @@ impl Store {
     }
 }
 
-/// Makes a store under another name first: what a process leaves that ends meanwhile is none, and would be refused for ever.
+fn random() -> Result<u64, StoreError> {
+    Ok(getrandom::u64().map_err(|e| io::Error::other(e.to_string()))?)
+}
+
+/// Makes a store under a name of its own first: what a process leaves that ends meanwhile is none, and would be refused for ever.
 fn make(path: &Path) -> Result<(), StoreError> {
     let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".new");
-    match fs::remove_file(&unfinished) {
-        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e.into()),
-        _ => {}
-    }
-    drop(made(Path::new(&unfinished), 0)?);
+    unfinished.push(format!(".new-{:016x}", random()?));
+    let unfinished = Path::new(&unfinished);
     // Not in the place of one that another process has made meanwhile, as far as the file system can tell.
-    match fs::hard_link(&unfinished, path) {
-        Err(e) if e.kind() != ErrorKind::AlreadyExists => fs::rename(&unfinished, path)?,
-        _ => fs::remove_file(&unfinished)?,
-    }
+    let named = made(unfinished, 0).map(drop).and_then(|()| match fs::hard_link(unfinished, path) {
+        Err(e) if e.kind() != ErrorKind::AlreadyExists => Ok(fs::rename(unfinished, path)?),
+        _ => Ok(()),
+    });
+    let _ = fs::remove_file(unfinished);
+    named?;
     // The name should be on the disk before anything that is kept under it. Not all file systems can be told so.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
@@ -299,5 +301,24 @@ mod tests {
         Store::open(Some(&path)).unwrap().load(each).unwrap();
         assert_eq!(contexts, ["Create(1)", "Create(2)", "Create(3)"]);
         fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn of_two_who_make_a_store_at_once_one_has_it_and_others_keep_theirs() {
+        let path = std::env::temp_dir().join(format!("throughline-naming-twice-{}.redb", std::process::id()));
+        // A file of somebody else's, perhaps another store.
+        let beside = path.with_extension("redb.new");
+        fs::write(&beside, "another").unwrap();
+        for n in 0..30 {
+            let opened = std::thread::scope(|s| {
+                let both = [0, 1].map(|_| s.spawn(|| Store::open(Some(&path))));
+                both.map(|one| one.join().unwrap())
+            });
+            assert!(opened.iter().any(Result::is_ok), "{n}: {opened:?}");
+            drop(opened);
+            fs::remove_file(&path).unwrap();
+        }
+        assert_eq!(fs::read(&beside).unwrap(), b"another");
+        fs::remove_file(&beside).unwrap();
     }
 }
