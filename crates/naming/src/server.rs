@@ -25,7 +25,9 @@ pub const ROOT_KEY: &str = "NameService";
 /// How a name service is run.
 #[derive(Clone, Debug)]
 pub struct NamingConfig {
-    /// The file that keeps contexts and bindings; without one they last as long as the process.
+    /// The file that keeps contexts and bindings; without one they last as long as the process. Where a change cannot be written,
+    /// on a full disk perhaps, clients get `PERSIST_STORE`, and so for a second after it; then the file is opened again. If it
+    /// was altered by something else while it was in use, the service makes no more changes.
     pub store: Option<PathBuf>,
     /// Contexts at a time.
     pub max_contexts: usize,

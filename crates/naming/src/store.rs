@@ -37,8 +37,10 @@ pub enum StoreError {
     /// A change failed a moment ago, on a full disk perhaps.
     #[error("the store failed a moment ago and has not been opened again yet")]
     Failed,
-    /// The file was altered by something else while it was in use.
-    #[error("the file was altered by something else while it was in use")]
+    /// The file was altered by something else while it was in use. It is left alone from then on.
+    #[error(
+        "the file was altered by something else while it was in use; start the name service anew to use it as it is"
+    )]
     Broken,
     /// A binding that cannot be read.
     #[error("the binding of `{id}` (kind `{kind}`) is damaged")]
@@ -69,12 +71,10 @@ pub(crate) struct File {
     path: PathBuf,
     /// None after it failed, until it can be opened again.
     database: Option<Database>,
-    /// When that may be tried.
-    again: Instant,
-    /// The number of the last change that is known to be there.
+    /// When that may be tried, if ever.
+    again: Option<Instant>,
+    /// The number of the last change that is known to be there. One that failed may be there as the next.
     last: u64,
-    /// Another one may be there too: it failed.
-    perhaps_another: bool,
 }
 
 /// How long a store that failed is left alone, at least. Opening a large one takes long, and everybody who wants to change
@@ -103,16 +103,16 @@ impl File {
     /// A database that could not write once refuses all until it is opened again, even if the disk has room meanwhile.
     fn record(&mut self, changes: &[Change<'_>]) -> Result<(), StoreError> {
         let begun = Instant::now();
-        if self.database.is_none() && begun < self.again {
+        if self.database.is_none() && begun < self.again.ok_or(StoreError::Broken)? {
             return Err(StoreError::Failed);
         }
         // What the database finds damaged while it runs may be a panic, also when it ends.
         let written = catch_unwind(AssertUnwindSafe(|| self.write(changes)));
-        written.unwrap_or(Err(StoreError::Broken)).inspect_err(|_| {
+        written.unwrap_or(Err(StoreError::Broken)).inspect_err(|error| {
             let failed = self.database.take();
             let _ = catch_unwind(AssertUnwindSafe(|| drop(failed)));
-            self.perhaps_another = true;
-            self.again = Instant::now() + begun.elapsed().max(REST);
+            let rest = begun.elapsed().max(REST);
+            self.again = (!matches!(error, StoreError::Broken)).then(|| Instant::now() + rest);
         })
     }
 
@@ -122,7 +122,6 @@ impl File {
         changes.iter().try_for_each(|change| write(&transaction, change))?;
         transaction.commit()?;
         self.last = self.last.wrapping_add(1);
-        self.perhaps_another = false;
         Ok(())
     }
 
@@ -130,11 +129,9 @@ impl File {
     /// is there would not be what is in memory.
     fn count(&self, transaction: &WriteTransaction) -> Result<u64, StoreError> {
         let mut meta = transaction.open_table(META)?;
-        let next = self.last.wrapping_add(1);
-        let last = match meta.get(CHANGES)?.map(|changes| changes.value()) {
-            Some(last) if last == self.last || self.perhaps_another && last == next => last,
-            _ => return Err(StoreError::Broken),
-        };
+        let last = meta.get(CHANGES)?.map(|changes| changes.value());
+        let known = last.filter(|last| last.wrapping_sub(self.last) <= 1);
+        let last = known.ok_or(StoreError::Broken)?;
         meta.insert(CHANGES, last.wrapping_add(1))?;
         Ok(last)
     }
@@ -148,14 +145,8 @@ impl Store {
             make(path)?;
         }
         let last = random()?;
-        let file = File {
-            path: path.to_owned(),
-            database: Some(made(path, last)?),
-            again: Instant::now(),
-            last,
-            perhaps_another: false,
-        };
-        Ok(Self::File(Box::new(file)))
+        let database = Some(made(path, last)?);
+        Ok(Self::File(Box::new(File { path: path.to_owned(), database, again: None, last })))
     }
 
     /// Hands over everything that is there.
@@ -284,7 +275,7 @@ mod tests {
         let mut first = Store::open(Some(&path)).unwrap();
         let fail = |store: &mut Store| match store {
             // As after a change that could not be written.
-            Store::File(file) => (file.database, file.perhaps_another) = (None, true),
+            Store::File(file) => (file.database, file.again) = (None, Some(Instant::now())),
             Store::Memory => unreachable!(),
         };
         first.record(&[Change::Create(1)]).unwrap();
@@ -295,6 +286,10 @@ mod tests {
         second.record(&[Change::Create(3)]).unwrap();
         drop(second);
         assert!(matches!(first.record(&[Change::Create(4)]), Err(StoreError::Broken)));
+        let left = fs::read(&path).unwrap();
+        std::thread::sleep(REST + Duration::from_millis(50));
+        assert!(matches!(first.record(&[Change::Create(5)]), Err(StoreError::Broken)));
+        assert!(fs::read(&path).unwrap() == left, "it is not left alone");
         drop(first);
         let mut contexts = Vec::new();
         let each = |change: Change<'_>| contexts.push(format!("{change:?}"));

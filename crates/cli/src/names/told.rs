@@ -74,7 +74,9 @@ impl Told {
             Kind::DataConversion => Some(
                 "name the service by the IOR that it printed: a corbaloc tells no code sets, and ISO 8859-1 has not all characters",
             ),
-            Kind::PersistStore => Some("see whether the disk of the name service has room, then try again"),
+            Kind::PersistStore => Some(
+                "see whether the disk of the name service has room, then try again; if that does not help, start it anew",
+            ),
             _ => None,
         };
         Self { cause: e.to_string(), next }
