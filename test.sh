@@ -88,11 +88,11 @@ finish() {
 needed=(g++ make omniorb omniidl omniorb-idl omniorb-nameserver libomniorb4-dev tshark tcpdump valgrind strace iproute2 iputils-ping frr curl)
 
 packages() {
-  # What gcc-multilib stands for, which would remove compilers for other processors.
-  if [ "$(uname -m)" = x86_64 ] && command -v gcc >/dev/null; then
+  command -v dpkg-query >/dev/null || { skipped "no dpkg here: tests against omniORB, tshark and valgrind skip themselves"; return; }
+  # What gcc-multilib stands for, which would remove compilers for other processors. A gcc of no package has none for it.
+  if [ "$(uname -m)" = x86_64 ] && dpkg-query -S "$(readlink -f "$(command -v gcc)")" >/dev/null 2>&1; then
     needed+=(libc6-dev-i386 "lib32gcc-$(gcc -dumpversion)-dev")
   fi
-  command -v dpkg-query >/dev/null || { skipped "no dpkg here: tests against omniORB, tshark and valgrind skip themselves"; return; }
   missing=()
   for package in "${needed[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
