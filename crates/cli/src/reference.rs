@@ -17,7 +17,7 @@ pub fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
     let text = told(text)?;
     orb.string_to_object(&text).map_err(|e| {
         let shown: String = text.chars().take(60).collect();
-        if text.parse::<Corbaname>().is_ok() {
+        if text.trim().parse::<Corbaname>().is_ok() {
             return Failure::new(format!("`{shown}` cannot be resolved"))
                 .because(e)
                 .next("check the address, that the name service runs, and the name: throughline names list");

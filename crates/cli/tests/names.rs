@@ -127,7 +127,7 @@ fn nobody_there() {
     // The reference is right, only nobody answers there, or knows the name.
     let server = serve(&[]);
     let unknown = server.line.replace("corbaloc:", "corbaname:") + "#none";
-    for at in ["corbaname::127.0.0.1:1#bank", &unknown] {
+    for at in ["corbaname::127.0.0.1:1#bank", " corbaname::127.0.0.1:1#bank\n", &unknown] {
         let (status, message) = failure_of(&["names", "list", "--service", at]);
         assert!(status == 1 && message.contains("cannot be resolved"), "{message}");
     }
