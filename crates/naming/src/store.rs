@@ -141,12 +141,14 @@ impl Store {
     /// Opens the file, or makes it.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, StoreError> {
         let Some(path) = path else { return Ok(Self::Memory) };
-        if fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
-            make(path)?;
+        // The process may change its folder before the file is opened again.
+        let path = std::path::absolute(path)?;
+        if fs::symlink_metadata(&path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
+            make(&path)?;
         }
         let last = random()?;
-        let database = Some(made(path, last)?);
-        Ok(Self::File(Box::new(File { path: path.to_owned(), database, again: None, last })))
+        let database = Some(made(&path, last)?);
+        Ok(Self::File(Box::new(File { path, database, again: None, last })))
     }
 
     /// Hands over everything that is there.
@@ -191,8 +193,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     let _ = fs::remove_file(unfinished);
     named?;
     // The name should be on the disk before anything that is kept under it. Not all file systems can be told so.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    let _ = path.parent().map(|folder| fs::File::open(folder).and_then(|folder| folder.sync_all()));
     Ok(())
 }
 
@@ -268,16 +269,32 @@ pub(crate) fn parse_key_text(text: &str) -> Option<ContextId> {
 mod tests {
     use super::*;
 
+    /// As after a change that could not be written.
+    fn fail(store: &mut Store) {
+        let Store::File(file) = store else { unreachable!() };
+        (file.database, file.again) = (None, Some(Instant::now()));
+    }
+
+    #[test]
+    fn a_file_is_opened_again_also_from_another_folder() {
+        let folder = std::env::temp_dir().join(format!("throughline-naming-moved-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let before = std::env::current_dir().unwrap();
+        std::env::set_current_dir(&folder).unwrap();
+        let store = Store::open(Some(Path::new("names.redb")));
+        std::env::set_current_dir(before).unwrap();
+        let mut store = store.unwrap();
+        fail(&mut store);
+        store.record(&[Change::Create(1)]).unwrap();
+        drop(store);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
     #[test]
     fn a_file_that_another_process_has_used_meanwhile_is_left_alone() {
         let path =
             std::env::temp_dir().join(format!("throughline-naming-shared-{}.redb", std::process::id()));
         let mut first = Store::open(Some(&path)).unwrap();
-        let fail = |store: &mut Store| match store {
-            // As after a change that could not be written.
-            Store::File(file) => (file.database, file.again) = (None, Some(Instant::now())),
-            Store::Memory => unreachable!(),
-        };
         first.record(&[Change::Create(1)]).unwrap();
         fail(&mut first);
         first.record(&[Change::Create(2)]).unwrap();
