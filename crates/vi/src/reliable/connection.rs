@@ -450,6 +450,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.ping_due = true;
     }
 
+    /// Whether the peer has answered.
+    pub(crate) fn has_heard(&self) -> bool {
+        self.peer.heard
+    }
+
     /// When anything came from the peer, or the connection began.
     pub(crate) fn last_heard(&self) -> Duration {
         self.peer.last_heard

@@ -110,6 +110,7 @@ pub(super) struct Running {
     under_way: usize,
     begun: bool,
     refused: bool,
+    restarted: bool,
 }
 
 impl Running {
@@ -120,7 +121,8 @@ impl Running {
             Operation::Send | Operation::Receive => unreachable!("no remote DMA"),
         };
         let len = descriptor.len();
-        Self { descriptor, code, to, len, asked: 0, done: 0, under_way: 0, begun: false, refused: false }
+        let (begun, refused, restarted) = (false, false, false);
+        Self { descriptor, code, to, len, asked: 0, done: 0, under_way: 0, begun, refused, restarted }
     }
 
     /// Asks for as much as may be under way. `spare` are buffers to ask with.
@@ -136,6 +138,12 @@ impl Running {
             self.asked += part;
             self.under_way += 1;
         }
+    }
+
+    /// Whatever was not answered is to be asked for by another connection, which changes nothing where it was carried out; once.
+    pub(super) fn restart(&mut self) -> bool {
+        (self.asked, self.under_way, self.begun) = (self.done, 0, self.done > 0);
+        !std::mem::replace(&mut self.restarted, true)
     }
 
     fn write_request(&mut self, message: &mut Vec<u8>, part: usize) {

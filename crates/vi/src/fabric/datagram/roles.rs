@@ -249,17 +249,7 @@ impl<W: Wire> State<W> {
             match event {
                 Event::Sent(message, Ok(())) => member.dma.spare.extend(message.own()),
                 Event::Received(place, Ok(arrived)) => self.answered(slot, vi, place, arrived),
-                Event::Broken(broken) => {
-                    member.dma.slot = None;
-                    let needed = member.holds_any();
-                    // Whose VI is no more. It tells of its end there, once all has come that it sent before, or is asked for it.
-                    let leaves = matches!(broken, Broken::Reset(Reason::Closed | Reason::Unknown));
-                    member.dma.broken |= needed && !leaves;
-                    if needed && let Some(connection) = self.endpoint.connection(vi) {
-                        connection.ask();
-                    }
-                    self.set_role(slot, Role::Gone);
-                }
+                Event::Broken(broken) => self.remote_ended(slot, vi, broken),
                 Event::Connected | Event::Sent(..) | Event::Received(..) => {}
             }
         }
@@ -270,6 +260,29 @@ impl<W: Wire> State<W> {
             sleepers.ring(&member.watch);
         }
         self.send();
+    }
+
+    fn remote_ended(&mut self, slot: Slot, vi: Slot, broken: Broken) {
+        // It died by itself at the peer, or its end was not heard of: another one is refused if the peer's VI is no more.
+        let forgotten = broken == Broken::Reset(Reason::Unknown)
+            && self.endpoint.peek(slot).is_some_and(Connection::has_heard);
+        self.set_role(slot, Role::Gone);
+        let Some(member) = self.member(vi) else { return };
+        member.dma.slot = None;
+        let needed = member.holds_any();
+        if forgotten && let Some((_, running)) = &mut member.dma.running {
+            if running.restart() {
+                self.open_remote(vi);
+                return self.ask(vi);
+            }
+            member.dma.broken = true;
+        }
+        // Whose VI is no more. It tells of its end there, once all has come that it sent before, or is asked for it.
+        let leaves = matches!(broken, Broken::Reset(Reason::Closed | Reason::Unknown));
+        member.dma.broken |= needed && !leaves;
+        if needed && let Some(connection) = self.endpoint.connection(vi) {
+            connection.ask();
+        }
     }
 
     fn answered(&mut self, slot: Slot, vi: Slot, place: Place, arrived: Arrived) {

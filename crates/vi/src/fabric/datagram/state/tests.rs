@@ -5,6 +5,7 @@ use super::super::{Port, bell::Bell, link::provider_config, roles::Member, watch
 use super::*;
 use crate::fabric::Doorbell;
 use crate::reliable::{Config, Ecn, Handled, Transmit, batch::Run};
+use crate::{MemoryHandle, RemoteAddress, SendDescriptor, memory::Memory};
 use rustix::event::{EventfdFlags, eventfd};
 use std::{
     collections::VecDeque,
@@ -265,6 +266,44 @@ impl Accepting {
         connection.is_some_and(|it| it.broken().is_none() && it.stats().received > 0)
     }
 
+    /// Carries what there is to and fro; what is asked of the peer's memory is done. The connection that it accepts for that, if any.
+    fn serve(&mut self) -> Option<Slot> {
+        let (mut buffer, mut accepted) = ([0; 2000], None);
+        let arrived: Vec<_> = self.there.lock().unwrap().drain(..).collect();
+        for datagram in arrived {
+            let handled = self.peer.handle(now(), 0, Ecn::NotCapable, &datagram);
+            let Handled::Incoming(incoming) = handled else { continue };
+            let slot = self.peer.accept(&provider_config(), &incoming, now()).unwrap();
+            let _ = self.peer.connection(slot).unwrap().post_receive(Place::for_provider());
+            self.peer.handle(now(), 0, Ecn::NotCapable, &datagram);
+            accepted = Some(slot);
+        }
+        while let Some((slot, event)) = self.peer.event(now()) {
+            if let (Event::Received(..), Some(connection)) = (event, self.peer.connection(slot)) {
+                let _ = connection.post_send(Outgoing::Own(vec![1]), None);
+            }
+        }
+        self.peer.handle_timeout(now());
+        while let Some((_, transmit)) = self.peer.transmit(now(), &mut buffer) {
+            self.back.lock().unwrap().push_back(buffer[..transmit.length].to_vec());
+        }
+        while self.state.take_in(&self.sleepers, None) {}
+        self.state.do_what_is_due(&self.sleepers);
+        accepted
+    }
+
+    /// The peer ends a connection, and all that it says of that is lost.
+    fn forget(&mut self, theirs: Slot) {
+        self.peer.connection(theirs).unwrap().close();
+        let (mut lost, began) = ([0; 2000], Instant::now());
+        while self.peer.peek(theirs).is_some() {
+            assert!(began.elapsed() < Duration::from_secs(4), "it is told again and again");
+            self.peer.handle_timeout(now());
+            while self.peer.transmit(now(), &mut lost).is_some() {}
+            while self.peer.event(now()).is_some() {}
+        }
+    }
+
     /// So long that nothing of a connection that has ended is remembered.
     fn forget_ended(&mut self) {
         let later = now() + EndpointConfig::default().linger + Duration::from_secs(1);
@@ -339,6 +378,34 @@ fn a_peer_reaches_memory_by_another_connection_when_the_one_before_is_dead() -> 
         accepting.state.leave(vi);
         accepting.run();
         assert!(!accepting.is_reached(again));
+    }
+    Ok(())
+}
+
+/// It may have died there, where the network was away while that was asked whether it lives, and neither here nor the VI.
+#[test]
+fn remote_dma_goes_on_by_another_connection_when_the_peer_has_forgotten_the_one_before() -> io::Result<()> {
+    let mut accepting = Accepting::new()?;
+    let (vi, _) = accepting.vi();
+    let memory = Memory::on_heap(3, 8, ProtectionTag::new())?;
+    for ticket in 0..3 {
+        let window = RemoteAddress { handle: MemoryHandle(1), offset: 0 };
+        let write = SendDescriptor::write(memory.take().unwrap(), window);
+        assert!(accepting.state.post(vi, ticket, write).is_none());
+        accepting.state.flush(&accepting.sleepers, None);
+        let began = Instant::now();
+        let mut servants = Vec::new();
+        let done = loop {
+            servants.extend(accepting.serve());
+            if let Some((_, done)) = accepting.state.finished(vi, ticket) {
+                break done;
+            }
+            assert!(!accepting.state.is_remote_broken(vi));
+            assert!(began.elapsed() < Duration::from_secs(4), "write {ticket} waits for ever");
+        };
+        assert!(done && accepting.is_well(vi));
+        assert_eq!(servants.len(), 1, "write {ticket}");
+        accepting.forget(servants[0]);
     }
     Ok(())
 }
