@@ -689,7 +689,7 @@ impl Vi {
 
     /// Ends the connection. What is outstanding completes with an error, here and at the peer; what was sent before still
     /// arrives there. Over datagrams the process must last that long, and a peer is waited for that takes some of it every five
-    /// seconds at least, and all within a minute; another one is told that the connection is lost.
+    /// seconds at least, or four round trips, and all within a minute; another one is told that the connection is lost.
     pub fn disconnect(&mut self) {
         self.stop(CompletionError::Disconnected);
     }

@@ -391,8 +391,9 @@ impl<S: Source, R: Sink> Connection<S, R> {
         self.settle();
         self.outbox.sources().for_each(detach);
         self.inbox.take_all().for_each(returned);
-        let death = self.config.death;
-        self.finishing = Some(Finishing { until: now + death, at_most: now + PATIENCE * death });
+        let at_most = now + PATIENCE * self.config.death;
+        self.finishing = Some(Finishing { until: now, at_most });
+        self.goes_on(now);
         self.notice_due = true;
         self.finish_if_done();
     }
@@ -408,10 +409,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
         }
     }
 
-    /// The peer has taken some of what was sent.
+    /// The peer takes what was sent, or has taken some of it.
     fn goes_on(&mut self, now: Duration) {
+        let death = self.death();
         if let Some(Finishing { until, at_most }) = &mut self.finishing {
-            *until = (*at_most).min(now + self.config.death);
+            *until = (*at_most).min(now + death);
         }
     }
 

@@ -84,6 +84,36 @@ fn what_takes_long_to_arrive_still_does() {
     assert!(at > began + 25 * SECOND && at < began + 50 * SECOND, "{:?}", at - began);
 }
 
+/// As long as for an answer.
+#[test]
+fn where_round_trips_are_long_what_is_lost_before_the_end_is_sent_again() {
+    let far = Conditions { delay: Duration::from_millis(1_300), ..Conditions::PERFECT };
+    let mut world = world(far, 3, 1_000_000);
+    let client = world.open(Level::Reception);
+    for n in 0..2 {
+        world.connection(CLIENT, client).post_send(message(7, n, 1_000), None).unwrap();
+        assert!(world.run(|_, _, _, event| matches!(event, Event::Sent(_, Ok(())))));
+    }
+    let now = world.now;
+    world.connection(CLIENT, client).post_send(message(7, 2, 1_000), None).unwrap();
+    world.connection(CLIENT, client).finish(now, |_| (), |_| ());
+    world.links[CLIENT].conditions.loss = 1.0;
+    world.run_until(now + Duration::from_millis(5_500), |_, _, _, event| {
+        assert!(!matches!(event, Event::Broken(_)))
+    });
+    world.links[CLIENT].conditions.loss = 0.0;
+    let (mut arrived, mut broken) = (0, None);
+    world.run(|_, side, _, event| {
+        match event {
+            Event::Received(_, Ok(_)) => arrived += 1,
+            Event::Broken(reason) if side == SERVER => broken = Some(reason),
+            _ => {}
+        }
+        false
+    });
+    assert_eq!((arrived, broken), (1, Some(Broken::Reset(Reason::Closed))));
+}
+
 #[test]
 fn a_peer_that_takes_nothing_is_told_that_something_is_lost() {
     let mut world = world(Conditions::PERFECT, 1, 1_000_000);

@@ -94,7 +94,7 @@ impl<S: Source, R: Sink> Connection<S, R> {
     }
 
     /// How long a peer that is asked may be silent: long enough that it can answer when it is asked for the third time.
-    fn death(&self) -> Duration {
+    pub(super) fn death(&self) -> Duration {
         self.config.death.max(ANSWERS * self.recovery.rtt().typical())
     }
 }
