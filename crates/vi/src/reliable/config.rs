@@ -34,8 +34,8 @@ pub struct Config {
     /// After so long a silence of the peer it is asked whether it is alive. Without, its death goes unnoticed as long as
     /// nothing is sent.
     pub keep_alive: Option<Duration>,
-    /// A peer that has been asked and is silent for so long is dead, or for four round trips where those are so long; and so is an opener that has not shown by then that it is where
-    /// it says, whatever it sends.
+    /// A peer that has been asked and is silent for so long is dead, or for four round trips where those are so long; and so is
+    /// an opener that has not shown by then that it is where it says, whatever it sends.
     pub death: Duration,
     /// Whether packets are spread over the round trip.
     pub pacing: bool,
