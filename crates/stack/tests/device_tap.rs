@@ -5,7 +5,7 @@ mod kernel;
 use kernel::{conformance, in_namespace, ip, tcp, without_ipv6};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use smoltcp::wire::EthernetAddress;
-use throughline_stack::{Device, Pool, Tap};
+use throughline_stack::{Device, Pool, Tap, is_passing};
 
 const HARDWARE: EthernetAddress = EthernetAddress([2, 0, 0, 0, 7, 7]);
 
@@ -57,6 +57,31 @@ fn address_mtu_and_readiness() {
     });
 }
 
+fn send(tap: &mut Tap, pool: &mut Pool) -> std::io::Result<()> {
+    let mut frame = pool.take();
+    frame.append(&[2; 60]).unwrap();
+    tap.send(frame, pool).map_err(|(frame, error)| {
+        pool.give(frame);
+        error
+    })
+}
+
+#[test]
+fn what_an_interface_that_is_down_was_to_send_is_lost_as_on_every_wire() {
+    in_namespace(|| {
+        let mut tap = tap();
+        let mut pool = Pool::new(2048, 32, 4);
+        for _ in 0..2 {
+            send(&mut tap, &mut pool).unwrap();
+            ip("link set tl0 down");
+            let error = send(&mut tap, &mut pool).unwrap_err();
+            assert!(is_passing(&error), "{error:?}");
+            ip("link set tl0 up");
+        }
+        send(&mut tap, &mut pool).unwrap();
+    });
+}
+
 #[test]
 fn an_interface_that_is_gone_is_an_error() {
     in_namespace(|| {
@@ -64,5 +89,6 @@ fn an_interface_that_is_gone_is_an_error() {
         let mut pool = Pool::new(2048, 32, 4);
         ip("link del tl0");
         assert_eq!(tap.receive(&mut pool).unwrap_err().kind(), std::io::ErrorKind::NotFound);
+        assert_eq!(send(&mut tap, &mut pool).unwrap_err().kind(), std::io::ErrorKind::NotFound);
     });
 }

@@ -53,6 +53,16 @@ impl Tap {
     }
 }
 
+/// An error as other devices have it: the kernel calls a TAP interface that is down an error of input or output, and one that is gone
+/// a bad descriptor.
+fn told(errno: Errno) -> io::Error {
+    match errno {
+        Errno::BADFD => is_gone(),
+        Errno::IO => Errno::NETDOWN.into(),
+        _ => errno.into(),
+    }
+}
+
 impl Device for Tap {
     fn hardware(&self) -> EthernetAddress {
         self.hardware
@@ -76,8 +86,8 @@ impl Device for Tap {
                     pool.give(message);
                     return match Errno::from_io_error(&error) {
                         Some(Errno::AGAIN) => Ok(None),
-                        Some(Errno::BADFD) => Err(is_gone()),
-                        _ => Err(error),
+                        Some(errno) => Err(told(errno)),
+                        None => Err(error),
                     };
                 }
             }
@@ -94,7 +104,7 @@ impl Device for Tap {
                 pool.give(frame);
                 Ok(())
             }
-            Err(error) => Err((frame, error.into())),
+            Err(errno) => Err((frame, told(errno))),
         }
     }
 
