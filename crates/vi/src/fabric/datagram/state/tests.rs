@@ -297,7 +297,7 @@ impl Accepting {
         self.peer.connection(theirs).unwrap().close();
         let (mut lost, began) = ([0; 2000], Instant::now());
         while self.peer.peek(theirs).is_some() {
-            assert!(began.elapsed() < Duration::from_secs(4), "it is told again and again");
+            assert!(began.elapsed() < Duration::from_secs(20), "it is told again and again");
             self.peer.handle_timeout(now());
             while self.peer.transmit(now(), &mut lost).is_some() {}
             while self.peer.event(now()).is_some() {}
@@ -401,7 +401,7 @@ fn remote_dma_goes_on_by_another_connection_when_the_peer_has_forgotten_the_one_
                 break done;
             }
             assert!(!accepting.state.is_remote_broken(vi));
-            assert!(began.elapsed() < Duration::from_secs(4), "write {ticket} waits for ever");
+            assert!(began.elapsed() < Duration::from_secs(20), "write {ticket} waits for ever");
         };
         assert!(done && accepting.is_well(vi));
         assert_eq!(servants.len(), 1, "write {ticket}");
