@@ -2,10 +2,10 @@
 
 mod kernel;
 
-use kernel::{conformance, in_namespace, ip, tcp, without_ipv6};
+use kernel::{KERNEL, OURS, conformance, in_namespace, ip, tcp, without_ipv6};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use smoltcp::wire::EthernetAddress;
-use throughline_stack::{Device, Pool, Tap, is_passing};
+use smoltcp::wire::{EthernetAddress, IpCidr};
+use throughline_stack::{Config, Device, Driver, Graph, Host, Participants, Pool, Tap, is_passing};
 
 const HARDWARE: EthernetAddress = EthernetAddress([2, 0, 0, 0, 7, 7]);
 
@@ -83,6 +83,24 @@ fn what_an_interface_that_is_down_was_to_send_is_lost_as_on_every_wire() {
             ip("link set tl0 up");
         }
         send(&mut tap, &mut pool).unwrap();
+    });
+}
+
+#[test]
+fn a_host_goes_on_while_its_interface_is_down() {
+    in_namespace(|| {
+        let device = tap();
+        let host = Host::at(&device, IpCidr::new(OURS.into(), 24));
+        let graph = Graph::compose("udp > ipv4 > eth; icmp > ipv4; arp > eth", host, Config::default());
+        let mut driver = Driver::new(graph.unwrap(), device);
+        let path = driver.graph.open("udp", Participants::to(KERNEL, 9)).unwrap();
+        ip("link set tl0 down");
+        let mut message = driver.graph.message();
+        message.append(&[1; 10]).unwrap();
+        driver.graph.send(path, message).unwrap();
+        // A question for the address.
+        driver.flush().unwrap();
+        driver.poll().unwrap();
     });
 }
 
