@@ -34,6 +34,7 @@ pub struct Neighbors {
     next_expiry: Option<Instant>,
     /// Whether neighbours are asked once more before they are forgotten.
     keep: bool,
+    guest: Option<(IpAddress, EthernetAddress)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +66,14 @@ impl Neighbors {
 
     /// The hardware address of a neighbour.
     pub fn find(&self, address: IpAddress, now: Instant) -> Option<EthernetAddress> {
-        self.known.get(&address).filter(|known| now < known.until).map(|known| known.hardware)
+        let known = self.known.get(&address).filter(|known| now < known.until).map(|known| known.hardware);
+        known.or_else(|| self.guest.filter(|guest| guest.0 == address).map(|guest| guest.1))
+    }
+
+    /// Who is being answered is where he says, until there is another one or nobody: he need not be remembered or asked for, as
+    /// many as there may be.
+    pub fn receive_guest(&mut self, guest: Option<(IpAddress, EthernetAddress)>) {
+        self.guest = guest;
     }
 
     /// Takes note of a neighbour who asked for us. Who says so may be many that are not there: they take nobody's place, and are asked

@@ -84,6 +84,22 @@ fn only_neighbors_are_answered_and_learnt() {
 }
 
 #[test]
+fn who_asks_is_answered_however_many_made_up_ones_have_asked() {
+    let mut pair = pair();
+    let [network @ .., _, _] = CLIENT6.segments();
+    let ours = hosts::host(CLIENT).hardware.0;
+    for n in 0..2_000 {
+        let mut made_up = CLIENT6.segments();
+        made_up[6..].copy_from_slice(&[1, n]);
+        assert_eq!(made_up[..6], network);
+        fate(&mut pair, &discovery(made_up.into(), SERVER6, 255, solicitation(SERVER6, true)));
+    }
+    let (sent, why) = fate(&mut pair, &discovery(CLIENT6, SERVER6, 255, solicitation(SERVER6, true)));
+    assert_eq!((sent.len(), why.len()), (1, 0));
+    assert_eq!((sent[0][..6].to_vec(), sent[0][54]), (ours.to_vec(), 136), "an advertisement");
+}
+
+#[test]
 fn neighbors_do_not_come_in_pieces() {
     let mut pair = pair();
     let whole = discovery(CLIENT6, SERVER6, 255, solicitation(SERVER6, true));

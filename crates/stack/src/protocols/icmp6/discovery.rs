@@ -67,7 +67,9 @@ impl Icmp6 {
             target_addr: target,
             lladdr: Some(self.host.hardware.into()),
         };
+        lower.cx.neighbors.receive_guest(hardware.map(|hardware| (from.remote.into(), hardware)));
         self.say(target, to, advertisement, lower);
+        lower.cx.neighbors.receive_guest(None);
         Ok(())
     }
 
