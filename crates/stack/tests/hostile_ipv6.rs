@@ -100,6 +100,18 @@ fn who_asks_is_answered_however_many_made_up_ones_have_asked() {
 }
 
 #[test]
+fn who_asks_and_does_not_say_where_he_is_leaves_places_for_our_own_questions() {
+    let mut pair = pair();
+    for n in 0..200 {
+        let mut made_up = CLIENT6.segments();
+        made_up[6..].copy_from_slice(&[1, n]);
+        fate(&mut pair, &discovery(made_up.into(), SERVER6, 255, solicitation(SERVER6, false)));
+    }
+    let group = sends_to(&mut pair).map(|to| to[..2].to_vec());
+    assert_eq!(group, Some(vec![0x33, 0x33]), "a question for the client");
+}
+
+#[test]
 fn neighbors_do_not_come_in_pieces() {
     let mut pair = pair();
     let whole = discovery(CLIENT6, SERVER6, 255, solicitation(SERVER6, true));

@@ -59,6 +59,14 @@ impl Icmp6 {
             let waiting = lower.cx.neighbors.meet(from.remote.into(), hardware, lower.cx.now);
             lower.cx.released.extend(waiting);
         }
+        // He has to be asked for, as any stranger: not in the places for our own questions.
+        let (neighbors, asker) = (&lower.cx.neighbors, from.remote.into());
+        let needs_none = nobody || hardware.is_some() || neighbors.is_asked(asker);
+        let is_known = needs_none || neighbors.find(asker, lower.cx.now).is_some();
+        if !is_known && !neighbors.has_places_for_strangers() {
+            lower.cx.count(self.own, Discard::SendQueueFull);
+            return Ok(());
+        }
         // Who asks whether our address is free has none: all hear that it is not.
         let to = if nobody { IPV6_LINK_LOCAL_ALL_NODES } else { from.remote };
         let solicited = if nobody { NdiscNeighborFlags::empty() } else { NdiscNeighborFlags::SOLICITED };
