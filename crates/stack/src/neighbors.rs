@@ -73,7 +73,10 @@ impl Neighbors {
     /// Who is being answered is where he says, until there is another one or nobody: he need not be remembered or asked for, as
     /// many as there may be.
     pub fn receive_guest(&mut self, guest: Option<(IpAddress, EthernetAddress)>) {
-        self.guest = guest;
+        let before = std::mem::replace(&mut self.guest, guest);
+        // What leads to him must not lead there once he may be elsewhere.
+        let unknown = before.is_some_and(|(address, _)| !self.known.contains_key(&address));
+        self.generation = self.generation.wrapping_add(unknown.into());
     }
 
     /// Takes note of a neighbour who asked for us. Who says so may be many that are not there: they take nobody's place, and are asked
