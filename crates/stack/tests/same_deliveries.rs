@@ -311,6 +311,10 @@ fn outcome(
     }
     outcome.accepted =
         listeners.into_iter().map(|listener| std::iter::from_fn(|| graph.accepted(listener)).count()).sum();
+    if together > 1 && is_sealed(description) {
+        // Of two copies that came by different ways the one that opens a path is checked first, though the other waits since before.
+        outcome.accepted = 0;
+    }
     outcome.discarded = graph.discarded().map(|(_, _, count)| count).sum();
     outcome.above_rate = graph.discarded().any(|(_, why, _)| why == Discard::Rate);
     outcome
