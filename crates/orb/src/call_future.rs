@@ -8,6 +8,7 @@
 //! anew. Generated stubs name one. It costs a pointer until it is needed.
 
 use std::io;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -177,8 +178,8 @@ pub(crate) enum State {
         connection: Arc<ClientConnection>,
         id: u32,
         fresh: bool,
-        /// Up to where its request waits to be sent, or waited.
-        end: u64,
+        /// Where its request waits to be sent, or waited.
+        place: Range<u64>,
     },
     /// Sent by the binding's native way of this index.
     Piped {
@@ -414,13 +415,13 @@ impl Call {
                 }
                 Poll::Ready(brought) => Poll::Ready(self.take_brought(brought)),
             },
-            State::Sent { connection, id, fresh, end } => match connection.poll(id, fresh, cx) {
+            State::Sent { connection, id, fresh, place } => match connection.poll(id, fresh, cx) {
                 Poll::Pending => {
-                    self.state = State::Sent { connection, id, fresh: false, end };
+                    self.state = State::Sent { connection, id, fresh: false, place };
                     Poll::Pending
                 }
                 Poll::Ready(Ok(reply)) => Poll::Ready(Step::of(reply, connection.code_sets()).map(Some)),
-                Poll::Ready(Err(failure)) => Poll::Ready(self.again(connection.failure_of(end, failure))),
+                Poll::Ready(Err(failure)) => Poll::Ready(self.again(connection.failure_of(&place, failure))),
             },
             State::Piped { way, id } => Poll::Ready(match self.take_piped(way, id) {
                 Ok(reply) => self.native_answer(Some(way), reply),
@@ -736,8 +737,8 @@ impl Call {
             connection.forget(id);
             return Err(Refused::Exception(exception));
         }
-        let end = connection.push(&message.bytes);
-        Ok(State::Sent { connection, id, fresh: true, end })
+        let place = connection.push(&message.bytes);
+        Ok(State::Sent { connection, id, fresh: true, place })
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use raw::{BadServer, GRACE, LONG, ProbeRef, Wire, block_on, client, reply};
 use throughline::exception::minor;
-use throughline::{Completion, Kind, Orb};
+use throughline::{Completion, Kind, Orb, SystemException};
 
 const MS: Duration = Duration::from_millis(1);
 const LARGE: usize = 32 << 20;
@@ -123,15 +123,23 @@ fn a_large_request_that_is_half_sent_when_a_message_is_refused_is_not_carried_ou
     client.shutdown(GRACE);
 }
 
-#[test]
-fn futures_whose_requests_have_not_left_whole_are_called_anew_where_the_connection_is_lost() {
+/// What becomes of three futures where the server has read the first one's request, and then says this: of the one whose request
+/// it has, of the one whose request is half sent, and of the one that waits behind that.
+fn futures_end_by(says: Vec<u8>) -> (SystemException, [Result<String, SystemException>; 2]) {
     let client = client();
-    let requests = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&requests);
+    let (stage, requests) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+    let (reached, count) = (Arc::clone(&stage), Arc::clone(&requests));
+    let wait_for = |stage: &AtomicUsize, n| raw::eventually("go on", || stage.load(Ordering::SeqCst) >= n);
     let server = BadServer::new(move |n, mut wire: Wire| {
         if n == 0 {
             assert_eq!(wire.request().unwrap().operation, "ping");
-            return std::thread::sleep(300 * MS);
+            reached.store(1, Ordering::SeqCst);
+            wait_for(&reached, 2);
+            if !says.is_empty() {
+                wire.send(&says);
+                wait_for(&reached, 3);
+            }
+            return;
         }
         while let Some(heard) = wire.request() {
             count.fetch_add(1, Ordering::SeqCst);
@@ -141,14 +149,36 @@ fn futures_whose_requests_have_not_left_whole_are_called_anew_where_the_connecti
     let probe = server.reference(&client).within(LONG);
     let sent = probe.clone();
     let sent = std::thread::spawn(move || block_on(sent.ping_async()));
-    std::thread::sleep(100 * MS);
-    // One is half sent, and one waits behind it.
+    wait_for(&stage, 1);
     let mut calls = [&"x".repeat(LARGE), ""].map(|text| Box::pin(probe.text_async(text)));
     let mut cx = Context::from_waker(Waker::noop());
     assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
-    assert_eq!(calls.map(block_on).map(Result::unwrap), ["anew"; 2]);
-    let e = sent.join().unwrap().unwrap_err();
-    assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
-    assert_eq!((server.connections(), requests.load(Ordering::SeqCst)), (2, 2));
+    stage.store(2, Ordering::SeqCst);
+    let sent = sent.join().unwrap().unwrap_err();
+    stage.store(3, Ordering::SeqCst);
+    let others = calls.map(block_on);
+    let anew = others.iter().filter(|called| called.is_ok()).count();
+    assert_eq!((server.connections(), requests.load(Ordering::SeqCst)), (2, anew));
     client.shutdown(GRACE);
+    (sent, others)
+}
+
+#[test]
+fn futures_whose_requests_have_not_left_whole_are_called_anew_where_the_connection_is_lost() {
+    for (says, why) in [("", minor::CONNECTION_LOST), ("no message of GIOP", minor::PEER_TALKS_NONSENSE)] {
+        let (sent, others) = futures_end_by(says.into());
+        assert_eq!(others.map(Result::unwrap), ["anew"; 2], "{says:?}");
+        assert_eq!((sent.kind, sent.minor), (Kind::CommFailure, why), "{sent}");
+        assert_eq!(sent.completed, Completion::Maybe, "{sent}");
+    }
+}
+
+#[test]
+fn a_future_whose_request_is_half_sent_when_a_message_is_refused_is_not_carried_out() {
+    let (sent, [half, behind]) = futures_end_by(raw::message_error());
+    for (e, completed) in [(half.unwrap_err(), Completion::No), (sent, Completion::Maybe)] {
+        let refused = (Kind::CommFailure, minor::PEER_REFUSED_MESSAGE);
+        assert_eq!(((e.kind, e.minor), e.completed), (refused, completed), "{e}");
+    }
+    assert_eq!(behind.as_deref(), Ok("anew"));
 }

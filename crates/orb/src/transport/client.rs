@@ -5,6 +5,7 @@
 //! for by a worker of the ORB as long as no blocking caller does it.
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Context, Poll};
@@ -307,17 +308,24 @@ impl ClientConnection {
         result.is_ok()
     }
 
-    /// Keeps a message until the next `flush`, so that several leave together; up to where that is.
-    pub(crate) fn push(&self, message: &[u8]) -> u64 {
+    /// Keeps a message until the next `flush`, so that several leave together; where in the [outbox](Outbox::push).
+    pub(crate) fn push(&self, message: &[u8]) -> Range<u64> {
         self.outbox.push(message)
     }
 
-    /// Why a call has failed whose request was [pushed](Self::push) up to `end`: what has not left whole is not carried out.
-    pub(crate) fn failure_of(&self, end: u64, failure: CallFailure) -> CallFailure {
+    /// Why a call has failed whose request was [pushed](Self::push) to there: what has not left whole is not carried out.
+    pub(crate) fn failure_of(&self, place: &Range<u64>, failure: CallFailure) -> CallFailure {
         match failure {
-            CallFailure::Lost(_) if self.outbox.taken() < end => CallFailure::NotStarted,
-            failure => failure,
+            CallFailure::Lost(_) | CallFailure::Malformed(_) | CallFailure::Refused => {}
+            failure => return failure,
         }
+        let taken = self.outbox.taken();
+        if taken >= place.end {
+            return failure;
+        }
+        // As in `sent`.
+        let refused = taken > place.start && failure == CallFailure::Refused;
+        if refused { CallFailure::RefusedInPart } else { CallFailure::NotStarted }
     }
 
     fn send_failed(&self, e: &io::Error) -> CallFailure {

@@ -1,6 +1,7 @@
 //! The sending side of one connection: whole messages in, as few system calls as the kernel allows.
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -138,13 +139,14 @@ impl Outbox {
         result
     }
 
-    /// Keeps `message` for the next [`flush`](Self::flush) or [`send`](Self::send). It has left once so many bytes that waited
-    /// have: see [`taken`](Self::taken).
-    pub(crate) fn push(&self, message: &[u8]) -> u64 {
+    /// Keeps `message` for the next [`flush`](Self::flush) or [`send`](Self::send). Where it lies among all that ever waited: it has
+    /// left once so much of that has. See [`taken`](Self::taken).
+    pub(crate) fn push(&self, message: &[u8]) -> Range<u64> {
         let mut pending = self.lock();
         pending.bytes.extend_from_slice(message);
         self.waiting.store(pending.len(), Ordering::Relaxed);
-        pending.taken + pending.len() as u64
+        let end = pending.taken + pending.len() as u64;
+        end - message.len() as u64..end
     }
 
     /// Sends what waits, as far as the kernel takes it now.
