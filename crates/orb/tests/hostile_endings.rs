@@ -255,6 +255,30 @@ fn workers_are_not_all_kept_by_many_servers_that_let_nobody_in() {
     client.shutdown(GRACE);
 }
 
+/// How many threads this process has started so far, and one.
+fn threads_started() -> u64 {
+    let id = format!("{:?}", std::thread::spawn(|| std::thread::current().id()).join().unwrap());
+    id.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap()
+}
+
+#[test]
+fn futures_that_wait_for_a_connection_need_no_threads_of_their_own() {
+    let (crowded, client, before) = (Crowded::new(), client(), threads_started());
+    let probe = crowded.reference(&client, None).within(SECOND);
+    let mut calls: Vec<_> = (0..2_000).map(|_| Box::pin(probe.ping_async())).collect();
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    for call in calls {
+        let e = block_on(call).unwrap_err();
+        assert_eq!(e.completed, Completion::No, "{e}");
+    }
+    // What was not done when the last one's time was over is done soon. Other tests start threads, too.
+    std::thread::sleep(SECOND);
+    let started = threads_started() - before;
+    assert!(started < 1_000, "{started}");
+    client.shutdown(GRACE);
+}
+
 #[test]
 fn requests_that_were_given_up_do_not_pile_up_before_a_server_that_does_not_read() {
     // Nobody accepts, but the kernel does.

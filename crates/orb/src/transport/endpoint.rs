@@ -127,7 +127,7 @@ impl Endpoint {
     fn attend(self: &Arc<Self>) {
         let attendance = Attendance { endpoint: Arc::clone(self), came: false };
         if let Some(reactor) = self.reactor.upgrade() {
-            reactor.connect_apart(Box::new(move || attendance.run_errand()));
+            reactor.connect_apart(Box::new(move || attendance.run_errands()));
         }
     }
 
@@ -176,28 +176,34 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// A thread's turn to run an errand, and then to call for another.
+/// A thread's turn to run errands until none waits.
 struct Attendance {
     endpoint: Arc<Endpoint>,
     came: bool,
 }
 
 impl Attendance {
-    fn run_errand(mut self) {
+    fn run_errands(mut self) {
         self.came = true;
+        // When there will be no threads any more, what waits is dropped.
+        while self.run_errand() && self.endpoint.reactor.upgrade().is_some_and(|r| !r.is_stopping()) {}
+    }
+
+    /// Whether there was one.
+    fn run_errand(&self) -> bool {
         let (errand, in_vain) = {
             let mut errands = lock(&self.endpoint.errands);
             (errands.waiting.pop_front(), errands.in_vain)
         };
-        if let Some(errand) = errand {
-            let in_vain = errand(in_vain);
-            lock(&self.endpoint.errands).in_vain = in_vain;
-        }
+        let Some(errand) = errand else { return false };
+        let in_vain = errand(in_vain);
+        lock(&self.endpoint.errands).in_vain = in_vain;
+        true
     }
 }
 
 impl Drop for Attendance {
-    /// Also after a panic of somebody's waker.
+    /// Another thread comes to what is left, also after a panic of somebody's waker.
     fn drop(&mut self) {
         let mut errands = lock(&self.endpoint.errands);
         errands.attended = self.came && !errands.waiting.is_empty();
