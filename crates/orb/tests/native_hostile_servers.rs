@@ -205,6 +205,33 @@ fn a_server_that_is_gone_after_it_was_asked_may_have_carried_it_out() {
 }
 
 #[test]
+fn a_server_that_is_gone_when_the_next_future_calls_may_have_carried_out_the_first() {
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let client = client();
+    let (server, profile) = answers_at(port);
+    let probe = by_datagrams(&client, port, profile).within(LONG);
+    // It is known to answer: futures need not wait for that.
+    assert_eq!(probe.ping(), Ok(()));
+    server.shutdown(GRACE);
+    drop(server);
+    let bound = || UdpSocket::bind(("127.0.0.1", port));
+    raw::eventually("the port is free", || bound().is_ok());
+    let crashes = bound().unwrap();
+    crashes.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
+    let mut cx = Context::from_waker(Waker::noop());
+    let (mut first, mut datagram, mut heard) = (Box::pin(probe.text_async("first")), [0; 1 << 16], 0);
+    while !datagram[..heard].windows(5).any(|text| text == b"first") {
+        assert!(first.as_mut().poll(&mut cx).is_pending());
+        heard = crashes.recv(&mut datagram).unwrap_or(0);
+    }
+    drop(crashes);
+    block_on(probe.text_async("next")).unwrap_err();
+    let e = block_on(first).unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn an_orb_that_shuts_down_does_not_wait_for_servers_that_acknowledge_nothing() {
     let server = raw::server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
     let own = server.root().activate(raw::Probe::default()).unwrap();

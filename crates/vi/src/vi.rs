@@ -180,8 +180,8 @@ impl Vi {
     /// As [`connect`](Self::connect), but where the fabric can, without waiting for the answer: sends posted leave with
     /// the question. If nobody listens there, or the listener refuses, the VI stops with
     /// [`CompletionError::NobodyListens`] or [`CompletionError::Refused`]; without an answer it stops as when the
-    /// connection is lost. So it does if nobody is there when messages are sent a second time: somebody may have taken them the
-    /// first time.
+    /// connection is lost. So it does if nobody is there when messages are sent a second time, or further ones: somebody may have
+    /// taken them the first time, or those before.
     ///
     /// # Errors
     ///

@@ -429,9 +429,11 @@ impl<S: Source, R: Sink> Connection<S, R> {
 
     /// Nobody has the peer's address (any more).
     pub fn unreachable(&mut self) {
-        // What was sent again may have been taken the first time, by somebody who is gone since.
+        // What was sent again may have been taken the first time, by somebody who is gone since; and what was sent before
+        // another message, too.
         let repeated = self.stats.lost > 0 || self.stats.probes > 0;
-        let asked = self.peer.heard || repeated && !self.all_sent();
+        let several = self.stats.sent > 1 && self.outbox.begun() > 1;
+        let asked = self.peer.heard || (repeated || several) && !self.all_sent();
         let reason = if asked { Reason::Unknown } else { Reason::NobodyListens };
         self.farewell = None;
         self.break_off(Broken::Reset(reason), None);
