@@ -690,16 +690,19 @@ impl Source for ClientConnection {
         if event.writable {
             self.flush();
         }
-        {
+        let received = {
             let mut calls = lock(&self.calls);
             if calls.ended.is_some() {
                 return;
             }
-            if std::mem::replace(&mut calls.has_reader, true) {
-                drop(calls);
-                // Somebody else receives now; but perhaps nobody else sends what waits.
-                return self.arm();
-            }
+            std::mem::replace(&mut calls.has_reader, true)
+        };
+        if self.outbox.waiting() > 0 {
+            // Whoever receives now, or goes on when this worker leaves: perhaps nobody else sends what waits.
+            self.arm();
+        }
+        if received {
+            return;
         }
         let linger = worker.reactor.try_linger();
         self.read_for_tasks(lock(&self.read), linger);

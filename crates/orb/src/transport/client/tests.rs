@@ -126,6 +126,39 @@ fn what_waits_to_be_sent_is_not_forgotten_where_somebody_else_receives() {
 }
 
 #[test]
+fn what_waits_to_be_sent_is_not_forgotten_where_a_worker_passes_the_reading_on() {
+    let (_reactor, connection, mut server) = pair();
+    connection.register().unwrap();
+    let blocking = connection.reserve(Version::V1_2).unwrap();
+    connection.reserve_task(Version::V1_2, None).unwrap();
+    let message = vec![7; 8 << 20];
+    connection.push(&message);
+    connection.flush();
+    assert!(connection.outbox.waiting() > 0);
+    // A worker is called to receive, and gets no further than that before a blocking caller is parked.
+    let read = lock(&connection.read);
+    server.write_all(&reply(1 << 25)).unwrap();
+    while !lock(&connection.calls).has_reader {
+        std::thread::yield_now();
+    }
+    let waits = {
+        let connection = Arc::clone(&connection);
+        std::thread::spawn(move || connection.wait(blocking, None).map(|_| ()))
+    };
+    while !matches!(lock(&connection.calls).is_parked(blocking), Some(true)) {
+        std::thread::yield_now();
+    }
+    drop(read);
+    // The worker leaves, and that one receives.
+    std::thread::sleep(Duration::from_millis(100));
+    server.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut received = vec![0; message.len()];
+    server.read_exact(&mut received).expect("the rest is not sent");
+    server.write_all(&reply(blocking)).unwrap();
+    waits.join().unwrap().unwrap();
+}
+
+#[test]
 fn a_connection_that_died_is_not_registered() {
     let (reactor, connection, _server) = pair();
     connection.end(&CallFailure::NotStarted);
