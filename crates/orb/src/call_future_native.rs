@@ -26,9 +26,11 @@ struct Connecting(Option<Arc<NativeServer>>);
 
 impl Connecting {
     fn connect(mut self, alone: bool, deadline: Option<Instant>) -> Brought {
-        match self.0.take() {
-            Some(server) if !server.connect_pipe(alone, deadline) => Brought::NoTimeForNative,
-            _ => Brought::Native(Ok(None)),
+        let Some(server) = self.0.take() else { return Brought::Native(Ok(None)) };
+        match server.connect_pipe(alone, deadline) {
+            _ if server.is_closed() => Brought::Nothing,
+            true => Brought::Native(Ok(None)),
+            false => Brought::NoTimeForNative,
         }
     }
 }

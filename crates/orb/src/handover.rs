@@ -39,7 +39,7 @@ pub(crate) enum Brought {
     NoTimeForNative,
     /// The time of the call is over. What the worker does no longer matters.
     TimedOut(Completion),
-    /// The ORB was shut down before a worker came to it.
+    /// The ORB was shut down before a worker came to it, or had a connection.
     Nothing,
 }
 

@@ -256,6 +256,30 @@ fn an_orb_that_shuts_down_does_not_wait_for_servers_that_acknowledge_nothing() {
     server.shutdown(GRACE);
 }
 
+#[test]
+fn an_orb_that_shuts_down_while_futures_wait_for_a_link_sends_none_of_their_calls() {
+    let server = raw::server_with(|c| c.listen = vec!["udp://127.0.0.1:0".parse().unwrap()]);
+    let own = server.root().activate(raw::Probe::default()).unwrap();
+    let profile = own.0.ior().profiles.iter().find_map(NativeProfile::from_tagged).unwrap().unwrap();
+    let NativeAddress::Udp { port, .. } = profile.address else { panic!("{:?}", profile.address) };
+    let (client, relay) = (client(), Relay::to(port));
+    relay.cut.store(true, Ordering::Relaxed);
+    let probe = by_datagrams(&client, relay.port, profile);
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut calls = [(); 3].map(|()| Box::pin(probe.ping_async()));
+    assert!(calls.iter_mut().all(|call| call.as_mut().poll(&mut cx).is_pending()));
+    let calls = calls.map(|call| std::thread::spawn(move || block_on(call)));
+    std::thread::sleep(Duration::from_millis(50));
+    client.shutdown(Duration::ZERO);
+    // Now they get their link.
+    relay.cut.store(false, Ordering::Relaxed);
+    for call in calls {
+        let e = call.join().unwrap().unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::BadInvOrder, Completion::No), "{e}");
+    }
+    server.shutdown(GRACE);
+}
+
 /// What a call gets that may take so long.
 #[track_caller]
 fn ends_in_time(probe: &ProbeRef, limit: Duration, length: usize) {

@@ -178,7 +178,11 @@ impl NativeServer {
     pub(crate) fn connect_pipe(&self, alone: bool, deadline: Option<Instant>) -> bool {
         let link = self.new_link(false, patience(alone, deadline)).ok();
         let found = link.is_some() || !self.is_usable();
-        self.pipe.connected(link.map(Link::without_oneways));
+        self.pipe.connected(link.filter(|_| !self.is_closed()).map(Link::without_oneways));
+        // Who closes it says so before he ends the pipe.
+        if self.is_closed() {
+            self.end_pipe(&LinkError::ShutDown);
+        }
         found
     }
 
@@ -190,7 +194,7 @@ impl NativeServer {
     }
 
     /// Whether nobody uses it any more.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
