@@ -1,4 +1,4 @@
-//! Executors whose wakers panic, as they do when their queues are gone: nobody else's calls suffer.
+//! Executors whose wakers panic, as they do when their queues are gone, or own other calls: nobody else's calls suffer.
 #![allow(missing_docs)]
 
 #[path = "common/raw.rs"]
@@ -86,6 +86,42 @@ fn those_woken_together_all_are() {
         for bomb in bombs {
             block_on(bomb).unwrap();
         }
+        client.shutdown(GRACE);
+        server.shutdown(GRACE);
+    }
+}
+
+/// A task that nobody but its waker keeps.
+struct Owner<T>(T);
+
+impl<T: Send + Sync + 'static> Wake for Owner<T> {
+    fn wake(self: Arc<Self>) {}
+}
+
+#[test]
+fn a_waker_that_is_dropped_may_drop_other_calls_of_the_same_server() {
+    for at in ["127.0.0.1:0", "shm:"] {
+        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let own = ProbeRef(server.root().activate(Probe::default()).unwrap().0);
+        let client = client();
+        let probe = seen_by(&client, &own);
+        assert_eq!(block_on(probe.ping_async()), Ok(()));
+        for replaced in [false, true] {
+            let probe = probe.clone();
+            within(LONG, move || {
+                let mut nobody = Context::from_waker(Waker::noop());
+                let [mut owned, mut call] = [(); 2].map(|()| Box::pin(probe.sleep_async(300)));
+                assert!(owned.as_mut().poll(&mut nobody).is_pending());
+                let owner = Waker::from(Arc::new(Owner(std::sync::Mutex::new(owned))));
+                assert!(call.as_mut().poll(&mut Context::from_waker(&owner)).is_pending());
+                drop(owner);
+                if replaced {
+                    assert!(call.as_mut().poll(&mut nobody).is_pending());
+                }
+                drop(call);
+            });
+        }
+        assert_eq!(block_on(probe.ping_async()), Ok(()), "{at}");
         client.shutdown(GRACE);
         server.shutdown(GRACE);
     }

@@ -220,15 +220,20 @@ impl Calls {
         }
     }
 
-    /// Ends a call before its reply has come. True if it was still waiting for one.
-    pub(crate) fn give_up(&mut self, id: u32) -> bool {
-        let Some(slot) = self.release(id) else { return false };
+    /// Ends a call before its reply has come. True if it was still waiting for one. A waker is dropped once the table is
+    /// unlocked: other calls may go with it.
+    pub(crate) fn give_up(&mut self, id: u32) -> (bool, Option<Waker>) {
+        let Some(slot) = self.release(id) else { return (false, None) };
         match slot {
             Slot::Done(Err(CallFailure::TimedOut)) => self.await_reply(id),
             Slot::Done(_) => self.free(id),
             _ => self.await_reply(id),
         }
-        !matches!(slot, Slot::Done(_))
+        match slot {
+            Slot::Done(_) => (false, None),
+            Slot::Polled(waker) => (true, Some(waker)),
+            _ => (true, None),
+        }
     }
 
     /// Takes out what became of a call, which is over then. Its place is to be [free](Self::free), now or [later](Self::await_reply).
@@ -276,13 +281,15 @@ impl Calls {
         }
     }
 
-    /// As [`park`](Self::park), for a future.
-    pub(crate) fn register(&mut self, id: u32, waker: &Waker) {
-        if let Some(entry) = self.entry(id) {
-            match &mut entry.slot {
-                Slot::Polled(old) => old.clone_from(waker),
-                slot => *slot = Slot::Polled(waker.clone()),
-            }
+    /// As [`park`](Self::park), for a future. Whoever was to be woken before is dropped as by [`give_up`](Self::give_up).
+    pub(crate) fn register(&mut self, id: u32, waker: &Waker) -> Option<Waker> {
+        let slot = &mut self.entry(id)?.slot;
+        if matches!(slot, Slot::Polled(old) if old.will_wake(waker)) {
+            return None;
+        }
+        match std::mem::replace(slot, Slot::Polled(waker.clone())) {
+            Slot::Polled(old) => Some(old),
+            _ => None,
         }
     }
 
@@ -389,11 +396,11 @@ mod tests {
                 calls.deliver(id, Err(CallFailure::TimedOut));
                 assert!(calls.take(id).is_some());
             } else {
-                assert!(calls.give_up(id));
+                assert!(calls.give_up(id).0);
             }
             // It is over.
             calls.forget(id);
-            assert!(!calls.give_up(id) && calls.take(id).is_none());
+            assert!(!calls.give_up(id).0 && calls.take(id).is_none());
             id
         };
         for by_keeper in [false, true] {

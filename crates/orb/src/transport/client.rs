@@ -404,7 +404,9 @@ impl ClientConnection {
 
     /// Ends a call whose reply nobody wants any more.
     pub(crate) fn cancel(&self, id: u32) {
-        if lock(&self.calls).give_up(id) {
+        let (waited, waker) = lock(&self.calls).give_up(id);
+        drop(waker);
+        if waited {
             self.send_cancel(id);
         }
     }
@@ -580,15 +582,15 @@ impl ClientConnection {
         fresh: bool,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Frame, CallFailure>> {
-        let (more_to_come, has_reader) = {
+        let (more_to_come, has_reader, _replaced) = {
             let mut calls = lock(&self.calls);
             if let Some(outcome) = calls.take(id) {
                 drop(calls);
                 self.flush_if_last();
                 return Poll::Ready(outcome);
             }
-            calls.register(id, cx.waker());
-            (calls.more_to_come(), calls.has_reader)
+            let replaced = calls.register(id, cx.waker());
+            (calls.more_to_come(), calls.has_reader, replaced)
         };
         if fresh && self.outbox.waiting() > 0 {
             if more_to_come {

@@ -148,7 +148,7 @@ impl Pipe {
 
     /// Nobody wants the answer to this any more.
     pub(crate) fn forget(&self, id: u32) {
-        self.with(|state| state.calls.give_up(id));
+        drop(self.with(|state| state.calls.give_up(id)));
     }
 
     /// Reads what has come, [not all](AT_ONCE) if it is much, and gives it to its calls; how much it was.
@@ -407,7 +407,7 @@ impl NativeServer {
         cx: &mut Context<'_>,
         into: &mut SmallReply,
     ) -> Poll<bool> {
-        self.pipe.with(|state| {
+        let polled = self.pipe.with(|state| {
             let mut found = state.calls.take_small(id, into);
             // As long as there are answers, those whose they are have been woken; reading would send what waits for theirs.
             if found == Found::Waiting && !state.calls.has_answers() {
@@ -416,19 +416,26 @@ impl NativeServer {
             }
             state.took |= found != Found::Waiting;
             if found == Found::Waiting {
-                self.wait_for(state, id, cx.waker());
-                return Poll::Pending;
+                return Err(self.wait_for(state, id, cx.waker()));
             }
-            Poll::Ready(found == Found::Small)
-        })
+            Ok(found == Found::Small)
+        });
+        match polled {
+            Ok(small) => Poll::Ready(small),
+            Err(replaced) => {
+                drop(replaced);
+                Poll::Pending
+            }
+        }
     }
 
     #[inline(never)]
-    fn wait_for(self: &Arc<Self>, state: &mut State, id: u32, waker: &Waker) {
-        state.calls.register(id, waker);
+    fn wait_for(self: &Arc<Self>, state: &mut State, id: u32, waker: &Waker) -> Option<Waker> {
+        let replaced = state.calls.register(id, waker);
         if !drive::adopt(self) {
             self.pipe.attend(state, self);
         }
+        replaced
     }
 
     /// The answer to a request that is expected no longer.

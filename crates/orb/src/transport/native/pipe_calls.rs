@@ -274,30 +274,33 @@ impl<X: Default> PipeCalls<X> {
         }
     }
 
-    /// Nobody wants the answer any more.
+    /// Nobody wants the answer any more. Who waited for it is dropped once the table is unlocked: other calls may go with him.
     #[cold]
-    pub(crate) fn give_up(&mut self, id: u32) {
-        match self.close(id) {
-            Some(true) => self.await_reply(id),
-            Some(false) => self.end_given_up(id),
-            None => {}
+    pub(crate) fn give_up(&mut self, id: u32) -> Option<Waker> {
+        let (may_come, waker) = self.close(id)?;
+        if may_come {
+            self.await_reply(id)
+        } else {
+            self.end_given_up(id)
         }
+        waker
     }
 
-    /// Ends a call, but for its place; whether its reply may still come. None if it has ended.
-    fn close(&mut self, id: u32) -> Option<bool> {
+    /// Ends a call, but for its place; whether its reply may still come, and who waited for it. None if it has ended.
+    fn close(&mut self, id: u32) -> Option<(bool, Option<Waker>)> {
         let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
         if entry.id != id || matches!(entry.stage, Stage::Free | Stage::GivenUp) {
             return None;
         }
         let waited = std::mem::replace(&mut entry.stage, Stage::GivenUp) == Stage::Waiting;
+        let waker = entry.waker.take();
         if waited {
             self.waiting -= 1;
-            self.wakers -= usize::from(entry.waker.take().is_some());
+            self.wakers -= usize::from(waker.is_some());
         } else {
             self.answered -= 1;
         }
-        Some(waited || matches!(entry.other.take(), Some(Err(PipeFailure::TimedOut))))
+        Some((waited || matches!(entry.other.take(), Some(Err(PipeFailure::TimedOut))), waker))
     }
 
     /// The place is free once the reply has come, or it has not come for long.
@@ -333,20 +336,17 @@ impl<X: Default> PipeCalls<X> {
         entry.stage = Stage::Free;
     }
 
-    /// Leaves word whom to wake when the answer comes.
+    /// Leaves word whom to wake when the answer comes. Who was to be woken before is dropped as by [`give_up`](Self::give_up).
     #[inline]
-    pub(crate) fn register(&mut self, id: u32, waker: &Waker) {
-        let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) else { return };
-        if entry.id != id || entry.stage != Stage::Waiting {
-            return;
+    pub(crate) fn register(&mut self, id: u32, waker: &Waker) -> Option<Waker> {
+        let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
+        let known = entry.waker.as_ref().is_some_and(|old| old.will_wake(waker));
+        if entry.id != id || entry.stage != Stage::Waiting || known {
+            return None;
         }
-        match &mut entry.waker {
-            Some(old) => old.clone_from(waker),
-            none => {
-                *none = Some(waker.clone());
-                self.wakers += 1;
-            }
-        }
+        let replaced = entry.waker.replace(waker.clone());
+        self.wakers += usize::from(replaced.is_none());
+        replaced
     }
 
     /// Ends all calls that wait, those `over` alone. The wakers go to `wakes`; whether any of the others has a deadline.

@@ -72,9 +72,9 @@ fn calls_that_are_given_up_count_no_more_and_do_not_pile_up() {
     for _ in 0..3 * GIVEN_UP {
         let ids = [(); 2].map(|()| calls.add(None, 2).unwrap());
         assert!(calls.add(None, 2).is_none());
-        ids.into_iter().for_each(|id| calls.give_up(id));
+        ids.into_iter().for_each(|id| drop(calls.give_up(id)));
         // They are over.
-        ids.into_iter().for_each(|id| calls.give_up(id));
+        ids.into_iter().for_each(|id| drop(calls.give_up(id)));
         ids.into_iter().for_each(|id| calls.forget(id));
     }
     assert!(calls.entries.len() <= GIVEN_UP + 2 && calls.given_up.len() <= GIVEN_UP);
