@@ -29,7 +29,7 @@ pub fn line(text: &str) {
     written(writeln!(io::stdout(), "{}", shown(text)));
 }
 
-/// Ends the process, as [`line`] does, where standard output could not be written.
+/// Ends the process, as [`line()`] does, where standard output could not be written.
 pub fn written(result: io::Result<()>) {
     let Err(error) = result else { return };
     if error.kind() == io::ErrorKind::BrokenPipe {
