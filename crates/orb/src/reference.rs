@@ -348,6 +348,10 @@ pub fn decode_reference<R: TypedReference>(r: &mut Reader<'_>) -> Result<Option<
 impl ObjectRef {
     pub(crate) fn no_usable_profile(&self) -> SystemException {
         if let Some(why) = self.binding().native_failure() {
+            // It is no longer looked for then.
+            if let Err(down) = self.orb().check_up() {
+                return down;
+            }
             return SystemException::new(Kind::Transient, minor::CONNECT_FAILED).detail(why);
         }
         SystemException::inv_objref(minor::NO_USABLE_PROFILE)
