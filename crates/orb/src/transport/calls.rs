@@ -17,8 +17,25 @@ use crate::transport::reactor::wake;
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 
-/// So many calls that were given up keep their places until their replies come.
-const GIVEN_UP: usize = 1024;
+/// Calls that were given up, the oldest first. Their places are others' once their replies have come, or so many others were given
+/// up since. Some replies may have come.
+#[derive(Debug, Default)]
+pub(crate) struct GivenUp(VecDeque<u32>);
+
+impl GivenUp {
+    pub(crate) const MOST: usize = 1024;
+
+    /// Adds one; which is not waited for any more, if they are too many.
+    pub(crate) fn add(&mut self, id: u32) -> Option<u32> {
+        self.0.push_back(id);
+        if self.0.len() > Self::MOST { self.0.pop_front() } else { None }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
 
 /// Why a call got no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +95,7 @@ impl Entry {
 pub(crate) struct Calls {
     entries: Vec<Entry>,
     free: Option<u32>,
-    /// Calls that were given up, the oldest first. Some of their replies may have come.
-    given_up: VecDeque<u32>,
+    given_up: GivenUp,
     active: usize,
     /// Calls of futures without a reply so far.
     tasks_waiting: usize,
@@ -257,10 +273,7 @@ impl Calls {
     /// The place is free once the reply has come, or it has not come for long.
     #[cold]
     fn await_reply(&mut self, id: u32) {
-        self.given_up.push_back(id);
-        if self.given_up.len() > GIVEN_UP
-            && let Some(oldest) = self.given_up.pop_front()
-        {
+        if let Some(oldest) = self.given_up.add(id) {
             self.end_given_up(oldest);
         }
     }
@@ -414,10 +427,10 @@ mod tests {
             assert!(ids.iter().any(|id| id & INDEX_MASK == late & INDEX_MASK));
             ids.into_iter().for_each(|id| calls.forget(id));
         }
-        for n in 0..3 * GIVEN_UP {
+        for n in 0..3 * GivenUp::MOST {
             give_up(&mut calls, n % 2 == 0);
         }
-        assert!(calls.entries.len() <= GIVEN_UP + 2 && calls.given_up.len() <= GIVEN_UP);
+        assert!(calls.entries.len() <= GivenUp::MOST + 2 && calls.given_up.len() <= GivenUp::MOST);
         assert_eq!((calls.active(), calls.tasks_waiting()), (0, false));
     }
 

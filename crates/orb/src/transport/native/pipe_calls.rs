@@ -4,7 +4,6 @@
 //! an index, and one that comes too late finds none. Generations come again, soon where calls are quick: the place of a call that
 //! was given up is another's only once that reply has come, or many others were given up since.
 
-use std::collections::VecDeque;
 use std::task::Waker;
 use std::time::Instant;
 
@@ -13,13 +12,11 @@ use throughline_wire::Kind;
 
 use super::answers::{PipeReply, SMALL, SmallReply};
 use crate::native::Body;
+use crate::transport::calls::GivenUp;
 
 /// Places that a sequence number can tell apart; the rest of its bits are the generation.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
-
-/// So many calls that were given up keep their places until their replies come.
-const GIVEN_UP: usize = 1024;
 
 /// No place.
 const NONE: u32 = INDEX_MASK;
@@ -84,8 +81,7 @@ pub(crate) struct PipeCalls<X = ()> {
     answered: u32,
     /// Calls that wait with somebody to be woken.
     wakers: usize,
-    /// Calls that were given up, the oldest first. Some of their replies may have come.
-    given_up: VecDeque<u32>,
+    given_up: GivenUp,
 }
 
 impl<X> Default for PipeCalls<X> {
@@ -96,7 +92,7 @@ impl<X> Default for PipeCalls<X> {
             waiting: 0,
             answered: 0,
             wakers: 0,
-            given_up: VecDeque::new(),
+            given_up: GivenUp::default(),
         }
     }
 }
@@ -306,10 +302,7 @@ impl<X: Default> PipeCalls<X> {
     /// The place is free once the reply has come, or it has not come for long.
     #[cold]
     fn await_reply(&mut self, id: u32) {
-        self.given_up.push_back(id);
-        if self.given_up.len() > GIVEN_UP
-            && let Some(oldest) = self.given_up.pop_front()
-        {
+        if let Some(oldest) = self.given_up.add(id) {
             self.end_given_up(oldest);
         }
     }

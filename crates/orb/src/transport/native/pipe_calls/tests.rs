@@ -69,7 +69,7 @@ fn an_answer_that_comes_after_many_other_calls_finds_nobody() {
 #[test]
 fn calls_that_are_given_up_count_no_more_and_do_not_pile_up() {
     let mut calls = PipeCalls::<()>::default();
-    for _ in 0..3 * GIVEN_UP {
+    for _ in 0..3 * GivenUp::MOST {
         let ids = [(); 2].map(|()| calls.add(None, 2).unwrap());
         assert!(calls.add(None, 2).is_none());
         ids.into_iter().for_each(|id| drop(calls.give_up(id)));
@@ -77,7 +77,7 @@ fn calls_that_are_given_up_count_no_more_and_do_not_pile_up() {
         ids.into_iter().for_each(|id| drop(calls.give_up(id)));
         ids.into_iter().for_each(|id| calls.forget(id));
     }
-    assert!(calls.entries.len() <= GIVEN_UP + 2 && calls.given_up.len() <= GIVEN_UP);
+    assert!(calls.entries.len() <= GivenUp::MOST + 2 && calls.given_up.len() <= GivenUp::MOST);
 }
 
 #[test]
