@@ -4,7 +4,7 @@ mod common;
 
 use std::process::Command;
 
-use common::{Folder, Server, checkout, failure_of, has, run, stdout_of};
+use common::{Folder, Server, checkout, failure_of, has, run, stdout_of, throughline};
 use throughline::Orb;
 use throughline_naming::client::parse_name;
 use throughline_naming::cos_naming::NamingContextExtRef;
@@ -187,6 +187,11 @@ fn a_store_takes_little_memory_beside_the_names() {
     let client = Orb::client().unwrap();
     let large = client.string_to_object(&format!("{OBJECT}{}", "k".repeat(15_000))).unwrap();
     let count = 1000;
+    // One heap for all threads: what is left free in each of several was as much as the bound, under load.
+    let serve = |more: &[&str]| {
+        let arguments = [&["names", "serve", "--listen", "127.0.0.1:0"], more].concat();
+        Server::spawn(throughline().env("MALLOC_ARENA_MAX", "1").args(arguments))
+    };
     let grown = [serve(&[]), serve(&["--store", &folder.file("names.redb")])].map(|server| {
         let before = memory(&server);
         let root: NamingContextExtRef =
