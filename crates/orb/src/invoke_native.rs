@@ -13,7 +13,7 @@ use crate::interface::Operation;
 use crate::invoke::{MAX_FORWARDS, broken, may_have_moved, read_results};
 use crate::native::read_exception;
 use crate::reference::ObjectRef;
-use crate::transport::native::client::Own;
+use crate::transport::native::client::{NativeRoute, Own};
 use crate::transport::native::exchange::{Attempt, NativeReply, begin, finish, marshal};
 
 /// What has become of a call so far.
@@ -68,9 +68,15 @@ impl ObjectRef {
             if course.deadline.is_none() {
                 course.deadline = self.timeout().and_then(|timeout| Instant::now().checked_add(timeout));
             }
-            let begun = begin(route, operation, (course.deadline, self.priority()), wants_reply)?;
-            if begun.is_some() || !self.goes_back(&binding, course) {
-                return Ok(begun);
+            match begin(route, operation, (course.deadline, self.priority()), wants_reply) {
+                Ok(None) if self.goes_back(&binding, course) => {}
+                Err(exception) if !wants_reply => {
+                    let refused = self.refused(&binding, Some(route), exception, &mut course.forwards)?;
+                    if refused.is_some() {
+                        return Ok(None);
+                    }
+                }
+                begun => return begun,
             }
         }
     }
@@ -123,17 +129,29 @@ impl ObjectRef {
         let exception = reply.read(|mut body| read_exception(&mut body)).map_err(broken)?;
         let binding = self.present_binding();
         let route = binding.natives().find(|route| reply.is_from(&route.server));
+        self.refused(&binding, route, exception.into(), forwards)
+    }
+
+    /// As [`failed`](Self::failed), with the exception that a call by this route led to.
+    #[cold]
+    fn refused(
+        &self,
+        binding: &Binding,
+        route: Option<&NativeRoute>,
+        exception: Box<SystemException>,
+        forwards: &mut usize,
+    ) -> Result<Option<Attempt>, Box<SystemException>> {
         match route {
             // The handle is stale; a key may lead further than a handle.
             Some(route) if exception.kind == Exception::ObjectNotExist && binding.route().is_some() => {
                 route.stale.store(true, Ordering::Relaxed);
                 Ok(Some(Attempt::NotPossible))
             }
-            _ if *forwards == 0 && may_have_moved(&exception) && self.unbind(&binding).is_some() => {
+            _ if *forwards == 0 && may_have_moved(&exception) && self.unbind(binding).is_some() => {
                 *forwards += 1;
                 Ok(None)
             }
-            _ => Err(exception.into()),
+            _ => Err(exception),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Oneways that are sent just before the client's process ends.
+//! Oneways that are sent just before the client's process ends, and those to objects that are gone.
 
 mod common;
 #[path = "common/process.rs"]
@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server_with};
 use process::Process;
+use throughline::{AdapterConfig, Completion, Kind, Strategy, SystemException};
 
 const POSTS: u32 = 100;
+const WAYS: [&str; 2] = ["shm:", "udp://127.0.0.1:0"];
 
 /// Not a test of its own: what the child process runs.
 #[test]
@@ -27,7 +29,7 @@ fn child() {
 
 #[test]
 fn oneways_outlive_the_process_that_sent_them() {
-    for at in ["shm:", "udp://127.0.0.1:0"] {
+    for at in WAYS {
         let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
         let own = server.root().activate(Echo::default()).unwrap();
         let (_client, _) = Process::start(&own.0.to_string());
@@ -39,6 +41,60 @@ fn oneways_outlive_the_process_that_sent_them() {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(echo.posted().unwrap().into_iter().eq(0..POSTS));
+        server.shutdown(Duration::from_secs(1));
+    }
+}
+
+/// Posts until that ends otherwise, or `done`.
+fn post_until(echo: &EchoRef, done: impl Fn() -> bool) -> Result<u32, SystemException> {
+    for n in 0..1000 {
+        echo.post(n)?;
+        std::thread::sleep(Duration::from_millis(2));
+        if done() {
+            return Ok(n);
+        }
+    }
+    Ok(1000)
+}
+
+#[test]
+fn oneways_reach_an_object_that_was_activated_anew() {
+    for at in WAYS {
+        let server = server_with(|c| c.listen.push(at.parse().unwrap()));
+        let config = AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() };
+        let adapter = server.root().create_child("named", config).unwrap();
+        let client = client();
+        let own = adapter.activate_with_id("a", Echo::default()).unwrap();
+        // Of the second copy, nobody has used the object when it was there.
+        let [echo, other] = [(); 2].map(|()| seen_by(&client, &own));
+        post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
+        adapter.deactivate(&own).unwrap();
+        let anew = adapter.activate_with_id("a", Echo::default()).unwrap();
+        let received = || anew.posted().unwrap().len();
+        assert!(post_until(&echo, || received() > 0).unwrap() < 1000, "{at}: nothing arrives");
+        let before = received();
+        assert!(post_until(&other, || received() > before).unwrap() < 1000, "{at}: nothing arrives");
+        server.shutdown(Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn oneways_to_an_object_that_is_gone_for_good_are_an_error() {
+    for at in WAYS {
+        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let [own, stays] = [(); 2].map(|()| server.root().activate(Echo::default()).unwrap());
+        let client = client();
+        let [echo, stays] = [&own, &stays].map(|own| seen_by(&client, own));
+        post_until(&echo, || own.posted().unwrap().len() > 10).unwrap();
+        server.root().deactivate(&own).unwrap();
+        let gone = post_until(&echo, || false).unwrap_err();
+        assert_eq!((gone.kind, gone.completed), (Kind::ObjectNotExist, Completion::No), "{at}");
+        // The other object's calls are by the same link.
+        for n in 0..1000 {
+            stays.post(n).unwrap();
+        }
+        assert!(stays.posted().unwrap().into_iter().eq(0..1000), "{at}");
+        assert_eq!(echo.post(0).unwrap_err().kind, Kind::ObjectNotExist);
         server.shutdown(Duration::from_secs(1));
     }
 }

@@ -28,7 +28,7 @@ macro_rules! kinds {
 kinds! {
     /// Call an operation; a reply is expected.
     Request = 1,
-    /// Call an operation; nothing comes back, unless [`Flags::ACKNOWLEDGE`] asks for a sign of receipt.
+    /// Call an operation; nothing comes back, unless [`Flags::ACKNOWLEDGE`] asks how it ended.
     Oneway = 2,
     /// The sender gives a reference to the object up.
     Release = 3,
@@ -85,7 +85,8 @@ impl Flags {
     pub const NONE: Self = Self(0);
     /// The body is in CDR's little-endian byte order, otherwise big-endian: the bit that GIOP has.
     pub const LITTLE_ENDIAN: Self = Self(1);
-    /// Of a [`Kind::Oneway`]: reply as soon as it has arrived, before it is carried out (CORBA's `SYNC_WITH_SERVER`).
+    /// Of a [`Kind::Oneway`]: reply as to a [`Kind::Request`], for instance that there is no such object (CORBA's
+    /// `SYNC_WITH_TARGET`). It is carried out in its turn all the same.
     pub const ACKNOWLEDGE: Self = Self(2);
     /// Sequences of numbers lie in the body at multiples of their elements' size, counted from the header's first
     /// byte: a receiver whose buffer is aligned need not copy them. It still has to look.

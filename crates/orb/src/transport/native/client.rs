@@ -14,6 +14,7 @@ use throughline_wire::{Flow, Kind, TimeLeft};
 
 use super::exchange::Attempt;
 use super::link::{Link, LinkError, LinkOptions};
+use super::oneways::{Oneways, Turns};
 use super::pipe::Pipe;
 use super::window;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
@@ -63,13 +64,16 @@ pub(crate) struct NativeRoute {
     pub(crate) alone: bool,
     /// The reference offers nothing else than the native protocol.
     only: bool,
+    /// When its oneways are acknowledged.
+    pub(super) turns: Turns,
 }
 
 impl NativeRoute {
     /// `ways`: how many the reference offers. `only`: all of them are of the native protocol.
     pub(crate) fn new(server: Arc<NativeServer>, profile: &NativeProfile, ways: usize, only: bool) -> Self {
         let NativeProfile { slot, nonce, .. } = *profile;
-        Self { server, slot, nonce, stale: AtomicBool::new(false), alone: only && ways == 1, only }
+        let (stale, turns) = (AtomicBool::new(false), Turns::default());
+        Self { server, slot, nonce, stale, alone: only && ways == 1, only, turns }
     }
 
     /// Where the server is.
@@ -112,6 +116,7 @@ pub(crate) struct Own {
     pub(super) body: Body,
     /// An answer has come by it.
     pub(super) proven: bool,
+    pub(super) oneways: Oneways,
 }
 
 thread_local! {
@@ -329,6 +334,7 @@ impl NativeServer {
             kind: Kind::Reply,
             body,
             proven: false,
+            oneways: Oneways::default(),
         }))
     }
 }

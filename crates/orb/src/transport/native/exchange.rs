@@ -6,14 +6,15 @@
 use std::time::Instant;
 
 use throughline_cdr::{EncodeError, Output, Reader, Writer};
-use throughline_wire::{Header, Kind, Message, TimeLeft};
+use throughline_wire::{Flags, Header, Kind, Message, TimeLeft};
 
 use super::answers::PipeReply;
 use super::client::{NativeRoute, NativeServer, Own, keep};
 use super::link::{Link, LinkError, SETTLE};
+use super::oneways;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
-use crate::native::{Body, body_writer};
+use crate::native::{Body, body_writer, read_exception};
 use crate::priority::Priority;
 
 /// An answer, in the memory where it was received.
@@ -72,7 +73,8 @@ pub(crate) enum Attempt {
 /// Writes the header of a request into memory that the fabric sends from. None if there is no way at present.
 ///
 /// # Errors
-/// If the server takes nothing, and the time is over.
+/// If the server takes nothing, and the time is over. `OBJECT_NOT_EXIST` if it was found not to know the object when it had an
+/// earlier oneway.
 pub(crate) fn begin(
     route: &NativeRoute,
     operation: Operation,
@@ -83,11 +85,23 @@ pub(crate) fn begin(
     own.link.give_up_at(deadline);
     own.sequence = own.sequence.wrapping_add(1);
     let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
-    let header = Header {
-        flow: own.flow,
-        sequence: own.sequence,
-        ..request(route, operation, (deadline, priority), kind)
-    };
+    let asks = !wants_reply && route.turns.come();
+    if !wants_reply && (asks || own.oneways.matter()) {
+        match own.begin_oneway(route, asks) {
+            Ok(true) => {}
+            Ok(false) => {
+                keep(own);
+                return Err(SystemException::object_not_exist().into());
+            }
+            Err(error) => {
+                route.server.suspend(&error);
+                return Ok(None);
+            }
+        }
+    }
+    let plain = request(route, operation, (deadline, priority), kind);
+    let flags = plain.flags.with(if asks { Flags::ACKNOWLEDGE } else { Flags::NONE });
+    let header = Header { flow: own.flow, sequence: own.sequence, flags, ..plain };
     match own.link.room() {
         Ok(room) => {
             let written = header.write(room);
@@ -97,6 +111,7 @@ pub(crate) fn begin(
         }
         Err(error) if error.is_timeout() => {
             // What was sent before may still be taken.
+            own.oneways.forget(own.sequence);
             keep(own);
             Err(untaken())
         }
@@ -154,6 +169,7 @@ pub(crate) fn marshal(
 #[cold]
 fn unwritable(mut own: Box<Own>, error: EncodeError) -> Box<SystemException> {
     own.forget_overflow();
+    own.oneways.forget(own.sequence);
     keep(own);
     Box::new(error.into())
 }
@@ -186,6 +202,45 @@ impl Own {
     fn forget_overflow(&mut self) {
         self.overflow.clear();
         self.overflow.shrink_to(super::KEEP_OVERFLOW);
+    }
+
+    /// Hears how earlier oneways ended, if that is known already. Whether the server has the object, as far as is known; then this
+    /// one may ask, too.
+    #[inline(never)]
+    fn begin_oneway(&mut self, route: &NativeRoute, asks: bool) -> Result<bool, LinkError> {
+        // A server that sends without end keeps nobody here.
+        for _ in 0..oneways::KNOWN {
+            if !self.oneways.wait() {
+                break;
+            }
+            self.link.release();
+            if !self.link.try_receive()? {
+                break;
+            }
+            self.hear();
+        }
+        let object = (route.slot, route.nonce);
+        let reaches = self.oneways.reach(object);
+        if reaches && asks {
+            self.oneways.ask(self.sequence, object);
+        }
+        Ok(reaches)
+    }
+
+    /// A message has come that no call waits for.
+    #[cold]
+    fn hear(&mut self) {
+        let bytes = self.link.at_hand();
+        let Ok(message) = Message::read_front(bytes, self.link.received_len()) else { return };
+        let Some(object) = self.oneways.acknowledged(message.header.sequence) else { return };
+        if message.header.kind != Kind::SystemException {
+            return;
+        }
+        let body = Body::of(bytes, &message);
+        let exception = self.link.open(|octets| read_exception(&mut body.reader_of(octets)));
+        if exception.is_ok_and(|exception| exception.kind == Exception::ObjectNotExist) {
+            self.oneways.lost(object);
+        }
     }
 }
 
@@ -257,7 +312,7 @@ fn finish_by(
                 }
                 return Err(nonsense("an answer that goes on in a request that was not lent"));
             }
-            Ok(_) => {}
+            Ok(_) => own.hear(),
             Err(error) => return Err(nonsense(&error.to_string())),
         }
     }

@@ -11,6 +11,7 @@ pub(crate) mod exchange;
 pub(crate) mod link;
 mod listener;
 mod nics;
+mod oneways;
 mod park;
 pub(crate) mod pipe;
 pub(crate) mod pipe_calls;

@@ -418,7 +418,7 @@ impl Link {
         matches!(self.arrived, Arrived::Parts { .. })
     }
 
-    /// The message received last is not needed any more.
+    /// The message received last is not needed any more; one of which a part is missing is not received yet.
     #[inline(always)]
     pub(crate) fn release(&mut self) {
         match &self.arrived {
@@ -441,6 +441,10 @@ impl Link {
             Arrived::InPlace(buffer) | Arrived::Left(buffer) => {
                 self.vi.release();
                 self.repost(buffer);
+            }
+            // The others follow.
+            Arrived::Parts { octets, missing } if missing != 0 => {
+                self.arrived = Arrived::Parts { octets, missing };
             }
             Arrived::Nothing | Arrived::Small(..) | Arrived::Copied(..) | Arrived::Parts { .. } => {}
             // Its lines are in this processor's caches: the next message goes there.
