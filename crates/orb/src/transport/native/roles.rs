@@ -138,6 +138,8 @@ impl Roles {
     fn lead(&self, mut workers: MutexGuard<'_, Workers>, most: usize) -> Part {
         workers.vacant = false;
         workers.waiting -= 1;
+        // This was the one that watched, perhaps: the others sleep until they are told.
+        self.changed.notify_all();
         let needs_watcher = workers.waiting == 0 && workers.all < most;
         workers.all += usize::from(needs_watcher);
         let term = self.term.load(Ordering::Relaxed) + 1;
@@ -243,6 +245,33 @@ mod tests {
         let next = told.recv().expect("the other leads again");
         assert!(roles.lasts(next) && !roles.lasts(stolen));
         thread.join().expect("it ends");
+    }
+
+    #[test]
+    fn one_of_those_that_wait_behind_a_watcher_watches_when_that_one_leads() {
+        let roles = Arc::new(Roles::new());
+        let first = leader(&roles);
+        let (tell, told) = channel();
+        let another = || {
+            let (other, tell) = (Arc::clone(&roles), tell.clone());
+            thread::spawn(move || tell.send(leader(&other)).expect("somebody listens"))
+        };
+        let waiting = |count| {
+            while lock(&roles.workers).waiting < count {
+                thread::yield_now()
+            }
+        };
+        let others = [1, 2].map(|count| {
+            let other = another();
+            waiting(count);
+            other
+        });
+        let taken = || told.recv_timeout(Duration::from_secs(5)).expect("nobody watches");
+        assert!(roles.beat(first));
+        let second = taken();
+        assert!(roles.beat(second));
+        assert!(roles.lasts(taken()));
+        others.into_iter().for_each(|other| other.join().expect("it ends"));
     }
 
     #[test]
