@@ -27,8 +27,9 @@ fn calls_of_a_server_that_is_stopped_end_in_time() {
     for what in 0..3 {
         let client = client();
         let (server, reference) = Process::start("");
-        let echo = EchoRef(client.string_to_object(&reference).unwrap().with_timeout(limit));
-        echo.ping().unwrap();
+        let unlimited = EchoRef(client.string_to_object(&reference).unwrap());
+        unlimited.ping().unwrap();
+        let echo = EchoRef(unlimited.0.with_timeout(limit));
         server.stop();
         let started = Instant::now();
         let ended = match what {
