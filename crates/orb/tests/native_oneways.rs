@@ -98,3 +98,24 @@ fn oneways_to_an_object_that_is_gone_for_good_are_an_error() {
         server.shutdown(Duration::from_secs(1));
     }
 }
+
+#[test]
+fn oneways_to_many_objects_that_are_gone_are_an_error_each() {
+    for at in WAYS {
+        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let owns: Vec<_> = (0..200).map(|_| server.root().activate(Echo::default()).unwrap()).collect();
+        let client = client();
+        let echoes: Vec<_> = owns.iter().map(|own| seen_by(&client, own)).collect();
+        owns.iter().for_each(|own| server.root().deactivate(own).unwrap());
+        let mut failed = 0;
+        for _ in 0..50 {
+            failed = echoes.iter().filter(|echo| echo.post(0).is_err()).count();
+            if failed == echoes.len() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(failed, echoes.len(), "{at}");
+        server.shutdown(Duration::from_secs(1));
+    }
+}

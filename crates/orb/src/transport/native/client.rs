@@ -14,7 +14,7 @@ use throughline_wire::{Flow, Kind, TimeLeft};
 
 use super::exchange::Attempt;
 use super::link::{Link, LinkError, LinkOptions};
-use super::oneways::{Oneways, Turns};
+use super::oneways::{Asked, Fate};
 use super::pipe::Pipe;
 use super::window;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
@@ -64,16 +64,16 @@ pub(crate) struct NativeRoute {
     pub(crate) alone: bool,
     /// The reference offers nothing else than the native protocol.
     only: bool,
-    /// When its oneways are acknowledged.
-    pub(super) turns: Turns,
+    /// Of its oneways.
+    pub(super) fate: Arc<Fate>,
 }
 
 impl NativeRoute {
     /// `ways`: how many the reference offers. `only`: all of them are of the native protocol.
     pub(crate) fn new(server: Arc<NativeServer>, profile: &NativeProfile, ways: usize, only: bool) -> Self {
         let NativeProfile { slot, nonce, .. } = *profile;
-        let (stale, turns) = (AtomicBool::new(false), Turns::default());
-        Self { server, slot, nonce, stale, alone: only && ways == 1, only, turns }
+        let (stale, fate) = (AtomicBool::new(false), Arc::default());
+        Self { server, slot, nonce, stale, alone: only && ways == 1, only, fate }
     }
 
     /// Where the server is.
@@ -116,7 +116,7 @@ pub(crate) struct Own {
     pub(super) body: Body,
     /// An answer has come by it.
     pub(super) proven: bool,
-    pub(super) oneways: Oneways,
+    pub(super) asked: Asked,
 }
 
 thread_local! {
@@ -334,7 +334,7 @@ impl NativeServer {
             kind: Kind::Reply,
             body,
             proven: false,
-            oneways: Oneways::default(),
+            asked: Asked::default(),
         }))
     }
 }

@@ -85,11 +85,11 @@ pub(crate) fn begin(
     own.link.give_up_at(deadline);
     own.sequence = own.sequence.wrapping_add(1);
     let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
-    let asks = !wants_reply && route.turns.come();
-    if !wants_reply && (asks || own.oneways.matter()) {
-        match own.begin_oneway(route, asks) {
-            Ok(true) => {}
-            Ok(false) => {
+    let mut asks = false;
+    if !wants_reply {
+        match own.begin_oneway(route) {
+            Ok(Some(turn)) => asks = turn,
+            Ok(None) => {
                 keep(own);
                 return Err(SystemException::object_not_exist().into());
             }
@@ -111,7 +111,7 @@ pub(crate) fn begin(
         }
         Err(error) if error.is_timeout() => {
             // What was sent before may still be taken.
-            own.oneways.forget(own.sequence);
+            own.asked.forget(own.sequence);
             keep(own);
             Err(untaken())
         }
@@ -169,7 +169,7 @@ pub(crate) fn marshal(
 #[cold]
 fn unwritable(mut own: Box<Own>, error: EncodeError) -> Box<SystemException> {
     own.forget_overflow();
-    own.oneways.forget(own.sequence);
+    own.asked.forget(own.sequence);
     keep(own);
     Box::new(error.into())
 }
@@ -204,27 +204,34 @@ impl Own {
         self.overflow.shrink_to(super::KEEP_OVERFLOW);
     }
 
-    /// Hears how earlier oneways ended, if that is known already. Whether the server has the object, as far as is known; then this
-    /// one may ask, too.
+    /// Whether this oneway is to be acknowledged; none if the server does not know the object, as far as is known.
+    #[inline]
+    fn begin_oneway(&mut self, route: &NativeRoute) -> Result<Option<bool>, LinkError> {
+        if !self.asked.is_empty() {
+            self.hear_earlier()?;
+        }
+        if route.fate.is_lost() {
+            return Ok(None);
+        }
+        let asks = route.fate.asks();
+        if asks {
+            self.asked.add(self.sequence, &route.fate);
+        }
+        Ok(Some(asks))
+    }
+
+    /// Hears how earlier oneways ended, if that is known already.
     #[inline(never)]
-    fn begin_oneway(&mut self, route: &NativeRoute, asks: bool) -> Result<bool, LinkError> {
+    fn hear_earlier(&mut self) -> Result<(), LinkError> {
         // A server that sends without end keeps nobody here.
         for _ in 0..oneways::KNOWN {
-            if !self.oneways.wait() {
-                break;
-            }
             self.link.release();
-            if !self.link.try_receive()? {
+            if self.asked.is_empty() || !self.link.try_receive()? {
                 break;
             }
             self.hear();
         }
-        let object = (route.slot, route.nonce);
-        let reaches = self.oneways.reach(object);
-        if reaches && asks {
-            self.oneways.ask(self.sequence, object);
-        }
-        Ok(reaches)
+        Ok(())
     }
 
     /// A message has come that no call waits for.
@@ -232,14 +239,14 @@ impl Own {
     fn hear(&mut self) {
         let bytes = self.link.at_hand();
         let Ok(message) = Message::read_front(bytes, self.link.received_len()) else { return };
-        let Some(object) = self.oneways.acknowledged(message.header.sequence) else { return };
+        let Some(fate) = self.asked.acknowledged(message.header.sequence) else { return };
         if message.header.kind != Kind::SystemException {
             return;
         }
         let body = Body::of(bytes, &message);
         let exception = self.link.open(|octets| read_exception(&mut body.reader_of(octets)));
         if exception.is_ok_and(|exception| exception.kind == Exception::ObjectNotExist) {
-            self.oneways.lost(object);
+            fate.lose();
         }
     }
 }

@@ -5,12 +5,9 @@
 //! waits for that: it is read when the thread uses the link the next time.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-
-/// The slot and the nonce of an object.
-type Object = (u32, u64);
 
 /// An object's oneways are acknowledged not more often, as long as it is there.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -21,104 +18,91 @@ const UNTIMED: u32 = 15;
 /// An acknowledgement that did not come before so many further calls is not waited for: the servant may take for ever.
 const GIVEN_UP_AFTER: u32 = 4096;
 
-/// What one link remembers of acknowledgements to come, and of objects that are gone: so many each.
+/// So many acknowledgements to come one link remembers.
 pub(super) const KNOWN: usize = 64;
 
-/// When an object's oneways are acknowledged, whoever sends them.
+/// What is known of the oneways to an object, whoever sends them.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct Fate {
     /// So many need not be looked at.
     untimed: AtomicU32,
-    /// When the last one was, in milliseconds; 0 for never.
+    /// When the last one was acknowledged, in milliseconds; 0 for never.
     last: AtomicU64,
+    /// The server does not know the object.
+    lost: AtomicBool,
 }
 
-impl Turns {
-    /// Whether it is the turn of this one.
+impl Fate {
+    /// Whether it is the turn of this one to be acknowledged.
     #[inline]
-    pub(super) fn come(&self) -> bool {
+    pub(super) fn asks(&self) -> bool {
         let untimed = self.untimed.load(Ordering::Relaxed);
         if untimed > 0 {
             self.untimed.store(untimed - 1, Ordering::Relaxed);
             return false;
         }
         static EPOCH: OnceLock<Instant> = OnceLock::new();
-        self.come_at(EPOCH.get_or_init(Instant::now).elapsed())
+        self.asks_at(EPOCH.get_or_init(Instant::now).elapsed())
     }
 
     /// Threads that come here at a time may both have a turn, or the untimed ones be fewer.
     #[cold]
-    fn come_at(&self, now: Duration) -> bool {
+    fn asks_at(&self, now: Duration) -> bool {
         let (now, interval) = (now.as_millis() as u64 + 1, INTERVAL.as_millis() as u64);
         let last = self.last.load(Ordering::Relaxed);
-        let comes = last == 0 || now.saturating_sub(last) >= interval;
-        if comes {
+        let asks = last == 0 || now.saturating_sub(last) >= interval;
+        if asks {
             self.last.store(now, Ordering::Relaxed);
         } else {
             self.untimed.store(UNTIMED, Ordering::Relaxed);
         }
-        comes
+        asks
     }
-}
 
-/// What is known of the oneways of one link.
-#[derive(Debug, Default)]
-pub(super) struct Oneways {
-    /// Those that are to be acknowledged, by their sequence numbers.
-    asked: VecDeque<(u32, Object)>,
-    gone: VecDeque<Object>,
-}
+    /// They reach nobody.
+    pub(super) fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+    }
 
-impl Oneways {
-    /// Whether there is anything to look at.
+    /// Whether they were found to reach nobody.
     #[inline]
-    pub(super) fn matter(&self) -> bool {
-        !(self.asked.is_empty() && self.gone.is_empty())
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+}
+
+/// The oneways of one link that are to be acknowledged, by their sequence numbers.
+#[derive(Debug, Default)]
+pub(super) struct Asked(VecDeque<(u32, Arc<Fate>)>);
+
+impl Asked {
+    /// Whether no acknowledgement is to come.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// The next one is to be acknowledged.
+    /// The next one is to be acknowledged. In place of the oldest one if need be.
     #[cold]
-    pub(super) fn ask(&mut self, sequence: u32, object: Object) {
-        self.asked.retain(|(asked, _)| sequence.wrapping_sub(*asked) < GIVEN_UP_AFTER);
-        keep(&mut self.asked, (sequence, object));
+    pub(super) fn add(&mut self, sequence: u32, fate: &Arc<Fate>) {
+        self.0.retain(|(asked, _)| sequence.wrapping_sub(*asked) < GIVEN_UP_AFTER);
+        if self.0.len() == KNOWN {
+            self.0.pop_front();
+        }
+        self.0.push_back((sequence, Arc::clone(fate)));
     }
 
     /// It was not sent.
     #[cold]
     pub(super) fn forget(&mut self, sequence: u32) {
-        self.asked.retain(|(asked, _)| *asked != sequence);
+        self.0.retain(|(asked, _)| *asked != sequence);
     }
 
-    /// Whether an acknowledgement is still to come.
-    pub(super) fn wait(&self) -> bool {
-        !self.asked.is_empty()
+    /// An answer has come that no call waits for. Of which object's oneways it tells something.
+    pub(super) fn acknowledged(&mut self, sequence: u32) -> Option<Arc<Fate>> {
+        let at = self.0.iter().position(|(asked, _)| *asked == sequence)?;
+        self.0.remove(at).map(|(_, fate)| fate)
     }
-
-    /// An answer has come that no call waits for. Of which object it says how a oneway ended.
-    pub(super) fn acknowledged(&mut self, sequence: u32) -> Option<Object> {
-        let at = self.asked.iter().position(|(asked, _)| *asked == sequence)?;
-        self.asked.remove(at).map(|(_, object)| object)
-    }
-
-    /// The server does not know the object.
-    pub(super) fn lost(&mut self, object: Object) {
-        if self.reach(object) {
-            keep(&mut self.gone, object);
-        }
-    }
-
-    /// Whether the server was not found not to know it.
-    pub(super) fn reach(&self, object: Object) -> bool {
-        !self.gone.contains(&object)
-    }
-}
-
-/// In place of the oldest one if need be.
-fn keep<T>(known: &mut VecDeque<T>, another: T) {
-    if known.len() == KNOWN {
-        known.pop_front();
-    }
-    known.push_back(another);
 }
 
 #[cfg(test)]
@@ -127,47 +111,44 @@ mod tests {
 
     #[test]
     fn turns_come_at_intervals() {
-        let turns = Turns::default();
-        let mut comes = |ms| turns.come_at(Duration::from_millis(ms));
-        assert_eq!([0, 1, 99, 100, 150, 200].map(&mut comes), [true, false, false, true, false, true]);
+        let fate = Fate::default();
+        let mut asks = |ms| fate.asks_at(Duration::from_millis(ms));
+        assert_eq!([0, 1, 99, 100, 150, 200].map(&mut asks), [true, false, false, true, false, true]);
         // After it was too early some are not looked at.
-        comes(201);
-        assert_eq!(turns.untimed.load(Ordering::Relaxed), UNTIMED);
-        assert!((0..UNTIMED).all(|_| !turns.come()));
-        assert_eq!(turns.untimed.load(Ordering::Relaxed), 0);
+        asks(201);
+        assert_eq!(fate.untimed.load(Ordering::Relaxed), UNTIMED);
+        assert!((0..UNTIMED).all(|_| !fate.asks()));
+        assert_eq!(fate.untimed.load(Ordering::Relaxed), 0);
     }
 
     #[test]
     fn an_acknowledgement_is_told_once() {
-        let mut oneways = Oneways::default();
-        oneways.ask(1, (7, 7));
-        oneways.ask(2, (8, 8));
-        assert_eq!([2, 2, 3, 1].map(|n| oneways.acknowledged(n)), [Some((8, 8)), None, None, Some((7, 7))]);
-        assert!(!oneways.wait());
-        oneways.ask(3, (7, 7));
-        oneways.forget(3);
-        assert!(!oneways.wait());
+        let (mut asked, fates) = (Asked::default(), [(); 2].map(|()| Arc::default()));
+        asked.add(1, &fates[0]);
+        asked.add(2, &fates[1]);
+        let mut told = |n| asked.acknowledged(n).map(|fate| fates.iter().position(|f| Arc::ptr_eq(f, &fate)));
+        assert_eq!([2, 2, 3, 1].map(&mut told), [Some(Some(1)), None, None, Some(Some(0))]);
+        assert!(asked.is_empty());
+        asked.add(3, &fates[0]);
+        asked.forget(3);
+        assert!(asked.is_empty());
     }
 
     #[test]
     fn an_acknowledgement_that_does_not_come_is_not_waited_for() {
-        let mut oneways = Oneways::default();
-        oneways.ask(u32::MAX, (7, 7));
-        oneways.ask(GIVEN_UP_AFTER - 2, (7, 7));
-        assert_eq!(oneways.asked.len(), 2);
-        oneways.ask(GIVEN_UP_AFTER - 1, (7, 7));
-        assert_eq!(oneways.acknowledged(u32::MAX), None);
+        let (mut asked, fate) = (Asked::default(), Arc::default());
+        asked.add(u32::MAX, &fate);
+        asked.add(GIVEN_UP_AFTER - 2, &fate);
+        assert_eq!(asked.0.len(), 2);
+        asked.add(GIVEN_UP_AFTER - 1, &fate);
+        assert!(asked.acknowledged(u32::MAX).is_none());
     }
 
     #[test]
     fn no_more_is_known_than_there_is_room_for() {
-        let mut oneways = Oneways::default();
-        for n in 0..=KNOWN as u32 {
-            oneways.ask(n, (n, 0));
-            oneways.lost((n, 0));
-            oneways.lost((n, 0));
-        }
-        assert_eq!((oneways.asked.len(), oneways.gone.len()), (KNOWN, KNOWN));
-        assert!(oneways.reach((0, 0)) && !oneways.reach((1, 0)) && !oneways.reach((KNOWN as u32, 0)));
+        let (mut asked, fate) = (Asked::default(), Arc::default());
+        (0..=KNOWN as u32).for_each(|n| asked.add(n, &fate));
+        assert_eq!(asked.0.len(), KNOWN);
+        assert!(asked.acknowledged(0).is_none() && asked.acknowledged(KNOWN as u32).is_some());
     }
 }
