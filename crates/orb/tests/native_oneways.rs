@@ -119,3 +119,55 @@ fn oneways_to_many_objects_that_are_gone_are_an_error_each() {
         server.shutdown(Duration::from_secs(1));
     }
 }
+
+/// As a oneway, what a servant takes time for.
+fn send(echo: &EchoRef, operation: (&'static str, u32), number: u32) {
+    let operation = throughline::rt::Operation::new(operation.0, operation.1);
+    echo.0.send_oneway(operation, |w| throughline::rt::Encode::encode(&number, w)).unwrap();
+}
+
+#[test]
+fn oneways_outlive_the_thread_that_sent_them_behind_some_that_are_acknowledged() {
+    for at in WAYS {
+        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let owns = [(); 4].map(|()| server.root().activate(Echo::default()).unwrap());
+        let client = client();
+        let [one, another, third, last] = [0, 1, 2, 3].map(|n| seen_by(&client, &owns[n]));
+        let all = move || {
+            [one, another, third].iter().for_each(|echo| send(echo, ("sleep", 5), 200));
+            (0..POSTS).for_each(|n| last.post(n).unwrap());
+        };
+        std::thread::spawn(all).join().unwrap();
+        let own = &owns[3];
+        let started = Instant::now();
+        while own.posted().unwrap().len() < POSTS as usize {
+            assert!(started.elapsed() < Duration::from_secs(5), "{at}: {:?}", own.posted());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(own.posted().unwrap().into_iter().eq(0..POSTS), "{at}");
+        server.shutdown(Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn oneways_are_carried_out_though_nobody_reads_what_became_of_those_before() {
+    for at in WAYS {
+        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let own = server.root().activate(Echo::default()).unwrap();
+        let owns: Vec<_> = (0..200).map(|_| server.root().activate(Echo::default()).unwrap()).collect();
+        let client = client();
+        let echo = seen_by(&client, &own);
+        let gone: Vec<_> = owns.iter().map(|own| seen_by(&client, own)).collect();
+        owns.iter().for_each(|own| server.root().deactivate(own).unwrap());
+        // While it runs, there is nothing to read; afterwards, nobody does.
+        send(&echo, ("sleep", 5), 1000);
+        gone.iter().for_each(|gone| gone.post(0).unwrap());
+        echo.post(1).unwrap();
+        let started = Instant::now();
+        while own.posted().unwrap().is_empty() {
+            assert!(started.elapsed() < Duration::from_secs(10), "{at}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server.shutdown(Duration::from_secs(1));
+    }
+}

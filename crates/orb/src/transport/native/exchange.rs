@@ -213,7 +213,7 @@ impl Own {
         if route.fate.is_lost() {
             return Ok(None);
         }
-        let asks = route.fate.asks();
+        let asks = self.asked.has_room(self.sequence) && route.fate.asks();
         if asks {
             self.asked.add(self.sequence, &route.fate);
         }
@@ -224,7 +224,7 @@ impl Own {
     #[inline(never)]
     fn hear_earlier(&mut self) -> Result<(), LinkError> {
         // A server that sends without end keeps nobody here.
-        for _ in 0..oneways::KNOWN {
+        for _ in 0..oneways::MOST {
             self.link.release();
             if self.asked.is_empty() || !self.link.try_receive()? {
                 break;

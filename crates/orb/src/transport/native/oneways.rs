@@ -18,8 +18,9 @@ const UNTIMED: u32 = 15;
 /// An acknowledgement that did not come before so many further calls is not waited for: the servant may take for ever.
 const GIVEN_UP_AFTER: u32 = 4096;
 
-/// So many acknowledgements to come one link remembers.
-pub(super) const KNOWN: usize = 64;
+/// So many acknowledgements may be outstanding on a link, lest they wait in the server for a thread that does not read, and keep it
+/// from what was sent after them. The ring has room for twice as many that are exceptions.
+pub(super) const MOST: usize = 64;
 
 /// What is known of the oneways to an object, whoever sends them.
 #[derive(Debug, Default)]
@@ -82,13 +83,23 @@ impl Asked {
         self.0.is_empty()
     }
 
-    /// The next one is to be acknowledged. In place of the oldest one if need be.
+    /// Whether another one may be acknowledged, by its sequence number.
+    #[inline]
+    pub(super) fn has_room(&mut self, sequence: u32) -> bool {
+        self.0.len() < MOST || self.give_up(sequence)
+    }
+
+    /// Whether some were not acknowledged for long.
+    #[cold]
+    fn give_up(&mut self, sequence: u32) -> bool {
+        self.0.retain(|(asked, _)| sequence.wrapping_sub(*asked) < GIVEN_UP_AFTER);
+        self.0.len() < MOST
+    }
+
+    /// The next one is to be acknowledged.
     #[cold]
     pub(super) fn add(&mut self, sequence: u32, fate: &Arc<Fate>) {
-        self.0.retain(|(asked, _)| sequence.wrapping_sub(*asked) < GIVEN_UP_AFTER);
-        if self.0.len() == KNOWN {
-            self.0.pop_front();
-        }
+        self.give_up(sequence);
         self.0.push_back((sequence, Arc::clone(fate)));
     }
 
@@ -138,17 +149,21 @@ mod tests {
     fn an_acknowledgement_that_does_not_come_is_not_waited_for() {
         let (mut asked, fate) = (Asked::default(), Arc::default());
         asked.add(u32::MAX, &fate);
-        asked.add(GIVEN_UP_AFTER - 2, &fate);
-        assert_eq!(asked.0.len(), 2);
         asked.add(GIVEN_UP_AFTER - 1, &fate);
         assert!(asked.acknowledged(u32::MAX).is_none());
+        (0..MOST).for_each(|_| asked.add(u32::MAX, &fate));
+        assert!(!asked.has_room(GIVEN_UP_AFTER - 2));
+        assert!(asked.has_room(GIVEN_UP_AFTER - 1) && asked.acknowledged(u32::MAX).is_none());
     }
 
     #[test]
-    fn no_more_is_known_than_there_is_room_for() {
+    fn no_more_are_outstanding_than_there_is_room_for() {
         let (mut asked, fate) = (Asked::default(), Arc::default());
-        (0..=KNOWN as u32).for_each(|n| asked.add(n, &fate));
-        assert_eq!(asked.0.len(), KNOWN);
-        assert!(asked.acknowledged(0).is_none() && asked.acknowledged(KNOWN as u32).is_some());
+        for n in 0..MOST as u32 {
+            assert!(asked.has_room(n));
+            asked.add(n, &fate);
+        }
+        assert!(!asked.has_room(MOST as u32));
+        assert!(asked.acknowledged(0).is_some() && asked.has_room(MOST as u32));
     }
 }
