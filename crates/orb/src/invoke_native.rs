@@ -143,7 +143,7 @@ impl ObjectRef {
     ) -> Result<Option<Attempt>, Box<SystemException>> {
         match route {
             // The handle is stale; a key may lead further than a handle.
-            Some(route) if exception.kind == Exception::ObjectNotExist && binding.route().is_some() => {
+            Some(route) if may_have_moved(&exception) && binding.route().is_some() => {
                 route.stale.store(true, Ordering::Relaxed);
                 Ok(Some(Attempt::NotPossible))
             }
