@@ -6,10 +6,10 @@
 use throughline_cdr::{ByteOrder, CodeSets, Decode, DecodeError, Encode, Output, Reader, Writer};
 use throughline_demux::{Handle, Slot};
 use throughline_giop::exception::SystemException as OnTheWire;
-use throughline_wire::{Flags, Header, Kind, Message, PLAIN_BYTES};
+use throughline_wire::{Flags, Header, Kind, Message, PLAIN_BYTES, UNKNOWN_OBJECT};
 
 use crate::dispatch::{Dispatcher, upcall};
-use crate::exception::SystemException;
+use crate::exception::{Kind as Exception, SystemException};
 use crate::object_table::{ActiveObject, ObjectTable};
 use crate::priority::{Priority, Scope};
 use crate::servant::{Outcome, ServerCall};
@@ -157,7 +157,7 @@ impl Dispatcher {
         }
         match result {
             Ok((Outcome::Normal, None)) => {}
-            other => finish(output, octets, other),
+            other => self.finish(output, octets, other),
         }
     }
 
@@ -186,6 +186,48 @@ impl Dispatcher {
         upcall(object, operation, &mut call)?;
         Ok((call.outcome(), call.returned()))
     }
+
+    /// Makes the answer that was begun to a request another one than a normal reply.
+    ///
+    /// The request is read once more, lest its header be kept in memory for this.
+    #[cold]
+    fn finish(
+        &self,
+        mut output: Output<'_>,
+        request: Octets<'_>,
+        result: Result<Course, Box<SystemException>>,
+    ) {
+        let message = Message::read_front(request.at_hand, request.message_len());
+        let Ok(Message { header: request, .. }) = message else { return };
+        let mut detail = 0;
+        let kind = match result {
+            Ok((Outcome::Normal, Some(start))) => {
+                // No message has more octets than 32 bits count.
+                detail = start as u32;
+                Kind::Returned
+            }
+            Ok((Outcome::Normal, None)) => Kind::Reply,
+            Ok((Outcome::UserException, _)) => Kind::UserException,
+            Ok((Outcome::Forward, _)) => Kind::Forward,
+            Err(exception) => {
+                output.truncate(PLAIN_BYTES);
+                let _ = exception.on_the_wire().encode(&mut body_writer(output.reborrow()));
+                // A servant may say so of another object.
+                if exception.kind == Exception::ObjectNotExist && !self.knows(&request) {
+                    detail = UNKNOWN_OBJECT;
+                }
+                Kind::SystemException
+            }
+        };
+        // There is room: these bytes are there.
+        let _ = Header { detail, ..request.answer(kind) }.write(output.octets_mut());
+    }
+
+    /// Whether the object that a request is for is here.
+    fn knows(&self, request: &Header) -> bool {
+        let handle = Handle { slot: Slot(request.slot), nonce: request.nonce };
+        self.table().objects.get_any(handle).is_some()
+    }
 }
 
 #[cold]
@@ -209,33 +251,6 @@ fn begin(output: &mut Output<'_>, header: &Header) {
         }
         None => begin_elsewhere(output, header),
     }
-}
-
-/// Makes the answer that was begun to a request another one than a normal reply.
-///
-/// The request is read once more, lest its header be kept in memory for this.
-#[cold]
-fn finish(mut output: Output<'_>, request: Octets<'_>, result: Result<Course, Box<SystemException>>) {
-    let message = Message::read_front(request.at_hand, request.message_len());
-    let Ok(Message { header: request, .. }) = message else { return };
-    let mut detail = 0;
-    let kind = match result {
-        Ok((Outcome::Normal, Some(start))) => {
-            // No message has more octets than 32 bits count.
-            detail = start as u32;
-            Kind::Returned
-        }
-        Ok((Outcome::Normal, None)) => Kind::Reply,
-        Ok((Outcome::UserException, _)) => Kind::UserException,
-        Ok((Outcome::Forward, _)) => Kind::Forward,
-        Err(exception) => {
-            output.truncate(PLAIN_BYTES);
-            let _ = exception.on_the_wire().encode(&mut body_writer(output.reborrow()));
-            Kind::SystemException
-        }
-    };
-    // There is room: these bytes are there.
-    let _ = Header { detail, ..request.answer(kind) }.write(output.octets_mut());
 }
 
 /// To a vector.

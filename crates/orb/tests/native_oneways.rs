@@ -171,3 +171,27 @@ fn oneways_are_carried_out_though_nobody_reads_what_became_of_those_before() {
         server.shutdown(Duration::from_secs(1));
     }
 }
+
+#[test]
+fn a_servant_that_finds_another_object_gone_is_not_gone_itself() {
+    for at in WAYS {
+        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let [own, gone] = [(); 2].map(|()| server.root().activate(Echo::default()).unwrap());
+        let client = client();
+        let [echo, other] = [&own, &gone].map(|own| seen_by(&client, own));
+        server.root().deactivate(&gone).unwrap();
+        let operation = throughline::rt::Operation::new("call_back", 7);
+        echo.0
+            .send_oneway(operation, |w| {
+                throughline::rt::Encode::encode(&Some(other.clone()), w)?;
+                throughline::rt::Encode::encode(&1_u32, w)
+            })
+            .unwrap();
+        for n in 0..10 {
+            std::thread::sleep(Duration::from_millis(20));
+            echo.post(n).unwrap();
+        }
+        assert_eq!(echo.posted().unwrap().len(), 10, "{at}");
+        server.shutdown(Duration::from_secs(1));
+    }
+}

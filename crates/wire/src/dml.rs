@@ -45,7 +45,8 @@ pub struct Header {
     pub nonce: u64,
     /// Which operation the index means: [`operation_check`](crate::operation_check).
     pub check: u32,
-    /// Of kinds that are not addressed only: which system exception, why closed; otherwise 0.
+    /// Of kinds that are not addressed only: whether a system exception is for want of the object, where an answer goes on, why closed;
+    /// otherwise 0.
     pub detail: u32,
 }
 

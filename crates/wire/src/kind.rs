@@ -32,11 +32,11 @@ kinds! {
     Oneway = 2,
     /// The sender gives a reference to the object up.
     Release = 3,
-    /// The result of a call, or the sign that a oneway was received.
+    /// The result of a call, or the sign that a oneway was carried out.
     Reply = 4,
     /// The operation raised an exception that its interface declares: it is in the body.
     UserException = 5,
-    /// The call failed; the detail says how, and the body more, if there is one.
+    /// The call failed; the body says how. The detail is [`UNKNOWN_OBJECT`], or 0.
     SystemException = 6,
     /// The object is elsewhere: a reference to it is in the body.
     Forward = 7,
@@ -75,6 +75,9 @@ impl Kind {
         Self::Reply as u8 <= self as u8 && self as u8 <= Self::Forward as u8
     }
 }
+
+/// The detail of a [`Kind::SystemException`] of a server that does not know the handle, whatever servants say of other objects.
+pub const UNKNOWN_OBJECT: u32 = 1;
 
 /// Properties of a message, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

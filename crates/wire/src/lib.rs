@@ -105,7 +105,7 @@ pub use {
     check::operation_check,
     dml::{ADDRESSED_BYTES, Header, NoRoom, PLAIN_BYTES, VERSION},
     flow::{Flow, FlowIds, precomputed_hash},
-    kind::{Flags, Kind},
+    kind::{Flags, Kind, UNKNOWN_OBJECT},
     message::{Answer, Message, ReadError},
     priority::{MAX_PRIORITY_LEVEL, priority_code, priority_level},
     region::{MAX_REGIONS, REGION_BYTES, Region, RegionError, RegionKind, RegionList, Regions},

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use throughline_cdr::{EncodeError, Output, Reader, Writer};
-use throughline_wire::{Flags, Header, Kind, Message, TimeLeft};
+use throughline_wire::{Flags, Header, Kind, Message, TimeLeft, UNKNOWN_OBJECT};
 
 use super::answers::PipeReply;
 use super::client::{NativeRoute, NativeServer, Own, keep};
@@ -14,7 +14,7 @@ use super::link::{Link, LinkError, SETTLE};
 use super::oneways;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
-use crate::native::{Body, body_writer, read_exception};
+use crate::native::{Body, body_writer};
 use crate::priority::Priority;
 
 /// An answer, in the memory where it was received.
@@ -240,12 +240,7 @@ impl Own {
         let bytes = self.link.at_hand();
         let Ok(message) = Message::read_front(bytes, self.link.received_len()) else { return };
         let Some(fate) = self.asked.acknowledged(message.header.sequence) else { return };
-        if message.header.kind != Kind::SystemException {
-            return;
-        }
-        let body = Body::of(bytes, &message);
-        let exception = self.link.open(|octets| read_exception(&mut body.reader_of(octets)));
-        if exception.is_ok_and(|exception| exception.kind == Exception::ObjectNotExist) {
+        if (message.header.kind, message.header.detail) == (Kind::SystemException, UNKNOWN_OBJECT) {
             fate.lose();
         }
     }
