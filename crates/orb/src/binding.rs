@@ -100,6 +100,13 @@ impl Binding {
         self.natives.iter()
     }
 
+    /// The server knows nothing of the handle that this way has; nor will it by another way.
+    #[cold]
+    pub(crate) fn note_stale(&self, route: &NativeRoute) {
+        let same = |other: &&NativeRoute| (other.slot, other.nonce) == (route.slot, route.nonce);
+        self.natives().filter(same).for_each(|other| other.stale.store(true, Ordering::Relaxed));
+    }
+
     /// Which of the native ways that is.
     #[inline]
     pub(crate) fn native_way(&self) -> Option<usize> {

@@ -1,7 +1,6 @@
 //! The call of a future by the native protocol: one attempt, which other ways follow if it is not possible.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use throughline_cdr::{CodeSets, Decode};
@@ -167,7 +166,7 @@ impl Call {
         match route {
             // The handle is stale; a key may lead further than a handle.
             Some(route) if may_have_moved(&exception) && self.binding().route().is_some() => {
-                route.stale.store(true, Ordering::Relaxed);
+                self.binding().note_stale(route);
                 Ok(())
             }
             _ => Err(exception),

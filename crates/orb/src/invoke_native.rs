@@ -1,6 +1,5 @@
 //! A call by the native protocol: one attempt, which other ways follow if it is not possible.
 
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use throughline_cdr::{Decode, DecodeError, EncodeError, Reader, Writer};
@@ -144,7 +143,7 @@ impl ObjectRef {
         match route {
             // The handle is stale; a key may lead further than a handle.
             Some(route) if may_have_moved(&exception) && binding.route().is_some() => {
-                route.stale.store(true, Ordering::Relaxed);
+                binding.note_stale(route);
                 Ok(Some(Attempt::NotPossible))
             }
             _ if *forwards == 0 && may_have_moved(&exception) && self.unbind(binding).is_some() => {

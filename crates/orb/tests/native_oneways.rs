@@ -195,3 +195,22 @@ fn a_servant_that_finds_another_object_gone_is_not_gone_itself() {
         server.shutdown(Duration::from_secs(1));
     }
 }
+
+#[test]
+fn oneways_that_have_found_another_way_are_not_lost_on_a_third() {
+    let server = server_with(|c| c.listen.extend(WAYS.map(|at| at.parse().unwrap())));
+    let config = AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() };
+    let adapter = server.root().create_child("named", config).unwrap();
+    let client = client();
+    let own = adapter.activate_with_id("a", Echo::default()).unwrap();
+    let echo = seen_by(&client, &own);
+    post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
+    adapter.deactivate(&own).unwrap();
+    let anew = adapter.activate_with_id("a", Echo::default()).unwrap();
+    let received = || anew.posted().unwrap().len();
+    assert!(post_until(&echo, || received() > 0).unwrap() < 1000, "nothing arrives");
+    let before = received();
+    (0..POSTS).for_each(|n| echo.post(n).unwrap());
+    assert!(echo.posted().unwrap().into_iter().skip(before).eq(0..POSTS));
+    server.shutdown(Duration::from_secs(1));
+}
