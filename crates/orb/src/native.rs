@@ -180,7 +180,8 @@ impl Dispatcher {
             return refused(SystemException::bad_operation());
         };
         let arguments = Body::of(octets.at_hand, message).reader_of(octets).with_context(self.context());
-        let mut call = ServerCall::replying_to(arguments, output, 0, header.wants_reply());
+        // Nobody waits for the answer to a oneway, which may be late to be read: it has no results.
+        let mut call = ServerCall::replying_to(arguments, output, 0, header.kind == Kind::Request);
         let urgent = header.priority != 0;
         let _scope = urgent.then(|| Scope::enter(self.judge.coded(header.priority, limit)));
         upcall(object, operation, &mut call)?;

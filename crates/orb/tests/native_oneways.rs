@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server_with};
 use process::Process;
+use throughline::rt::{Encode, Operation};
 use throughline::{AdapterConfig, Completion, Kind, Strategy, SystemException};
 
 const POSTS: u32 = 100;
@@ -122,8 +123,8 @@ fn oneways_to_many_objects_that_are_gone_are_an_error_each() {
 
 /// As a oneway, what a servant takes time for.
 fn send(echo: &EchoRef, operation: (&'static str, u32), number: u32) {
-    let operation = throughline::rt::Operation::new(operation.0, operation.1);
-    echo.0.send_oneway(operation, |w| throughline::rt::Encode::encode(&number, w)).unwrap();
+    let operation = Operation::new(operation.0, operation.1);
+    echo.0.send_oneway(operation, |w| number.encode(w)).unwrap();
 }
 
 #[test]
@@ -180,11 +181,11 @@ fn a_servant_that_finds_another_object_gone_is_not_gone_itself() {
         let client = client();
         let [echo, other] = [&own, &gone].map(|own| seen_by(&client, own));
         server.root().deactivate(&gone).unwrap();
-        let operation = throughline::rt::Operation::new("call_back", 7);
+        let operation = Operation::new("call_back", 7);
         echo.0
             .send_oneway(operation, |w| {
-                throughline::rt::Encode::encode(&Some(other.clone()), w)?;
-                throughline::rt::Encode::encode(&1_u32, w)
+                Some(other.clone()).encode(w)?;
+                1_u32.encode(w)
             })
             .unwrap();
         for n in 0..10 {
@@ -213,4 +214,24 @@ fn oneways_that_have_found_another_way_are_not_lost_on_a_third() {
     (0..POSTS).for_each(|n| echo.post(n).unwrap());
     assert!(echo.posted().unwrap().into_iter().skip(before).eq(0..POSTS));
     server.shutdown(Duration::from_secs(1));
+}
+
+#[test]
+fn results_of_what_is_sent_as_a_oneway_wait_for_nobody() {
+    for at in WAYS {
+        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let own = server.root().activate(Echo::default()).unwrap();
+        let client = client();
+        let echo = seen_by(&client, &own);
+        let data = vec![7_u32; 4 << 20];
+        let move_data = Operation::new("move_data", 4);
+        echo.0.send_oneway(move_data, |w| data.encode(w)).unwrap();
+        echo.post(1).unwrap();
+        let started = Instant::now();
+        while own.posted().unwrap().is_empty() {
+            assert!(started.elapsed() < Duration::from_secs(10), "{at}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server.shutdown(Duration::from_secs(1));
+    }
 }

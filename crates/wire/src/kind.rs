@@ -88,8 +88,8 @@ impl Flags {
     pub const NONE: Self = Self(0);
     /// The body is in CDR's little-endian byte order, otherwise big-endian: the bit that GIOP has.
     pub const LITTLE_ENDIAN: Self = Self(1);
-    /// Of a [`Kind::Oneway`]: reply as to a [`Kind::Request`], for instance that there is no such object (CORBA's
-    /// `SYNC_WITH_TARGET`). It is carried out in its turn all the same.
+    /// Of a [`Kind::Oneway`]: reply when it was carried out, without results, or say why it was not, for instance that there is
+    /// no such object (CORBA's `SYNC_WITH_TARGET`). It is carried out in its turn all the same.
     pub const ACKNOWLEDGE: Self = Self(2);
     /// Sequences of numbers lie in the body at multiples of their elements' size, counted from the header's first
     /// byte: a receiver whose buffer is aligned need not copy them. It still has to look.
