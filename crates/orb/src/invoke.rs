@@ -83,7 +83,8 @@ impl ObjectRef {
     /// out, in the order in which they were sent.
     ///
     /// # Errors
-    /// A system exception when the request could not be sent.
+    /// A system exception when the request could not be sent. `OBJECT_NOT_EXIST` as well once it is known, of an earlier one, that the
+    /// object is gone.
     pub fn send_oneway(
         &self,
         operation: Operation,

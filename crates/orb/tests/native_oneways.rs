@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::{Echo, EchoRef, client, seen_by, server_with};
 use process::Process;
 use throughline::rt::{Encode, Operation};
-use throughline::{AdapterConfig, Completion, Kind, Strategy, SystemException};
+use throughline::{AdapterConfig, Address, Completion, Kind, Strategy, SystemException};
 
 const POSTS: u32 = 100;
 const WAYS: [&str; 2] = ["shm:", "udp://127.0.0.1:0"];
@@ -234,4 +234,54 @@ fn results_of_what_is_sent_as_a_oneway_wait_for_nobody() {
         }
         server.shutdown(Duration::from_secs(1));
     }
+}
+
+#[test]
+fn oneways_find_an_object_again_whose_server_was_started_again() {
+    for at in [&format!("shm:oneways-{}", std::process::id()), WAYS[1]] {
+        let start = |at: &[Address]| {
+            let server = server_with(|c| c.listen = at.to_vec());
+            let config = AdapterConfig {
+                objects: Strategy::DynamicHash,
+                stable_keys: true,
+                ..AdapterConfig::default()
+            };
+            let adapter = server.root().create_child("named", config).unwrap();
+            let own = adapter.activate_with_id("a", Echo::default()).unwrap();
+            (server, own)
+        };
+        let (server, own) = start(&[Address::tcp("127.0.0.1", 0), at.parse().unwrap()]);
+        let client = client();
+        let echo = seen_by(&client, &own);
+        post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
+        let addresses = server.addresses();
+        server.shutdown(Duration::from_secs(1));
+        if let Address::Udp { port, .. } = addresses[1] {
+            // Its port is free once its last link is closed.
+            while std::net::UdpSocket::bind(("127.0.0.1", port)).is_err() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        let (server, own) = start(&addresses);
+        let lost = post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
+        // Fewer than the ring has room for: it is not what tells.
+        assert!(lost < 200, "{at}: {lost}");
+        let before = own.posted().unwrap().len();
+        (0..POSTS).for_each(|n| echo.post(n).unwrap());
+        assert!(echo.posted().unwrap().into_iter().skip(before).eq(0..POSTS));
+        server.shutdown(Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn oneways_to_a_server_that_has_ended_wait_for_nobody() {
+    let server = server_with(|c| c.listen = vec![WAYS[0].parse().unwrap()]);
+    let own = server.root().activate(Echo::default()).unwrap();
+    let client = client();
+    let echo = seen_by(&client, &own);
+    post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
+    server.shutdown(Duration::from_secs(1));
+    let started = Instant::now();
+    assert!((0..1000).any(|n| echo.post(n).is_err()));
+    assert!(started.elapsed() < Duration::from_secs(10));
 }

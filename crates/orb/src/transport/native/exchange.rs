@@ -215,9 +215,21 @@ impl Own {
         }
         let asks = self.asked.has_room(self.sequence) && route.fate.asks();
         if asks {
-            self.asked.add(self.sequence, &route.fate);
+            self.ask(route)?;
         }
         Ok(Some(asks))
+    }
+
+    /// This one is to be acknowledged.
+    #[cold]
+    fn ask(&mut self, route: &NativeRoute) -> Result<(), LinkError> {
+        if !self.asked.is_empty() {
+            // Perhaps nobody is there.
+            self.link.look_for_peer();
+            self.hear_earlier()?;
+        }
+        self.asked.add(self.sequence, &route.fate);
+        Ok(())
     }
 
     /// Hears how earlier oneways ended, if that is known already.

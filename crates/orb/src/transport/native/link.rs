@@ -122,6 +122,14 @@ impl Link {
         self.vi.state() == State::Connected
     }
 
+    /// Asks the system whether the peer is gone, which the next look for a message tells. By itself such a look asks seldom.
+    #[cold]
+    pub(crate) fn look_for_peer(&self) {
+        if let Some(bell) = self.vi.bell() {
+            bell.drain();
+        }
+    }
+
     /// Tells others than the link's owner that there is something to receive.
     pub(crate) fn bell(&self) -> Option<Bell> {
         self.vi.bell()

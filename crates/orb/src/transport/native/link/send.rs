@@ -124,6 +124,11 @@ impl Link {
                 std::thread::yield_now();
             } else {
                 std::thread::sleep(Duration::from_micros(50));
+                // A server may be gone, which nobody notices who only sends. Of clients the leader is told.
+                if self.crowd.is_none() {
+                    self.look_for_peer();
+                    drop(self.vi.send_done());
+                }
             }
         }
         // Whoever else has something to send need not wait as long again.
