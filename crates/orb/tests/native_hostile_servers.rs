@@ -15,7 +15,8 @@ use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client};
 use throughline::rt::Operation;
 use throughline::{Completion, Ior, Kind, Orb, OrbConfig, SystemException};
 use throughline_giop::{NativeAddress, NativeProfile};
-use throughline_vi::{Listener, Nic, Reliability, Vi, ViAttributes};
+use throughline_vi::{Listener, Nic, Reliability, SendDescriptor, Vi, ViAttributes};
+use throughline_wire::{Header, Message};
 
 /// Less than it takes to give a native way up for lack of an answer.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -437,4 +438,62 @@ fn a_call_with_hardly_any_time_keeps_nobody_else_from_a_good_server() {
     }
     client.shutdown(GRACE);
     server.shutdown(GRACE);
+}
+
+/// The next message, which is an answer or a part of one.
+fn send(vi: &mut Vi, octets: &[u8], missing: Option<u32>) {
+    let mut buffer = vi.send_buffer().unwrap();
+    buffer.set_len(octets.len());
+    buffer.copy_from_slice(octets);
+    let descriptor = SendDescriptor::new(buffer);
+    let descriptor = missing.into_iter().fold(descriptor, SendDescriptor::immediate);
+    vi.post_send(descriptor.unsignaled()).unwrap();
+}
+
+/// The header of the next request, once it is there.
+fn next(vi: &mut Vi) -> Header {
+    let completion = vi.receive_wait(Some(LONG)).unwrap();
+    let header = Message::read(&completion.buffer).unwrap().header;
+    vi.post_receive(completion.buffer).unwrap();
+    header
+}
+
+/// An answer of so many octets.
+fn answer(request: &Header, length: usize) -> Vec<u8> {
+    let mut octets = vec![0; length];
+    request.answer(throughline_wire::Kind::Reply).write(&mut octets).unwrap();
+    octets
+}
+
+#[test]
+fn an_acknowledgement_in_parts_among_those_that_nobody_asked_for_is_not_taken_for_an_answer() {
+    let (client, trickling) = (client(), Deaf::lets_in(1));
+    let probe = trickling.reference(&client).within(LONG);
+    probe.post(1, 0).unwrap();
+    let (listener, mut vis) = trickling.clients.join().unwrap();
+    let vi = &mut vis[0];
+    for _ in 0..4 {
+        let buffer = vi.receive_buffer().unwrap();
+        vi.post_receive(buffer).unwrap();
+    }
+    let asked = next(vi);
+    let long = answer(&asked, 100);
+    assert!(asked.wants_reply());
+    send(vi, &answer(&Header { sequence: 1000, ..asked }, 24), None);
+    send(vi, &long[..60], Some(40));
+    // Meanwhile others are sent.
+    (0..3).for_each(|_| probe.post(2, 0).unwrap());
+    assert!((0..3).all(|_| next(vi).sequence > asked.sequence));
+    send(vi, &long[60..], Some(0));
+    let called = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let request = next(vi);
+            send(vi, &answer(&asked, 24), None);
+            send(vi, &answer(&request, 24), None);
+        });
+        probe.ping()
+    });
+    assert_eq!(called, Ok(()));
+    drop((listener, vis));
+    client.shutdown(GRACE);
 }
