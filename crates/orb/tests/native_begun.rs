@@ -75,7 +75,8 @@ fn a_slow_call_is_overtaken(at: &str) {
 fn calls_end_in_time_and_dropped_ones_disturb_nobody(at: &str) {
     let (server, client) = (server(at), client());
     let echo = seen_by(&client, &served(&server));
-    let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(50)));
+    // Long enough for the request to leave.
+    let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(150)));
     for _ in 0..3 {
         let patient = sleep(&echo, 100);
         let e = sleep(&hasty, 300).wait().unwrap_err();

@@ -247,10 +247,11 @@ fn what_comes_back_too_late_is_of_no_account() {
     let (server, client, echo) = trusting();
     let mut data = numbers(2_000, 1);
     echo.change(ADD_ONE, &mut data).unwrap();
-    let hurried = EchoRef(echo.0.with_timeout(Duration::from_millis(30)));
+    // Long enough to connect anew.
+    let hurried = EchoRef(echo.0.with_timeout(Duration::from_millis(60)));
     for round in 0..6 {
         let before = data.clone();
-        let error = hurried.change(SLEEP + 60, &mut data).unwrap_err();
+        let error = hurried.change(SLEEP + 180, &mut data).unwrap_err();
         assert_eq!(error.kind, throughline::Kind::Timeout, "round {round}: {error}");
         assert!(data == before);
         // Sent while the server still has the one before.
@@ -293,9 +294,11 @@ fn what_a_servant_still_reads_is_not_overwritten_by_the_next_call() {
 fn what_a_servant_still_reads_outlives_the_call_and_its_connection() {
     for count in [4_000, 100_000] {
         let (server, client, echo) = trusting();
-        let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(20)));
+        // Long enough to connect, which each call but the first has to.
+        let hasty = EchoRef(echo.0.with_timeout(Duration::from_millis(60)));
+        echo.ping().unwrap();
         for seed in 0..6 {
-            let error = hasty.sum(60, &numbers(count, seed)).unwrap_err();
+            let error = hasty.sum(180, &numbers(count, seed)).unwrap_err();
             assert_eq!(error.kind, throughline::Kind::Timeout);
         }
         let mut expected: Vec<_> = (0..6).map(|seed| sum(&numbers(count, seed)) as u32).collect();
