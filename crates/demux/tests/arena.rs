@@ -142,8 +142,22 @@ fn a_kept_reference_is_what_its_handle_finds_until_it_is_removed() {
 }
 
 #[test]
+fn a_reference_is_that_of_its_own_arena_only_and_stays_one() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let [own, other] = [arena(2), arena(2)];
+    let handle = own.insert(0, Counted::new(1, &alive)).unwrap();
+    assert!(own.get_any(handle).unwrap().of(&other).is_none());
+    let kept = own.get_any(handle).unwrap().of(&own).unwrap();
+    drop(own.remove(handle));
+    assert_eq!((kept.value, alive.load(Ordering::Relaxed)), (1, 1));
+    drop(kept);
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
+#[test]
 fn full_and_reuse() {
     let arena = arena(3);
+    assert_eq!(arena.capacity(), 3);
     let handles: Vec<Handle> = (0..3).map(|i| arena.insert(0, i).unwrap()).collect();
     assert_eq!(arena.insert(0, 3), Err(Full(3)));
     let held = arena.remove(handles[1]).unwrap();
@@ -260,6 +274,7 @@ fn what_is_taken_is_the_callers() {
     let mut arena = arena(2);
     let [first, second] = [1, 2].map(|value| arena.insert(0, Counted::new(value, &alive)).unwrap());
     std::mem::forget(arena.get_any(second));
+    assert!(arena.take(changed(first, 1)).is_none() && arena.get_any(first).is_some());
     let taken = [first, second].map(|handle| arena.take(handle).unwrap());
     assert_eq!(taken.map(|record| record.value), [1, 2]);
     assert_eq!((alive.load(Ordering::Relaxed), arena.len()), (0, 0));
@@ -527,6 +542,7 @@ fn what_a_reader_found_stays_until_he_is_done() {
     let second = insert(2).unwrap();
     let found = [first, second].map(|handle| reader.get(handle).unwrap());
     assert_eq!(reader.get_slot(second.slot).unwrap().value, 2);
+    assert!([first, second].iter().all(|handle| reader.get(changed(*handle, 1)).is_none()));
     assert_eq!([first, second].map(|handle| reader.handle_at(handle.slot)), [Some(first), Some(second)]);
     drop(arena.remove(first));
     assert!(reader.get(first).is_none() && reader.get_slot(first.slot).is_none());
@@ -638,5 +654,11 @@ fn exclusively() {
         assert_eq!(records.get_slot(Slot(slot)), None);
         assert_eq!(records.handle_at(Slot(slot)), None);
     }
+    assert_eq!(arena.exclusive().into_slot(handles[0].slot), Some(&mut 100));
+    assert_eq!(arena.exclusive().into_record(handles[0]), Some(&mut 100));
+    for stranger in [handles[1], changed(handles[0], 1), forged(3, handles[0].nonce)] {
+        assert_eq!(arena.exclusive().into_record(stranger), None);
+    }
+    assert_eq!(arena.exclusive().into_slot(handles[1].slot), None);
     assert_eq!(arena.get(handles[0], 7).as_deref(), Some(&100));
 }
