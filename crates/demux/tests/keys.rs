@@ -20,7 +20,9 @@ fn fields_come_out_as_they_went_in() {
     assert_eq!(flow.protocol(), 6);
     assert_eq!(flow.as_bytes(), &[10, 0, 0, 1, 10, 1, 2, 3, 0x9c, 0x40, 0, 80, 6, 0, 0, 0]);
     assert_eq!(format!("{flow:?}"), "10.0.0.1:40000 > 10.1.2.3:80 protocol 6");
-    assert_eq!(flow.reversed().source_port(), 80);
+    let back = flow.reversed();
+    assert_eq!((back.source(), back.source_port()), (flow.destination(), 80));
+    assert_eq!((back.destination(), back.destination_port(), back.protocol()), (flow.source(), 40_000, 6));
     assert_eq!(flow.reversed().reversed(), flow);
     let (here, there) = (Ipv6Addr::LOCALHOST, Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1));
     let flow = Ipv6Flow::new(here, 1, there, 2, 17);
@@ -28,6 +30,7 @@ fn fields_come_out_as_they_went_in() {
     assert_eq!(format!("{:?}", Ipv6Connection::new(here, 1, there, 2)), "[::1]:1 > [fe80::1]:2");
     assert_eq!(format!("{:?}", EthernetAddress::new([1, 2, 3, 4, 5, 255])), "01:02:03:04:05:ff");
     assert!(EthernetAddress::new([1, 0, 0, 0, 0, 0]).is_multicast());
+    assert!(!EthernetAddress::new([2, 1, 1, 1, 1, 1]).is_multicast());
 }
 
 #[test]
@@ -40,19 +43,21 @@ fn sizes() {
     assert_eq!(size_of::<EthernetAddress>(), 6);
 }
 
-/// Each octet counts, whatever words a comparison takes them in.
+/// Each octet counts, whatever words a comparison takes them in, and a hash.
 #[test]
 fn keys_that_differ_in_one_octet_are_different() {
-    fn hold<K: PartialEq + std::fmt::Debug, const N: usize>(key: impl Fn([u8; N]) -> K) {
-        let all = [0x5a; N];
+    fn hold<K: Key + std::fmt::Debug, const N: usize>(key: impl Fn([u8; N]) -> K) {
+        let (all, hash) = ([0x5a; N], HashKind::Keyed.with_seed(1));
         assert_eq!(key(all), key(all));
         for at in 0..N {
             let mut other = all;
             other[at] ^= 1 << (at % 8);
             assert_ne!(key(all), key(other), "octet {at} of {N}");
+            assert_ne!(hash.hash(&key(all)), hash.hash(&key(other)), "octet {at} of {N}");
         }
     }
     let octets = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).expect("four octets");
+    let many = |bytes: &[u8]| <[u8; 16]>::try_from(bytes).expect("sixteen octets");
     let port = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes[1]]);
     hold(FlowId::new);
     hold(EthernetAddress::new);
@@ -61,6 +66,12 @@ fn keys_that_differ_in_one_octet_are_different() {
     });
     hold(|b: [u8; 13]| {
         Ipv4Flow::new(octets(&b[..4]).into(), port(&b[8..]), octets(&b[4..8]).into(), port(&b[10..]), b[12])
+    });
+    hold(|b: [u8; 36]| {
+        Ipv6Connection::new(many(&b[..16]).into(), port(&b[32..]), many(&b[16..32]).into(), port(&b[34..]))
+    });
+    hold(|b: [u8; 37]| {
+        Ipv6Flow::new(many(&b[..16]).into(), port(&b[32..]), many(&b[16..32]).into(), port(&b[34..]), b[36])
     });
 }
 
@@ -72,7 +83,9 @@ fn byte_strings() {
     assert_ne!(Bytes::<8>::new(b"a").unwrap(), Bytes::new(b"a\0").unwrap());
     assert_eq!(format!("{key:?}"), "b\"account\"");
     let hash = HashKind::Keyed.with_seed(1);
-    assert_ne!(hash.hash(&Bytes::<8>::new(b"a").unwrap()), hash.hash(&Bytes::<8>::new(b"a\0").unwrap()));
+    let [one, longer, other] =
+        [&b"a"[..], b"a\0", b"b"].map(|bytes| hash.hash(&Bytes::<8>::new(bytes).unwrap()));
+    assert!(one != longer && one != other);
 }
 
 #[test]
