@@ -12,7 +12,7 @@ use std::{
 use proptest::{prelude::*, strategy::Strategy as Generate};
 use throughline_demux::{
     AnyLocator, Carried, ConfigError, CountExamined, Direct, DynamicHash, Examined, FreezeError, InsertError,
-    Key, Keyed, Linear, Locator, LocatorConfig, Slot, SourceCache, Strategy,
+    Key, Keyed, Linear, Locator, LocatorConfig, PerfectHash, Slot, SourceCache, Strategy,
 };
 
 /// Keys of all strategies: those that need an index have one.
@@ -143,6 +143,8 @@ fn filled(strategy: Strategy, config: LocatorConfig, n: u32) -> AnyLocator<TestK
         locator.insert_new(key(i.into()), Slot(i)).unwrap();
     }
     assert_eq!(locator.freeze().is_ok(), freezes(strategy));
+    let again = if freezes(strategy) { FreezeError::AlreadyFrozen } else { FreezeError::Unsupported };
+    assert_eq!(locator.freeze(), Err(again));
     locator
 }
 
@@ -187,7 +189,18 @@ fn many_keys() {
         assert!(slots.into_iter().eq(expected), "{strategy}");
         let bytes = locator.bytes();
         println!("{strategy}: {:.1} bytes per entry, at most {most} examined", bytes as f64 / f64::from(n));
-        for i in (0..n).step_by(2).chain((1..n).step_by(2).collect::<Vec<_>>().into_iter().rev()) {
+        assert!(bytes >= n as usize * size_of::<TestKey>(), "{strategy}");
+        // One place of 33 is left empty, and four entries have a displacement.
+        assert!(strategy != Strategy::PerfectHash || bytes <= n as usize * 27, "{bytes} bytes");
+        for i in (0..n).step_by(2) {
+            assert_eq!(locator.remove(&key(i.into())), Some(Slot(i)), "{strategy}");
+        }
+        let mut slots = vec![Some(Slot(7)); asked.len()];
+        locator.find_batch(&asked, &mut slots);
+        let expected =
+            asked.iter().map(|key| (key.key < n.into() && key.key % 2 == 1).then_some(Slot(key.key as u32)));
+        assert!(slots.into_iter().eq(expected), "{strategy}, half of the keys removed");
+        for i in (1..n).step_by(2).collect::<Vec<_>>().into_iter().rev() {
             assert_eq!(locator.remove(&key(i.into())), Some(Slot(i)), "{strategy}");
         }
         assert!(locator.is_empty());
@@ -199,6 +212,29 @@ fn many_keys() {
         };
         assert!(locator.bytes() <= table || freezes(strategy), "{strategy}: {} bytes", locator.bytes());
     }
+}
+
+/// So a lookup examines few entries, however many there are, and nobody who comes and goes has the table made anew time and again.
+#[test]
+fn dynamic_hashing_keeps_two_chains_for_each_entry_and_changes_their_number_seldom() {
+    const MOST: u64 = if cfg!(miri) { 100 } else { 5_000 };
+    let mut table = DynamicHash::with_hash(Keyed::new(1), usize::MAX);
+    for n in 0..MOST {
+        table.insert(n, Slot(0)).unwrap();
+        assert!(table.chains() >= 2 * table.len(), "{} for {}", table.chains(), table.len());
+    }
+    for n in (0..MOST).rev() {
+        let before = table.chains();
+        table.remove(&n).unwrap();
+        let chains = table.chains();
+        if chains != before {
+            let others = MOST..MOST + n;
+            others.clone().for_each(|n| table.insert(n, Slot(0)).unwrap());
+            assert_eq!(table.chains(), chains, "as many again as {n} undo it");
+            others.for_each(|n| assert!(table.remove(&n).is_some()));
+        }
+    }
+    assert_eq!(table.chains(), 8);
 }
 
 #[test]
@@ -309,6 +345,11 @@ fn a_removed_entry_leaves_the_cache() {
         let mut locator = make(strategy, LocatorConfig { chains: 1, ..CONFIG });
         INSERTED.iter().for_each(|n| locator.insert(key(*n), Slot(0)).unwrap());
         assert!(locator.find(&key(3)).is_some());
+        // Another one's removal is nothing to it.
+        assert!(locator.remove(&key(4)).is_some());
+        let mut seen = Examined::default();
+        assert!(locator.find_probed(&key(3), &mut &mut seen).is_some());
+        assert_eq!(seen, Examined { entries: 1, cache_hit: true });
         assert!(locator.remove(&key(3)).is_some());
         // In the place that was left; it was never found, so the cache can't have it.
         locator.insert(key(5), Slot(5)).unwrap();
@@ -478,6 +519,43 @@ proptest! {
         let mut shown = BTreeMap::new();
         cache.for_each(&mut |key, slot| assert_eq!(shown.insert(key.key, slot), None));
         prop_assert_eq!(shown, model.into_values().collect());
+    }
+}
+
+/// Whoever is told that no perfect hash was found has all keys still.
+#[test]
+fn keys_of_one_hash_are_not_frozen_and_stay() {
+    #[derive(Clone, PartialEq, Eq)]
+    struct Blank(u64);
+    impl std::hash::Hash for Blank {
+        fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+    }
+    impl Key for Blank {}
+    let mut locator = PerfectHash::with_capacity_limit(10, 1);
+    (0..2).for_each(|n| locator.insert(Blank(n), Slot(n as u32)).unwrap());
+    assert_eq!(locator.freeze(), Err(FreezeError::NoPerfectHash));
+    assert_eq!(locator.insert(Blank(1), Slot(7)), Err(InsertError::Duplicate));
+    assert_eq!((locator.remove(&Blank(0)), locator.freeze()), (Some(Slot(0)), Ok(())));
+    assert_eq!([0, 1].map(|n| locator.find(&Blank(n))), [None, Some(Slot(1))]);
+}
+
+/// So many that batches ask for memory ahead.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn batches_find_as_much_in_a_large_source_cache() {
+    const PLACES: u64 = 1 << 13;
+    let mut cache = SourceCache::with_places(PLACES as usize).unwrap();
+    // The first half is displaced, and then a third of all removed.
+    (0..PLACES * 3 / 2).for_each(|n| _ = cache.put(key(n), Slot(n as u32)).unwrap());
+    (0..PLACES * 3 / 2).step_by(3).for_each(|n| _ = cache.remove(&key(n)));
+    assert_eq!(cache.bytes(), PLACES as usize * size_of::<Option<(TestKey, Slot)>>());
+    let asked: Vec<TestKey> = (0..2 * PLACES).map(key).collect();
+    let mut slots = vec![Some(Slot(7)); asked.len()];
+    cache.prefetch(&asked);
+    cache.find_batch(&asked, &mut slots);
+    for (key, slot) in asked.iter().zip(slots) {
+        let is_there = (PLACES / 2..PLACES * 3 / 2).contains(&key.key) && !key.key.is_multiple_of(3);
+        assert_eq!(slot, is_there.then_some(Slot(key.key as u32)));
     }
 }
 
