@@ -64,6 +64,22 @@ fn parts_of_a_round_are_all_of_the_table() {
     }
 }
 
+/// Whoever pays for a look at a few records does not pay for all places that are empty.
+#[test]
+fn a_part_of_a_table_that_is_nearly_empty_is_no_more_of_it() {
+    for &limit in LIMITS {
+        let mut table = FlowTable::<Record>::new(limit as usize, limit);
+        table.insert((1, 1)).expect("below the limit");
+        let (mut sweep, mut parts) = (Sweep::default(), 0);
+        while sweep.rounds() == 0 {
+            table.sweep(&mut sweep, 32, |_| true);
+            parts += 1;
+        }
+        // Sixteen places count as two records at least. The last of these tables begins with 64 blocks of 64.
+        assert!(parts >= limit.min(64 * 64) / 256, "{parts} parts, {limit}");
+    }
+}
+
 /// A flow has a packet at each of seven moments, and is idle then.
 #[test]
 fn idle_flows_expire_while_others_come() {

@@ -43,7 +43,8 @@ impl<R: FlowRecord> FlowTable<R> {
     }
 
     /// As [`retain`](Self::retain), of the next `records` records, or up to 15 more; fewer at the end of the table, where the
-    /// next call begins again. The last part of a table for [few](Self#few-flows) is longer by the records kept aside.
+    /// next call begins again, and where few are left, since sixteen places count as two records at least. The last part of a
+    /// table for [few](Self#few-flows) is longer by the records kept aside.
     ///
     /// So flows expire while packets come: a timer, or each packet, pays for a look at some. A record that changes to the
     /// table move between two calls may be passed over, or seen twice, in that round. A part of 32 records takes half a
