@@ -127,6 +127,47 @@ fn records_of_full_blocks_make_room_for_others() {
     assert!(keys.iter().all(|key| table.get(key, || ()) == Some(&(*key, 0))));
 }
 
+/// Blocks that come to make room for a record may take the one that it replaces.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_record_that_moves_to_make_room_for_another_is_replaced_by_that() {
+    let mut table = table(MANY as usize);
+    table.reserve(MANY as usize / 2);
+    let (extent, grown) = (table.extent, table.extent.grown());
+    let split = grown.sharers()[0];
+    let hash = |key: &u64| Hash::of(table.store.keyed(key));
+    let blocks = |key: &u64| [extent.first(hash(key)), extent.second(hash(key))].map(Group::block);
+    let of_split = (0..).find(|key| blocks(key)[0] == split).expect("one of many");
+    let keys: Vec<u64> = (0..).filter(|key| blocks(key) == blocks(&of_split)).take(128).collect();
+    let goes = keys.iter().copied().find(|key| grown.first(hash(key)).block() == extent.count());
+    let goes = goes.expect("half of them");
+    keys.iter().for_each(|&key| table.insert_new((key, 0)).expect("two blocks have room"));
+    assert_eq!((table.extent, table.replace((goes, 1)), table.extent), (extent, Some((goes, 0)), grown));
+    elsewhere(&table);
+    let is_there = |key: &&u64| table.get(key, || ()) == Some(&(**key, u64::from(**key == goes)));
+    assert_eq!(keys.iter().filter(is_there).count(), table.len());
+}
+
+/// Those that found no room there, which is what it is split for.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_block_that_is_split_has_records_brought_home() {
+    let mut table = table(MANY as usize);
+    table.reserve(MANY as usize / 2);
+    let (extent, split) = (table.extent, table.extent.grown().sharers()[0]);
+    let hash = |key: &u64| Hash::of(table.store.keyed(key));
+    let keys: Vec<u64> = (0..).filter(|key| extent.first(hash(key)).block() == split).take(100).collect();
+    keys.iter().for_each(|&key| table.insert_new((key, 0)).expect("other blocks have room"));
+    let away = |table: &Flows| {
+        let is_away = |place: &Place| table.extent.first(table.hash_at(*place)).block() != place.block();
+        table.full_places().filter(is_away).count()
+    };
+    assert_eq!((table.extent, away(&table)), (extent, 100 - 64));
+    assert!(resize::grow(&mut table));
+    assert_eq!(away(&table), 0);
+    elsewhere(&table);
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "slow")]
 fn a_table_between_two_sizes_keeps_most_records_where_they_prefer_to_be() {
@@ -252,6 +293,22 @@ fn keys_of_one_hash_are_kept_as_far_as_two_blocks_have_room_and_dropped_once() {
     }
     drop(table);
     assert!(keys.iter().all(|key| Rc::strong_count(key) == 1));
+}
+
+/// Nor is a table made to grow to its limit by them: each adds a few blocks in vain at most.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_key_that_finds_no_room_adds_few_blocks() {
+    let mut table = Table::<(Blank, u64), Alone>::new(MANY as usize, Keyed::new(0x5eed), |_, _| Ok(Alone))
+        .expect("there is memory");
+    let mut refused = 0;
+    for n in 0..150 {
+        let before = table.extent.count();
+        refused += u64::from(table.insert_new((Blank(Rc::new(n)), n)).is_err());
+        let added = table.extent.count() - before;
+        assert!(added <= 8, "{added} blocks for one record");
+    }
+    assert!(refused > 0 && table.extent.count() < table.store.most_blocks());
 }
 
 /// A key whose hash fails when it is told to.
