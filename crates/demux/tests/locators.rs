@@ -11,8 +11,8 @@ use std::{
 
 use proptest::{prelude::*, strategy::Strategy as Generate};
 use throughline_demux::{
-    AnyLocator, Carried, ConfigError, CountExamined, Direct, DynamicHash, Examined, FreezeError, InsertError,
-    Key, Keyed, Linear, Locator, LocatorConfig, PerfectHash, Slot, SourceCache, Strategy,
+    AnyLocator, Carried, ConfigError, CountExamined, Direct, DynamicHash, Examined, FlowTable, FreezeError,
+    InsertError, Key, Keyed, Linear, Locator, LocatorConfig, PerfectHash, Slot, SourceCache, Strategy,
 };
 
 /// Keys of all strategies: those that need an index have one.
@@ -522,15 +522,26 @@ proptest! {
     }
 }
 
+/// A key whose hash says nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+struct Blank(u64);
+
+impl std::hash::Hash for Blank {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
+impl Key for Blank {}
+
+#[test]
+fn a_flow_table_with_room_for_others_says_that_keys_of_one_hash_are_too_many() {
+    let mut flows = AnyLocator::FlowTable(FlowTable::new(150, 1));
+    let refused = (0..150).find_map(|n| flows.insert(Blank(n), Slot(0)).err());
+    assert_eq!(refused, Some(InsertError::Crowded));
+}
+
 /// Whoever is told that no perfect hash was found has all keys still.
 #[test]
 fn keys_of_one_hash_are_not_frozen_and_stay() {
-    #[derive(Clone, PartialEq, Eq)]
-    struct Blank(u64);
-    impl std::hash::Hash for Blank {
-        fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-    }
-    impl Key for Blank {}
     let mut locator = PerfectHash::with_capacity_limit(10, 1);
     (0..2).for_each(|n| locator.insert(Blank(n), Slot(n as u32)).unwrap());
     assert_eq!(locator.freeze(), Err(FreezeError::NoPerfectHash));
