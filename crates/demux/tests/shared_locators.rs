@@ -233,6 +233,47 @@ fn frozen_twice_and_frozen_empty() {
     }
 }
 
+/// A table that a few insertions undo is made anew time and again by whoever comes and goes.
+#[test]
+fn a_table_that_shrank_does_not_grow_again_at_once() {
+    let most = if cfg!(miri) { 40 } else { 5_000_u32 };
+    let locator = Strategy::DynamicHash.locator(CONFIG).unwrap();
+    let insert = |n: u32| locator.insert(&n.to_be_bytes(), Slot(n)).unwrap();
+    let remove = |n: u32| assert_eq!(locator.remove(&n.to_be_bytes()), Some(Slot(n)));
+    let empty = locator.bytes();
+    insert(0);
+    let entry = locator.bytes() - empty;
+    (1..most).for_each(insert);
+    for n in (0..most).rev() {
+        let before = locator.bytes();
+        remove(n);
+        let bytes = locator.bytes();
+        if before - bytes > entry {
+            (most..most + n).for_each(insert);
+            assert_eq!(locator.bytes(), bytes + n as usize * entry, "as many again as {n} undo it");
+            (most..most + n).for_each(remove);
+        }
+    }
+    assert_eq!(locator.bytes(), empty);
+}
+
+#[test]
+fn a_perfect_hash_takes_little_more_than_its_keys_and_forgets_those_that_were_removed() {
+    let keys = if cfg!(miri) { 100 } else { 10_000_u32 };
+    let locator = Strategy::PerfectHash.locator(CONFIG).unwrap();
+    let churn = || {
+        locator.insert(&[7; MAX_KEY], Slot(0)).unwrap();
+        locator.remove(&[7; MAX_KEY]);
+        locator.bytes()
+    };
+    assert_eq!(churn(), churn());
+    (0..keys).for_each(|n| locator.insert(&n.to_be_bytes(), Slot(n)).unwrap());
+    locator.freeze().unwrap();
+    // A key of four bytes, where it begins, its slot; one place of 33 is left empty, and four to eight keys have a displacement.
+    let (bytes, keys) = (locator.bytes(), keys as usize);
+    assert!((12 * keys..14 * keys).contains(&bytes), "{bytes} bytes for {keys} keys");
+}
+
 /// Readers find what is there all the time, while a writer inserts and removes other keys and the table grows
 /// and shrinks.
 #[test]
