@@ -93,6 +93,7 @@ fn what_stays_is_always_found_and_what_is_found_is_whole() {
     assert!(writer.bytes() > before);
     assert_eq!(writer.len(), STAYING as usize);
     assert!(writer.iter().all(Record::is_whole));
+    assert_eq!(writer.iter().count(), writer.len());
 }
 
 fn read_singly(reader: &FlowReader<Record>, done: &AtomicBool) {
@@ -215,6 +216,7 @@ fn the_writer_refuses_what_a_table_refuses() {
     writer.insert(Record::new(2, 1)).expect("there is room");
     assert_eq!(writer.insert(Record::new(3, 1)), Err(FlowInsertError::Full(Record::new(3, 1))));
     assert_eq!(writer.get(&Number(2)), Some(&Record::new(2, 1)));
+    assert_eq!((writer.limit(), writer.reader().get(&Number(2))), (2, Some(Record::new(2, 1))));
     drop(writer);
     assert_eq!(reader.get(&Number(1)), Some(Record::new(1, 1)), "readers outlive the writer");
 }

@@ -40,6 +40,17 @@ fn a_strategy_makes_its_own_locator() {
     }
 }
 
+#[test]
+fn what_is_not_configured_is_as_documented() {
+    let config = LocatorConfig::seeded(1);
+    assert_eq!((config.limit, config.chains, config.places), (usize::MAX, 19, 1 << 16));
+    assert_eq!(config.hash, HashKind::Keyed);
+    let Ok(AnyLocator::<u32>::FlowTable(flows)) = Strategy::FlowTable.locator(config) else {
+        panic!("a flow table");
+    };
+    assert_eq!(flows.limit(), 1 << 24);
+}
+
 /// What gets into a log must not tell anyone which keys collide.
 #[test]
 fn a_seed_is_not_shown() {
