@@ -18,7 +18,7 @@ use crate::call_future::{Call, CallFuture};
 use crate::call_pool::Pooled;
 use crate::exception::{OperationError, SystemException};
 use crate::interface::Operation;
-use crate::invoke::{Outcome, broken, failed, may_have_moved, read_results};
+use crate::invoke::{Outcome, broken, failed, read_results};
 use crate::native::{body_writer, read_exception};
 use crate::reference::{ObjectRef, Present};
 use crate::transport::calls::CallFailure;
@@ -196,7 +196,7 @@ impl<T, E: OperationError> Begun<'_, T, E> {
             Ok(reply) if reply.kind() == Kind::SystemException => {
                 let exception = read_exception(&mut reply.reader()).map_err(broken)?;
                 // Another way may know the object by another name.
-                if may_have_moved(&exception) { Ok(None) } else { Err(exception) }
+                if reply.is_of_unknown_object() { Ok(None) } else { Err(exception) }
             }
             Ok(reply) => Ok(Some(reply)),
             Err(PipeFailure::NotCarriedOut) => {

@@ -10,7 +10,7 @@ use throughline_wire::Kind;
 use crate::call_future::{Call, State};
 use crate::exception::SystemException;
 use crate::handover::{Bringer, Brought, Handover};
-use crate::invoke::{Outcome, Step, broken, failed, may_have_moved};
+use crate::invoke::{Outcome, Step, broken, failed};
 use crate::native::read_exception;
 use crate::transport::calls::CallFailure;
 use crate::transport::native::answers::PipeReply;
@@ -165,7 +165,7 @@ impl Call {
         let route = way.or_else(|| self.binding().native_way()).and_then(|way| self.binding().native_at(way));
         match route {
             // The handle is stale; a key may lead further than a handle.
-            Some(route) if may_have_moved(&exception) && self.binding().route().is_some() => {
+            Some(route) if reply.is_of_unknown_object() && self.binding().route().is_some() => {
                 self.binding().note_stale(route);
                 Ok(())
             }

@@ -520,8 +520,8 @@ pub(crate) fn broken(error: DecodeError) -> SystemException {
     SystemException::from(error).completed(Completion::Yes)
 }
 
-/// Whether the object is not where it was called, and nothing was carried out. It was there once, and may be elsewhere now, or known by
-/// another name.
+/// Whether the object is not where an earlier call was forwarded to, and nothing was carried out. It was there once, and may be
+/// elsewhere now.
 pub(crate) fn may_have_moved(exception: &SystemException) -> bool {
     (exception.kind, exception.completed) == (Kind::ObjectNotExist, Completion::No)
 }

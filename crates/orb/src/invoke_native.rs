@@ -69,7 +69,7 @@ impl ObjectRef {
             }
             match begin(route, operation, (course.deadline, self.priority()), wants_reply) {
                 Ok(None) if self.goes_back(&binding, course) => {}
-                Err(exception) if !wants_reply => {
+                Err(exception) if !wants_reply && may_have_moved(&exception) => {
                     let refused = self.refused(&binding, Some(route), exception, &mut course.forwards)?;
                     if refused.is_some() {
                         return Ok(None);
@@ -127,11 +127,12 @@ impl ObjectRef {
     ) -> Result<Option<Attempt>, Box<SystemException>> {
         let exception = reply.read(|mut body| read_exception(&mut body)).map_err(broken)?;
         let binding = self.present_binding();
-        let route = binding.natives().find(|route| reply.is_from(&route.server));
-        self.refused(&binding, route, exception.into(), forwards)
+        let sender = |route: &&NativeRoute| reply.is_of_unknown_object() && reply.is_from(&route.server);
+        self.refused(&binding, binding.natives().find(sender), exception.into(), forwards)
     }
 
-    /// As [`failed`](Self::failed), with the exception that a call by this route led to.
+    /// As [`failed`](Self::failed), with the exception that a call led to; and the route to a server that does not know the object, if
+    /// it is for that.
     #[cold]
     fn refused(
         &self,
@@ -142,7 +143,7 @@ impl ObjectRef {
     ) -> Result<Option<Attempt>, Box<SystemException>> {
         match route {
             // The handle is stale; a key may lead further than a handle.
-            Some(route) if may_have_moved(&exception) && binding.route().is_some() => {
+            Some(route) if binding.route().is_some() => {
                 binding.note_stale(route);
                 Ok(Some(Attempt::NotPossible))
             }

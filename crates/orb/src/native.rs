@@ -72,6 +72,14 @@ pub(crate) fn read_exception(body: &mut Reader<'_>) -> Result<SystemException, D
     OnTheWire::decode(body).map(SystemException::from_the_wire)
 }
 
+/// Whether an answer of so many octets, of which the first are at hand, says that the server does not know the object. A servant may say
+/// so of another one, and has run then.
+#[cold]
+pub(crate) fn is_of_unknown_object(at_hand: &[u8], len: usize) -> bool {
+    let header = Message::read_front(at_hand, len).map(|message| message.header);
+    header.is_ok_and(|header| (header.kind, header.detail) == (Kind::SystemException, UNKNOWN_OBJECT))
+}
+
 /// The object of the last request, which is kept while others wait behind that: mostly they are for the same one.
 #[derive(Debug, Default)]
 pub(crate) struct Recent<'t>(Option<ActiveObject<'t>>);

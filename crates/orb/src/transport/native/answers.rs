@@ -4,7 +4,7 @@ use throughline_cdr::Reader;
 use throughline_vi::SMALL_MESSAGE;
 use throughline_wire::{Kind, Message};
 
-use crate::native::Body;
+use crate::native::{Body, is_of_unknown_object};
 
 /// Answers up to so many octets, header included, are kept without an allocation.
 pub(crate) const SMALL: usize = 72;
@@ -82,5 +82,10 @@ impl PipeReply {
     #[inline]
     pub(crate) fn reader(&self) -> Reader<'_> {
         self.body.reader(&self.message)
+    }
+
+    /// Whether the server [does not know the object](is_of_unknown_object).
+    pub(crate) fn is_of_unknown_object(&self) -> bool {
+        is_of_unknown_object(&self.message, self.message.len())
     }
 }

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use throughline_cdr::{EncodeError, Output, Reader, Writer};
-use throughline_wire::{Flags, Header, Kind, Message, TimeLeft, UNKNOWN_OBJECT};
+use throughline_wire::{Flags, Header, Kind, Message, TimeLeft};
 
 use super::answers::PipeReply;
 use super::client::{NativeRoute, NativeServer, Own, keep};
@@ -14,7 +14,7 @@ use super::link::{Link, LinkError, SETTLE};
 use super::oneways;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
-use crate::native::{Body, body_writer};
+use crate::native::{Body, body_writer, is_of_unknown_object};
 use crate::priority::Priority;
 
 /// An answer, in the memory where it was received.
@@ -30,6 +30,11 @@ impl NativeReply {
     /// Whether it came from this server.
     pub(crate) fn is_from(&self, server: &NativeServer) -> bool {
         self.0.as_ref().is_some_and(|own| std::ptr::eq(&*own.server, server))
+    }
+
+    /// Whether the server [does not know the object](is_of_unknown_object).
+    pub(crate) fn is_of_unknown_object(&self) -> bool {
+        self.0.as_ref().is_some_and(|own| is_of_unknown_object(own.link.at_hand(), own.link.received_len()))
     }
 
     /// A copy that needs no link.
@@ -249,10 +254,10 @@ impl Own {
     /// A message has come that no call waits for.
     #[cold]
     fn hear(&mut self) {
-        let bytes = self.link.at_hand();
-        let Ok(message) = Message::read_front(bytes, self.link.received_len()) else { return };
+        let (bytes, len) = (self.link.at_hand(), self.link.received_len());
+        let Ok(message) = Message::read_front(bytes, len) else { return };
         let Some(fate) = self.asked.acknowledged(message.header.sequence) else { return };
-        if (message.header.kind, message.header.detail) == (Kind::SystemException, UNKNOWN_OBJECT) {
+        if is_of_unknown_object(bytes, len) {
             fate.lose();
         }
     }
