@@ -36,13 +36,19 @@ fn oneways_outlive_the_process_that_sent_them() {
         let (_client, _) = Process::start(&own.0.to_string());
         let observer = client();
         let echo = seen_by(&observer, &own);
-        let started = Instant::now();
-        while echo.posted().unwrap().len() < POSTS as usize {
-            assert!(started.elapsed() < Duration::from_secs(5), "{at}: {:?}", echo.posted());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(&echo, POSTS, 5);
         assert!(echo.posted().unwrap().into_iter().eq(0..POSTS));
         server.shutdown(Duration::from_secs(1));
+    }
+}
+
+/// Waits until so many posts have arrived, for so many seconds.
+#[track_caller]
+fn wait_for(echo: &EchoRef, posts: u32, seconds: u64) {
+    let started = Instant::now();
+    while echo.posted().unwrap().len() < posts as usize {
+        assert!(started.elapsed() < Duration::from_secs(seconds), "{:?}: {:?}", echo.0, echo.posted());
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -140,11 +146,7 @@ fn oneways_outlive_the_thread_that_sent_them_behind_some_that_are_acknowledged()
         };
         std::thread::spawn(all).join().unwrap();
         let own = &owns[3];
-        let started = Instant::now();
-        while own.posted().unwrap().len() < POSTS as usize {
-            assert!(started.elapsed() < Duration::from_secs(5), "{at}: {:?}", own.posted());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(own, POSTS, 5);
         assert!(own.posted().unwrap().into_iter().eq(0..POSTS), "{at}");
         server.shutdown(Duration::from_secs(1));
     }
@@ -164,11 +166,7 @@ fn oneways_are_carried_out_though_nobody_reads_what_became_of_those_before() {
         send(&echo, ("sleep", 5), 1000);
         gone.iter().for_each(|gone| gone.post(0).unwrap());
         echo.post(1).unwrap();
-        let started = Instant::now();
-        while own.posted().unwrap().is_empty() {
-            assert!(started.elapsed() < Duration::from_secs(10), "{at}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(&own, 1, 10);
         server.shutdown(Duration::from_secs(1));
     }
 }
@@ -227,11 +225,7 @@ fn results_of_what_is_sent_as_a_oneway_wait_for_nobody() {
         let move_data = Operation::new("move_data", 4);
         echo.0.send_oneway(move_data, |w| data.encode(w)).unwrap();
         echo.post(1).unwrap();
-        let started = Instant::now();
-        while own.posted().unwrap().is_empty() {
-            assert!(started.elapsed() < Duration::from_secs(10), "{at}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(&own, 1, 10);
         server.shutdown(Duration::from_secs(1));
     }
 }
