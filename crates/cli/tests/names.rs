@@ -9,8 +9,14 @@ use throughline::Orb;
 use throughline_naming::client::parse_name;
 use throughline_naming::cos_naming::NamingContextExtRef;
 
+fn serving(more: &[&str]) -> Command {
+    let mut command = throughline();
+    command.args([&["names", "serve", "--listen", "127.0.0.1:0"], more].concat());
+    command
+}
+
 fn serve(more: &[&str]) -> Server {
-    Server::start(&[&["names", "serve", "--listen", "127.0.0.1:0"], more].concat())
+    Server::spawn(&mut serving(more))
 }
 
 /// A reference to nothing.
@@ -162,11 +168,7 @@ fn a_store_whose_making_was_broken_off_is_made_again() {
     let folder = Folder::new("unmade");
     for n in 0..30 {
         let store = folder.file(&format!("names{n}.redb"));
-        let mut first = Command::new(env!("CARGO_BIN_EXE_throughline"))
-            .args(["names", "serve", "--listen", "127.0.0.1:0", "--store", &store])
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut first = serving(&["--store", &store]).stdout(std::process::Stdio::null()).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(n / 2));
         first.kill().unwrap();
         first.wait().unwrap();
@@ -188,10 +190,7 @@ fn a_store_takes_little_memory_beside_the_names() {
     let large = client.string_to_object(&format!("{OBJECT}{}", "k".repeat(15_000))).unwrap();
     let count = 1000;
     // One heap for all threads: what is left free in each of several was as much as the bound, under load.
-    let serve = |more: &[&str]| {
-        let arguments = [&["names", "serve", "--listen", "127.0.0.1:0"], more].concat();
-        Server::spawn(throughline().env("MALLOC_ARENA_MAX", "1").args(arguments))
-    };
+    let serve = |more: &[&str]| Server::spawn(serving(more).env("MALLOC_ARENA_MAX", "1"));
     let grown = [serve(&[]), serve(&["--store", &folder.file("names.redb")])].map(|server| {
         let before = memory(&server);
         let root: NamingContextExtRef =

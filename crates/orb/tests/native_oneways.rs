@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::{Echo, EchoRef, client, seen_by, server_with};
 use process::Process;
 use throughline::rt::{Encode, Operation};
-use throughline::{AdapterConfig, Address, Completion, Kind, Strategy, SystemException};
+use throughline::{Adapter, AdapterConfig, Address, Completion, Kind, Orb, Strategy, SystemException};
 
 const POSTS: u32 = 100;
 const WAYS: [&str; 2] = ["shm:", "udp://127.0.0.1:0"];
@@ -52,6 +52,30 @@ fn wait_for(echo: &EchoRef, posts: u32, seconds: u64) {
     }
 }
 
+/// A server of so many objects, and a client: both, the objects, and they as the client sees them.
+fn serving(at: &str, objects: usize) -> (Orb, Orb, Vec<EchoRef>, Vec<EchoRef>) {
+    let (server, client) = (server_with(|c| c.listen = vec![at.parse().unwrap()]), client());
+    let owns: Vec<_> = (0..objects).map(|_| server.root().activate(Echo::default()).unwrap()).collect();
+    let echoes = owns.iter().map(|own| seen_by(&client, own)).collect();
+    (server, client, owns, echoes)
+}
+
+/// A server whose adapter has an object that keeps its key, called "a".
+fn naming(listen: Vec<Address>) -> (Orb, Adapter, EchoRef) {
+    let server = server_with(|c| c.listen = listen);
+    let config =
+        AdapterConfig { objects: Strategy::DynamicHash, stable_keys: true, ..AdapterConfig::default() };
+    let adapter = server.root().create_child("named", config).unwrap();
+    let own = adapter.activate_with_id("a", Echo::default()).unwrap();
+    (server, adapter, own)
+}
+
+/// By IIOP, and by these ways.
+fn beside_iiop(ways: &[&str]) -> Vec<Address> {
+    let others = ways.iter().map(|at| at.parse().unwrap());
+    [Address::tcp("127.0.0.1", 0)].into_iter().chain(others).collect()
+}
+
 /// Posts until that ends otherwise, or `done`.
 fn post_until(echo: &EchoRef, done: impl Fn() -> bool) -> Result<u32, SystemException> {
     for n in 0..1000 {
@@ -67,11 +91,8 @@ fn post_until(echo: &EchoRef, done: impl Fn() -> bool) -> Result<u32, SystemExce
 #[test]
 fn oneways_reach_an_object_that_was_activated_anew() {
     for at in WAYS {
-        let server = server_with(|c| c.listen.push(at.parse().unwrap()));
-        let config = AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() };
-        let adapter = server.root().create_child("named", config).unwrap();
+        let (server, adapter, own) = naming(beside_iiop(&[at]));
         let client = client();
-        let own = adapter.activate_with_id("a", Echo::default()).unwrap();
         // Of the second copy, nobody has used the object when it was there.
         let [echo, other] = [(); 2].map(|()| seen_by(&client, &own));
         post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
@@ -88,13 +109,11 @@ fn oneways_reach_an_object_that_was_activated_anew() {
 #[test]
 fn oneways_to_an_object_that_is_gone_for_good_are_an_error() {
     for at in WAYS {
-        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
-        let [own, stays] = [(); 2].map(|()| server.root().activate(Echo::default()).unwrap());
-        let client = client();
-        let [echo, stays] = [&own, &stays].map(|own| seen_by(&client, own));
-        post_until(&echo, || own.posted().unwrap().len() > 10).unwrap();
-        server.root().deactivate(&own).unwrap();
-        let gone = post_until(&echo, || false).unwrap_err();
+        let (server, _client, owns, echoes) = serving(at, 2);
+        let (own, echo, stays) = (&owns[0], &echoes[0], &echoes[1]);
+        post_until(echo, || own.posted().unwrap().len() > 10).unwrap();
+        server.root().deactivate(own).unwrap();
+        let gone = post_until(echo, || false).unwrap_err();
         assert_eq!((gone.kind, gone.completed), (Kind::ObjectNotExist, Completion::No), "{at}");
         // The other object's calls are by the same link.
         for n in 0..1000 {
@@ -109,10 +128,7 @@ fn oneways_to_an_object_that_is_gone_for_good_are_an_error() {
 #[test]
 fn oneways_to_many_objects_that_are_gone_are_an_error_each() {
     for at in WAYS {
-        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
-        let owns: Vec<_> = (0..200).map(|_| server.root().activate(Echo::default()).unwrap()).collect();
-        let client = client();
-        let echoes: Vec<_> = owns.iter().map(|own| seen_by(&client, own)).collect();
+        let (server, _client, owns, echoes) = serving(at, 200);
         owns.iter().for_each(|own| server.root().deactivate(own).unwrap());
         let mut failed = 0;
         for _ in 0..50 {
@@ -136,13 +152,10 @@ fn send(echo: &EchoRef, operation: (&'static str, u32), number: u32) {
 #[test]
 fn oneways_outlive_the_thread_that_sent_them_behind_some_that_are_acknowledged() {
     for at in WAYS {
-        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
-        let owns = [(); 4].map(|()| server.root().activate(Echo::default()).unwrap());
-        let client = client();
-        let [one, another, third, last] = [0, 1, 2, 3].map(|n| seen_by(&client, &owns[n]));
+        let (server, _client, owns, echoes) = serving(at, 4);
         let all = move || {
-            [one, another, third].iter().for_each(|echo| send(echo, ("sleep", 5), 200));
-            (0..POSTS).for_each(|n| last.post(n).unwrap());
+            echoes[..3].iter().for_each(|echo| send(echo, ("sleep", 5), 200));
+            (0..POSTS).for_each(|n| echoes[3].post(n).unwrap());
         };
         std::thread::spawn(all).join().unwrap();
         let own = &owns[3];
@@ -155,18 +168,14 @@ fn oneways_outlive_the_thread_that_sent_them_behind_some_that_are_acknowledged()
 #[test]
 fn oneways_are_carried_out_though_nobody_reads_what_became_of_those_before() {
     for at in WAYS {
-        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
-        let own = server.root().activate(Echo::default()).unwrap();
-        let owns: Vec<_> = (0..200).map(|_| server.root().activate(Echo::default()).unwrap()).collect();
-        let client = client();
-        let echo = seen_by(&client, &own);
-        let gone: Vec<_> = owns.iter().map(|own| seen_by(&client, own)).collect();
-        owns.iter().for_each(|own| server.root().deactivate(own).unwrap());
+        let (server, _client, owns, echoes) = serving(at, 201);
+        let (echo, gone) = echoes.split_first().unwrap();
+        owns[1..].iter().for_each(|own| server.root().deactivate(own).unwrap());
         // While it runs, there is nothing to read; afterwards, nobody does.
-        send(&echo, ("sleep", 5), 1000);
+        send(echo, ("sleep", 5), 1000);
         gone.iter().for_each(|gone| gone.post(0).unwrap());
         echo.post(1).unwrap();
-        wait_for(&own, 1, 10);
+        wait_for(&owns[0], 1, 10);
         server.shutdown(Duration::from_secs(1));
     }
 }
@@ -174,11 +183,9 @@ fn oneways_are_carried_out_though_nobody_reads_what_became_of_those_before() {
 #[test]
 fn a_servant_that_finds_another_object_gone_is_not_gone_itself() {
     for at in WAYS {
-        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
-        let [own, gone] = [(); 2].map(|()| server.root().activate(Echo::default()).unwrap());
-        let client = client();
-        let [echo, other] = [&own, &gone].map(|own| seen_by(&client, own));
-        server.root().deactivate(&gone).unwrap();
+        let (server, _client, owns, echoes) = serving(at, 2);
+        let (echo, other) = (&echoes[0], &echoes[1]);
+        server.root().deactivate(&owns[1]).unwrap();
         let operation = Operation::new("call_back", 7);
         echo.0
             .send_oneway(operation, |w| {
@@ -197,11 +204,8 @@ fn a_servant_that_finds_another_object_gone_is_not_gone_itself() {
 
 #[test]
 fn oneways_that_have_found_another_way_are_not_lost_on_a_third() {
-    let server = server_with(|c| c.listen.extend(WAYS.map(|at| at.parse().unwrap())));
-    let config = AdapterConfig { objects: Strategy::DynamicHash, ..AdapterConfig::default() };
-    let adapter = server.root().create_child("named", config).unwrap();
+    let (server, adapter, own) = naming(beside_iiop(&WAYS));
     let client = client();
-    let own = adapter.activate_with_id("a", Echo::default()).unwrap();
     let echo = seen_by(&client, &own);
     post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
     adapter.deactivate(&own).unwrap();
@@ -217,15 +221,13 @@ fn oneways_that_have_found_another_way_are_not_lost_on_a_third() {
 #[test]
 fn results_of_what_is_sent_as_a_oneway_wait_for_nobody() {
     for at in WAYS {
-        let server = server_with(|c| c.listen = vec![at.parse().unwrap()]);
-        let own = server.root().activate(Echo::default()).unwrap();
-        let client = client();
-        let echo = seen_by(&client, &own);
+        let (server, _client, owns, echoes) = serving(at, 1);
+        let echo = &echoes[0];
         let data = vec![7_u32; 4 << 20];
         let move_data = Operation::new("move_data", 4);
         echo.0.send_oneway(move_data, |w| data.encode(w)).unwrap();
         echo.post(1).unwrap();
-        wait_for(&own, 1, 10);
+        wait_for(&owns[0], 1, 10);
         server.shutdown(Duration::from_secs(1));
     }
 }
@@ -233,18 +235,7 @@ fn results_of_what_is_sent_as_a_oneway_wait_for_nobody() {
 #[test]
 fn oneways_find_an_object_again_whose_server_was_started_again() {
     for at in [&format!("shm:oneways-{}", std::process::id()), WAYS[1]] {
-        let start = |at: &[Address]| {
-            let server = server_with(|c| c.listen = at.to_vec());
-            let config = AdapterConfig {
-                objects: Strategy::DynamicHash,
-                stable_keys: true,
-                ..AdapterConfig::default()
-            };
-            let adapter = server.root().create_child("named", config).unwrap();
-            let own = adapter.activate_with_id("a", Echo::default()).unwrap();
-            (server, own)
-        };
-        let (server, own) = start(&[Address::tcp("127.0.0.1", 0), at.parse().unwrap()]);
+        let (server, _, own) = naming(beside_iiop(&[at]));
         let client = client();
         let echo = seen_by(&client, &own);
         post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
@@ -252,11 +243,13 @@ fn oneways_find_an_object_again_whose_server_was_started_again() {
         server.shutdown(Duration::from_secs(1));
         if let Address::Udp { port, .. } = addresses[1] {
             // Its port is free once its last link is closed.
-            while std::net::UdpSocket::bind(("127.0.0.1", port)).is_err() {
+            let started = Instant::now();
+            while let Err(e) = std::net::UdpSocket::bind(("127.0.0.1", port)) {
+                assert!(started.elapsed() < Duration::from_secs(10), "{e}");
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
-        let (server, own) = start(&addresses);
+        let (server, _, own) = naming(addresses);
         let lost = post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
         // Fewer than the ring has room for: it is not what tells.
         assert!(lost < 200, "{at}: {lost}");
@@ -269,11 +262,9 @@ fn oneways_find_an_object_again_whose_server_was_started_again() {
 
 #[test]
 fn oneways_to_a_server_that_has_ended_wait_for_nobody() {
-    let server = server_with(|c| c.listen = vec![WAYS[0].parse().unwrap()]);
-    let own = server.root().activate(Echo::default()).unwrap();
-    let client = client();
-    let echo = seen_by(&client, &own);
-    post_until(&echo, || !own.posted().unwrap().is_empty()).unwrap();
+    let (server, _client, owns, echoes) = serving(WAYS[0], 1);
+    let (own, echo) = (&owns[0], &echoes[0]);
+    post_until(echo, || !own.posted().unwrap().is_empty()).unwrap();
     server.shutdown(Duration::from_secs(1));
     let started = Instant::now();
     assert!((0..1000).any(|n| echo.post(n).is_err()));

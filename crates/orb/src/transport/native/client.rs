@@ -64,7 +64,7 @@ pub(crate) struct NativeRoute {
     pub(crate) alone: bool,
     /// The reference offers nothing else than the native protocol.
     only: bool,
-    /// Of its oneways.
+    /// What became of its oneways.
     pub(super) fate: Arc<Fate>,
 }
 

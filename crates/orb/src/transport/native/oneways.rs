@@ -4,7 +4,6 @@
 //! was activated anew: who sends nothing but oneways would never hear of it. So now and then one of them is to be acknowledged. Nobody
 //! waits for that: it is read when the thread uses the link the next time.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -74,7 +73,7 @@ impl Fate {
 
 /// The oneways of one link that are to be acknowledged, by their sequence numbers.
 #[derive(Debug, Default)]
-pub(super) struct Asked(VecDeque<(u32, Arc<Fate>)>);
+pub(super) struct Asked(Vec<(u32, Arc<Fate>)>);
 
 impl Asked {
     /// Whether no acknowledgement is to come.
@@ -100,7 +99,7 @@ impl Asked {
     #[cold]
     pub(super) fn add(&mut self, sequence: u32, fate: &Arc<Fate>) {
         self.give_up(sequence);
-        self.0.push_back((sequence, Arc::clone(fate)));
+        self.0.push((sequence, Arc::clone(fate)));
     }
 
     /// It was not sent.
@@ -112,7 +111,7 @@ impl Asked {
     /// An answer has come that no call waits for. Of which object's oneways it tells something.
     pub(super) fn acknowledged(&mut self, sequence: u32) -> Option<Arc<Fate>> {
         let at = self.0.iter().position(|(asked, _)| *asked == sequence)?;
-        self.0.remove(at).map(|(_, fate)| fate)
+        Some(self.0.remove(at).1)
     }
 }
 
