@@ -116,14 +116,14 @@ fn alignment<T>(count: usize) -> usize {
     if count.saturating_mul(size_of::<T>()) >= HUGE { HUGE } else { 64 }
 }
 
-/// None if that is more than the address space. Alignment is made by hand: asked for more than its own, an allocator would
-/// clear, and so touch, all the memory.
+/// None if that is more than the address space. Alignment is made by hand: asked for more than its own, which is 8 and less
+/// where addresses have 32 bits, an allocator would clear, and so touch, all the memory.
 fn layout<T>(count: usize) -> Option<Layout> {
     // Whole pages: what were left of one would not be made ready ahead, and an insertion would have to clear all of it.
     let bytes = count.checked_mul(size_of::<T>()).and_then(|bytes| {
         bytes.checked_next_multiple_of(alignment::<T>(count))?.checked_add(alignment::<T>(count))
     });
-    bytes.and_then(|bytes| Layout::from_size_align(bytes, 16).ok())
+    bytes.and_then(|bytes| Layout::from_size_align(bytes, 1).ok())
 }
 
 /// Asks the system for huge pages.
