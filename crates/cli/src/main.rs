@@ -9,6 +9,7 @@ mod forward;
 mod idl;
 mod ior;
 mod lab;
+mod log;
 mod names;
 mod new;
 mod output;
@@ -30,6 +31,8 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 #[command(name = "throughline", version, arg_required_else_help = true, max_term_width = 100)]
 struct Arguments {
+    #[command(flatten)]
+    log: log::Log,
     #[command(subcommand)]
     command: Command,
 }
@@ -60,7 +63,10 @@ fn main() -> ExitCode {
         return ExitCode::from(u8::try_from(status).unwrap_or(1));
     }
     let command = match Arguments::try_parse() {
-        Ok(arguments) => arguments.command,
+        Ok(Arguments { log, command }) => {
+            log.begin();
+            command
+        }
         Err(other) => return instead(&other),
     };
     let result = match command {

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::io::Read;
 use std::process::Command;
 
 use common::{Folder, Server, checkout, failure_of, has, run, stdout_of, throughline};
@@ -210,15 +211,13 @@ fn names_are_bound_again_when_the_disk_has_room_again() {
     let folder = Folder::new("full");
     let store = folder.file("names.redb");
     let limited = "trap '' XFSZ; ulimit -S -f 2400; exec \"$0\" \"$@\"";
-    let mut server =
-        Server::spawn(Command::new("sh").args(["-c", limited, env!("CARGO_BIN_EXE_throughline")]).args([
-            "names",
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--store",
-            &store,
-        ]));
+    let (mut told, tells) = std::io::pipe().unwrap();
+    let mut server = Server::spawn(
+        Command::new("sh")
+            .args(["-c", limited, env!("CARGO_BIN_EXE_throughline")])
+            .args(["names", "serve", "--listen", "127.0.0.1:0", "--store", &store])
+            .stderr(tells),
+    );
     let ask = |arguments: &[&str]| run(&[&["names"], arguments, &["--service", &server.line]].concat());
     let long = "k".repeat(4000);
     let object = format!("{OBJECT}{long}");
@@ -243,6 +242,9 @@ fn names_are_bound_again_when_the_disk_has_room_again() {
     let listed = works(&["list"]);
     assert_eq!(listed.lines().count(), full);
     server.kill();
+    let mut log = String::new();
+    told.read_to_string(&mut log).unwrap();
+    assert!(log.contains("ERROR") && log.contains("the store refused a change"), "{log}");
     let again = serve(&["--store", &store]);
     assert_eq!(stdout_of(&["names", "list", "--service", &again.line]), listed);
 }
