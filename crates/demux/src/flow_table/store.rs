@@ -141,6 +141,14 @@ impl<R: FlowRecord, A> Store<R, A> {
         unsafe { self.records.at(place.0 as usize) }
     }
 
+    /// The record in the first place of a group. By the group, which is part of an address as it is.
+    #[inline(always)]
+    pub(super) fn records_of(&self, group: Group) -> NonNull<R> {
+        debug_assert!(group.block() < self.most_blocks);
+        // SAFETY: as above.
+        unsafe { self.records.at(group.places_before()) }
+    }
+
     /// Asks for the tags of a group, and of the others of its block.
     #[inline(always)]
     pub(super) fn prefetch_tags(&self, group: Group, to: Cache) {
@@ -159,6 +167,12 @@ impl<R: FlowRecord, A> Store<R, A> {
         let record = self.record_or_end(place);
         prefetch(record.as_ptr(), to);
         record
+    }
+
+    /// As [`prefetch_record`](Self::prefetch_record), of a place of a group.
+    #[inline(always)]
+    pub(super) fn prefetch_record_of(&self, group: Group, at: u32, to: Cache) {
+        prefetch(self.records_of(group).as_ptr().wrapping_add(at as usize), to);
     }
 
     /// As [`prefetch_record`](Self::prefetch_record), or asks for what is counted of the group instead, without a branch.

@@ -218,14 +218,14 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         if let Some(at) = matching.lowest() {
             examined();
             // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
-            let record = unsafe { self.store.record(group.place(0)).add(at as usize).as_ref() };
+            let record = unsafe { self.store.records_of(group).add(at as usize).as_ref() };
             if record.key() == key {
                 return Some(found(group.place(at), record));
             }
         } else if !self.has_elsewhere(group, tag) {
             return None;
         }
-        let place = self.find_late(group, matching.others(), key, tag, &mut examined)?;
+        let place = self.find_late(group, matching.others(), key, tag, examined)?;
         // SAFETY: as above.
         Some(found(place, unsafe { self.record(place) }))
     }
@@ -245,9 +245,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         matching: u16,
         key: &R::Key,
         tag: Tag,
-        examined: &mut impl FnMut(),
+        mut examined: impl FnMut(),
     ) -> Option<Place> {
-        self.find_among(group, matching, key, tag, examined)
+        self.find_among(group, matching, key, tag, &mut examined)
     }
 
     /// Where the record of a key is: in one of these places of the group it prefers, or elsewhere.
@@ -376,7 +376,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     pub(super) fn prefetch_preferred(&self, group: Group, tag: Tag) {
         if A::PREFERS {
-            self.store.prefetch_record(group.place(tag.preferred()), Cache::First);
+            self.store.prefetch_record_of(group, tag.preferred(), Cache::First);
         }
     }
 

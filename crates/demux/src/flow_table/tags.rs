@@ -34,7 +34,8 @@ impl Tag {
     /// Which place of its group a key prefers: bits that are not kept.
     #[inline(always)]
     pub(super) fn preferred(self) -> u32 {
-        self.0 as u32 % GROUP as u32
+        // Where they are part of the address of a record of 64 bytes as they are.
+        (self.0 >> 6) as u32 % GROUP as u32
     }
 
     /// Which of so many kinds it is, a power of two.
