@@ -342,7 +342,7 @@ impl<R: FlowRecord> FlowTable<R> {
     }
 
     /// The records of many keys, in batches of 32 whose waits for memory overlap. Those left over are a smaller batch, or are looked
-    /// up one by one if they are fewer than ten.
+    /// up one by one if they are fewer than ten, or than 20 in a table of less than 16 MiB.
     ///
     /// # Panics
     /// If `records` is shorter than `keys`.

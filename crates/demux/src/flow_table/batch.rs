@@ -29,6 +29,9 @@ const FARTHER: usize = 128 << 20;
 /// Fewer lookups than these are made one by one: what they would wait for together is less than what it takes to begin.
 const FEWEST: usize = 10;
 
+/// The same where records do not come from memory.
+const FEWEST_NEAR: usize = 20;
+
 /// Keys that are compared with the next, to see whether the batch asks for the same ones again and again.
 const LOOKED_AT: [usize; 4] = [0, TOGETHER / 4, TOGETHER / 2, TOGETHER * 3 / 4];
 
@@ -65,11 +68,17 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             self.find_some(keys, |at, found| visit(n * TOGETHER + at, found));
         }
         let mut visit = |n: usize, found| visit(batches.len() * TOGETHER + n, found);
-        if rest.len() < FEWEST {
+        if rest.len() < self.fewest() {
             rest.iter().enumerate().for_each(|(n, key)| visit(n, self.get(key, || ())));
         } else {
             self.find_rest(rest, visit);
         }
+    }
+
+    /// Fewer lookups than these are made one by one.
+    #[inline(always)]
+    fn fewest(&self) -> usize {
+        if self.bytes() < AWAY { FEWEST_NEAR } else { FEWEST }
     }
 
     /// Part of a batch. Apart, so that whole ones keep their registers.
