@@ -3,7 +3,7 @@
 mod common;
 
 use common::{name, start, thing};
-use throughline::{Kind, SystemException};
+use throughline::{Kind, Orb, OrbConfig, SystemException};
 use throughline_naming::cos_naming::naming_context::{NotFound, NotFoundReason};
 use throughline_naming::cos_naming::{
     NameComponent, NamingContextBindContextError, NamingContextBindError, NamingContextBindNewContextError,
@@ -182,4 +182,41 @@ fn corbaname_finds_contexts_and_objects() {
     assert!(whole.is_a("IDL:omg.org/CosNaming/NamingContext:1.0").unwrap());
     let unknown: SystemException = client.string_to_object(&format!("{at}#none")).unwrap_err();
     assert_eq!(unknown.kind, Kind::BadParam);
+}
+
+#[test]
+fn initial_references_may_build_on_others_but_not_on_themselves() {
+    let (service, client, root) = start();
+    root.bind_new_context(&name("bank")).unwrap();
+    let one = thing(&client, "one");
+    root.bind(&name("bank/one"), Some(&one)).unwrap();
+    let url = service.url();
+    let initial_references = [
+        ("NameService", url.as_str()),
+        ("Bank", "corbaname:rir:#bank"),
+        ("One", " corbaname:rir:/Bank#one"),
+        ("Same", "corbaloc:rir:/One"),
+        ("Elsewhere", "corbaloc::127.0.0.1:9/bazarir:x"),
+        ("Itself", "corbaname:rir:/Itself#one"),
+        ("There", "corbaloc:rir:/Back"),
+        ("Back", "corbaloc:rir:/There"),
+        ("Circle", "corbaloc:rir:/There"),
+        ("Nowhere", "corbaname:rir:/Nobody#one"),
+    ];
+    let initial_references = initial_references.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+    let orb = Orb::start(OrbConfig { initial_references, ..OrbConfig::default() }).unwrap();
+    for name in ["One", "Same"] {
+        assert_eq!(orb.resolve_initial_reference(name).unwrap().ior(), one.ior());
+    }
+    assert_eq!(orb.string_to_object("corbaname:rir:#bank/one").unwrap().ior(), one.ior());
+    assert_eq!(orb.resolve_initial_reference("Elsewhere").unwrap().object_key(), b"bazarir:x");
+    for (name, why) in [
+        ("Itself", "`Itself` leads back to itself"),
+        ("There", "leads back to itself"),
+        ("Circle", "leads back to itself"),
+        ("Nowhere", "no initial reference `Nobody` is configured"),
+    ] {
+        let error = orb.resolve_initial_reference(name).unwrap_err();
+        assert!(error.kind == Kind::BadParam && error.to_string().contains(why), "{name}: {error}");
+    }
 }

@@ -37,12 +37,39 @@ impl InitialReferences {
             return Ok(orb.reference(ior));
         }
         match self.configured.get(name) {
-            // A configuration that leads to itself is refused, not followed.
-            Some(text) if !text.contains("rir:") => string_to_object(orb, text),
-            _ => Err(bad_param(format!(
+            Some(_) if self.leads_back(name) => Err(bad_param(format!(
+                "the initial reference `{name}` leads back to itself, as it is configured"
+            ))),
+            Some(text) => string_to_object(orb, text),
+            None => Err(bad_param(format!(
                 "no initial reference `{name}` is configured; give one, such as {name}=corbaloc::host:port/{name}"
             ))),
         }
+    }
+
+    /// Whether one is never found by following it: it may be configured as, or below, another, and that one as a third.
+    fn leads_back(&self, name: &str) -> bool {
+        let mut name = name.to_owned();
+        for _ in 0..=self.configured.len() {
+            if lock(&self.registered).contains_key(&name) {
+                return false;
+            }
+            match self.configured.get(&name).and_then(|text| base_of(text)) {
+                Some(base) => name = base,
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+/// The initial reference that a text begins at, if any.
+fn base_of(text: &str) -> Option<String> {
+    let text = text.trim();
+    let context = text.parse::<Corbaname>().map(|name| name.context);
+    match context.or_else(|_| text.parse()) {
+        Ok(Corbaloc::Rir(name)) => Some(name),
+        _ => None,
     }
 }
 

@@ -544,7 +544,7 @@ impl Orb {
     /// A well-known object by its name, such as `NameService`: from the configuration, or one of this ORB's own.
     ///
     /// # Errors
-    /// `BAD_PARAM` when nobody has configured the name.
+    /// `BAD_PARAM` when nobody has configured the name, or what it is configured as leads back to it.
     pub fn resolve_initial_reference(&self, name: &str) -> Result<ObjectRef, SystemException> {
         self.0.initial.resolve(self, name)
     }
