@@ -11,7 +11,7 @@ use throughline_giop::corbaloc::Corbaloc;
 use throughline_giop::corbaname::Corbaname;
 
 use crate::failure::{Failure, Result};
-use crate::output::{self, line};
+use crate::output::{self, line, one_line};
 use crate::reference;
 use crate::ways::{self, Tried};
 
@@ -93,10 +93,12 @@ struct Read {
 impl Read {
     fn print(&self) {
         if let Some(name) = &self.initial {
-            line(&format!("the initial reference {name}: every program has its own configuration for it"));
+            one_line(&format!(
+                "the initial reference {name}: every program has its own configuration for it"
+            ));
         }
         if let Some(name) = &self.name {
-            line(&format!("name       {name}"));
+            one_line(&format!("name       {name}"));
             line("in the naming context:");
         }
         if let Some(ior) = &self.ior {

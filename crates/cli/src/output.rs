@@ -29,6 +29,11 @@ pub fn line(text: &str) {
     written(writeln!(io::stdout(), "{}", shown(text)));
 }
 
+/// Prints one [`line()`], whatever strangers have put into it: what comes after a line break could be taken for a line of ours.
+pub fn one_line(text: &str) {
+    line(&text.replace('\n', "\\u000a"));
+}
+
 /// Ends the process, as [`line()`] does, where standard output could not be written.
 pub fn written(result: io::Result<()>) {
     let Err(error) = result else { return };

@@ -60,6 +60,21 @@ fn a_session() {
 }
 
 #[test]
+fn each_name_is_one_line() {
+    let server = serve(&[]);
+    stdout_of(&["names", "new-context", "a\nbank", "--service", &server.line]);
+    let listed = stdout_of(&["names", "list", "--service", &server.line]);
+    assert_eq!(listed, "a\\u000abank/\n");
+    let json = stdout_of(&["names", "list", "--json", "--service", &server.line]);
+    assert_eq!(json.trim(), r#"{"name":"a\nbank","id":"a\nbank","kind":"","context":true}"#);
+    let corbaname = server.line.replace("corbaloc:", "corbaname:") + "#a%0abank";
+    let told = stdout_of(&["ior", &corbaname]);
+    assert!(told.contains("name       a\\u000abank\n"), "{told}");
+    let told = stdout_of(&["ior", "corbaloc:rir:/a%0abank"]);
+    assert!(told.contains("a\\u000abank") && told.lines().count() == 1, "{told}");
+}
+
+#[test]
 fn every_way() {
     let folder = Folder::new("names-ways");
     let file = folder.file("names.ior");

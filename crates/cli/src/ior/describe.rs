@@ -9,12 +9,7 @@ use throughline_giop::profile::{TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, read_
 use throughline_giop::{IiopProfile, NativeAddress, NativeProfile, TaggedProfile};
 
 use super::names::{code_set, hex, orb_type, printable};
-use crate::output;
-
-/// One line, whatever strangers have put into it.
-fn line(text: &str) {
-    output::line(&text.replace('\n', "\\u000a"));
-}
+use crate::output::one_line as line;
 
 /// Prints everything.
 pub fn print(ior: &Ior) {

@@ -198,7 +198,7 @@ fn print(binding: &Binding, json: bool) {
     let text = client::name_to_string(&binding.binding_name);
     let is_context = binding.binding_type == BindingType::Ncontext;
     if !json {
-        return output::line(&format!("{text}{}", if is_context { "/" } else { "" }));
+        return output::one_line(&format!("{text}{}", if is_context { "/" } else { "" }));
     }
     let (id, kind) = binding.binding_name.first().map_or(("", ""), |c| (&c.id, &c.kind));
     output::json_line(&json!({"name": text, "id": id, "kind": kind, "context": is_context}));
