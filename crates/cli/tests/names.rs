@@ -41,16 +41,19 @@ fn a_session() {
     let context = ask(&["resolve", "bank/a"]);
     ask(&["bind", "--context", "shortcut", context.trim()]);
     ask(&["rebind", "shortcut/b/x.kind", OBJECT]);
+    ask(&["bind", "--context", "silent", "corbaloc::127.0.0.1:1/none"]);
     for (arguments, cause) in [
         (&["bind", "bank/a/b/x.kind", OBJECT][..], "the name is taken"),
         (&["resolve", "bank/none/x"], "from `none/x` on: nothing is bound there"),
         (&["rebind", "bank", OBJECT], "a context is bound there"),
         (&["destroy", "bank"], "not empty"),
         (&["list", "bank/a/b/x.kind"], "cannot be used as a context"),
+        (&["list", "none"], "from `none` on: nothing is bound there"),
+        (&["destroy", "silent"], "cannot connect"),
     ] {
         let (status, message) = fail(arguments);
         assert_eq!(status, 1, "{arguments:?}");
-        assert!(message.contains(cause), "{arguments:?}: {message}");
+        assert!(message.contains(cause) && message.contains("next:"), "{arguments:?}: {message}");
     }
     assert_eq!(fail(&["resolve", "a//b"]).0, 2);
     assert_eq!(fail(&["destroy", ""]).0, 2);

@@ -43,6 +43,10 @@ impl Drop for Session<'_> {
     }
 }
 
+/// What to do about a name that is bound to something else than wanted.
+const UNBIND: &str =
+    "see what names stand for: throughline names resolve; unbind or rebind those that are wrong";
+
 impl Session<'_> {
     /// Says which way a context was called.
     fn tell(&self, context: &NamingContextRef) {
@@ -58,12 +62,14 @@ impl Session<'_> {
         if path.is_empty() {
             return Ok(self.root.clone());
         }
-        let failed =
-            |e: &dyn fmt::Display| Failure::new(format!("`{path}` cannot be used as a context")).because(e);
-        let found = self.root.resolve(&name(path)?).map_err(|e| failed(&Told::from(e)))?;
-        let found = found.ok_or_else(|| failed(&"it is bound to nil"))?;
-        let found = self.service.ways.keep(&found)?.narrow().map_err(|e| failed(&e))?;
-        found.ok_or_else(|| failed(&"it is bound to an object that is no context"))
+        let what = format!("`{path}` cannot be used as a context");
+        let failed = |cause: &dyn fmt::Display, next| Failure::new(&what).because(cause).next(next);
+        let found = self.root.resolve(&name(path)?).map_err(|e| failure(&what, e))?;
+        let found = found.ok_or_else(|| failed(&"it is bound to nil", UNBIND))?;
+        let gone =
+            "check that the server of that context runs; if the context is gone for good, unbind the name";
+        let found = self.service.ways.keep(&found)?.narrow().map_err(|e| failed(&e, gone))?;
+        found.ok_or_else(|| failed(&"it is bound to an object that is no context", UNBIND))
     }
 }
 
@@ -72,7 +78,11 @@ impl Service {
         let orb = self.ways.orb(Duration::from_secs(self.timeout.max(1)))?;
         let object = self.ways.keep(&reference::object(&orb, &self.service)?)?;
         let root = object.narrow().map_err(|e| self.silent(&e))?;
-        let root = root.ok_or_else(|| Failure::new(format!("`{}` is no naming context", self.service)))?;
+        let other = || {
+            Failure::new(format!("`{}` is no naming context", self.service))
+                .next("say with --service where the name service is")
+        };
+        let root = root.ok_or_else(other)?;
         Ok(Session { service: self, orb, root })
     }
 

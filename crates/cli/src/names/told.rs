@@ -1,7 +1,5 @@
 //! What a name service answered, for people.
 
-use std::fmt;
-
 use throughline::{Kind, SystemException};
 use throughline_naming::client;
 use throughline_naming::cos_naming::naming_context::{CannotProceed, NotFound, NotFoundReason};
@@ -32,12 +30,6 @@ pub fn failure(what: &str, error: impl Into<Told>) -> Failure {
 pub struct Told {
     cause: String,
     next: Option<&'static str>,
-}
-
-impl fmt::Display for Told {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.cause)
-    }
 }
 
 impl Told {
