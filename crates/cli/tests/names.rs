@@ -46,6 +46,7 @@ fn a_session() {
         (&["bind", "bank/a/b/x.kind", OBJECT][..], "the name is taken"),
         (&["resolve", "bank/none/x"], "from `none/x` on: nothing is bound there"),
         (&["rebind", "bank", OBJECT], "a context is bound there"),
+        (&["rebind", "--context", "bank/a/b/x.kind", context.trim()], "without --context"),
         (&["destroy", "bank"], "not empty"),
         (&["list", "bank/a/b/x.kind"], "cannot be used as a context"),
         (&["list", "none"], "from `none` on: nothing is bound there"),

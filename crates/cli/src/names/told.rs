@@ -43,6 +43,10 @@ impl Told {
             NotFoundReason::MissingNode => {
                 ("nothing is bound there", "see what there is: throughline names list")
             }
+            // Only a context to be replaced is the last of a name.
+            NotFoundReason::NotContext if e.rest_of_name.len() == 1 => {
+                ("an object is bound there", "rebind it without --context, or unbind it")
+            }
             NotFoundReason::NotContext => ("a context is needed there", "names lead through contexts only"),
             NotFoundReason::NotObject => {
                 ("a context is bound there", "rebind it with --context, or unbind it")
