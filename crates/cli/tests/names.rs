@@ -163,6 +163,11 @@ fn nobody_there() {
     for part in ["does not answer", "cause:", "next:", "throughline names serve"] {
         assert!(message.contains(part), "{message}");
     }
+    // Somebody answers there, only not a name service.
+    let other = server.line.replace("NameService", "AnotherService");
+    let (status, message) = failure_of(&["names", "list", "--service", &other]);
+    assert!(status == 1 && message.contains("there is no name service at"), "{message}");
+    assert!(message.contains("the server there runs"), "{message}");
     assert_eq!(run(&["names", "serve", "--listen", "nonsense"]).status.code(), Some(2));
 }
 

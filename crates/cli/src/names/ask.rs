@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde_json::json;
-use throughline::{ObjectRef, Orb, SystemException, TypedReference};
+use throughline::{Kind, ObjectRef, Orb, SystemException, TypedReference};
 use throughline_naming::client;
 use throughline_naming::cos_naming::{Binding, BindingType, Name, NamingContextRef};
 
@@ -87,6 +87,11 @@ impl Service {
     }
 
     fn silent(&self, exception: &SystemException) -> Failure {
+        if exception.kind == Kind::ObjectNotExist {
+            return Failure::new(format!("there is no name service at {}", self.service))
+                .because(exception)
+                .next("say with --service where it is: the server there runs, but knows no such object");
+        }
         Failure::new(format!("the name service at {} does not answer", self.service))
             .because(exception)
             .next("start one with `throughline names serve`, or say with --service where it is")
