@@ -17,7 +17,8 @@ use crate::signals;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   throughline names serve
-  throughline names serve --write names.ior; throughline names list --service @names.ior --verbose
+  throughline names serve --write names.ior                     # until ctrl-c; beside it:
+  throughline names list --service @names.ior --verbose
   throughline names serve --listen 0.0.0.0:2809 --publish names.example.org --store /var/lib/names.redb")]
 pub struct Arguments {
     /// Where to listen: host:port, `[ipv6]:port`, unix:/path, shm: or udp://host:port; may be repeated
