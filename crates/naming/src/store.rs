@@ -1,7 +1,7 @@
 //! Where bindings survive: a file of the embedded database `redb`, or nowhere.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -146,6 +146,7 @@ impl Store {
         if fs::symlink_metadata(&path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             make(&path)?;
         }
+        clear_unfinished(&path)?;
         let last = random()?;
         let database = Some(made(&path, last)?);
         Ok(Self::File(Box::new(File { path, database, again: None, last })))
@@ -195,6 +196,30 @@ fn make(path: &Path) -> Result<(), StoreError> {
     // The name should be on the disk before anything that is kept under it. Not all file systems can be told so.
     let _ = path.parent().map(|folder| fs::File::open(folder).and_then(|folder| folder.sync_all()));
     Ok(())
+}
+
+/// What a file of the database begins with, in octets, and where its header ends. It writes the former last when it makes a file.
+const MARK: usize = 9;
+const HEADER: usize = 320;
+/// A file that was not finished is no longer than this.
+const MADE: u64 = 2 << 20;
+
+/// Empties a file that is a header without its mark: a process that made a store of an empty file, or through a link to none, has
+/// ended meanwhile, and what it left would be refused for ever. Whoever makes one still has it locked.
+fn clear_unfinished(path: &Path) -> io::Result<()> {
+    let small = |file: &fs::File| file.metadata().is_ok_and(|m| m.is_file() && m.len() <= MADE);
+    // What is wrong with others is told when they are opened.
+    let Ok(mut file) = fs::File::options().read(true).write(true).open(path) else { return Ok(()) };
+    if !small(&file) || file.try_lock().is_err() {
+        return Ok(());
+    }
+    let mut octets = Vec::new();
+    file.read_to_end(&mut octets)?;
+    let zeros = |octets: &[u8]| octets.iter().all(|octet| *octet == 0);
+    match octets.split_at_checked(HEADER) {
+        Some((header, rest)) if zeros(rest) && zeros(&header[..MARK]) && !zeros(header) => file.set_len(0),
+        _ => Ok(()),
+    }
 }
 
 /// Opens the file, or makes it in its place. Its changes are counted from `last` on.
@@ -312,6 +337,40 @@ mod tests {
         let each = |change: Change<'_>| contexts.push(format!("{change:?}"));
         Store::open(Some(&path)).unwrap().load(each).unwrap();
         assert_eq!(contexts, ["Create(1)", "Create(2)", "Create(3)"]);
+        fs::remove_file(&path).unwrap();
+    }
+
+    /// What is left where the process ends that makes a store: the database writes the first octets last.
+    fn unfinished(path: &Path) -> Vec<u8> {
+        drop(Store::open(Some(path)).unwrap());
+        let mut octets = fs::read(path).unwrap();
+        octets[..MARK].fill(0);
+        octets[HEADER..].fill(0);
+        octets.resize(1 << 20, 0);
+        octets
+    }
+
+    #[test]
+    fn what_is_left_of_a_store_that_was_not_finished_is_made_one_and_nothing_else_is() {
+        let path = std::env::temp_dir().join(format!("throughline-naming-left-{}.redb", std::process::id()));
+        let left = unfinished(&path);
+        let mut used = left.clone();
+        used[70_000] = 1;
+        for other in [used, vec![0; left.len()], b"text".to_vec()] {
+            fs::write(&path, &other).unwrap();
+            Store::open(Some(&path)).unwrap_err();
+            assert!(fs::read(&path).unwrap() == other);
+        }
+        fs::write(&path, &left).unwrap();
+        let maker = fs::File::open(&path).unwrap();
+        maker.lock().unwrap();
+        Store::open(Some(&path)).unwrap_err();
+        assert!(fs::read(&path).unwrap() == left, "it is being made still");
+        drop(maker);
+        Store::open(Some(&path)).unwrap().record(&[Change::Create(1)]).unwrap();
+        let mut contexts = 0;
+        Store::open(Some(&path)).unwrap().load(|_| contexts += 1).unwrap();
+        assert_eq!(contexts, 1);
         fs::remove_file(&path).unwrap();
     }
 
