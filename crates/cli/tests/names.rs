@@ -172,6 +172,20 @@ fn nobody_there() {
 }
 
 #[test]
+fn what_is_published_is_a_host() {
+    for (host, written) in [("::1", "[::1]"), ("[::1]", "[::1]"), ("names.example.org", "names.example.org")]
+    {
+        let server = serve(&["--publish", host]);
+        assert!(server.line.starts_with(&format!("corbaloc::1.2@{written}:")), "{}", server.line);
+    }
+    for host in ["", "[]", "host:2809", "[host]", "two hosts", "a,b", "user@host", "host/key"] {
+        // Nothing is served in any case.
+        let (status, message) = failure_of(&["names", "serve", "--publish", host, "--listen", "nonsense"]);
+        assert!(status == 2 && message.contains("no host name or address"), "{message}");
+    }
+}
+
+#[test]
 fn names_survive_a_kill() {
     let folder = Folder::new("kill");
     let store = folder.file("names.redb");

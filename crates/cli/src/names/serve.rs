@@ -1,5 +1,6 @@
 //! `throughline names serve`.
 
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 
 use throughline::{Address, Orb, OrbConfig, OrbError, TypedReference};
@@ -25,7 +26,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDR", default_values = ["127.0.0.1:2809", "shm:"])]
     listen: Vec<Address>,
     /// The host name or address that references give
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = host)]
     publish: Option<String>,
     /// The file that keeps the names; made if it is not there
     #[arg(long, value_name = "FILE")]
@@ -33,6 +34,19 @@ pub struct Arguments {
     /// Write the reference to a file
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+}
+
+/// A host as references give it: without brackets, and without a port, which every address has of its own.
+fn host(text: &str) -> std::result::Result<String, String> {
+    let host = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let is_v6 =
+        |text: &str| text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
+    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !":/,@#[]".contains(c);
+    match host.unwrap_or(text) {
+        address if is_v6(address) => Ok(address.to_owned()),
+        name if host.is_none() && !name.is_empty() && name.chars().all(plain) => Ok(name.to_owned()),
+        _ => Err("no host name or address".to_owned()),
+    }
 }
 
 /// Runs the command.
