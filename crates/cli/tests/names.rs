@@ -186,6 +186,17 @@ fn what_is_published_is_a_host() {
 }
 
 #[test]
+fn what_serve_prints_leads_to_it() {
+    let folder = Folder::new("names-sockets");
+    for file in ["plain", "with,comma", "with:colon"] {
+        let listen = format!("unix:{}", folder.file(file));
+        let server = Server::start(&["names", "serve", "--listen", &listen]);
+        assert_eq!(stdout_of(&["names", "list", "--service", &server.line]), "");
+        assert_eq!(server.line.starts_with("corbaloc:omniunix:"), file == "plain");
+    }
+}
+
+#[test]
 fn names_survive_a_kill() {
     let folder = Folder::new("kill");
     let store = folder.file("names.redb");

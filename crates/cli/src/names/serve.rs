@@ -75,8 +75,10 @@ pub fn run(arguments: &Arguments) -> Result {
                 format!("corbaloc::1.2@[{host}]:{port}/{ROOT_KEY}")
             }
             Address::Tcp { host, port } => format!("corbaloc::1.2@{host}:{port}/{ROOT_KEY}"),
-            Address::Unix(path) => format!("corbaloc:omniunix:{}:/{ROOT_KEY}", path.display()),
-            // There is no short form; the reference printed below has it.
+            Address::Unix(path) if !path.to_string_lossy().contains([':', ',']) => {
+                format!("corbaloc:omniunix:{}:/{ROOT_KEY}", path.display())
+            }
+            // There is no short form, or none that could be read again; the reference printed below has it.
             _ => continue,
         };
         output::line(&text);
