@@ -73,7 +73,6 @@ impl Iterators {
         context: ContextId,
         last: Option<Label>,
     ) -> Result<BindingIteratorRef, SystemException> {
-        self.make_room();
         let place = Mutex::new(Place { last, used: Instant::now() });
         let cursor = Arc::new(Cursor { place, reference: OnceLock::new() });
         let servant = Servant {
@@ -84,16 +83,17 @@ impl Iterators {
         };
         let reference = self.adapter.activate(BindingIteratorSkeleton(servant))?;
         let _ = cursor.reference.set(reference.clone());
-        self.alive().push(cursor);
+        self.admit(cursor);
         Ok(reference)
     }
 
-    /// Ends idle iterators, and the one idle for longest if there are still too many.
-    fn make_room(&self) {
+    /// Ends idle iterators for a new one, and those idle for longest if there are still too many: several may come at once.
+    fn admit(&self, new: Arc<Cursor>) {
         let mut alive = self.alive();
         let mut gone: Vec<_> =
             alive.extract_if(.., |c| c.place().used.elapsed() > self.limits.idle).collect();
-        if alive.len() >= self.limits.count.max(1)
+        alive.push(new);
+        while alive.len() > self.limits.count.max(1)
             && let Some(oldest) = (0..alive.len()).min_by_key(|at| alive[*at].place().used)
         {
             gone.push(alive.swap_remove(oldest));

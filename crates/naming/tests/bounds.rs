@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::{Service, name, orb, start, thing};
-use throughline::{Kind, SystemException};
+use throughline::{Kind, Orb, SystemException};
 use throughline_naming::cos_naming::{
     Binding, BindingIteratorRef, BindingType, NameComponent, NamingContextBindError, NamingContextRef,
 };
@@ -82,6 +82,24 @@ fn there_are_only_so_many_iterators() {
     let _sixth = root.list(0).unwrap();
     assert!(alive(&iterators[2]));
     assert!(!alive(&iterators[3]));
+}
+
+#[test]
+fn there_are_no_more_iterators_where_many_ask_at_once() {
+    let service = Service::start(NamingConfig { max_iterators: 2, ..NamingConfig::default() });
+    let client = orb();
+    let root = service.root(&client);
+    fill(&root.clone().into(), 2);
+    let clients: Vec<_> = (0..8).map(|_| orb()).collect();
+    let list = |client: &Orb| {
+        let root = service.root(client);
+        (0..50).map(|_| root.list(0).unwrap().1.unwrap()).collect::<Vec<_>>()
+    };
+    let iterators: Vec<_> = std::thread::scope(|s| {
+        let asking: Vec<_> = clients.iter().map(|client| s.spawn(|| list(client))).collect();
+        asking.into_iter().flat_map(|asking| asking.join().unwrap()).collect()
+    });
+    assert_eq!(iterators.iter().filter(|iterator| iterator.next_one().is_ok()).count(), 2);
 }
 
 #[test]
