@@ -298,6 +298,32 @@ fn names_are_bound_again_when_the_disk_has_room_again() {
     assert_eq!(stdout_of(&["names", "list", "--service", &again.line]), listed);
 }
 
+/// Where the disk has no room at all not even the header is written.
+#[test]
+fn an_empty_file_is_a_store_when_a_full_disk_has_room_again() {
+    if !has("unshare") || !has("timeout") {
+        return;
+    }
+    let folder = Folder::new("names-no-room");
+    let script = r#"
+        mount -t tmpfs -o size=4k none "$1" || exit 77
+        : > "$1/names.redb"; head -c 4096 /dev/zero > "$1/all"
+        timeout 10 "$0" names serve --listen 127.0.0.1:0 --store "$1/names.redb" && exit 1
+        rm "$1/all"; mount -o remount,size=4m "$1"
+        timeout 10 "$0" names serve --listen 127.0.0.1:0 --store "$1/names.redb" >"$1/told" &
+        while kill -0 $! && ! grep -q IOR "$1/told"; do sleep 0.02; done
+        kill $!; grep -q IOR "$1/told"
+    "#;
+    let names = ["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_throughline"), folder.0.to_str().unwrap()];
+    let output = Command::new("unshare").args(names).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(77) || told.contains("unshare") {
+        eprintln!("SKIPPED: no file systems of one's own on this machine");
+        return;
+    }
+    assert!(output.status.success() && told.contains("No space left"), "{told}");
+}
+
 #[test]
 fn nameclt_is_content() {
     if !has("nameclt") || !has("genior") {

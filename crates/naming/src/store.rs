@@ -146,9 +146,13 @@ impl Store {
         if fs::symlink_metadata(&path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             make(&path)?;
         }
-        clear_unfinished(&path)?;
+        clear_unfinished(&path, false)?;
         let last = random()?;
-        let database = Some(made(&path, last)?);
+        let was_empty = fs::metadata(&path).map_or(true, |file| file.len() == 0);
+        let made = made(&path, last).inspect_err(|_| {
+            let _ = clear_unfinished(&path, was_empty);
+        });
+        let database = Some(made?);
         Ok(Self::File(Box::new(File { path, database, again: None, last })))
     }
 
@@ -205,8 +209,9 @@ const HEADER: usize = 320;
 const MADE: u64 = 2 << 20;
 
 /// Empties a file that is a header without its mark: a process that made a store of an empty file, or through a link to none, has
-/// ended meanwhile, and what it left would be refused for ever. Whoever makes one still has it locked.
-fn clear_unfinished(path: &Path) -> io::Result<()> {
+/// ended meanwhile, and what it left would be refused for ever. Whoever makes one still has it locked. On a full disk there may be
+/// nothing but zeros, which count as unfinished if the file `was_empty` a moment ago: names may have been in any other.
+fn clear_unfinished(path: &Path, was_empty: bool) -> io::Result<()> {
     let small = |file: &fs::File| file.metadata().is_ok_and(|m| m.is_file() && m.len() <= MADE);
     // What is wrong with others is told when they are opened.
     let Ok(mut file) = fs::File::options().read(true).write(true).open(path) else { return Ok(()) };
@@ -217,7 +222,9 @@ fn clear_unfinished(path: &Path) -> io::Result<()> {
     file.read_to_end(&mut octets)?;
     let zeros = |octets: &[u8]| octets.iter().all(|octet| *octet == 0);
     match octets.split_at_checked(HEADER) {
-        Some((header, rest)) if zeros(rest) && zeros(&header[..MARK]) && !zeros(header) => file.set_len(0),
+        Some((header, rest)) if zeros(rest) && zeros(&header[..MARK]) && (was_empty || !zeros(header)) => {
+            file.set_len(0)
+        }
         _ => Ok(()),
     }
 }
