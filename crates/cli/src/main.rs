@@ -58,6 +58,7 @@ enum Command {
 static ALLOCATOR: throughline_lab::CountingAllocator = throughline_lab::CountingAllocator;
 
 fn main() -> ExitCode {
+    signals::keep_ignoring_hangups();
     // Experiments start this program again for parts of themselves.
     if let Some(status) = throughline_lab::child() {
         return ExitCode::from(u8::try_from(status).unwrap_or(1));

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::{SigSet, Signal};
 use throughline::Orb;
 
 use crate::failure::{Failure, Result};
@@ -15,6 +16,23 @@ const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// Times those last words that what is to be ended may take to begin.
 const BEGINS: u32 = 4;
+
+/// Hangups go on being ignored where they are, as under `nohup`: whatever waits for ctrl-c would be ended by them as well. To be
+/// called before there are other threads, which do as the first one does.
+pub fn keep_ignoring_hangups() {
+    if std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hangups(&status)) {
+        let mut hangups = SigSet::empty();
+        hangups.add(Signal::SIGHUP);
+        let _ = hangups.thread_block();
+    }
+}
+
+/// Whether a process with this status does: its signals are bits, of which this one is the lowest.
+fn ignores_hangups(status: &str) -> bool {
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let bits = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    bits.is_some_and(|bits| bits & 1 == 1)
+}
 
 /// The first ctrl-c ends what is under way; another one the process, and so does the first where `end` finds that nothing is.
 pub fn end_once(end: impl Fn() -> bool + Send + 'static) -> Result {

@@ -196,6 +196,27 @@ fn what_serve_prints_leads_to_it() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_ends_it_but_under_nohup() {
+    if !has("nohup") {
+        return;
+    }
+    let hang_up = |server: &Server| {
+        let sent = Command::new("kill").args(["-HUP", &server.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    };
+    let mut under_nohup = Command::new("nohup");
+    under_nohup.args([env!("CARGO_BIN_EXE_throughline"), "names", "serve", "--listen", "127.0.0.1:0"]);
+    let (kept, ended) = (Server::spawn(&mut under_nohup), serve(&[]));
+    hang_up(&kept);
+    hang_up(&ended);
+    let answers = |server: &Server| run(&["names", "list", "--service", &server.line]).status.success();
+    let wait = |_| std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!((0..200).inspect(|_| wait(())).any(|_| !answers(&ended)), "a hangup does not end it");
+    assert!(answers(&kept));
+}
+
 #[test]
 fn names_survive_a_kill() {
     let folder = Folder::new("kill");
