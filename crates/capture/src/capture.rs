@@ -16,6 +16,8 @@ pub(crate) const LARGEST: usize = 16 << 20;
 const NEVER_WRITTEN: [u8; 256] = [0; 256];
 /// Octets of a pcap file's header.
 const HEADER: usize = 24;
+/// Octets before those of a packet in such a file that tell when it was and how long it is.
+const RECORD_HEAD: usize = 16;
 
 /// One captured frame.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +86,8 @@ pub(crate) enum Next<'a> {
     Part(usize),
     /// Part of what a record begins with, of this many octets; how long the record is, is not known.
     Head(usize),
+    /// What looks like a record; whether it is one shows within this many octets, if there are so many.
+    Likely(usize),
     /// Nothing that makes sense.
     Damage(String),
 }
@@ -117,8 +121,10 @@ impl Capture {
     /// # Errors
     /// What is wrong with the capture; all frames before the fault have been shown.
     pub fn read(mut self, mut visit: impl FnMut(Frame<'_>)) -> Result<(), Fault> {
+        // Whether no octets follow those at hand.
+        let mut last = false;
         loop {
-            let (wanted, exactly) = match self.kind.next(self.octets.data()) {
+            let (wanted, exactly) = match self.kind.next(self.octets.data(), last) {
                 Next::Record(length, frame) => {
                     if let Some(frame) = frame {
                         self.frames += 1;
@@ -129,6 +135,10 @@ impl Capture {
                 }
                 Next::Part(length) => (length, ""),
                 Next::Head(length) => (length, "at least "),
+                Next::Likely(length) => {
+                    last = !self.octets.more(length);
+                    continue;
+                }
                 Next::Damage(cause) => return Err(self.fault(cause)),
             };
             if !self.octets.more(wanted) {
@@ -176,12 +186,13 @@ impl Kind {
         }
     }
 
-    fn next<'a>(&mut self, data: &'a [u8]) -> Next<'a> {
+    /// `last` if no octets follow.
+    fn next<'a>(&mut self, data: &'a [u8], last: bool) -> Next<'a> {
         if let Some(next) = self.file_after_file(data) {
             return next;
         }
         match self {
-            Self::Pcap(header) => pcap_record(header, data),
+            Self::Pcap(header) => pcap_record(header, data, last),
             Self::PcapNg(section) => section.block(data),
         }
     }
@@ -211,9 +222,9 @@ fn is_plausible(header: &PcapHeader) -> bool {
     header.version_major == 2 && header.network.0 & 0x03ff_0000 == 0
 }
 
-fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8]) -> Next<'a> {
+fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8], last: bool) -> Next<'a> {
     let big = header.is_bigendian();
-    let head = if header.is_modified_format() { 24 } else { 16 };
+    let head = if header.is_modified_format() { 24 } else { RECORD_HEAD };
     let Some(captured) = data.get(8..12).filter(|_| data.len() >= head) else {
         return Next::Head(head);
     };
@@ -221,10 +232,15 @@ fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8]) -> Next<'a> {
     if captured > largest(header) {
         return Next::Damage(format!("a record claims to have {captured} octets"));
     }
+    let length = head + captured;
+    // Or else what is damage would depend on where the buffer happens to end.
+    let enough = (length + RECORD_HEAD).max(NEVER_WRITTEN.len());
+    if data.len() < enough && !last {
+        return Next::Likely(enough);
+    }
     if data.starts_with(&NEVER_WRITTEN) {
         return Next::Damage("there are zeros in place of records".to_owned());
     }
-    let length = head + captured;
     if data.len() < length {
         return Next::Part(length);
     }
@@ -263,7 +279,9 @@ fn resolution(header: &PcapHeader) -> u32 {
 fn follows(header: &PcapHeader, record: &[u8], after: usize) -> bool {
     const DAYS: u32 = 30 * 24 * 3600;
     let number = |octets: &[u8], at: usize| word(&octets[at..], header.is_bigendian());
-    let Some(next) = record.get(after..).and_then(|next| next.first_chunk::<16>()) else { return false };
+    let Some(next) = record.get(after..).and_then(|next| next.first_chunk::<RECORD_HEAD>()) else {
+        return false;
+    };
     let (captured, sent) = (number(next, 8), number(next, 12));
     number(next, 0).abs_diff(number(record, 0)) < DAYS
         && number(next, 4) < resolution(header)

@@ -527,6 +527,36 @@ fn damage_within_records_is_found_where_it_is() {
     }
 }
 
+/// Damage is damage wherever what is read at once, a mebibyte, ends: behind it, before it, or in the midst of it.
+#[test]
+fn damage_is_found_wherever_a_buffer_ends() {
+    const BUFFER: usize = 1 << 20;
+    let (order, time) = (Order::Little, 1_700_000_000_000_000_000);
+    let packet = (time, frame(1, &v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2))));
+    let size = 16 + packet.1.len();
+    for before in [0, 16, 40, 70, 160, 250, 400] {
+        let whole = (BUFFER - before - 24) / size - 1;
+        let rest = BUFFER - before - 24 - whole * size - 16;
+        let mut frames = vec![packet.clone(); whole];
+        frames.push((time, vec![2; rest]));
+        let good = pcap(order, false, 1, &frames);
+        assert_eq!(good.len(), BUFFER - before);
+        let told = |what: &str, octets: Vec<u8>| {
+            let found = contents([good.clone(), octets].concat());
+            let place = found.fault.map(|fault| (fault.offset as usize, fault.cause.starts_with(what)));
+            assert_eq!(
+                (found.times.len(), place),
+                (frames.len(), Some((good.len(), true))),
+                "{what}: {before}"
+            );
+        };
+        told("there are zeros", vec![0; 4096]);
+        let mut longer = pcap(order, false, 1, &vec![packet.clone(); 10])[24..].to_vec();
+        longer[8] += 4;
+        told("a record claims to have", longer);
+    }
+}
+
 /// Fails after some octets.
 struct Failing(Cursor<Vec<u8>>);
 
