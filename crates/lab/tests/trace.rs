@@ -143,6 +143,30 @@ fn directions_and_addresses() {
     assert!(matches!(with(file(), &none), Err(AnalysisError::Lookup(_))));
 }
 
+/// A connection is closed whether or not what its host sends is looked up: that host knows what it has sent.
+#[test]
+fn connections_that_are_closed_by_what_is_not_asked_for() {
+    let (client, server) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+    let alive = |last: u8, to: Option<&str>| {
+        let connection = |n: u64| {
+            let (port, time) = (n as u16, n * 1_000_000_000);
+            let go = |flags| frame(101, &v4(client, server, 6, (0, 0), &tcp(port, 80, flags)));
+            let back = |flags| frame(101, &v4(server, client, 6, (0, 0), &tcp(80, port, flags)));
+            [(time, go(SYN)), (time + 1, back(SYN | ACK)), (time + 2, go(FIN | ACK)), (time + 3, back(last))]
+        };
+        let frames: Vec<Timed> = (1..200).flat_map(connection).collect();
+        let options = Options { to: to.map(|to| to.parse().unwrap()), ..Options::default() };
+        with(pcap(Order::Little, true, 101, &frames), &options).unwrap().counts.most_live
+    };
+    for last in [FIN | ACK, 4] {
+        // Those of the minute for which closed connections linger.
+        let all = alive(last, None);
+        assert!((60..70).contains(&all), "{all}");
+        assert_eq!((alive(last, Some("10.0.0.2")), alive(last, Some("10.0.0.1"))), (all, all));
+    }
+    assert_eq!(alive(ACK, Some("10.0.0.2")), 199, "half closed");
+}
+
 /// Many flows come and go: memory has its bounds, and counts agree whether lists are walked or not.
 #[test]
 fn few_flows_are_kept() {

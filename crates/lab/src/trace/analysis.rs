@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use throughline_capture::{
-    Capture, Compression, Fault, Flow, Format, Fragments, Frame, Payload, Seen, Source, Tuple, look, payload,
+    Capture, Compression, FIN, Fault, Flow, Format, Fragments, Frame, Payload, RST, Seen, Source, Tuple,
+    look, payload,
 };
 use throughline_demux::{Ipv4Flow, Ipv6Flow};
 
@@ -179,25 +180,38 @@ impl<'o> Analysis<'o> {
     fn packet(&mut self, flow: Flow, bits: u8) {
         if self.options.to.is_some_and(|network| !network.contains(flow.receiver())) {
             self.counts.not_asked_for += 1;
+            self.answer(flow, bits);
             return;
         }
         let (time, number, both) = (self.now, self.counts.packets, self.options.both_directions);
         self.counts.packets += 1;
         let (protocol, v6) = match flow {
             Flow::V4(tuple) => {
-                let (tuple, reversed) = directed(tuple, both);
-                self.v4.arrive(Arrival { key: key_v4(&tuple), reversed, bits, time, number });
+                self.v4.arrive(arrival_v4(tuple, both, (bits, time, number)));
                 (tuple.protocol, false)
             }
             Flow::V6(tuple) => {
-                let (tuple, reversed) = directed(tuple, both);
-                self.v6.arrive(Arrival { key: key_v6(&tuple), reversed, bits, time, number });
+                self.v6.arrive(arrival_v6(tuple, both, (bits, time, number)));
                 (tuple.protocol, true)
             }
         };
         self.counts.tcp += u64::from(protocol == 6);
         self.counts.v6 += u64::from(v6);
         self.waiting.push((v6, time));
+    }
+
+    /// Those asked for know how their connections end, though what they send is not looked up.
+    fn answer(&mut self, flow: Flow, bits: u8) {
+        if bits & (FIN | RST) == 0 {
+            return;
+        }
+        // After what has come before.
+        self.track();
+        let (about, both) = ((bits, self.now, self.counts.packets), self.options.both_directions);
+        match flow {
+            Flow::V4(tuple) => self.v4.live.answer(&arrival_v4(tuple, both, about)),
+            Flow::V6(tuple) => self.v6.live.answer(&arrival_v6(tuple, both, about)),
+        }
     }
 
     /// Finds the flows of the packets since the last batch.
@@ -309,6 +323,18 @@ fn merged(mut all: Vec<Summary>, others: Vec<Summary>) -> Vec<Summary> {
 
 fn directed<A: Ord + Copy>(tuple: Tuple<A>, both: bool) -> (Tuple<A>, bool) {
     if both { tuple.undirected() } else { (tuple, false) }
+}
+
+/// What comes, with the bits of its TCP header, its time and its number.
+fn arrival_v4(tuple: Tuple<u32>, both: bool, (bits, time, number): (u8, u64, u64)) -> Arrival<Ipv4Flow> {
+    let (tuple, reversed) = directed(tuple, both);
+    Arrival { key: key_v4(&tuple), reversed, bits, time, number }
+}
+
+/// The same of IPv6.
+fn arrival_v6(tuple: Tuple<u128>, both: bool, (bits, time, number): (u8, u64, u64)) -> Arrival<Ipv6Flow> {
+    let (tuple, reversed) = directed(tuple, both);
+    Arrival { key: key_v6(&tuple), reversed, bits, time, number }
 }
 
 fn key_v4(tuple: &Tuple<u32>) -> Ipv4Flow {

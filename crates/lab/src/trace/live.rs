@@ -231,12 +231,23 @@ impl<K: Key + Copy> Live<K> {
         Found { slot, new: true, interval: 0, flows: self.len() as u32, whole, chain }
     }
 
+    /// A packet has gone the other way, which is not looked up: it may end its flow.
+    pub(super) fn answer(&mut self, packet: &Arrival<K>) {
+        if let Some(slot) = self.slot_of(&packet.key) {
+            self.note_bits(slot, packet);
+        }
+    }
+
     fn note(&mut self, slot: u32, packet: &Arrival<K>) {
         let record = &mut self.records[slot as usize];
         (record.last_time, record.last_number) = (packet.time, packet.number);
-        if packet.bits == 0 {
-            return;
+        if packet.bits != 0 {
+            self.note_bits(slot, packet);
         }
+    }
+
+    fn note_bits(&mut self, slot: u32, packet: &Arrival<K>) {
+        let record = &mut self.records[slot as usize];
         if packet.bits & SYN != 0 {
             (record.ended, record.closed_at) = (0, 0);
         }

@@ -11,7 +11,7 @@
 //! ends of a connection. IPv4 and IPv6 have tables of their own. A flow begins with its first packet, which is looked up
 //! in vain and then put in. It ends after a time of silence; or 60 s after both sides have sent FIN or one has sent RST,
 //! as TCP's TIME-WAIT has it; or, when there are as many as [`Options::flows`], for the longest unused of them, when
-//! another needs its place.
+//! another needs its place. Where only what certain addresses receive is asked for, what they send ends flows, too.
 //!
 //! # Entries and times
 //!
