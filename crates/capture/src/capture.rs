@@ -25,6 +25,8 @@ pub struct Frame<'a> {
     /// Nanoseconds since 1970. Those of pcapng's Simple Packets, which tell none, are those of the packet before, and 0 before any
     /// that tells it.
     pub time: u64,
+    /// Whether this frame has told the time, or one before it.
+    pub timed: bool,
     /// What the frame begins with: a number of the `LINKTYPE` registry.
     pub link: u32,
     /// Its length on the wire.
@@ -294,6 +296,7 @@ fn frame<'a>(header: &PcapHeader, block: &LegacyPcapBlock<'a>) -> Frame<'a> {
     let fraction = u64::from(fraction) * u64::from(1_000_000_000 / resolution(header));
     Frame {
         time: u64::from(block.ts_sec) * 1_000_000_000 + fraction,
+        timed: true,
         // The upper half tells of checksums behind the frame.
         link: header.network.0 as u32 & 0xffff,
         length: block.origlen,

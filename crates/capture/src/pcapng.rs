@@ -18,7 +18,7 @@ pub(crate) struct Section {
     big: bool,
     interfaces: Vec<Interface>,
     /// Time of the last packet that had one.
-    last_time: u64,
+    last_time: Option<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -148,7 +148,7 @@ impl Section {
         let (captured, length) = (number(12), number(16));
         // Padding and options follow.
         let data = data.get(..captured as usize).ok_or("a packet is longer than its block")?;
-        self.last_time = interface.nanoseconds(u64::from(number(4)) << 32 | u64::from(number(8)));
+        self.last_time = Some(interface.nanoseconds(u64::from(number(4)) << 32 | u64::from(number(8))));
         Ok(self.frame(interface, length, data))
     }
 
@@ -170,7 +170,8 @@ impl Section {
     }
 
     fn frame<'a>(&self, interface: Interface, length: u32, data: &'a [u8]) -> Frame<'a> {
-        Frame { time: self.last_time, link: interface.link, length, data }
+        let (time, timed) = (self.last_time.unwrap_or(0), self.last_time.is_some());
+        Frame { time, timed, link: interface.link, length, data }
     }
 }
 

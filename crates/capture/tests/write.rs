@@ -5,7 +5,7 @@ use std::io::{self, Cursor};
 use throughline_capture::{Capture, Format, Frame, PcapWriter, Source};
 
 fn frame(time: u64, data: &[u8]) -> Frame<'_> {
-    Frame { time, link: 1, length: data.len() as u32 + 3, data }
+    Frame { time, timed: true, link: 1, length: data.len() as u32 + 3, data }
 }
 
 #[test]

@@ -245,6 +245,24 @@ fn packets_without_a_time_are_of_the_first_that_is_told() {
     assert_eq!((report.counts.set_back, report.counts.longest_gap), (0, 1_000_000_000));
 }
 
+/// Simulators and clocks without a battery begin at 0, which is a time like others, whatever the format.
+#[test]
+fn a_time_of_zero_is_one() {
+    let frames = turns(3, 10, 1_000_000_000);
+    let untimed =
+        block(Order::Big, 3, &[&Order::Big.u32(frames[0].1.len() as u32)[..], &frames[0].1].concat());
+    let begin = [section(Order::Big), interface(Order::Big, 101, 9), untimed].concat();
+    let told: Vec<u8> =
+        frames.iter().flat_map(|(time, frame)| enhanced(Order::Big, 0, *time, frame)).collect();
+    for file in
+        [pcap(Order::Big, true, 101, &frames), pcapng(Order::Big, true, 101, &frames), [begin, told].concat()]
+    {
+        let report = analysed(file).unwrap();
+        assert_eq!((report.first_time, report.duration), (0, 9_000_000_000));
+        assert_eq!((report.counts.longest_gap, report.counts.set_back), (1_000_000_000, 0));
+    }
+}
+
 /// A connection that was reset before a time is told lingers from then on.
 #[test]
 fn connections_closed_without_a_time_linger() {

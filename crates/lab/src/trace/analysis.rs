@@ -39,7 +39,7 @@ pub fn analyse(
     let (taken, compression) = (source.progress(), source.compression());
     let capture = Capture::open(source)?;
     let format = capture.format();
-    let mut analysis = Analysis::new(options, format)?;
+    let mut analysis = Analysis::new(options)?;
     let mut failure = None;
     let end = capture.read(|frame| {
         analysis.go_on(&frame);
@@ -107,7 +107,7 @@ struct Analysis<'o> {
 }
 
 impl<'o> Analysis<'o> {
-    fn new(options: &'o Options, format: Format) -> Result<Self, LookupError> {
+    fn new(options: &'o Options) -> Result<Self, LookupError> {
         Ok(Self {
             options,
             counts: Counts::default(),
@@ -120,8 +120,7 @@ impl<'o> Analysis<'o> {
             over_time: Binned::new(1000),
             links: BTreeSet::new(),
             first_time: 0,
-            // Of pcap every frame does, be it 0.
-            timed: format == Format::Pcap,
+            timed: false,
             now: 0,
             batch_frames: 0,
             batch_time: 0,
@@ -155,8 +154,9 @@ impl<'o> Analysis<'o> {
     /// The time of a frame has come. Clocks are set back now and then; ours waits until they have caught up.
     fn go_on(&mut self, frame: &Frame<'_>) {
         let time = frame.time;
-        if self.counts.frames == 0 || (!self.timed && time != 0) {
+        if self.counts.frames == 0 || (!self.timed && frame.timed) {
             self.begin_at(time);
+            self.timed = frame.timed;
         }
         let counts = &mut self.counts;
         if time < self.now {
@@ -174,7 +174,6 @@ impl<'o> Analysis<'o> {
         self.v4.live.begin_at(time);
         self.v6.live.begin_at(time);
         (self.first_time, self.batch_time, self.now) = (time, time, time);
-        self.timed |= time != 0;
     }
 
     fn packet(&mut self, flow: Flow, bits: u8) {

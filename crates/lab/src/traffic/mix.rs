@@ -76,7 +76,7 @@ impl Mix {
             packet.clear();
             self.packet(&event, &mut packet)?;
             let length = packet.len() as u32;
-            capture.write(&Frame { time: event.time, link: RAW, length, data: &packet })?;
+            capture.write(&Frame { time: event.time, timed: true, link: RAW, length, data: &packet })?;
             written(n);
         }
         capture.finish().map(drop)

@@ -54,7 +54,7 @@ fn write<W: Write>(writer: &mut PcapWriter<W>, fault: &mut Option<io::Error>, no
     }
     let time = u64::try_from(now.total_micros()).unwrap_or(0).saturating_mul(1000);
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
-    *fault = writer.write(&Frame { time, link: ETHERNET, length, data }).err();
+    *fault = writer.write(&Frame { time, timed: true, link: ETHERNET, length, data }).err();
 }
 
 impl<D: Device, W: Write + Send> Device for Captured<D, W> {

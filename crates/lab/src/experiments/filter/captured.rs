@@ -115,7 +115,7 @@ mod tests {
         let made = Traffic::new(Case { filters: 8, per_packet: 1, flows: 5, captured: false }, 1);
         let mut file = PcapWriter::new(Vec::new(), 1).unwrap();
         for data in &made.plain {
-            file.write(&Frame { time: 0, link: 1, length: data.len() as u32, data }).unwrap();
+            file.write(&Frame { time: 0, timed: true, link: 1, length: data.len() as u32, data }).unwrap();
         }
         let mut octets = file.finish().unwrap();
         let path = std::env::temp_dir().join(format!("throughline-lab-cut-{}.pcap", std::process::id()));
