@@ -264,7 +264,13 @@ struct Counted<R> {
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.octets.read(buffer)?;
+        // An interruption is no fault, but decompressors do not go on after any.
+        let count = loop {
+            match self.octets.read(buffer) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }

@@ -577,6 +577,32 @@ fn a_source_that_fails() {
     assert!(found.fault.unwrap().cause.contains("on fire"));
 }
 
+/// Has an octet or two at a time, and is interrupted before each.
+struct Interrupted(Cursor<Vec<u8>>, bool);
+
+impl Read for Interrupted {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
+        let some = buffer.len().min(2);
+        self.0.read(&mut buffer[..some])
+    }
+}
+
+#[test]
+fn interruptions_are_no_end() {
+    let plain = pcap(Order::Little, false, 1, &conversation(1));
+    let interrupted = |octets| read(Interrupted(Cursor::new(octets), false)).unwrap();
+    expect_conversation(&interrupted(plain.clone()));
+    for (name, compress) in compress::ALL {
+        let found = interrupted(compress(&plain));
+        assert_eq!((found.times.len(), &found.fault), (9, &None), "{name}");
+        expect_conversation(&found);
+    }
+}
+
 /// Has some octets, and then says that it waits for more.
 struct Waiting(Cursor<Vec<u8>>, Sender<()>);
 
