@@ -27,27 +27,31 @@ pub struct DatagramId {
 /// The datagrams whose first fragments were seen, in bounded memory.
 #[derive(Debug, Default)]
 pub struct Fragments {
-    flows: HashMap<DatagramId, Flow>,
+    /// With the number of the beginning that each is of: identifications are used again.
+    flows: HashMap<DatagramId, (Flow, u64)>,
     order: VecDeque<DatagramId>,
+    begun: u64,
 }
 
 impl Fragments {
     /// Takes note of a first fragment.
     pub fn begin(&mut self, id: DatagramId, flow: Flow) {
-        if self.flows.insert(id, flow).is_some() {
-            return;
-        }
+        self.flows.insert(id, (flow, self.begun));
         self.order.push_back(id);
+        self.begun += 1;
         if self.order.len() > DATAGRAMS
             && let Some(oldest) = self.order.pop_front()
         {
-            self.flows.remove(&oldest);
+            let number = self.begun - 1 - DATAGRAMS as u64;
+            if self.flows.get(&oldest).is_some_and(|(_, of)| *of == number) {
+                self.flows.remove(&oldest);
+            }
         }
     }
 
     /// The flow of a later fragment.
     pub fn find(&self, id: &DatagramId) -> Option<Flow> {
-        self.flows.get(id).copied()
+        self.flows.get(id).map(|(flow, _)| *flow)
     }
 }
 
@@ -66,5 +70,26 @@ mod tests {
         }
         assert_eq!((fragments.find(&id(0)), fragments.find(&id(1))), (None, Some(flow)));
         assert_eq!(fragments.flows.len(), DATAGRAMS);
+    }
+
+    #[test]
+    fn an_identification_that_is_used_again_is_that_of_the_newest() {
+        let id = |id| DatagramId { from: [1; 4].into(), to: [2; 4].into(), id, protocol: 17 };
+        let flow = |port| Flow::V4(Tuple { from: (1, port), to: (3, 4), protocol: 17 });
+        let mut fragments = Fragments::default();
+        for n in 0..DATAGRAMS as u32 {
+            fragments.begin(id(n), flow(1));
+        }
+        fragments.begin(id(0), flow(2));
+        for n in 1..DATAGRAMS as u32 {
+            fragments.begin(id(10_000 + n), flow(1));
+            assert_eq!(fragments.find(&id(0)), Some(flow(2)), "{n} after it");
+        }
+        fragments.begin(id(1), flow(1));
+        assert_eq!((fragments.find(&id(0)), fragments.flows.len()), (None, DATAGRAMS));
+        for _ in 0..3 * DATAGRAMS {
+            fragments.begin(id(0), flow(3));
+        }
+        assert_eq!((fragments.flows.len(), fragments.order.len()), (1, DATAGRAMS));
     }
 }
