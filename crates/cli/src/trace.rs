@@ -99,14 +99,19 @@ pub fn run(arguments: &Arguments) -> Result {
     let report = analyse(source, &arguments.options(), |taken| bar.set_position(taken));
     bar.finish_and_clear();
     let report = report.map_err(|e| no_report(&name, &e))?;
-    // Whoever reads the tables may stop before their end, which ends us.
-    page.map_or(Ok(()), |page| page.write(&html(&report, &name)?))?;
+    // Whoever reads the tables may stop before their end, which ends us. They are there without a page: what came by a pipe
+    // does not come again.
+    let written = page.map_or(Ok(()), |page| page.write(&html(&report, &name)?)).map_err(|failure| {
+        output::tell(failure.to_string().trim_end());
+        failure.quiet()
+    });
     if arguments.json {
         report.rows(&name).iter().for_each(|row| output::line(&row.to_string()));
     } else {
         print(&report);
     }
-    report.fault.as_ref().map_or(Ok(()), |fault| Err(broken_off(&name, fault, ended.load(Ordering::Relaxed))))
+    let ended = ended.load(Ordering::Relaxed);
+    report.fault.as_ref().map_or(Ok(()), |fault| Err(broken_off(&name, fault, ended))).and(written)
 }
 
 fn html(report: &Report, name: &str) -> Result<String> {

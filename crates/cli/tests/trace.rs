@@ -127,6 +127,24 @@ fn a_full_disk() {
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
+/// What came by a pipe does not come again: the numbers are there, whatever becomes of the page.
+#[test]
+fn a_page_on_a_full_disk() {
+    let folder = Folder::new("trace-full-page");
+    let file = folder.file("a.pcap");
+    let whole = capture(&[1, 2]);
+    for (octets, status) in [(&whole[..], 1), (&whole[..whole.len() - 1], 3)] {
+        std::fs::write(&file, octets).unwrap();
+        let output = run(&["trace", "--json", "--html", "/dev/full", &file]);
+        let (rows, told) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(status), "{told}");
+        assert!(rows.contains("recommendation"), "{rows}");
+        assert!(told.contains("cannot write /dev/full") && told.contains("No space"), "{told}");
+        assert_eq!(told.contains("cannot be read to its end"), status == 3, "{told}");
+    }
+}
+
 #[test]
 fn files_one_after_another() {
     let folder = Folder::new("trace-files");
