@@ -15,6 +15,8 @@ use crate::failure::{Failure, Result};
 ///
 /// Writes a pcap file of TCP packets over IPv4, without data, as a server receives them. Several kinds of traffic come at the same
 /// time. The same seed gives the same file.
+///
+/// Since what the server sends is not there, `trace` takes connections for closed only with --one-way.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_help = after_help())]
 pub struct Arguments {

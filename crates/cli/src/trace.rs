@@ -41,7 +41,7 @@ pub struct Arguments {
     /// Count only packets to this address or network, as the host or the network there would
     #[arg(long, value_name = "ADDRESS[/BITS]")]
     to: Option<Network>,
-    /// Take the two directions of a connection for two flows
+    /// Take the two directions of a connection for two flows, each of which its own FIN ends: also where only one was captured
     #[arg(long)]
     one_way: bool,
     /// Seconds of silence after which a flow is over

@@ -7,8 +7,9 @@ use std::process::Stdio;
 use common::{Folder, failure_of, run, stdout_of, throughline};
 
 /// What `trace` counts in a capture.
-fn traced(file: &str) -> Vec<serde_json::Value> {
-    stdout_of(&["trace", "--json", file]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn traced(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let rows = stdout_of(&[&["trace", "--json"], arguments].concat());
+    rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn value(rows: &[serde_json::Value], metric: &str) -> f64 {
@@ -20,11 +21,27 @@ fn a_file_that_trace_reads_and_models_know() {
     let folder = Folder::new("simulate");
     let file = folder.file("users.pcap");
     stdout_of(&["simulate", "tpc-a:users=200", "--packets", "20000", "-o", &file]);
-    let rows = traced(&file);
+    let rows = traced(&[&file]);
     assert_eq!((value(&rows, "packets"), value(&rows, "flows")), (20_000.0, 200.0));
     let bsd = rows.iter().find(|row| row["metric"] == "examined_mean" && row["locator"] == "bsd").unwrap();
     // Of 200 entries half; the one-entry cache hits next to never.
     assert!((bsd["value"].as_f64().unwrap() / 101.0 - 1.0).abs() < 0.03, "{bsd}");
+}
+
+/// Only one side's packets are there: with them alone connections are closed, as the help says.
+#[test]
+fn connections_that_close() {
+    let folder = Folder::new("simulate-close");
+    let file = folder.file("a.pcap");
+    let churn = "churn:connections=20,packets=2,gap=0.1";
+    stdout_of(&["simulate", churn, "--packets", "20000", "-o", &file]);
+    let rows = traced(&["--one-way", &file]);
+    // 20 that are open or about to, and those of the last minute, which linger, in 100 s.
+    let (flows, alive) = (value(&rows, "flows"), value(&rows, "most_flows_alive"));
+    assert!(alive > flows * 0.5 && alive < flows * 0.75, "{alive} of {flows}");
+    assert_eq!(value(&traced(&[&file]), "most_flows_alive"), flows);
+    let help = stdout_of(&["simulate", "--help"]);
+    assert!(help.contains("closed only with --one-way"), "{help}");
 }
 
 #[test]
