@@ -180,7 +180,9 @@ impl Kind {
                 Ok(Self::Pcap(header))
             }
             Err(_) if data.is_empty() => Err("it is empty".to_owned()),
-            Err(pcap_parser::nom::Err::Incomplete(_)) => Err("it ends within the file's header".to_owned()),
+            Err(pcap_parser::nom::Err::Incomplete(_)) if may_begin(data) => {
+                Err("it ends within the file's header".to_owned())
+            }
             Err(_) => {
                 Err("it is neither pcap nor pcapng, nor one of them compressed by gzip, zstd or xz"
                     .to_owned())
@@ -216,6 +218,14 @@ impl Kind {
             _ => None,
         }
     }
+}
+
+/// Whether octets, be they fewer than a magic number has, are what a file may begin with.
+fn may_begin(data: &[u8]) -> bool {
+    let pcap = [0xa1b2_c3d4_u32, 0xa1b2_3c4d, 0xa1b2_cd34];
+    let magic = pcap.into_iter().flat_map(|magic| [magic.to_le_bytes(), magic.to_be_bytes()]);
+    let mut all = magic.chain([Section::MAGIC]);
+    all.any(|magic| magic.iter().zip(data).all(|(one, other)| one == other))
 }
 
 /// Whether a header is that of a file, and not octets that look like one: of the only version there is, and with nothing

@@ -420,8 +420,19 @@ fn what_has_no_flow() {
 
 #[test]
 fn what_is_no_capture() {
-    for octets in [&b""[..], b"x", b"once upon a time there was a packet", &[0xa1, 0xb2, 0xc3, 0xd4, 0]] {
-        assert!(read(octets).is_err(), "{octets:?}");
+    let cut_off = "it ends within the file's header";
+    for (octets, why) in [
+        (&b""[..], "it is empty"),
+        (b"x", "it is neither pcap nor pcapng"),
+        (b"hi\n", "it is neither pcap nor pcapng"),
+        (b"once upon a time there was a packet", "it is neither pcap nor pcapng"),
+        (&[0xa1, 0xb2], cut_off),
+        (&[0xa1, 0xb2, 0xc3, 0xd4, 0], cut_off),
+        (&[0x4d, 0x3c, 0xb2, 0xa1, 0, 2, 0], cut_off),
+        (&[0x0a, 0x0d, 0x0d], cut_off),
+    ] {
+        let fault = read(octets).err().unwrap();
+        assert!(fault.cause.starts_with(why), "{octets:?}: {fault}");
     }
 }
 
