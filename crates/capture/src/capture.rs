@@ -152,7 +152,7 @@ impl Capture {
     fn end(&self, wanted: &str) -> Result<(), Fault> {
         let left = self.octets.data().len();
         match self.octets.source.progress().fault() {
-            Some(cause) => Err(self.fault(cause)),
+            Some(cause) => Err(Fault { command: self.octets.source.command(), ..self.fault(cause) }),
             None if left > 0 => {
                 let text = "it is truncated: the last record should have";
                 Err(self.fault(format!("{text} {wanted} octets with its header, and has {left}")))

@@ -196,6 +196,12 @@ impl Source {
         })
     }
 
+    /// The command that reads on, where octets that are there refer back too far for us.
+    pub(crate) fn command(&self) -> Option<&'static str> {
+        let cause = self.progress.fault()?;
+        if cause.ends_with(&too_far()) { self.compression.command() } else { None }
+    }
+
     /// A view of what has been read.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
@@ -231,6 +237,11 @@ impl Source {
     }
 }
 
+/// What is said of compressed data that would take us too much memory.
+fn too_far() -> String {
+    format!("it refers back by more than {} MiB", WINDOW >> 20)
+}
+
 /// What is at the bottom of a decompressor's error: errors above it show those below as programmers see them.
 fn root_cause(error: &io::Error) -> String {
     let mut cause: &(dyn Error + 'static) = error;
@@ -246,9 +257,9 @@ fn root_cause(error: &io::Error) -> String {
             Some(below) => cause = below,
             None => {
                 let text = cause.to_string();
-                let too_far = ["Specified window_size is too big", "needed memory too big"];
-                if too_far.iter().any(|begin| text.starts_with(begin)) {
-                    return format!("it refers back by more than {} MiB", WINDOW >> 20);
+                let refusals = ["Specified window_size is too big", "needed memory too big"];
+                if refusals.iter().any(|begin| text.starts_with(begin)) {
+                    return too_far();
                 }
                 return text.lines().next().unwrap_or_default().trim_end().to_owned();
             }

@@ -260,6 +260,12 @@ fn a_window_that_is_too_large_is_refused() {
     let fault = read(Cursor::new(frame)).err().unwrap();
     assert!(fault.cause.contains("refers back by more than 128 MiB"), "{fault}");
     assert_eq!(fault.command, Some("zstd -dc --long=31"));
+    // The same behind one that is read. What is damaged, no other program reads either.
+    let whole = compress::zstd(&pcap(Order::Little, false, 1, &conversation(1)));
+    let beyond = contents([&whole[..], &[0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0]].concat());
+    let cut = contents(whole[..whole.len() - 1].to_vec());
+    let commands = [beyond, cut].map(|found| found.fault.unwrap().command);
+    assert_eq!(commands, [Some("zstd -dc --long=31"), None]);
 }
 
 /// An xz stream may, too; what is not too much is as much for both.

@@ -119,17 +119,23 @@ fn html(report: &Report, name: &str) -> Result<String> {
 }
 
 fn broken_off(name: &str, fault: &Fault, ended: bool) -> Failure {
+    const ANEW: &str =
+        "capture or copy it anew if you need the rest; where the file is cut off, there is no more of it";
     if ended {
         return Failure::partly(format!(
             "{name} was not read to its end; the report is of what comes before"
         ))
         .because(fault);
     }
+    let next = fault.command.map_or(ANEW.to_owned(), by_another);
     Failure::partly(format!("{name} cannot be read to its end; the report is of what comes before"))
         .because(fault)
-        .next(
-            "capture or copy it anew if you need the rest; where the file is cut off, there is no more of it",
-        )
+        .next(next)
+}
+
+/// What to do where this command reads more of a file.
+fn by_another(command: &str) -> String {
+    format!("let another program read as much of it as it can: {command} < FILE | throughline trace -")
 }
 
 fn name_of(file: &Path) -> String {
@@ -154,9 +160,9 @@ fn progress_bar(size: Option<u64>) -> ProgressBar {
 fn no_report(name: &str, error: &AnalysisError) -> Failure {
     match error {
         AnalysisError::NoCapture(fault) => match fault.command {
-            Some(command) => Failure::new(format!("{name} cannot be read")).because(error).next(format!(
-                "let another program read as much of it as it can: {command} < FILE | throughline trace -"
-            )),
+            Some(command) => {
+                Failure::new(format!("{name} cannot be read")).because(error).next(by_another(command))
+            }
             None => Failure::new(format!("{name} is no capture"))
                 .because(error)
                 .next("pass a file written by tcpdump, Wireshark or the like"),

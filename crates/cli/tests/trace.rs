@@ -243,6 +243,20 @@ fn nothing_to_look_up() {
     assert!(text.contains("(2) is to 192.0.2.1/32") && !text.contains("Lookups"), "{text}");
 }
 
+/// A part of a file that would take too much memory to decompress is no damage: what reads it is told.
+#[test]
+fn a_part_that_refers_back_too_far() {
+    let folder = Folder::new("trace-window");
+    let file = folder.file("a.pcap.zst");
+    // A frame of Zstandard with a window of 2^31 octets.
+    let beyond = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0];
+    std::fs::write(&file, [&compress::zstd(&capture(&[1, 2]))[..], &beyond].concat()).unwrap();
+    let output = run(&["trace", "--json", &file]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("after 2 frames") && told.contains("zstd -dc --long=31 < FILE"), "{told}");
+}
+
 /// Damaged compressed captures are analysed up to the damage: the report is there, and where it ends is told.
 #[test]
 fn damage_within_compression() {
