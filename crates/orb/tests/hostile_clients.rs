@@ -143,6 +143,23 @@ fn half_a_message_is_not_waited_for_for_ever() {
 }
 
 #[test]
+fn what_waits_for_a_thread_is_not_late() {
+    let scene = Scene::with(|c| (c.max_threads, c.stall_timeout) = (2, SECOND));
+    let (whole, mut wires) = (ping(&scene.key, 1), [(); 3].map(|()| scene.wire()));
+    let [received, half_received, keeps] = &mut wires;
+    half_received.send(&whole[..20]);
+    keeps.send(&number(&scene.key, "sleep", 2, 3000));
+    raw::eventually("the first servant", || scene.servant.runs() == 1);
+    received.send(&[number(&scene.key, "sleep", 2, 3000), whole.clone()].concat());
+    raw::eventually("both threads are kept", || scene.servant.runs() == 2);
+    // Stays in the kernel meanwhile.
+    half_received.send(&whole[20..]);
+    collect(received, 1..=2);
+    collect(half_received, [1]);
+    collect(keeps, [2]);
+}
+
+#[test]
 fn many_half_messages_hold_nobody_up() {
     let scene = Scene::new();
     let whole = ping(&scene.key, 1);

@@ -597,10 +597,16 @@ impl Source for ServerConnection {
         }
         let now = self.epoch.elapsed();
         let silent = now.saturating_sub(Duration::from_millis(self.parked_at.load(Ordering::Relaxed)));
-        if read.has_partial() && silent > self.limits.stall_timeout {
+        let stalls = read.has_partial() && silent > self.limits.stall_timeout;
+        let idle = self.limits.idle_timeout.is_some_and(|t| silent > t) && self.is_unused();
+        // What is there and waits for a worker is not late.
+        if !(stalls || idle) || read.has_message() || self.socket.has_something() {
+            return;
+        }
+        if stalls {
             tracing::debug!("connection closed: the rest of a message did not come");
             self.remove();
-        } else if self.is_unused() && self.limits.idle_timeout.is_some_and(|t| silent > t) {
+        } else {
             self.say_farewell();
         }
     }

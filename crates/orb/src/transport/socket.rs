@@ -37,6 +37,11 @@ impl Socket {
         self.receive_with(buffer, RecvFlags::DONTWAIT)
     }
 
+    /// Whether there is something to receive: bytes, or the end of the stream. It stays where it is.
+    pub(crate) fn has_something(&self) -> bool {
+        self.receive_with(&mut [0], RecvFlags::DONTWAIT | RecvFlags::PEEK).is_ok()
+    }
+
     /// Waits as `wait` says for at least one byte, for at most `timeout` (then `WouldBlock`).
     pub(crate) fn receive(
         &self,
