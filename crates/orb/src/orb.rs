@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use throughline_demux::Handle;
@@ -238,6 +239,8 @@ struct Inner {
 #[derive(Default)]
 struct End {
     over: bool,
+    /// Who brings it about, and waits for it no more than servants do that it drops.
+    by: Option<ThreadId>,
     wakers: Vec<std::task::Waker>,
 }
 
@@ -494,7 +497,7 @@ impl Orb {
     /// their threads': those end when the server answers, or their time is over.
     ///
     /// Waits for the end; but not within a servant, whose own reply is among what is to be finished: there it returns
-    /// at once, and the rest happens on another thread.
+    /// at once, and the rest happens on another thread. Nor does a servant wait that is dropped because the ORB shuts down.
     pub fn shutdown(&self, grace: Duration) {
         let is_first = !self.0.down.swap(true, Ordering::AcqRel);
         if crate::transport::server::in_worker() {
@@ -506,13 +509,14 @@ impl Orb {
             }
         } else if is_first {
             self.end(grace);
-        } else {
+        } else if lock(&self.0.ended.0).by != Some(std::thread::current().id()) {
             self.run();
         }
     }
 
     fn end(&self, grace: Duration) {
         let inner = &self.0;
+        lock(&inner.ended.0).by = Some(std::thread::current().id());
         for listener in lock(&inner.listeners).drain(..) {
             crate::transport::reactor::Source::close(&*listener);
         }

@@ -100,6 +100,24 @@ fn a_servant_may_shut_its_server_down() {
 }
 
 #[test]
+fn a_servant_that_is_dropped_may_shut_its_server_down() {
+    for last in [false, true] {
+        let server = raw::server();
+        let (servant, orb) = (Probe::default(), server.clone());
+        *servant.0.on_drop.lock().unwrap() = Some(Box::new(move || orb.shutdown(SECOND)));
+        let own = server.root().activate(servant).unwrap();
+        within(LONG, move || {
+            if !last {
+                server.root().deactivate(&own).unwrap();
+            }
+            // Drops the servant, if it is still there.
+            server.shutdown(SECOND);
+            server.run();
+        });
+    }
+}
+
+#[test]
 fn a_servant_and_another_thread_may_shut_down_at_once() {
     let orb = Arc::new(OnceLock::<Orb>::new());
     let inside = Arc::clone(&orb);
