@@ -530,10 +530,14 @@ impl Orb {
         inner.clean_up();
         self.root().destroy();
         let (end, changed) = &inner.ended;
-        let mut end = lock(end);
-        end.over = true;
-        changed.notify_all();
-        end.wakers.drain(..).for_each(wake);
+        let wakers = {
+            let mut end = lock(end);
+            end.over = true;
+            changed.notify_all();
+            std::mem::take(&mut end.wakers)
+        };
+        // Whoever is woken may look at once.
+        wakers.into_iter().for_each(wake);
     }
 
     /// Turns text into a reference: `IOR:`, `corbaloc:` (also `corbaloc:rir:`) or `corbaname:`. Only the last asks a

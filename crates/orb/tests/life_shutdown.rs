@@ -210,6 +210,29 @@ fn futures_that_wait_for_a_worker_end_with_the_orb() {
     drop(keep);
 }
 
+/// An executor that polls its task at once, where it is woken.
+struct Polls(std::sync::Mutex<Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send>>>>);
+
+impl std::task::Wake for Polls {
+    fn wake(self: Arc<Self>) {
+        let waker = Arc::clone(&self).into();
+        let mut task = self.0.lock().unwrap();
+        let done = task.as_mut().unwrap().as_mut().poll(&mut std::task::Context::from_waker(&waker));
+        if done.is_ready() {
+            *task = None;
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_the_end_may_look_where_he_is_woken() {
+    let server = raw::server();
+    let task = Arc::new(Polls(std::sync::Mutex::new(Some(Box::pin(server.closed())))));
+    std::task::Wake::wake(Arc::clone(&task));
+    within(LONG, move || server.shutdown(SECOND));
+    assert!(task.0.lock().unwrap().is_none());
+}
+
 #[test]
 fn shutting_down_twice_is_the_same_as_once() {
     let scene = Scene::new();
