@@ -1,9 +1,11 @@
 //! The ORB: configuration, the root of the adapters, references from text, and the life of it all.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
+use std::task::{Context, Poll, Waker};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -241,7 +243,41 @@ struct End {
     over: bool,
     /// Who brings it about, and waits for it no more than servants do that it drops.
     by: Option<ThreadId>,
-    wakers: Vec<std::task::Waker>,
+    wakers: BTreeMap<u64, Waker>,
+    /// How many have waited so far.
+    waiters: u64,
+}
+
+/// A future that waits for the end of an ORB, and the place of its waker.
+struct Waiter {
+    orb: Orb,
+    place: Option<u64>,
+}
+
+impl Waiter {
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let mut end = lock(&self.orb.0.ended.0);
+        if end.over {
+            return Poll::Ready(());
+        }
+        let place = *self.place.get_or_insert_with(|| {
+            end.waiters += 1;
+            end.waiters
+        });
+        let before = end.wakers.insert(place, cx.waker().clone());
+        // What a waker owns may look here when it is dropped.
+        drop(end);
+        drop(before);
+        Poll::Pending
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let place = self.place.take();
+        let waker = place.and_then(|place| lock(&self.orb.0.ended.0).wakers.remove(&place));
+        drop(waker);
+    }
 }
 
 impl Orb {
@@ -476,17 +512,8 @@ impl Orb {
 
     /// As [`run`](Self::run), as a future for any runtime.
     pub fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
-        let orb = self.clone();
-        std::future::poll_fn(move |cx| {
-            let mut end = lock(&orb.0.ended.0);
-            if end.over {
-                return std::task::Poll::Ready(());
-            }
-            if !end.wakers.iter().any(|w| w.will_wake(cx.waker())) {
-                end.wakers.push(cx.waker().clone());
-            }
-            std::task::Poll::Pending
-        })
+        let mut waiter = Waiter { orb: self.clone(), place: None };
+        std::future::poll_fn(move |cx| waiter.poll(cx))
     }
 
     /// Shuts down in order: no new connections, requests under way are finished (within `grace`), clients are told
@@ -537,7 +564,7 @@ impl Orb {
             std::mem::take(&mut end.wakers)
         };
         // Whoever is woken may look at once.
-        wakers.into_iter().for_each(wake);
+        wakers.into_values().for_each(wake);
     }
 
     /// Turns text into a reference: `IOR:`, `corbaloc:` (also `corbaloc:rir:`) or `corbaname:`. Only the last asks a

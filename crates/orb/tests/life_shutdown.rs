@@ -233,6 +233,27 @@ fn who_waits_for_the_end_may_look_where_he_is_woken() {
     assert!(task.0.lock().unwrap().is_none());
 }
 
+struct Counts;
+
+impl std::task::Wake for Counts {
+    fn wake(self: Arc<Self>) {}
+}
+
+#[test]
+fn nothing_is_kept_of_tasks_that_wait_for_the_end_no_more() {
+    let (server, task) = (raw::server(), Arc::new(Counts));
+    let wakers = [(); 2].map(|()| Arc::clone(&task).into());
+    for _ in 0..10 {
+        let mut waits = std::pin::pin!(server.closed());
+        for waker in &wakers {
+            assert!(waits.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+        }
+        assert_eq!(Arc::strong_count(&task), 1 + wakers.len() + 1);
+    }
+    assert_eq!(Arc::strong_count(&task), 1 + wakers.len());
+    server.shutdown(SECOND);
+}
+
 #[test]
 fn shutting_down_twice_is_the_same_as_once() {
     let scene = Scene::new();
