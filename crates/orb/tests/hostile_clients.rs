@@ -316,7 +316,25 @@ fn a_client_that_closes_its_sending_side_gets_its_replies() {
     wire.hush();
     collect(&mut wire, 1..=2);
     wire.expect_closed();
+    // Those of servants that take long, and long ones, too.
+    let mut wire = scene.wire();
+    wire.send(&[number(&scene.key, "sleep", 1, 300), blob(&scene.key, 2, 20_000_000, 200)].concat());
+    wire.hush();
+    collect(&mut wire, 1..=2);
+    wire.expect_closed();
+    raw::eventually("no connection is left", || scene.server.connection_count() == 0);
     scene.server.shutdown(GRACE);
+}
+
+#[test]
+fn a_client_that_leaves_is_gone_when_its_calls_are() {
+    let scene = Scene::new();
+    let mut wire = scene.wire();
+    wire.send(&[number(&scene.key, "sleep", 1, 300), number(&scene.key, "sleep", 2, 600)].concat());
+    raw::eventually("both servants", || scene.servant.runs() == 2);
+    drop(wire);
+    raw::eventually("no connection is left", || scene.server.connection_count() == 0);
+    scene.assert_alive();
 }
 
 #[test]

@@ -79,6 +79,8 @@ pub(crate) struct ServerConnection {
     detached: AtomicUsize,
     /// The message under way comes so slowly that no worker stays for it. Used with `read` locked.
     trickles: AtomicBool,
+    /// The client sends nothing more, but may read the answers to what it has sent.
+    hushed: AtomicBool,
     closing: AtomicBool,
     removed: AtomicBool,
     epoch: Instant,
@@ -115,6 +117,7 @@ impl ServerConnection {
             owner: AtomicU64::new(0),
             detached: AtomicUsize::new(0),
             trickles: AtomicBool::new(false),
+            hushed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             removed: AtomicBool::new(false),
             epoch: Instant::now(),
@@ -179,7 +182,10 @@ impl ServerConnection {
             let received = match self.receive(&mut read, stay) {
                 // No end of the stream, but the end of receiving from it: see `drain`.
                 Ok(0) if worker.reactor.is_draining() => return Some(read),
-                Ok(0) => break,
+                Ok(0) => {
+                    self.hush(read, &worker.reactor);
+                    return None;
+                }
                 Ok(received) => received,
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Some(read),
                 Err(_) => break,
@@ -200,6 +206,27 @@ impl ServerConnection {
         drop(read);
         self.remove();
         None
+    }
+
+    /// Nothing more will come. What is under way is answered, then the connection ends.
+    fn hush(&self, read: Reading<'_>, reactor: &Reactor) {
+        self.hushed.store(true, Ordering::SeqCst);
+        self.owner.store(0, Ordering::Relaxed);
+        let sent = self.flush_outbox();
+        if matches!(sent, Ok(Sent::Waiting(_))) {
+            self.arm(reactor, true);
+        }
+        drop(read);
+        if self.sent(sent) {
+            self.end_if_hushed();
+        }
+    }
+
+    /// Whoever is last of those who answer, or of those who notice that nothing more will come, sees the others.
+    fn end_if_hushed(&self) {
+        if self.hushed.load(Ordering::SeqCst) && self.is_unused() {
+            self.remove();
+        }
     }
 
     /// Whether so much of messages whose ends are missing finds room beside what others keep: not all may have as much as
@@ -332,7 +359,8 @@ impl ServerConnection {
         }
         self.sent(sent);
         self.touch();
-        self.detached.fetch_sub(1, Ordering::Release);
+        self.detached.fetch_sub(1, Ordering::SeqCst);
+        self.end_if_hushed();
     }
 
     /// Sees to it that what waits leaves once the client reads.
@@ -492,7 +520,7 @@ impl ServerConnection {
     /// Whether nobody reads, no servant runs and no reply waits. Certain only with `read` locked.
     fn is_unused(&self) -> bool {
         self.owner.load(Ordering::Relaxed) == 0
-            && self.detached.load(Ordering::Acquire) == 0
+            && self.detached.load(Ordering::SeqCst) == 0
             && self.outbox.waiting() == 0
     }
 
