@@ -82,6 +82,24 @@ fn under_load_every_call_is_carried_out_once_or_not_at_all() {
 }
 
 #[test]
+fn a_long_answer_on_its_way_arrives_though_its_client_goes_on_sending() {
+    let scene = Scene::new();
+    let mut wire = scene.wire();
+    wire.send(&number(&scene.key, "blob", 1, 2_000_000));
+    raw::eventually("the call", || scene.servant.runs() == 1);
+    let server = scene.server.clone();
+    let ends = std::thread::spawn(move || server.shutdown(LONG));
+    std::thread::sleep(Duration::from_millis(100));
+    // The kernel has most of the answer, and waits for the client to read.
+    wire.send(&ping(&scene.key, 2));
+    std::thread::sleep(Duration::from_millis(100));
+    let answer = wire.reply().expect("the answer");
+    assert_eq!((answer.id, answer.message.len() > 2_000_000), (1, true));
+    assert_eq!(wire.other().expect("a farewell").0.kind, MessageType::CloseConnection);
+    ends.join().unwrap();
+}
+
+#[test]
 fn a_servant_may_shut_its_server_down() {
     let orb = Arc::new(OnceLock::<Orb>::new());
     let inside = Arc::clone(&orb);

@@ -645,7 +645,8 @@ impl Source for ServerConnection {
     }
 
     fn is_quiet(&self) -> bool {
-        self.removed.load(Ordering::Acquire) || self.read.try_lock().is_ok() && self.is_unused()
+        let is_quiet = || self.read.try_lock().is_ok() && self.is_unused() && self.socket.has_delivered();
+        self.removed.load(Ordering::Acquire) || is_quiet()
     }
 
     fn close(&self) {

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, sockopt};
+use rustix::net::{AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, sockopt};
 
 /// How a thread waits for the next message on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -137,6 +137,20 @@ impl Socket {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(e) => Err(e.into()),
         }
+    }
+
+    /// Whether the peer has what was sent, but for a packet at most. What is under way is lost to whoever still sends when the
+    /// socket is closed. To be asked when little more will be sent: there is next to no room for it from now on.
+    pub(crate) fn has_delivered(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        // A Unix-domain socket has nothing under way: the peer has it.
+        if matches!(sockopt::socket_domain(&self.fd), Ok(AddressFamily::UNIX)) {
+            return true;
+        }
+        // As little as there can be, so that it is free only when all is.
+        let _ = sockopt::set_socket_send_buffer_size(&self.fd, 0);
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        !matches!(poll(&mut [PollFd::new(&self.fd, PollFlags::OUT)], Some(&at_once)), Ok(0))
     }
 
     /// Receives nothing more; every thread waiting for bytes returns. The peer is not told.
