@@ -544,6 +544,8 @@ impl Orb {
     fn end(&self, grace: Duration) {
         let inner = &self.0;
         lock(&inner.ended.0).by = Some(std::thread::current().id());
+        // As long as nobody else can take their places.
+        inner.clean_up();
         for listener in lock(&inner.listeners).drain(..) {
             crate::transport::reactor::Source::close(&*listener);
         }
@@ -554,7 +556,6 @@ impl Orb {
         inner.endpoints.close();
         inner.reactor.stop(PATIENCE);
         inner.stop_lanes();
-        inner.clean_up();
         self.root().destroy();
         let (end, changed) = &inner.ended;
         let wakers = {
@@ -711,6 +712,7 @@ impl Inner {
         all.iter().for_each(|lanes| lanes.0.stop(PATIENCE));
     }
 
+    /// Removes the files of sockets.
     fn clean_up(&self) {
         for path in &self.unix_paths {
             let _ = std::fs::remove_file(path);
@@ -721,11 +723,11 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if !*self.down.get_mut() {
+            self.clean_up();
             self.reactor.drain(Some(Instant::now() + PATIENCE));
             self.endpoints.close();
             self.reactor.stop(PATIENCE);
             self.stop_lanes();
-            self.clean_up();
         }
     }
 }

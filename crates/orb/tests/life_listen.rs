@@ -94,6 +94,25 @@ fn a_unix_socket_left_by_a_dead_server_is_replaced() {
 }
 
 #[test]
+fn a_server_may_begin_where_another_is_still_ending() {
+    let path = path("next");
+    let begin = || server_with(|c| c.listen = vec![Address::Unix(path.clone())]);
+    let (first, client, servant) = (begin(), client(), Probe::default());
+    let probe = seen_by(&client, &first.root().activate(servant.clone()).unwrap());
+    let slow = std::thread::spawn(move || probe.sleep(500));
+    raw::eventually("the call", || servant.runs() == 1);
+    let ends = std::thread::spawn(move || first.shutdown(LONG));
+    raw::eventually("nobody listens", || std::os::unix::net::UnixStream::connect(&path).is_err());
+    let second = begin();
+    ends.join().unwrap();
+    slow.join().unwrap().unwrap();
+    serves(&second);
+    second.shutdown(GRACE);
+    assert!(!path.exists());
+    client.shutdown(GRACE);
+}
+
+#[test]
 fn a_file_that_is_no_socket_is_left_alone() {
     let path = path("precious");
     std::fs::write(&path, "precious").unwrap();
