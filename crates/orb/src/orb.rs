@@ -307,6 +307,15 @@ impl Orb {
             lingering: config.max_lingering.min(config.max_threads.saturating_sub(1)),
             sources: MAX_SOURCES,
         })?;
+        let table = Arc::new(ObjectTable {
+            objects: crate::random::arena(config.max_objects)
+                .map_err(|error| OrbError::Objects { max_objects: config.max_objects, error })?,
+            adapters: crate::random::arena(MAX_ADAPTERS).map_err(io::Error::other)?,
+            stable: AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(
+                usize::MAX,
+                crate::random::seed(),
+            )),
+        });
         let mut bound = Vec::new();
         let (shared, streams): (Vec<_>, Vec<_>) =
             config.listen.iter().partition(|address| address.is_native());
@@ -331,15 +340,6 @@ impl Orb {
             linger: config.linger,
             cancel_requests: config.cancel_requests,
         };
-        let table = Arc::new(ObjectTable {
-            objects: crate::random::arena(config.max_objects)
-                .map_err(|error| OrbError::Objects { max_objects: config.max_objects, error })?,
-            adapters: crate::random::arena(MAX_ADAPTERS).map_err(io::Error::other)?,
-            stable: AnyLocator::DynamicHash(DynamicHash::with_capacity_limit(
-                usize::MAX,
-                crate::random::seed(),
-            )),
-        });
         let orb = Self(Arc::new(Inner {
             endpoints: Endpoints::new(
                 &reactor,
