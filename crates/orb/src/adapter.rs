@@ -1,5 +1,6 @@
 //! Object adapters: where servants become objects, found by the strategy that the adapter was given.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -323,11 +324,13 @@ impl Adapter {
 
     /// Makes the servant an object that can be called, and returns the reference to it.
     ///
+    /// Its id is the next of `object_0`, `object_1` and so on that nobody has. After a restart, stable keys with such ids lead to
+    /// whatever was activated in the same turn: objects that are remembered for longer need ids of their own.
+    ///
     /// # Errors
     /// [`AdapterError::Frozen`], [`AdapterError::Full`] or [`AdapterError::Destroyed`].
     pub fn activate<S: TypedSkeleton>(&self, skeleton: S) -> Result<S::Reference, AdapterError> {
-        let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
-        let object = self.insert(&system_id(id), Box::new(skeleton))?;
+        let object = self.insert(None, Box::new(skeleton))?;
         Ok(S::Reference::from_object(object))
     }
 
@@ -361,7 +364,7 @@ impl Adapter {
         skeleton: S,
     ) -> Result<S::Reference, AdapterError> {
         self.check_id(id)?;
-        let object = self.insert(id.as_bytes(), Box::new(skeleton))?;
+        let object = self.insert(Some(id.as_bytes()), Box::new(skeleton))?;
         Ok(S::Reference::from_object(object))
     }
 
@@ -373,7 +376,7 @@ impl Adapter {
     pub fn forward<R: TypedReference>(&self, id: &str, to: &R) -> Result<R, AdapterError> {
         self.check_id(id)?;
         let skeleton = Forwarder { interface: R::interface(), to: to.as_object().clone() };
-        Ok(R::from_object(self.insert(id.as_bytes(), Box::new(skeleton))?))
+        Ok(R::from_object(self.insert(Some(id.as_bytes()), Box::new(skeleton))?))
     }
 
     fn check_id(&self, id: &str) -> Result<(), AdapterError> {
@@ -384,7 +387,8 @@ impl Adapter {
         }
     }
 
-    fn insert(&self, id: &[u8], skeleton: Box<dyn Skeleton>) -> Result<ObjectRef, AdapterError> {
+    /// Activates an object under a chosen id, or one that nobody has.
+    fn insert(&self, chosen: Option<&[u8]>, skeleton: Box<dyn Skeleton>) -> Result<ObjectRef, AdapterError> {
         let interface = skeleton.interface();
         interface.operations.prepare(self.state.config.operations);
         let mut members = self.state.writer();
@@ -395,18 +399,32 @@ impl Adapter {
         let orb = self.orb()?;
         let table = orb.table();
         let handle = table.objects.insert(tag.0, Record::new(skeleton)).map_err(|_| AdapterError::Full)?;
-        if let Some(locator) = &self.state.locator
-            && let Err(e) = locator.insert(id, handle.slot)
-        {
-            drop(members);
-            table.remove(handle, tag);
-            return Err(e.into());
-        }
+        let id = match self.locate_at(handle.slot, chosen) {
+            Ok(id) => id,
+            Err(e) => {
+                drop(members);
+                table.remove(handle, tag);
+                return Err(e.into());
+            }
+        };
         // Only natively an object is told by its handle alone.
         let by_handle = self.state.locator.is_some() && orb.serves_natively();
-        members.add(by_handle.then_some((handle.slot, id)));
+        members.add(by_handle.then_some((handle.slot, &*id)));
         drop(members);
-        Ok(orb.reference_to_own(&self.key(tag, handle, id), Some(handle), interface.repository_id))
+        Ok(orb.reference_to_own(&self.key(tag, handle, &id), Some(handle), interface.repository_id))
+    }
+
+    /// Has the object in a slot found by its id.
+    fn locate_at<'i>(&self, slot: Slot, chosen: Option<&'i [u8]>) -> Result<Cow<'i, [u8]>, InsertError> {
+        let next = || system_id(self.state.next_id.fetch_add(1, Ordering::Relaxed));
+        loop {
+            let id = chosen.map_or_else(|| Cow::Owned(next()), Cow::Borrowed);
+            match self.state.locator.as_ref().map_or(Ok(()), |locator| locator.insert(&id, slot)) {
+                // Somebody has chosen it.
+                Err(InsertError::Duplicate) if chosen.is_none() => {}
+                located => return located.map(|()| id),
+            }
+        }
     }
 
     fn key(&self, tag: Tag, handle: Handle, id: &[u8]) -> Vec<u8> {

@@ -290,6 +290,28 @@ fn concurrent_activation_and_calls() {
 }
 
 #[test]
+fn an_object_without_an_id_of_its_own_gets_one_that_nobody_has() {
+    let server = server();
+    let stable = |objects| AdapterConfig { objects, stable_keys: true, ..AdapterConfig::default() };
+    for objects in [Strategy::Linear, Strategy::DynamicHash, Strategy::PerfectHash] {
+        let adapter = server.root().create_child(&format!("{objects}"), stable(objects)).unwrap();
+        // As somebody does who has kept them since before a restart.
+        let kept = ["object_0", "object_1", "object_3"]
+            .map(|id| adapter.activate_with_id(id, Echo::default()).unwrap());
+        let new = [(); 2].map(|()| adapter.activate(Echo::default()).unwrap());
+        assert_eq!(adapter.activate_with_id("object_4", Echo::default()), Err(AdapterError::ObjectExists));
+        assert_eq!(adapter.len(), 5);
+        if objects == Strategy::PerfectHash {
+            adapter.freeze().unwrap();
+        }
+        kept.iter().chain(&new).for_each(|object| object.ping().unwrap());
+        let keys = new.map(|object| String::from_utf8(object.0.object_key()).unwrap());
+        assert_eq!(keys, ["object_2", "object_4"].map(|id| format!("{objects}/{id}")));
+    }
+    server.shutdown(GRACE);
+}
+
+#[test]
 fn an_adapter_that_was_destroyed_takes_nothing_from_others() {
     let server = server();
     for objects in Strategy::ALL {
