@@ -549,9 +549,15 @@ impl Orb {
         for listener in lock(&inner.listeners).drain(..) {
             crate::transport::reactor::Source::close(&*listener);
         }
+        let deadline = Instant::now().checked_add(grace);
+        let left =
+            || deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
         let natives: Vec<_> = lock(&inner.native_listeners).drain(..).collect();
-        natives.into_iter().for_each(|mut listener| listener.stop(grace));
-        inner.reactor.drain(Instant::now().checked_add(grace));
+        // All at once, so that each has all the time.
+        natives.iter().for_each(NativeListener::begin_to_stop);
+        let sources = inner.reactor.begin_to_drain();
+        natives.into_iter().for_each(|mut listener| listener.stop(left()));
+        inner.reactor.drain(sources, deadline);
         inner.natives.close();
         inner.endpoints.close();
         inner.reactor.stop(PATIENCE);
@@ -724,7 +730,8 @@ impl Drop for Inner {
     fn drop(&mut self) {
         if !*self.down.get_mut() {
             self.clean_up();
-            self.reactor.drain(Some(Instant::now() + PATIENCE));
+            let sources = self.reactor.begin_to_drain();
+            self.reactor.drain(sources, Some(Instant::now() + PATIENCE));
             self.endpoints.close();
             self.reactor.stop(PATIENCE);
             self.stop_lanes();

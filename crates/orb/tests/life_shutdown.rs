@@ -177,6 +177,23 @@ fn a_servant_that_does_not_end_does_not_keep_the_server() {
 }
 
 #[test]
+fn all_ways_to_a_server_share_the_time_that_it_has_to_end() {
+    let listen = ["127.0.0.1:0", "shm:", "udp://127.0.0.1:0"].map(|address| address.parse().unwrap());
+    let scene = Scene::with(|c| c.listen = listen.into());
+    let by_iiop = raw::client_with(|c| c.native = false);
+    for probe in [scene.probe.clone(), raw::seen_by(&by_iiop, &scene.own)] {
+        std::thread::spawn(move || probe.sleep(4000));
+    }
+    raw::eventually("both calls", || scene.servant.runs() == 2);
+    let started = Instant::now();
+    scene.server.shutdown(SECOND * 3 / 2);
+    // The threads of servants get half a second more.
+    let took = started.elapsed();
+    assert!((SECOND..3 * SECOND).contains(&took), "{took:?}");
+    by_iiop.shutdown(Duration::ZERO);
+}
+
+#[test]
 fn callers_of_an_orb_that_shuts_down_are_told() {
     let (scene, client) = (Scene::new(), raw::client());
     let probe = raw::seen_by(&client, &scene.own);

@@ -266,11 +266,16 @@ impl Reactor {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Lets requests under way finish, until `deadline`, and no other begin.
-    pub(crate) fn drain(&self, deadline: Option<Instant>) {
+    /// Lets no further request begin. Yields where some may be under way.
+    pub(crate) fn begin_to_drain(&self) -> Vec<Arc<dyn Source>> {
         self.draining.store(true, Ordering::SeqCst);
-        let mut sources = self.sources();
+        let sources = self.sources();
         sources.iter().for_each(|source| source.drain());
+        sources
+    }
+
+    /// Lets requests under way finish, until `deadline`.
+    pub(crate) fn drain(&self, mut sources: Vec<Arc<dyn Source>>, deadline: Option<Instant>) {
         loop {
             sources.retain(|source| !source.is_quiet());
             if sources.is_empty() || deadline.is_some_and(|d| Instant::now() >= d) {

@@ -129,14 +129,20 @@ impl NativeListener {
         Ok(())
     }
 
-    /// Stops in order: requests under way are finished, within `grace`.
-    pub(crate) fn stop(&mut self, grace: Duration) {
-        let Some(Running { shared, accepting, stop }) = self.running.take() else { return };
+    /// Lets no further request begin.
+    pub(crate) fn begin_to_stop(&self) {
+        let Some(Running { shared, stop, .. }) = &self.running else { return };
         shared.stopping.store(true, Ordering::Release);
-        ring(&stop);
-        let _ = accepting.join();
+        ring(stop);
         shared.roles.stop();
         shared.nudge();
+    }
+
+    /// Stops in order: requests under way are finished, within `grace`.
+    pub(crate) fn stop(&mut self, grace: Duration) {
+        self.begin_to_stop();
+        let Some(Running { shared, accepting, .. }) = self.running.take() else { return };
+        let _ = accepting.join();
         let started = Instant::now();
         let mut ended = shared.roles.wait_for_end(grace);
         while shared.in_lanes.load(Ordering::Acquire) > 0 && ended {
