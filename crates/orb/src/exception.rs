@@ -43,7 +43,8 @@ pub mod minor {
     pub const NO_WIDE_CODE_SET: u32 = OMG | 5;
     /// BAD_OPERATION: the interface has no such operation (standard code 2).
     pub const NO_SUCH_OPERATION: u32 = OMG | 2;
-    /// OBJECT_NOT_EXIST: no such active object (standard code 2: failed to dispatch by object key).
+    /// OBJECT_NOT_EXIST: no such active object, or no such adapter. The standard has a code for the latter alone (2: failed to
+    /// create or locate an object adapter); most keys do not tell which it is.
     pub const NO_SUCH_OBJECT: u32 = OMG | 2;
     /// UNKNOWN: a user exception that the operation's signature does not list (standard code 1).
     pub const UNLISTED_USER_EXCEPTION: u32 = OMG | 1;

@@ -79,7 +79,8 @@
 //! Servants are called from the ORB's worker threads, several at a time: an object is `Send + Sync` and locks what it must.
 //! Requests of one connection are carried out one after another as long as servants are quick (a tick of 10 ms), slow ones
 //! beside each other. Oneways are carried out in the order sent, each after the end of the one before, unless its servant
-//! waits for another object.
+//! waits for another object. A client that asks for an answer to a oneway gets it after its end, also where the answer could
+//! come before (`SYNC_WITH_SERVER`).
 #![forbid(unsafe_code)]
 
 pub mod adapter;

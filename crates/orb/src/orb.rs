@@ -483,7 +483,8 @@ impl Orb {
     }
 
     /// Handles one whole GIOP message as a connection of this ORB would, and appends what it would send to `out`.
-    /// Nothing is received or sent: this is the ORB without a network.
+    /// Nothing is received or sent: this is the ORB without a network. All that a thread hands over, to whatever ORB, counts as
+    /// said by one client over one connection: once that has chosen its code sets, text is taken to be in these.
     ///
     /// # Errors
     /// When the bytes are not one whole message.
