@@ -160,7 +160,7 @@ impl Reactor {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         let handle = self.sources.insert(0, source).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        if let Err(e) = self.poller.add(fd, u64::from(handle.slot.0), Interest::default()) {
+        if let Err(e) = self.poller.add(fd, token(handle), Interest::default()) {
             self.sources.remove(handle);
             return Err(e);
         }
@@ -171,7 +171,7 @@ impl Reactor {
 
     pub(crate) fn arm(&self, fd: impl AsFd, handle: Handle, interest: Interest) {
         // Fails only for a descriptor that was removed meanwhile, which needs no arming.
-        let _ = self.poller.arm(fd, u64::from(handle.slot.0), interest);
+        let _ = self.poller.arm(fd, token(handle), interest);
     }
 
     pub(crate) fn remove(&self, fd: impl AsFd, handle: Handle) {
@@ -190,6 +190,12 @@ impl Reactor {
         drop(jobs);
         self.poller.wake();
         self.ensure_worker();
+    }
+
+    /// The source of an event, if it is still there: another may have its slot by now.
+    fn source(&self, event: u64) -> Option<Arc<dyn Source>> {
+        let handle = self.sources.handle_at(Slot(event as u32)).filter(|handle| token(*handle) == event)?;
+        self.sources.get(handle, 0).map(|source| Arc::clone(&source))
     }
 
     /// Every source registered now.
@@ -379,12 +385,15 @@ impl Worker {
             }
             return;
         }
-        let slot = Slot(event.token as u32);
-        let source = self.reactor.sources.get_slot(slot).map(|s| Arc::clone(&s));
-        if let Some(source) = source {
+        if let Some(source) = self.reactor.source(event.token) {
             source.ready(event, self);
         }
     }
+}
+
+/// What a source's events are known by: its slot, and as much of its nonce as there is room for.
+fn token(handle: Handle) -> u64 {
+    u64::from(handle.nonce as u32) << 32 | u64::from(handle.slot.0)
 }
 
 /// Wakes a task. Should its executor panic, whoever wakes goes on: he has others to wake, and to receive for.
@@ -398,4 +407,43 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(test)]
     crate::transport::client_stress::disturb();
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts its events.
+    #[derive(Debug, Default)]
+    struct Counts(AtomicUsize);
+
+    impl Source for Counts {
+        fn ready(self: Arc<Self>, _event: Event, _worker: &mut Worker) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn close(&self) {}
+    }
+
+    #[test]
+    fn an_event_of_what_is_gone_is_not_taken_for_one_of_what_has_its_place() {
+        let reactor = Reactor::new(ReactorLimits { threads: 0, lingering: 0, sources: 8 }).unwrap();
+        let mut worker = Worker::new(1, Arc::clone(&reactor));
+        let (first, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (second, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let [gone, there] = [(); 2].map(|()| Arc::<Counts>::default());
+        let handle = reactor.register(&first, Arc::clone(&gone) as Arc<dyn Source>).unwrap();
+        reactor.arm(&first, handle, Interest { read: false, write: true });
+        let event = reactor.poller.wait(None).unwrap().unwrap();
+        reactor.remove(&first, handle);
+        let next = reactor.register(&second, Arc::clone(&there) as Arc<dyn Source>).unwrap();
+        assert_eq!(next.slot, handle.slot);
+        worker.handle(event);
+        assert_eq!((gone.0.load(Ordering::Relaxed), there.0.load(Ordering::Relaxed)), (0, 0));
+        reactor.arm(&second, next, Interest { read: false, write: true });
+        let event = reactor.poller.wait(None).unwrap().unwrap();
+        worker.handle(event);
+        assert_eq!((gone.0.load(Ordering::Relaxed), there.0.load(Ordering::Relaxed)), (0, 1));
+        reactor.stop(Duration::ZERO);
+    }
 }
