@@ -375,7 +375,7 @@ impl Adapter {
     /// As [`activate_with_id`](Self::activate_with_id).
     pub fn forward<R: TypedReference>(&self, id: &str, to: &R) -> Result<R, AdapterError> {
         self.check_id(id)?;
-        let skeleton = Forwarder { interface: R::interface(), to: to.as_object().clone() };
+        let skeleton = Forwarder { interface: R::interface(), to: to.as_object().ior().clone() };
         Ok(R::from_object(self.insert(Some(id.as_bytes()), Box::new(skeleton))?))
     }
 

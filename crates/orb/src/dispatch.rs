@@ -280,7 +280,7 @@ impl Dispatcher {
         let location = match &found {
             None => Location::Unknown,
             Some(object) => match object.forward() {
-                Some(to) => Location::Forward(to.ior().clone()),
+                Some(to) => Location::Forward(to.clone()),
                 None => Location::Here,
             },
         };

@@ -45,7 +45,7 @@ pub(crate) fn call(
     let key = binding.local_key().unwrap_or_default();
     let object = table.find(key).ok_or_else(SystemException::object_not_exist)?;
     if let Some(to) = object.forward() {
-        return Ok(Step::Forward(to.ior().clone()));
+        return Ok(Step::Forward(to.clone()));
     }
     let index = object.find_operation(operation.name.as_bytes(), operation.index);
     let index = index.ok_or_else(SystemException::bad_operation)?;

@@ -3,7 +3,7 @@
 use throughline_cdr::{
     ByteOrder, CodeSets, Encode, EncodeError, FinishedInOut, Output, Reader, ReplyPlace, Writer,
 };
-use throughline_giop::{Open, finish_with};
+use throughline_giop::{Ior, Open, finish_with};
 
 use crate::exception::{Completion, SystemException, UserException};
 use crate::interface::{IMPLICIT_OPERATIONS, Interface};
@@ -26,7 +26,7 @@ pub trait Skeleton: Send + Sync + 'static {
     fn invoke(&self, operation: u32, call: &mut ServerCall<'_>) -> Dispatched;
 
     /// Where the object lives now, if not here: its callers are sent there by `LOCATION_FORWARD`.
-    fn forward(&self) -> Option<&ObjectRef> {
+    fn forward(&self) -> Option<&Ior> {
         None
     }
 }
@@ -254,7 +254,8 @@ fn unwritable(error: EncodeError) -> SystemException {
 #[derive(Debug)]
 pub(crate) struct Forwarder {
     pub(crate) interface: &'static Interface,
-    pub(crate) to: ObjectRef,
+    /// As data: a reference would keep the ORB alive.
+    pub(crate) to: Ior,
 }
 
 impl Skeleton for Forwarder {
@@ -263,10 +264,10 @@ impl Skeleton for Forwarder {
     }
 
     fn invoke(&self, _operation: u32, call: &mut ServerCall<'_>) -> Dispatched {
-        call.forward(&self.to)
+        call.write(Outcome::Forward, |w| self.to.encode(w))
     }
 
-    fn forward(&self) -> Option<&ObjectRef> {
+    fn forward(&self) -> Option<&Ior> {
         Some(&self.to)
     }
 }

@@ -57,6 +57,9 @@ fn an_orb_that_is_dropped_ends() {
     let servant = Probe::default();
     let weak = Arc::downgrade(&servant.0);
     let own = child.activate(servant).unwrap();
+    // What is kept of a reference does not hold it.
+    child.forward("moved", &own).unwrap();
+    server.register_initial_reference("Probe", &own.0);
     let probe = seen_by(&client, &own);
     probe.ping().unwrap();
     block_on(probe.ping_async()).unwrap();
