@@ -94,6 +94,24 @@ fn a_unix_socket_left_by_a_dead_server_is_replaced() {
 }
 
 #[test]
+fn a_unix_socket_is_found_from_every_folder() {
+    let name = format!("throughline-here-{}.sock", std::process::id());
+    let server = server_with(|c| c.listen = vec![Address::Unix(name.clone().into())]);
+    let whole = std::env::current_dir().unwrap().join(&name);
+    assert_eq!(server.addresses(), [Address::Unix(whole.clone())]);
+    let own = server.root().activate(Probe::default()).unwrap();
+    let profile = &own.0.ior().profiles[0].data;
+    let told = whole.to_str().unwrap().as_bytes();
+    assert!(
+        profile.windows(told.len()).any(|part| part == told),
+        "the reference does not tell the whole path"
+    );
+    serves(&server);
+    server.shutdown(GRACE);
+    assert!(!whole.exists());
+}
+
+#[test]
 fn a_server_may_begin_where_another_is_still_ending() {
     let path = path("next");
     let begin = || server_with(|c| c.listen = vec![Address::Unix(path.clone())]);

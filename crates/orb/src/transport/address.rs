@@ -89,7 +89,8 @@ impl Address {
         }
     }
 
-    /// Binds and listens. A Unix socket file left by a dead process is replaced; one in use is an error.
+    /// Binds and listens. A Unix socket file left by a dead process is replaced; one in use is an error. What is yielded leads
+    /// there from everywhere: with the port that was chosen, and the whole path.
     ///
     /// # Errors
     /// Those of the operating system, `AddrInUse` among them.
@@ -109,7 +110,8 @@ impl Address {
                 let listener = UnixListener::bind(path)?;
                 rustix::net::listen(&listener, BACKLOG)?;
                 listener.set_nonblocking(true)?;
-                Ok((listener.into(), self.clone()))
+                // Where the process and its clients are does not matter from now on.
+                Ok((listener.into(), Self::Unix(std::path::absolute(path)?)))
             }
             // Not for streams of octets.
             Self::Shm(_) | Self::Udp { .. } => Err(io::ErrorKind::Unsupported.into()),
