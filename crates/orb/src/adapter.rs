@@ -10,7 +10,7 @@ use throughline_demux::{
 };
 
 use crate::clients::Held;
-use crate::exception::SystemException;
+use crate::exception::{Kind, SystemException, minor};
 use crate::lanes::Lanes;
 use crate::members::Members;
 use crate::object_key::ObjectKey;
@@ -585,7 +585,7 @@ fn check_name(name: &str) -> Result<(), AdapterError> {
 impl From<AdapterError> for SystemException {
     fn from(e: AdapterError) -> Self {
         let exception = match e {
-            AdapterError::Full => Self::no_resources(),
+            AdapterError::Full => Self::new(Kind::NoResources, minor::TOO_MANY_OBJECTS),
             AdapterError::NotActive | AdapterError::Destroyed => Self::object_not_exist(),
             _ => Self::bad_param(),
         };
@@ -596,6 +596,17 @@ impl From<AdapterError> for SystemException {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_that_is_full_is_not_taken_for_a_connection_that_is() {
+        let orb = Orb::start(crate::OrbConfig { max_objects: 4, ..crate::OrbConfig::default() }).unwrap();
+        let to = orb.string_to_object("corbaloc::127.0.0.1:9/elsewhere").unwrap();
+        let full = (0..5).find_map(|n| orb.root().forward(&n.to_string(), &to).err()).unwrap();
+        assert_eq!(full, AdapterError::Full);
+        let exception = SystemException::from(full);
+        assert_eq!((exception.kind, exception.minor), (Kind::NoResources, minor::TOO_MANY_OBJECTS));
+        orb.shutdown(std::time::Duration::ZERO);
+    }
 
     #[test]
     fn who_still_looks_an_id_up_where_an_adapter_was_destroyed_finds_nobody_else() {

@@ -35,6 +35,8 @@ pub mod minor {
     pub const REPLY_TIMEOUT: u32 = THROUGHLINE | 1;
     /// NO_RESOURCES: as many requests as a connection may have are under way, or wait for a server that reads none of them.
     pub const TOO_MANY_REQUESTS: u32 = THROUGHLINE | 1;
+    /// NO_RESOURCES: a servant wanted to activate an object, or to make an adapter, and the table was full.
+    pub const TOO_MANY_OBJECTS: u32 = THROUGHLINE | 2;
     /// MARSHAL: the message is malformed. The low byte of other codes tells how, see `decode_minor`.
     pub const MALFORMED: u32 = THROUGHLINE | 0x100;
     /// MARSHAL: a message larger than GIOP can tell, or than the limit.
