@@ -235,8 +235,11 @@ impl Adapter {
             table.adapters.remove(handle);
             return Err(AdapterError::Full);
         }
-        if config.stable_keys {
-            table.stable.insert(state.path.as_bytes(), handle.slot)?;
+        if config.stable_keys
+            && let Err(e) = table.stable.insert(state.path.as_bytes(), handle.slot)
+        {
+            table.adapters.remove(handle);
+            return Err(e.into());
         }
         Ok(Self { orb: Link::Held(orb.clone()), state })
     }
@@ -605,6 +608,18 @@ mod tests {
         assert_eq!(full, AdapterError::Full);
         let exception = SystemException::from(full);
         assert_eq!((exception.kind, exception.minor), (Kind::NoResources, minor::TOO_MANY_OBJECTS));
+        orb.shutdown(std::time::Duration::ZERO);
+    }
+
+    #[test]
+    fn nothing_is_left_of_an_adapter_whose_path_is_too_long() {
+        let orb = Orb::client().unwrap();
+        let adapters = || orb.table().adapters.len();
+        let (before, name) = (adapters(), "x".repeat(70_000));
+        let config =
+            AdapterConfig { stable_keys: true, objects: Strategy::Linear, ..AdapterConfig::default() };
+        assert_eq!(orb.root().create_child(&name, config).unwrap_err(), AdapterError::IdTooLong);
+        assert!(adapters() == before && orb.root().child(&name).is_none());
         orb.shutdown(std::time::Duration::ZERO);
     }
 
