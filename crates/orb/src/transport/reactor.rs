@@ -154,17 +154,23 @@ impl Reactor {
     /// Registers a source, disarmed; `arm` it when it is ready to be called.
     ///
     /// # Errors
-    /// Those of epoll; `OutOfMemory` when the limit of sources is reached.
+    /// Those of epoll; `OutOfMemory` when the limit of sources is reached; that of the system when there is no thread to call it,
+    /// and none can be had.
     pub(crate) fn register(self: &Arc<Self>, fd: impl AsFd, source: Arc<dyn Source>) -> io::Result<Handle> {
         if self.is_stopping() {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         let handle = self.sources.insert(0, source).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        if let Err(e) = self.poller.add(fd, token(handle), Interest::default()) {
+        if let Err(e) = self.poller.add(&fd, token(handle), Interest::default()) {
             self.sources.remove(handle);
             return Err(e);
         }
-        self.ensure_worker();
+        if let Err(e) = self.try_to_ensure_worker()
+            && self.threads.load(Ordering::Relaxed) == 0
+        {
+            self.remove(fd, handle);
+            return Err(e);
+        }
         self.keeper.ensure_running(self);
         Ok(handle)
     }
@@ -210,15 +216,20 @@ impl Reactor {
         self.sources.visit(|_, _, source| all.push(Arc::clone(source)));
     }
 
-    /// Starts a worker unless one waits for work already, or the limit is reached.
+    /// Starts a worker unless one waits for work already, or the limit is reached. If none can be had, whoever handles the next
+    /// event tries again.
     pub(crate) fn ensure_worker(self: &Arc<Self>) {
+        let _ = self.try_to_ensure_worker();
+    }
+
+    fn try_to_ensure_worker(self: &Arc<Self>) -> io::Result<()> {
         if self.idle.load(Ordering::Relaxed) > 0 || self.is_stopping() {
-            return;
+            return Ok(());
         }
         let limit = self.limits.threads;
         let more = |n: usize| (n < limit).then_some(n + 1);
         if self.threads.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
-            return;
+            return Ok(());
         }
         // Counted from now on, lest more are started while this one gets going.
         self.idle.fetch_add(1, Ordering::Relaxed);
@@ -232,11 +243,13 @@ impl Reactor {
                 let mut handles = lock(&self.handles);
                 handles.retain(|h| !h.is_finished());
                 handles.push(handle);
+                Ok(())
             }
             Err(e) => {
                 tracing::error!(error = %e, "cannot start a worker thread");
                 self.threads.fetch_sub(1, Ordering::Relaxed);
                 self.idle.fetch_sub(1, Ordering::Relaxed);
+                Err(e)
             }
         }
     }
