@@ -160,6 +160,24 @@ fn what_waits_for_a_thread_is_not_late() {
 }
 
 #[test]
+fn who_reads_while_no_thread_can_send_more_is_not_taken_for_one_who_does_not() {
+    const REPLY: usize = 16 << 20;
+    let scene = Scene::with(|c| (c.max_threads, c.stall_timeout) = (2, SECOND * 3 / 2));
+    let mut wires = [(); 3].map(|()| scene.wire());
+    let [reads, busy @ ..] = &mut wires;
+    reads.send(&blob(&scene.key, 1, REPLY as u32, 0));
+    raw::eventually("the reply", || scene.servant.runs() == 1);
+    for wire in busy.iter_mut() {
+        wire.send(&number(&scene.key, "sleep", 2, 3500));
+    }
+    raw::eventually("both threads are kept", || scene.servant.runs() == 3);
+    let started = Instant::now();
+    collect(reads, [1]);
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    busy.iter_mut().for_each(|wire| collect(wire, [2]));
+}
+
+#[test]
 fn many_half_messages_hold_nobody_up() {
     let scene = Scene::new();
     let whole = ping(&scene.key, 1);

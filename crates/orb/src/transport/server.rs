@@ -609,6 +609,10 @@ impl Source for ServerConnection {
 
     fn tick(self: Arc<Self>, _reactor: &Arc<Reactor>) {
         if self.outbox.stalled_for(Instant::now()).is_some_and(|t| t > self.limits.stall_timeout) {
+            // It may read, and no worker have come to send more.
+            if self.socket.has_room() && self.sent(self.flush_outbox()) {
+                return;
+            }
             tracing::debug!("connection closed: the client does not read its replies");
             return self.remove();
         }

@@ -142,13 +142,19 @@ impl Socket {
     /// Whether the peer has what was sent, but for a packet at most. What is under way is lost to whoever still sends when the
     /// socket is closed. To be asked when little more will be sent: there is next to no room for it from now on.
     pub(crate) fn has_delivered(&self) -> bool {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
         // A Unix-domain socket has nothing under way: the peer has it.
         if matches!(sockopt::socket_domain(&self.fd), Ok(AddressFamily::UNIX)) {
             return true;
         }
         // As little as there can be, so that it is free only when all is.
         let _ = sockopt::set_socket_send_buffer_size(&self.fd, 0);
+        self.has_room()
+    }
+
+    /// Whether the kernel takes more, and not just the little that it takes now and then of what a peer does not read; or the
+    /// socket is broken.
+    pub(crate) fn has_room(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         !matches!(poll(&mut [PollFd::new(&self.fd, PollFlags::OUT)], Some(&at_once)), Ok(0))
     }
