@@ -4,7 +4,7 @@ use std::{env, path::PathBuf, process::Command};
 
 fn main() {
     println!("cargo::rerun-if-changed=../../interop/omniorb");
-    println!("cargo::rerun-if-changed=../../interop/idl/bench.idl");
+    println!("cargo::rerun-if-changed=../../crates/lab/idl/bench.idl");
     println!("cargo::rerun-if-changed=../../interop/Makefile");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where")).join("omniorb");
     let made = Command::new("make")

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     throughline_idl::compile(&idl)?;
     fs::write(out.join("shape_servants.rs"), servants(&shapes)?)?;
 
-    throughline_idl::compile("../../interop/idl/bench.idl")?;
+    throughline_idl::compile("idl/bench.idl")?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Our side of the comparisons: a server and a client of `interop/idl/bench.idl`.
+//! Our side of the comparisons: a server and a client of `idl/bench.idl`.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};
