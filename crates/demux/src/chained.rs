@@ -39,7 +39,8 @@ pub type Linear<K> = Chained<K, LeaveInPlace, OneChain>;
 /// BSD: one list, and a cache of the entry found last that is looked into first.
 pub type LastFound<K> = Chained<K, Remember, OneChain>;
 
-/// Crowcroft: one list, in which an entry that is found moves to the front.
+/// Crowcroft: one list, in which an entry that is found moves to the front. Where all others have had their turn since, it is
+/// the last.
 pub type MoveToFront<K> = Chained<K, ToFront, OneChain>;
 
 /// Sequent: a fixed number of chains, each with a cache of the entry found last on it.
