@@ -23,7 +23,7 @@ const CASES: [(usize, f64, bool); 3] = [(1, 1.9e-35, false), (19, 0.015, true), 
 
 /// Whoever sent something in the last response time.
 struct Active {
-    last: Vec<u64>,
+    last: Vec<Option<u64>>,
     window: VecDeque<(u64, u32)>,
     users: u32,
     length: u64,
@@ -31,21 +31,25 @@ struct Active {
 
 impl Active {
     fn new(users: u32, length: u64) -> Self {
-        Self { last: vec![0; users as usize], window: VecDeque::new(), users: 0, length }
+        Self { last: vec![None; users as usize], window: VecDeque::new(), users: 0, length }
     }
 
     /// Forgets who has been silent for longer, up to `now`.
     fn forget(&mut self, now: u64) {
         while let Some((time, user)) = self.window.front().copied().filter(|(t, _)| t + self.length < now) {
             self.window.pop_front();
-            self.users -= u32::from(self.last[user as usize] == time);
+            self.users -= u32::from(self.last[user as usize] == Some(time));
         }
     }
 
     fn packet(&mut self, event: &Event) {
         self.forget(event.time);
-        let last = std::mem::replace(&mut self.last[event.flow as usize], event.time);
-        self.users += u32::from(last == 0 || last + self.length < event.time);
+        let last = self.last[event.flow as usize].replace(event.time);
+        if last == Some(event.time) {
+            // One of two at the same moment is enough in the window: both would be the user's last, and each take him off.
+            return;
+        }
+        self.users += u32::from(last.is_none_or(|last| last + self.length < event.time));
         self.window.push_back((event.time, event.flow));
     }
 }
@@ -143,4 +147,24 @@ fn case_rows(case: usize, counts: &Counts, (traffic, waits): (Traffic, bool), qu
 fn expected(chains: usize, waits: bool) -> f64 {
     let model = if waits { model::waiting_undisturbed } else { model::undisturbed };
     model(f64::from(USERS), chains as f64, RATE, RESPONSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_who_send_twice_at_a_moment_are_one() {
+        let mut active = Active::new(2, 10);
+        for (time, flow) in [(1, 1), (5, 0), (5, 0), (5, 1)] {
+            active.packet(&Event { time, flow, kind: Kind::Entry });
+        }
+        assert_eq!(active.users, 2);
+        active.forget(15);
+        assert_eq!(active.users, 2, "the window's end is in it");
+        active.packet(&Event { time: 16, flow: 1, kind: Kind::Entry });
+        assert_eq!(active.users, 1, "the other has been silent");
+        active.forget(27);
+        assert_eq!(active.users, 0);
+    }
 }
