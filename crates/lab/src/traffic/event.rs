@@ -52,7 +52,9 @@ pub type Stream = Box<dyn Iterator<Item = Event>>;
 
 /// Several streams as one, in the order of time; at the same moment, in the order given.
 pub fn together(streams: impl IntoIterator<Item = Stream>) -> impl Iterator<Item = Event> {
-    streams.into_iter().kmerge_by(|a, b| a.time < b.time)
+    // Of what is at the same time the merge takes any first, so the streams are numbered.
+    let numbered = streams.into_iter().enumerate().map(|(n, stream)| stream.map(move |event| (n, event)));
+    numbered.kmerge_by(|a, b| (a.1.time, a.0) < (b.1.time, b.0)).map(|(_, event)| event)
 }
 
 /// The same stream, its flows counted from `first`.

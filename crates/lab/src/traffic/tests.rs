@@ -32,6 +32,16 @@ fn in_order_and_repeatable() {
     }
 }
 
+#[test]
+fn at_the_same_moment_streams_come_in_the_order_given() {
+    for streams in [2, 3, 7] {
+        let at = |flow| (1..=4).map(move |time| Event { time, flow, kind: Kind::Data });
+        let merged = together((0..streams).map(|flow| Box::new(at(flow)) as Stream));
+        let flows: Vec<u32> = merged.map(|packet| packet.flow).collect();
+        assert_eq!(flows, Vec::from_iter((0..streams).cycle().take(4 * streams as usize)));
+    }
+}
+
 /// Numbers and times that are as large as they can be stay so, or begin anew.
 #[test]
 fn streams_have_no_end() {
