@@ -82,7 +82,8 @@ impl Traffic {
     }
 }
 
-/// From a host of one network to one of another; half of the flows have a filter of their own.
+/// From a host of one network to one of another. Half of the flows go to the port of a filter, most of which want more than that:
+/// of 16 filters and more some want a fifth of the flows.
 fn frame(random: &mut Random, filters: usize) -> Vec<u8> {
     let n = random.below(2 * filters as u32);
     let host = (n % 200 + 1) as u8;
@@ -105,4 +106,27 @@ fn labelled(frame: &[u8], flow: Flow) -> Vec<u8> {
     let mut message = Message::copied(64, frame);
     insert_label(&mut message, Label { flow, threaded: false }, &RegionList::new()).expect("there is room");
     message.bytes().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::super::measure::find;
+    use super::*;
+
+    #[test]
+    fn a_fifth_of_the_flows_is_wanted() {
+        let libpcap = match Libpcap::open() {
+            Ok(libpcap) => libpcap,
+            Err(error) => return drop(writeln!(std::io::stderr(), "SKIPPED: {error}")),
+        };
+        for (filters, flows) in [(16, 4000), (256, 1000)] {
+            let case = Case { filters, per_packet: 0, flows, captured: false };
+            let mut bank = bank(&programs(&libpcap, case).unwrap(), FlowIndex::Never).unwrap();
+            let frames = Traffic::new(case, 1).plain;
+            let wanted = frames.iter().filter(|frame| find(&mut bank, frame)).count() as f64 / flows as f64;
+            assert!((0.15..0.25).contains(&wanted), "{filters} filters want {wanted} of the flows");
+        }
+    }
 }
