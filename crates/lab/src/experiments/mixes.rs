@@ -4,6 +4,7 @@
 use rand::seq::SliceRandom;
 use throughline_demux::{AnyLocator, HashKind, Ipv4Connection, Locator, LocatorConfig, Strategy};
 
+use crate::random::Random;
 use crate::traffic::{
     Churn, Flood, Popularity, Scan, Stream, Subject, TpcA, Trains, drive, from_flow, generator, keys,
     seconds, together,
@@ -135,9 +136,10 @@ fn choices() -> Vec<(Strategy, HashKind)> {
 
 fn measure(mix: &Mix, packets: usize, seed: u64) -> Result<Vec<Row>, LabError> {
     let mut subjects: Vec<Subject<AnyLocator<Ipv4Connection>>> = Vec::new();
-    // In no order that would put those who send much to either end of a list.
+    // In no order that would put those who send much to either end of a list. Its seed is another than that by which some are
+    // popular, or it would be theirs.
     let mut present: Vec<u32> = (0..mix.present).collect();
-    present.shuffle(&mut generator(seed));
+    present.shuffle(&mut generator(Random::new(seed).next()));
     for (strategy, hash) in choices() {
         let config = LocatorConfig { chains: CHAINS, hash, ..LocatorConfig::seeded(seed) };
         let mut subject = Subject::new(strategy.locator(config)?);
