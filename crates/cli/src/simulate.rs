@@ -91,7 +91,8 @@ fn write(mix: &Mix, arguments: &Arguments, out: impl Write, told: impl FnMut(u64
 fn not_written(file: &Path, error: &io::Error) -> Failure {
     let failure = Failure::new(format!("cannot write {}", file.display()));
     match error.kind() {
-        ErrorKind::InvalidInput => failure
+        // The capture says so, not the system, which means names or contents that the place does not take.
+        ErrorKind::InvalidInput if error.raw_os_error().is_none() => failure
             .because("packets so far apart come after the year 2106, which a capture cannot tell")
             .next("let more come in a second, or fewer packets"),
         _ => failure.because(error).next("choose another place"),

@@ -64,6 +64,8 @@ fn what_is_wrong_is_told() {
         (&["simulate", "tpc-a:users=0", "-o", "x"], "users is a whole number from 1"),
         (&["simulate", "tpc-a", "-o", "/nowhere/x"], "cannot write /nowhere/x"),
         (&["simulate", "scan:rate=0.000001", "--packets", "1000000", "-o", "/dev/null"], "the year 2106"),
+        // It takes a number only.
+        (&["simulate", "tpc-a", "-o", "/proc/self/oom_score_adj"], "cause: Invalid argument"),
     ] {
         let told = failure_of(arguments).1;
         assert!(told.contains(part), "{arguments:?}: {told}");
