@@ -112,6 +112,16 @@ fn a_unix_socket_is_found_from_every_folder() {
 }
 
 #[test]
+fn a_unix_socket_below_a_long_path_is_found_from_its_folder() {
+    let name = format!("{:x>100}.sock", std::process::id());
+    let server = server_with(|c| c.listen = vec![Address::Unix(name.clone().into())]);
+    assert_eq!(server.addresses(), [Address::Unix(name.clone().into())]);
+    serves(&server);
+    server.shutdown(GRACE);
+    assert!(!std::path::Path::new(&name).exists());
+}
+
+#[test]
 fn a_server_may_begin_where_another_is_still_ending() {
     let path = path("next");
     let begin = || server_with(|c| c.listen = vec![Address::Unix(path.clone())]);

@@ -90,7 +90,7 @@ impl Address {
     }
 
     /// Binds and listens. A Unix socket file left by a dead process is replaced; one in use is an error. What is yielded leads
-    /// there from everywhere: with the port that was chosen, and the whole path.
+    /// there from everywhere: with the port that was chosen, and the whole path if an address has room for it.
     ///
     /// # Errors
     /// Those of the operating system, `AddrInUse` among them.
@@ -110,13 +110,20 @@ impl Address {
                 let listener = UnixListener::bind(path)?;
                 rustix::net::listen(&listener, BACKLOG)?;
                 listener.set_nonblocking(true)?;
-                // Where the process and its clients are does not matter from now on.
-                Ok((listener.into(), Self::Unix(std::path::absolute(path)?)))
+                Ok((listener.into(), Self::Unix(whole(path)?)))
             }
             // Not for streams of octets.
             Self::Shm(_) | Self::Udp { .. } => Err(io::ErrorKind::Unsupported.into()),
         }
     }
+}
+
+/// The path from the root, so that it does not matter where the process and its clients are. Where that is longer than an address may
+/// be, those in the same folder find it by the other.
+fn whole(path: &Path) -> io::Result<PathBuf> {
+    let whole = std::path::absolute(path)?;
+    let fits = rustix::net::SocketAddrUnix::new(&whole).is_ok();
+    Ok(if fits { whole } else { path.to_owned() })
 }
 
 /// Connections that may wait to be accepted; the system has a limit of its own.
