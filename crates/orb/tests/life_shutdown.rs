@@ -268,6 +268,27 @@ fn who_waits_for_the_end_may_look_where_he_is_woken() {
     assert!(task.0.lock().unwrap().is_none());
 }
 
+#[test]
+fn a_task_that_goes_on_where_its_call_timed_out_may_shut_down_too() {
+    let (scene, client) = (Scene::new(), raw::client());
+    let (probe, orb) = (raw::seen_by(&client, &scene.own), client.clone());
+    let goes_on = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&goes_on);
+    let task = async move {
+        let e = probe.within(Duration::from_millis(50)).sleep_async(1000).await.unwrap_err();
+        assert_eq!(e.kind, Kind::Timeout);
+        told.store(true, Ordering::SeqCst);
+        while !matches!(probe.ping(), Err(e) if e.kind == Kind::BadInvOrder) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Somebody else does so already, and waits for this thread.
+        orb.shutdown(SECOND);
+    };
+    std::task::Wake::wake(Arc::new(Polls(std::sync::Mutex::new(Some(Box::pin(task))))));
+    raw::eventually("the end of the call", || goes_on.load(Ordering::SeqCst));
+    within(LONG, move || client.shutdown(SECOND));
+}
+
 struct Counts;
 
 impl std::task::Wake for Counts {

@@ -151,16 +151,12 @@ impl Keeper {
         unflushed.iter().filter_map(Weak::upgrade).for_each(|connection| connection.flush());
     }
 
-    pub(crate) fn stop(&self) {
-        let thread = {
-            let mut state = lock(&self.state);
-            state.stop = true;
-            self.wake.notify_one();
-            state.thread.take()
-        };
-        if let Some(thread) = thread.filter(|t| t.thread().id() != std::thread::current().id()) {
-            let _ = thread.join();
-        }
+    /// Lets the thread end. It may be waking a task just now, for which only the caller knows how long to wait.
+    pub(crate) fn stop(&self) -> Option<JoinHandle<()>> {
+        let mut state = lock(&self.state);
+        state.stop = true;
+        self.wake.notify_one();
+        state.thread.take()
     }
 
     /// Sleeps a tick; false when it is time to end.

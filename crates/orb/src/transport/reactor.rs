@@ -313,8 +313,7 @@ impl Reactor {
         for _ in 0..self.threads.load(Ordering::Relaxed) + 1 {
             self.poller.wake();
         }
-        self.keeper.stop();
-        self.join(patience);
+        self.join(self.keeper.stop(), patience);
         // A job that waited may hold the ORB itself, or somebody who waits for it.
         let jobs = {
             let mut jobs = lock(&self.jobs);
@@ -327,10 +326,11 @@ impl Reactor {
         left.into_iter().for_each(|handle| drop(self.sources.remove(handle)));
     }
 
-    fn join(&self, patience: Duration) {
+    fn join(&self, keeper: Option<JoinHandle<()>>, patience: Duration) {
         let me = std::thread::current().id();
         let mut handles = std::mem::take(&mut *lock(&self.handles));
         handles.append(&mut self.connectors.close());
+        handles.extend(keeper);
         handles.retain(|h| h.thread().id() != me);
         let started = Instant::now();
         while handles.iter().any(|h| !h.is_finished()) && started.elapsed() < patience {
@@ -340,7 +340,7 @@ impl Reactor {
             if handle.is_finished() {
                 let _ = handle.join();
             } else {
-                tracing::warn!(thread = ?handle.thread().name(), "a servant still runs: its thread is left to itself");
+                tracing::warn!(thread = ?handle.thread().name(), "a servant or a waker still runs: its thread is left to itself");
             }
         }
     }
