@@ -99,6 +99,25 @@ fn a_long_answer_on_its_way_arrives_though_its_client_goes_on_sending() {
     ends.join().unwrap();
 }
 
+/// Whether a client is told of the end whose kernel has its last answer, and has not said so yet.
+fn is_told_in_time(grace: Duration) -> bool {
+    let scene = Scene::new();
+    let mut wire = scene.wire();
+    // After some answers the kernel puts off saying that it has them, for 40 ms and more.
+    for id in 0..30 {
+        wire.send(&number(&scene.key, "blob", id, 10_000));
+        assert_eq!(wire.reply().unwrap().id, id);
+    }
+    scene.server.shutdown(grace);
+    wire.other().is_some_and(|(header, _)| header.kind == MessageType::CloseConnection)
+}
+
+#[test]
+fn clients_are_told_though_there_is_no_time_to_wait_for_them() {
+    // A worker that stays with the connection may take longer to leave it.
+    assert!((0..10).any(|_| is_told_in_time(Duration::from_millis(15))));
+}
+
 #[test]
 fn a_servant_may_shut_its_server_down() {
     let orb = Arc::new(OnceLock::<Orb>::new());

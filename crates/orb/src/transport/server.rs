@@ -538,13 +538,16 @@ impl ServerConnection {
         self.backlog.end();
     }
 
-    /// Tells the client that no request will be carried out but those whose replies it has, and ends. The caller has
-    /// `read` locked, so that no request begins, and has seen that none is under way.
+    /// Tells the client, once, that no request will be carried out but those whose replies it has. The caller has `read` locked,
+    /// so that no request begins, and has seen that none is under way.
     fn say_farewell(&self) {
-        if !self.closing.swap(true, Ordering::AcqRel) {
-            let _ = self.outbox.send(&self.socket, &self.dispatcher.close_connection());
+        if self.closing.swap(true, Ordering::AcqRel) {
+            return;
         }
-        self.remove();
+        let sent = self.outbox.send(&self.socket, &self.dispatcher.close_connection());
+        if let (Ok(Sent::Waiting(_)), Some(reactor)) = (sent, self.reactor.upgrade()) {
+            self.arm(&reactor, true);
+        }
     }
 }
 
@@ -640,6 +643,7 @@ impl Source for ServerConnection {
             self.remove();
         } else {
             self.say_farewell();
+            self.remove();
         }
     }
 
@@ -649,8 +653,15 @@ impl Source for ServerConnection {
     }
 
     fn is_quiet(&self) -> bool {
-        let is_quiet = || self.read.try_lock().is_ok() && self.is_unused() && self.socket.has_delivered();
-        self.removed.load(Ordering::Acquire) || is_quiet()
+        if self.removed.load(Ordering::Acquire) {
+            return true;
+        }
+        let Ok(_read) = self.read.try_lock() else { return false };
+        if self.is_unused() {
+            // First, for there is no room for it any more once it was asked whether all has arrived.
+            self.say_farewell();
+        }
+        self.is_unused() && self.socket.has_delivered()
     }
 
     fn close(&self) {
@@ -658,10 +669,10 @@ impl Source for ServerConnection {
             // Without an owner the lock is held for moments only.
             let _read = lock(&self.read);
             if self.is_unused() {
-                return self.say_farewell();
+                self.say_farewell();
             }
         }
-        // A servant still runs: that its request was not carried out would be a lie.
+        // No farewell where a servant still runs: that its request was not carried out would be a lie.
         self.remove();
     }
 }

@@ -140,7 +140,7 @@ impl Socket {
     }
 
     /// Whether the peer has what was sent, but for a packet at most. What is under way is lost to whoever still sends when the
-    /// socket is closed. To be asked when little more will be sent: there is next to no room for it from now on.
+    /// socket is closed. To be asked when nothing more will be sent: there is next to no room for it from now on.
     pub(crate) fn has_delivered(&self) -> bool {
         // A Unix-domain socket has nothing under way: the peer has it.
         if matches!(sockopt::socket_domain(&self.fd), Ok(AddressFamily::UNIX)) {
