@@ -308,6 +308,26 @@ fn a_task_that_goes_on_where_its_call_timed_out_may_shut_down_too() {
     within(LONG, move || client.shutdown(SECOND));
 }
 
+#[test]
+fn a_task_that_goes_on_where_the_end_reaches_its_call_may_have_references() {
+    for at in ["127.0.0.1:0", "shm:", "udp://127.0.0.1:0"] {
+        let scene = Scene::with(|c| c.listen = vec![at.parse().unwrap()]);
+        let client = raw::client();
+        let (probe, orb, own) = (raw::seen_by(&client, &scene.own), client.clone(), scene.own.clone());
+        let task = async move {
+            let e = probe.sleep_async(1000).await.unwrap_err();
+            assert_eq!(e.kind, Kind::CommFailure);
+            drop(probe);
+            raw::seen_by(&orb, &own);
+        };
+        let task = Arc::new(Polls(std::sync::Mutex::new(Some(Box::pin(task)))));
+        std::task::Wake::wake(Arc::clone(&task));
+        raw::eventually("the call", || scene.servant.runs() == 1);
+        within(LONG, move || client.shutdown(SECOND));
+        assert!(task.0.lock().unwrap().is_none(), "{at}");
+    }
+}
+
 struct Counts;
 
 impl std::task::Wake for Counts {

@@ -98,9 +98,11 @@ impl Natives {
 
     /// No more calls to any of them.
     pub(crate) fn close(&self) {
-        lock(&self.0).servers.drain().for_each(|(_, server)| {
+        let all = std::mem::take(&mut lock(&self.0).servers);
+        // Tasks that wait for one of them are woken, and may ask for others at once.
+        for server in all.into_values() {
             server.close();
-        });
+        }
         client::drop_closed();
     }
 }
