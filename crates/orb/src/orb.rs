@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
@@ -231,7 +232,8 @@ struct Inner {
     root: OnceLock<Adapter>,
     listeners: Mutex<Vec<Arc<Listener>>>,
     accepted: Arc<Accepted>,
-    unix_paths: Vec<PathBuf>,
+    /// The files of its Unix-domain sockets, and which they were.
+    unix_files: Vec<(PathBuf, Option<FileId>)>,
     initial: InitialReferences,
     lanes: Mutex<Vec<Lanes>>,
     down: AtomicBool,
@@ -356,7 +358,11 @@ impl Orb {
                 .filter_map(|a| published(a, config.publish_host.as_deref()))
                 .collect(),
             initial: InitialReferences::new(&config.initial_references),
-            unix_paths: addresses.iter().filter_map(unix_path).collect(),
+            unix_files: addresses
+                .iter()
+                .filter_map(unix_path)
+                .map(|path| (path.clone(), file_id(&path)))
+                .collect(),
             config,
             table: Arc::clone(&table),
             dispatcher: OnceLock::new(),
@@ -719,9 +725,9 @@ impl Inner {
         all.iter().for_each(|lanes| lanes.0.stop(PATIENCE));
     }
 
-    /// Removes the files of sockets.
+    /// Removes the files of sockets. In the place of one that somebody else has removed may be another's, which stays.
     fn clean_up(&self) {
-        for path in &self.unix_paths {
+        for (path, _) in self.unix_files.iter().filter(|(path, own)| file_id(path) == *own) {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -787,6 +793,13 @@ fn unlink(bound: &[(std::os::fd::OwnedFd, Address)]) {
     for path in bound.iter().filter_map(|(_, address)| unix_path(address)) {
         let _ = std::fs::remove_file(path);
     }
+}
+
+/// Device and number of a file. No other has them as long as a socket is bound to it.
+type FileId = (u64, u64);
+
+fn file_id(path: &Path) -> Option<FileId> {
+    std::fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 fn unix_path(address: &Address) -> Option<PathBuf> {

@@ -141,6 +141,19 @@ fn a_server_may_begin_where_another_is_still_ending() {
 }
 
 #[test]
+fn a_server_that_ends_leaves_the_file_of_another_alone() {
+    let path = path("replaced");
+    let begin = || server_with(|c| c.listen = vec![Address::Unix(path.clone())]);
+    let first = begin();
+    std::fs::remove_file(&path).unwrap();
+    let second = begin();
+    first.shutdown(GRACE);
+    serves(&second);
+    second.shutdown(GRACE);
+    assert!(!path.exists());
+}
+
+#[test]
 fn a_file_that_is_no_socket_is_left_alone() {
     let path = path("precious");
     std::fs::write(&path, "precious").unwrap();
