@@ -525,7 +525,8 @@ impl Orb {
 
     /// Shuts down in order: no new connections, requests under way are finished, and answers that clients are slow to read
     /// have arrived (within `grace`), clients are told that nothing more will be answered, connections close, threads end, objects
-    /// are dropped. A thread whose servant takes longer than that is left to itself.
+    /// are dropped. A thread whose servant takes longer than that is left to itself. A client that does not read is waited for
+    /// no longer than [`stall_timeout`](OrbConfig::stall_timeout).
     ///
     /// Calls that this ORB has under way end with `COMM_FAILURE`, but for blocking ones by the native protocol, whose links are
     /// their threads': those end when the server answers, or their time is over.

@@ -119,6 +119,18 @@ fn clients_are_told_though_there_is_no_time_to_wait_for_them() {
 }
 
 #[test]
+fn a_client_that_never_reads_its_answer_is_waited_for_no_longer_than_at_other_times() {
+    let scene = Scene::with(|c| c.stall_timeout = SECOND);
+    let mut wire = scene.wire();
+    // More than the client's side of the kernel has room for, and less than both sides have.
+    wire.send(&number(&scene.key, "blob", 1, 2_000_000));
+    raw::eventually("the call", || scene.servant.runs() == 1);
+    let started = Instant::now();
+    scene.server.shutdown(LONG);
+    assert!(started.elapsed() < LONG / 2, "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_servant_may_shut_its_server_down() {
     let orb = Arc::new(OnceLock::<Orb>::new());
     let inside = Arc::clone(&orb);

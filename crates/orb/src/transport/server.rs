@@ -382,6 +382,11 @@ impl ServerConnection {
         self.parked_at.store(now, Ordering::Relaxed);
     }
 
+    fn silence(&self) -> Duration {
+        let since = Duration::from_millis(self.parked_at.load(Ordering::Relaxed));
+        self.epoch.elapsed().saturating_sub(since)
+    }
+
     /// Runs one message; false when the connection is at its end.
     fn handle_message(&self, frame: &Frame, more: bool, worker: &mut Worker) -> bool {
         worker.out.clear();
@@ -545,6 +550,7 @@ impl ServerConnection {
             return;
         }
         let sent = self.outbox.send(&self.socket, &self.dispatcher.close_connection());
+        self.touch();
         if let (Ok(Sent::Waiting(_)), Some(reactor)) = (sent, self.reactor.upgrade()) {
             self.arm(&reactor, true);
         }
@@ -630,8 +636,7 @@ impl Source for ServerConnection {
         if self.owner.load(Ordering::Relaxed) != 0 || self.outbox.waiting() > 0 {
             return;
         }
-        let now = self.epoch.elapsed();
-        let silent = now.saturating_sub(Duration::from_millis(self.parked_at.load(Ordering::Relaxed)));
+        let silent = self.silence();
         let stalls = read.has_partial() && silent > self.limits.stall_timeout;
         let idle = self.limits.idle_timeout.is_some_and(|t| silent > t) && self.is_unused();
         // What is there and waits for a worker is not late.
@@ -661,7 +666,8 @@ impl Source for ServerConnection {
             // First, for there is no room for it any more once it was asked whether all has arrived.
             self.say_farewell();
         }
-        self.is_unused() && self.socket.has_delivered()
+        // Who does not read loses his answers now as at other times.
+        self.is_unused() && (self.socket.has_delivered() || self.silence() > self.limits.stall_timeout)
     }
 
     fn close(&self) {
