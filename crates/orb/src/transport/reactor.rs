@@ -200,8 +200,8 @@ impl Reactor {
 
     /// The source of an event, if it is still there: another may have its slot by now.
     fn source(&self, event: u64) -> Option<Arc<dyn Source>> {
-        let handle = self.sources.handle_at(Slot(event as u32)).filter(|handle| token(*handle) == event)?;
-        self.sources.get(handle, 0).map(|source| Arc::clone(&source))
+        let source = self.sources.get_slot(Slot(event as u32))?;
+        (token(source.handle()) == event).then(|| Arc::clone(&source))
     }
 
     /// Every source registered now.
