@@ -209,7 +209,11 @@ impl ServerConnection {
     }
 
     /// Nothing more will come. What is under way is answered, then the connection ends.
-    fn hush(&self, read: Reading<'_>, reactor: &Reactor) {
+    fn hush(self: &Arc<Self>, read: Reading<'_>, reactor: &Arc<Reactor>) {
+        if read.has_message() {
+            // It was received before: the worker had to rest, and by the time it looked again need not any more.
+            return self.park(read, reactor);
+        }
         self.hushed.store(true, Ordering::SeqCst);
         self.owner.store(0, Ordering::Relaxed);
         let sent = self.flush_outbox();

@@ -44,12 +44,8 @@ fn connect(orb: &Orb) -> (Arc<Reactor>, Arc<ServerConnection>, UnixStream, mpsc:
     (reactor, connection.unwrap(), client, release)
 }
 
-#[test]
-fn a_request_behind_replies_that_wait_is_served_though_a_late_reply_leaves_first() {
-    const REPLIES: usize = 1 << 20;
-    let orb = Orb::start(OrbConfig::default()).unwrap();
-    let (reactor, connection, mut client, release) = connect(&orb);
-    // A request has been received, and is not handled while more replies wait than the client reads.
+/// Has a client's request received, and not handled.
+fn receive_request<'c>(connection: &'c ServerConnection, client: &mut UnixStream) -> Reading<'c> {
     let mut request = Vec::new();
     let target = NewTarget::Key(b"nothing");
     locate::write_locate_request(&mut request, Version::V1_2, ByteOrder::NATIVE, 7, &target).unwrap();
@@ -58,6 +54,38 @@ fn a_request_behind_replies_that_wait_is_served_though_a_late_reply_leaves_first
     while !read.has_message() {
         connection.receive(&mut read, false).unwrap();
     }
+    read
+}
+
+fn kind_of_answer(client: &mut UnixStream) -> MessageType {
+    let mut header = [0; HEADER_LEN];
+    client.read_exact(&mut header).unwrap();
+    MessageHeader::parse(&header, usize::MAX).unwrap().kind
+}
+
+#[test]
+fn a_request_is_served_though_its_client_says_that_it_was_the_last_before_a_worker_comes() {
+    let orb = Orb::start(OrbConfig::default()).unwrap();
+    let (reactor, connection, mut client, release) = connect(&orb);
+    let mut read = receive_request(&connection, &mut client);
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    // A worker that had to rest just before, and need not any more.
+    assert_eq!(connection.receive(&mut read, false).unwrap(), 0);
+    connection.hush(read, &reactor);
+    drop(release);
+    assert_eq!(kind_of_answer(&mut client), MessageType::LocateReply);
+    // To the end of the stream.
+    client.read_to_end(&mut Vec::new()).unwrap();
+    reactor.stop(Duration::from_secs(1));
+}
+
+#[test]
+fn a_request_behind_replies_that_wait_is_served_though_a_late_reply_leaves_first() {
+    const REPLIES: usize = 1 << 20;
+    let orb = Orb::start(OrbConfig::default()).unwrap();
+    let (reactor, connection, mut client, release) = connect(&orb);
+    // A request has been received, and is not handled while more replies wait than the client reads.
+    let read = receive_request(&connection, &mut client);
     let sent = connection.outbox.send(&connection.socket, &vec![0; REPLIES]);
     assert!(matches!(sent, Ok(Sent::Waiting(_))));
     connection.park(read, &reactor);
@@ -69,9 +97,6 @@ fn a_request_behind_replies_that_wait_is_served_though_a_late_reply_leaves_first
     }
     drop(release);
     client.read_exact(&mut vec![0; missing]).unwrap();
-    let mut header = [0; HEADER_LEN];
-    client.read_exact(&mut header).unwrap();
-    let header = MessageHeader::parse(&header, usize::MAX).unwrap();
-    assert_eq!(header.kind, MessageType::LocateReply);
+    assert_eq!(kind_of_answer(&mut client), MessageType::LocateReply);
     reactor.stop(Duration::from_secs(1));
 }
