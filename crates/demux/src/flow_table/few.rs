@@ -228,7 +228,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     fn find<T>(
         &self,
         key: &R::Key,
-        mut examined: impl FnMut(),
+        examined: &mut impl FnMut(),
         found: impl FnOnce(NonNull<R>) -> T,
         aside: impl FnOnce(usize) -> T,
     ) -> Option<T> {
@@ -248,15 +248,15 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
 
     /// The record of a key. `examined` sees each record compared.
     #[inline(always)]
-    pub(super) fn get(&self, key: &R::Key, examined: impl FnMut()) -> Option<&R> {
+    pub(super) fn get(&self, key: &R::Key, mut examined: impl FnMut()) -> Option<&R> {
         // SAFETY: a record, which nobody writes to while the table is borrowed.
-        self.find(key, examined, |record| unsafe { record.as_ref() }, |at| self.aside.at(at))
+        self.find(key, &mut examined, |record| unsafe { record.as_ref() }, |at| self.aside.at(at))
     }
 
     /// The record of a key, to be changed.
     #[inline(always)]
     pub(super) fn get_mut(&mut self, key: &R::Key) -> Option<&mut R> {
-        match self.find(key, || (), Ok, Err)? {
+        match self.find(key, &mut || (), Ok, Err)? {
             // SAFETY: a record, and the table is borrowed as a whole.
             Ok(mut record) => Some(unsafe { record.as_mut() }),
             Err(aside) => Some(self.aside.at_mut(aside)),

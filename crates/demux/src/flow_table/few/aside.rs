@@ -116,7 +116,7 @@ impl<R: FlowRecord> Aside<R> {
     /// Which of them is that of a key.
     #[cold]
     #[inline(never)]
-    pub(super) fn find(&self, spot: Spot, key: &R::Key, mut examined: impl FnMut()) -> Option<usize> {
+    pub(super) fn find(&self, spot: Spot, key: &R::Key, examined: &mut impl FnMut()) -> Option<usize> {
         let mut both = self.spots.iter().zip(&self.records);
         both.position(|(at, record)| {
             *at == code(spot) && {
@@ -128,7 +128,7 @@ impl<R: FlowRecord> Aside<R> {
 
     /// Takes out the record of a key, which stays where it is until one is added.
     pub(super) fn take(&mut self, spot: Spot, key: &R::Key) -> Option<NonNull<R>> {
-        let at = self.find(spot, key, || ())?;
+        let at = self.find(spot, key, &mut || ())?;
         let last = self.records.len() - 1;
         self.spots.swap_remove(at);
         self.records.swap(at, last);

@@ -187,7 +187,7 @@ impl<R: FlowRecord, const SPREAD: bool> Few<R, SPREAD> {
     #[inline(never)]
     unsafe fn insert_aside(&mut self, spot: Spot, from: NonNull<R>) -> Result<(), Refusal> {
         // SAFETY: as the caller says.
-        if self.aside.find(spot, unsafe { from.as_ref() }.key(), || ()).is_some() {
+        if self.aside.find(spot, unsafe { from.as_ref() }.key(), &mut || ()).is_some() {
             return Err(Refusal::Duplicate);
         }
         if !self.aside.make_room(1) {
