@@ -214,8 +214,9 @@ impl ServerConnection {
             // It was received before: the worker had to rest, and by the time it looked again need not any more.
             return self.park(read, reactor);
         }
-        self.hushed.store(true, Ordering::SeqCst);
+        // In this order: whoever sees that nothing more will come sees that nobody reads.
         self.owner.store(0, Ordering::Relaxed);
+        self.hushed.store(true, Ordering::SeqCst);
         let sent = self.flush_outbox();
         if matches!(sent, Ok(Sent::Waiting(_))) {
             self.arm(reactor, true);
