@@ -226,8 +226,9 @@ linted() {
   RUSTC_WORKSPACE_WRAPPER="$(rustc --print sysroot)/bin/clippy-driver" CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ cargo "$@"
 }
 
-# Those that measure what passes between processes need the machine for themselves.
-alone='/lab[[:space:]].*/processes-'
+# Those that measure what passes between processes, or how soon after its time a call or a connection ends, need the machine for
+# themselves.
+alone='/(lab[[:space:]].*/processes|orb[[:space:]].*/(hostile_endings|hostile_memory|native_hostile_servers|shared_connection))-'
 # Those that count what is built as users build it.
 counted='/instruction-tests[[:space:]]'
 # Those that take longest begin first.

@@ -199,7 +199,7 @@ fn what_serve_prints_leads_to_it() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hangup_ends_it_but_under_nohup() {
-    if !has("nohup") {
+    if !has("nohup") || !has("env") {
         return;
     }
     let hang_up = |server: &Server| {
@@ -208,7 +208,11 @@ fn a_hangup_ends_it_but_under_nohup() {
     };
     let mut under_nohup = Command::new("nohup");
     under_nohup.args([env!("CARGO_BIN_EXE_throughline"), "names", "serve", "--listen", "127.0.0.1:0"]);
-    let (kept, ended) = (Server::spawn(&mut under_nohup), serve(&[]));
+    // Whatever this test itself was started by.
+    let mut plain = Command::new("env");
+    plain.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_throughline")]);
+    plain.args(["names", "serve", "--listen", "127.0.0.1:0"]);
+    let (kept, ended) = (Server::spawn(&mut under_nohup), Server::spawn(&mut plain));
     hang_up(&kept);
     hang_up(&ended);
     let answers = |server: &Server| run(&["names", "list", "--service", &server.line]).status.success();
