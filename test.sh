@@ -307,7 +307,7 @@ other_targets() {
 # Lengths that strangers send, times the size of what they count, overflow there where they don't with 64 bits.
 narrow_addresses() {
   step "Addresses of 32 bits: lookups, and what reads captures and messages"
-  in_time "addresses of 32 bits" 200 || return 0
+  in_time "addresses of 32 bits" 130 || return 0
   if ! echo 'int main(void) { return 0; }' | cc -m32 -x c -o "$work/narrow" - 2>/dev/null; then
     skipped "programs with addresses of 32 bits cannot be linked here (on x86-64: install libc6-dev-i386 and lib32gcc-12-dev, or what belongs to your gcc)"
   elif rustup target add i686-unknown-linux-gnu 2>/dev/null; then

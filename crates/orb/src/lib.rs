@@ -93,6 +93,7 @@ mod call_future_native;
 mod call_pool;
 mod clients;
 mod dispatch;
+mod ending;
 pub mod exception;
 mod handover;
 mod initial;

@@ -1,13 +1,10 @@
 //! The ORB: configuration, the root of the adapters, references from text, and the life of it all.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
-use std::task::{Context, Poll, Waker};
-use std::thread::ThreadId;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use throughline_demux::Handle;
@@ -21,6 +18,7 @@ use throughline_vi::{LocalNetwork, TrustedPeers};
 use crate::adapter::{Adapter, AdapterConfig, AdapterError};
 use crate::clients::Clients;
 use crate::dispatch::{Dispatcher, Session};
+use crate::ending::{Ending, Waiter};
 use crate::exception::SystemException;
 use crate::initial::InitialReferences;
 use crate::lane_pool::Pool;
@@ -36,7 +34,7 @@ use crate::transport::listener::Listener;
 use crate::transport::native::Natives;
 use crate::transport::native::link::LinkOptions;
 use crate::transport::native::server::{NativeLimits, NativeListener};
-use crate::transport::reactor::{Reactor, ReactorLimits, lock, wake};
+use crate::transport::reactor::{Reactor, ReactorLimits, lock};
 use crate::transport::server::{Accepted, ServerLimits};
 use crate::transport::socket::Wait;
 
@@ -237,49 +235,7 @@ struct Inner {
     initial: InitialReferences,
     lanes: Mutex<Vec<Lanes>>,
     down: AtomicBool,
-    ended: (Mutex<End>, Condvar),
-}
-
-#[derive(Default)]
-struct End {
-    over: bool,
-    /// Who brings it about, and waits for it no more than servants do that it drops.
-    by: Option<ThreadId>,
-    wakers: BTreeMap<u64, Waker>,
-    /// How many have waited so far.
-    waiters: u64,
-}
-
-/// A future that waits for the end of an ORB, and the place of its waker.
-struct Waiter {
-    orb: Orb,
-    place: Option<u64>,
-}
-
-impl Waiter {
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
-        let mut end = lock(&self.orb.0.ended.0);
-        if end.over {
-            return Poll::Ready(());
-        }
-        let place = *self.place.get_or_insert_with(|| {
-            end.waiters += 1;
-            end.waiters
-        });
-        let before = end.wakers.insert(place, cx.waker().clone());
-        // What a waker owns may look here when it is dropped.
-        drop(end);
-        drop(before);
-        Poll::Pending
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        let place = self.place.take();
-        let waker = place.and_then(|place| lock(&self.orb.0.ended.0).wakers.remove(&place));
-        drop(waker);
-    }
+    ending: Ending,
 }
 
 impl Orb {
@@ -372,7 +328,7 @@ impl Orb {
             accepted: Arc::default(),
             lanes: Mutex::default(),
             down: AtomicBool::new(false),
-            ended: Default::default(),
+            ending: Ending::default(),
         }));
         let dispatcher = Arc::new(Dispatcher::new(table, orb.downgrade()));
         let _ = orb.0.dispatcher.set(Arc::clone(&dispatcher));
@@ -510,16 +466,12 @@ impl Orb {
 
     /// Waits until the ORB is shut down, by [`shutdown`](Self::shutdown) from another thread or a servant.
     pub fn run(&self) {
-        let (end, changed) = &self.0.ended;
-        let mut end = lock(end);
-        while !end.over {
-            end = changed.wait(end).unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
+        self.0.ending.wait();
     }
 
     /// As [`run`](Self::run), as a future for any runtime.
     pub fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut waiter = Waiter { orb: self.clone(), place: None };
+        let mut waiter = Waiter::new(self.clone());
         std::future::poll_fn(move |cx| waiter.poll(cx))
     }
 
@@ -544,14 +496,14 @@ impl Orb {
             }
         } else if is_first {
             self.end(grace);
-        } else if lock(&self.0.ended.0).by != Some(std::thread::current().id()) {
+        } else if !self.0.ending.is_begun_here() {
             self.run();
         }
     }
 
     fn end(&self, grace: Duration) {
         let inner = &self.0;
-        lock(&inner.ended.0).by = Some(std::thread::current().id());
+        inner.ending.begin();
         // As long as nobody else can take their places.
         inner.clean_up();
         for listener in lock(&inner.listeners).drain(..) {
@@ -571,15 +523,12 @@ impl Orb {
         inner.reactor.stop(PATIENCE);
         inner.stop_lanes();
         self.root().destroy();
-        let (end, changed) = &inner.ended;
-        let wakers = {
-            let mut end = lock(end);
-            end.over = true;
-            changed.notify_all();
-            std::mem::take(&mut end.wakers)
-        };
-        // Whoever is woken may look at once.
-        wakers.into_values().for_each(wake);
+        inner.ending.finish();
+    }
+
+    /// Who brings its end about, and who waits for that.
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.0.ending
     }
 
     /// Turns text into a reference: `IOR:`, `corbaloc:` (also `corbaloc:rir:`) or `corbaname:`. Only the last asks a
