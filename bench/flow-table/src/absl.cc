@@ -62,6 +62,15 @@ uint64_t absl_single(const Map* map, const Key* keys, size_t count) {
   return sum;
 }
 
+uint64_t absl_independent(const Map* map, const Key* keys, size_t count) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    auto found = map->find(keys[i]);
+    if (found != map->end()) sum += found->second.value;
+  }
+  return sum;
+}
+
 uint64_t absl_batch(const Map* map, const Key* keys, size_t count, size_t batch, bool prefetch) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i += batch) {

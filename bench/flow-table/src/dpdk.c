@@ -111,6 +111,15 @@ uint64_t dpdk_single(const struct table *table, const struct key *keys, size_t c
   return sum;
 }
 
+uint64_t dpdk_independent(const struct table *table, const struct key *keys, size_t count) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    int32_t position = rte_hash_lookup(table->hash, &keys[i]);
+    if (position >= 0) sum += table->records[position].value;
+  }
+  return sum;
+}
+
 uint64_t dpdk_batch(const struct table *table, const struct key *keys, size_t count, size_t batch) {
   uint64_t sum = 0;
   const void *pointers[RTE_HASH_LOOKUP_BULK_MAX];

@@ -48,6 +48,11 @@ impl Handles {
         sum
     }
 
+    /// Records by their handles; none waits for another.
+    pub fn independent(&self, handles: &[u32]) -> u64 {
+        handles.iter().map(|&handle| self.records[handle as usize].value).sum()
+    }
+
     /// Records by their handles, in batches.
     pub fn batch(&self, handles: &[u32], batch: usize) -> u64 {
         let mut sum = 0;
@@ -76,6 +81,12 @@ impl Handles {
             }
         }
         sum
+    }
+
+    /// As the tables do it: each lookup compares the key; none waits for another.
+    pub fn independent_compared(&self, keys: &[Tuple], places: &[u32]) -> u64 {
+        let found = keys.iter().zip(places).filter_map(|(key, &place)| self.compared(key, place));
+        found.map(|record| record.value).sum()
     }
 
     /// As the tables do it: the records of a batch are found, then used.

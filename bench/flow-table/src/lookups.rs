@@ -138,7 +138,7 @@ fn tables_for(flows: u64, dpdk: bool, options: &Options) -> Vec<Box<dyn Table>> 
 /// Something to be timed, and whose it is.
 type Work<'a> = (&'static str, Box<dyn Fn() -> u64 + 'a>);
 
-/// Both ways to look up.
+/// All ways to look up.
 fn lookups(
     what: &str,
     flows: u64,
@@ -150,7 +150,7 @@ fn lookups(
 ) {
     let keys: Vec<Tuple> = packets.iter().map(|&flow| Tuple::of(flow)).collect();
     let places = handles[0].of(packets);
-    for mode in [Mode::Single, Mode::Batched] {
+    for mode in [Mode::Single, Mode::Independent, Mode::Batched] {
         let works = works(mode, &keys, &places, handles, tables, options.batch as usize);
         let found = works[1].1();
         // Handles know nothing of misses.
@@ -181,6 +181,10 @@ fn works<'a>(
             (HANDLE, Box::new(|| handles.single(places))),
             (KNOWN, Box::new(|| known.single_compared(keys, places))),
         ],
+        Mode::Independent => vec![
+            (HANDLE, Box::new(|| handles.independent(places))),
+            (KNOWN, Box::new(|| known.independent_compared(keys, places))),
+        ],
         Mode::Batched => vec![
             (HANDLE, Box::new(move || handles.batch(places, batch))),
             (KNOWN, Box::new(move || known.batch_compared(keys, places, batch))),
@@ -189,6 +193,7 @@ fn works<'a>(
     works.extend(tables.iter().map(|table| {
         let work: Box<dyn Fn() -> u64> = match mode {
             Mode::Single => Box::new(|| table.single(keys)),
+            Mode::Independent => Box::new(|| table.independent(keys)),
             Mode::Batched => Box::new(move || table.batch(keys, batch)),
         };
         (table.name(), work)

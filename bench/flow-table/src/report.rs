@@ -13,7 +13,10 @@ pub struct Time {
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
+    /// Each lookup waits for the one before.
     Single,
+    /// None does.
+    Independent,
     Batched,
 }
 
@@ -21,6 +24,7 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Self::Single => "single",
+            Self::Independent => "independent",
             Self::Batched => "batched",
         }
     }

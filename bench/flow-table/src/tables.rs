@@ -12,6 +12,8 @@ pub trait Table {
     fn change(&mut self, gone: &[Tuple], come: &[Tuple], value: u64, batch: usize);
     /// The sum of the values found; each lookup waits for the one before.
     fn single(&self, keys: &[Tuple]) -> u64;
+    /// The sum of the values found; no lookup waits for another.
+    fn independent(&self, keys: &[Tuple]) -> u64;
     /// The sum of the values found, in batches.
     fn batch(&self, keys: &[Tuple], batch: usize) -> u64;
 }
@@ -87,6 +89,10 @@ impl Table for Ours {
         sum
     }
 
+    fn independent(&self, keys: &[Tuple]) -> u64 {
+        keys.iter().filter_map(|key| self.0.get(key)).map(|record| record.value).sum()
+    }
+
     fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
         let mut sum = 0;
         for keys in keys.chunks(batch) {
@@ -144,6 +150,10 @@ impl Table for Hashbrown {
         sum
     }
 
+    fn independent(&self, keys: &[Tuple]) -> u64 {
+        keys.iter().filter_map(|key| self.0.get(key)).map(|record| record[0]).sum()
+    }
+
     fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
         let mut sum = 0;
         for keys in keys.chunks(batch) {
@@ -171,6 +181,7 @@ pub mod absl {
             batch: usize,
         ) -> bool;
         fn absl_single(map: *const c_void, keys: *const Tuple, count: usize) -> u64;
+        fn absl_independent(map: *const c_void, keys: *const Tuple, count: usize) -> u64;
         fn absl_batch(
             map: *const c_void,
             keys: *const Tuple,
@@ -210,6 +221,11 @@ pub mod absl {
             unsafe { absl_single(self.0, keys.as_ptr(), keys.len()) }
         }
 
+        fn independent(&self, keys: &[Tuple]) -> u64 {
+            // SAFETY: as above.
+            unsafe { absl_independent(self.0, keys.as_ptr(), keys.len()) }
+        }
+
         fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
             // SAFETY: as above.
             unsafe { absl_batch(self.0, keys.as_ptr(), keys.len(), batch, true) }
@@ -243,6 +259,7 @@ pub mod dpdk {
             batch: usize,
         ) -> bool;
         fn dpdk_single(table: *const c_void, keys: *const Tuple, count: usize) -> u64;
+        fn dpdk_independent(table: *const c_void, keys: *const Tuple, count: usize) -> u64;
         fn dpdk_batch(table: *const c_void, keys: *const Tuple, count: usize, batch: usize) -> u64;
     }
 
@@ -286,6 +303,11 @@ pub mod dpdk {
         fn single(&self, keys: &[Tuple]) -> u64 {
             // SAFETY: as above.
             unsafe { dpdk_single(self.table, keys.as_ptr(), keys.len()) }
+        }
+
+        fn independent(&self, keys: &[Tuple]) -> u64 {
+            // SAFETY: as above.
+            unsafe { dpdk_independent(self.table, keys.as_ptr(), keys.len()) }
         }
 
         fn batch(&self, keys: &[Tuple], batch: usize) -> u64 {
