@@ -59,6 +59,9 @@ fn flow_to_record() {
     for flows in [20_000, 100_000] {
         BATCHES.check(&format!("owner:{flows}"), 0.0, 93.0);
     }
+    for (flows, most) in [(2_000, 86.0), (20_000, 98.0), (100_000, 98.0)] {
+        BATCHES.check(&format!("fours:{flows}"), 0.0, most);
+    }
 }
 
 #[test]

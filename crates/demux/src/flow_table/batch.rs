@@ -27,7 +27,7 @@ pub(super) const AWAY: usize = 16 << 20;
 const FARTHER: usize = 128 << 20;
 
 /// Fewer lookups than these are made one by one: what they would wait for together is less than what it takes to begin.
-const FEWEST: usize = 10;
+const FEWEST: usize = 12;
 
 /// The same where records do not come from memory.
 const FEWEST_NEAR: usize = 20;
@@ -62,16 +62,40 @@ type Sought = (Group, Tag);
 impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Calls `visit` with the number and the record of each key, in order.
     #[inline(always)]
-    pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
+    pub(super) fn find_batch<'a>(&'a self, keys: &[R::Key], visit: impl FnMut(usize, Option<&'a R>)) {
+        if keys.len() < self.fewest() {
+            self.find_each(keys, visit);
+        } else if let Ok(keys) = keys.try_into() {
+            self.find_whole(keys, visit);
+        } else {
+            self.find_many(keys, visit);
+        }
+    }
+
+    /// Looks up one key after the other.
+    #[inline(always)]
+    fn find_each<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
+        keys.iter().enumerate().for_each(|(n, key)| visit(n, self.get(key, || ())));
+    }
+
+    /// A whole batch. Apart, so that few keys, looked up where the caller is, have the registers for themselves.
+    #[inline(never)]
+    fn find_whole<'a>(&'a self, keys: &[R::Key; TOGETHER], visit: impl FnMut(usize, Option<&'a R>)) {
+        self.find_some(keys, visit);
+    }
+
+    /// Whole batches and part of one, or only that.
+    #[inline(never)]
+    fn find_many<'a>(&'a self, keys: &[R::Key], mut visit: impl FnMut(usize, Option<&'a R>)) {
         let (batches, rest) = keys.as_chunks::<TOGETHER>();
         for (n, keys) in batches.iter().enumerate() {
-            self.find_some(keys, |at, found| visit(n * TOGETHER + at, found));
+            self.find_whole(keys, |at, found| visit(n * TOGETHER + at, found));
         }
-        let mut visit = |n: usize, found| visit(batches.len() * TOGETHER + n, found);
+        let visit = |n: usize, found| visit(batches.len() * TOGETHER + n, found);
         if rest.len() < self.fewest() {
-            rest.iter().enumerate().for_each(|(n, key)| visit(n, self.get(key, || ())));
+            self.find_each(rest, visit);
         } else {
-            self.find_rest(rest, visit);
+            self.find_some(rest, visit);
         }
     }
 
@@ -79,12 +103,6 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(always)]
     fn fewest(&self) -> usize {
         if self.bytes() < AWAY { FEWEST_NEAR } else { FEWEST }
-    }
-
-    /// Part of a batch. Apart, so that whole ones keep their registers.
-    #[inline(never)]
-    fn find_rest<'a>(&'a self, keys: &[R::Key], visit: impl FnMut(usize, Option<&'a R>)) {
-        self.find_some(keys, visit);
     }
 
     /// A batch, or part of one.

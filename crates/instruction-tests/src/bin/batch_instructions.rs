@@ -1,5 +1,5 @@
-//! Lookups in a `FlowTable` by 32, of its owner or of a reader, to be counted by callgrind:
-//! `batch_instructions (owner|reader):FLOWS ITERATIONS`.
+//! Lookups in a `FlowTable` by 32, of its owner or of a reader, or by four, to be counted by callgrind:
+//! `batch_instructions (owner|reader|fours):FLOWS ITERATIONS`.
 //!
 //! Apart from `lookup_instructions`, whose loops would otherwise be compiled into other instructions.
 
@@ -29,20 +29,21 @@ fn main() {
     let iterations = arguments.next().and_then(|n| n.parse().ok());
     let what = what.split_once(':').and_then(|(who, flows)| Some((who, flows.parse().ok()?)));
     match (what, iterations) {
-        (Some(("owner", flows)), Some(iterations)) => owner(flows, iterations),
+        (Some(("owner", flows)), Some(iterations)) => owner::<32>(flows, iterations),
+        (Some(("fours", flows)), Some(iterations)) => owner::<4>(flows, iterations),
         (Some(("reader", flows)), Some(iterations)) => reader(flows, iterations),
         _ => {
-            eprintln!("usage: batch_instructions (owner|reader):FLOWS ITERATIONS");
+            eprintln!("usage: batch_instructions (owner|reader|fours):FLOWS ITERATIONS");
             std::process::exit(2);
         }
     }
 }
 
 /// Of a table that has as many as it may.
-fn owner(flows: usize, iterations: usize) {
+fn owner<const N: usize>(flows: usize, iterations: usize) {
     let mut table = FlowTable::new(flows, 0x5eed);
     (0..flows).for_each(|flow| table.insert(connection(flow)).expect("there is room"));
-    by_32(flows, iterations, |keys| {
+    together::<N>(flows, iterations, |keys| {
         let mut sum = 0;
         table.visit_batch(keys, |_, found| sum += found.map_or(0, |found| found.state[0]));
         black_box(sum);
@@ -54,20 +55,20 @@ fn reader(flows: usize, iterations: usize) {
     let (mut writer, reader) = flow_table(flows, 0x5eed);
     (0..flows).for_each(|flow| writer.insert(connection(flow)).expect("there is room"));
     let mut found = [None; 32];
-    by_32(flows, iterations, |keys| {
+    together::<32>(flows, iterations, |keys| {
         reader.get_batch(keys, &mut found);
         black_box(&found);
     });
 }
 
-/// Has 32 flows found together, one after the other.
+/// Has `N` flows found together, one after the other.
 #[inline(always)]
-fn by_32(flows: usize, iterations: usize, mut find: impl FnMut(&[Ipv4Flow; 32])) {
-    let mut keys = [key(0); 32];
+fn together<const N: usize>(flows: usize, iterations: usize, mut find: impl FnMut(&[Ipv4Flow])) {
+    let mut keys = [key(0); N];
     for i in 0..iterations {
-        keys[i % 32] = black_box(key(i % flows));
-        if i % 32 == 31 {
-            find(&keys);
+        keys[i % N] = black_box(key(i % flows));
+        if i % N == N - 1 {
+            find(black_box(&keys[..]));
         }
     }
 }
