@@ -349,3 +349,23 @@ fn what_is_repeated_acknowledges_too() {
         assert_eq!(raw.pass(10_000), [], "{len} bytes at {at}");
     }
 }
+
+/// The window that is told before scales are agreed upon is not one of them: what lies beyond the room is not taken, wherever it lies.
+#[test]
+fn nothing_is_taken_beyond_the_room() {
+    for room in [65_536, 100_000, 1_000_000] {
+        let mut raw = Raw::new(&format!("tcp(receive={room}) > ipv4 > eth; arp > eth"));
+        let path = raw.connect(&[3, 3, 0]);
+        let sent = data(room + 1000);
+        raw.send(Segment::of(ACK, room as i32 - 100).with(&sent[room - 100..][..1000]));
+        let mut at = 0;
+        while at < room {
+            let len = 1000.min(room - at);
+            raw.send(Segment::of(ACK, at as i32).with(&sent[at..at + len]));
+            at += len;
+        }
+        let (came, end) = read(&mut raw.graph, path);
+        assert_eq!(end, Ok(0));
+        assert!(came == sent[..room], "{} of {room}", came.len());
+    }
+}

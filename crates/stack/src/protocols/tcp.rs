@@ -287,6 +287,9 @@ impl Protocol for Tcp {
         if !message.verified && !is_intact(with_len(session.pseudo, message.len()), message.bytes()) {
             return Err(Discard::Checksum);
         }
+        if session.is_beginning() {
+            self.narrow(slot, message.bytes(), lower);
+        }
         if is_marked(message.bytes()) && !self.look_at_marked(slot, message, lower) {
             self.work(slot, Sends::IfDue, lower);
             return Ok(Pop::Consumed);

@@ -151,13 +151,44 @@ impl Tcp {
         self.hand(slot, TcpControl::Rst, (end, TcpSeqNumber(0)), 0, lower);
     }
 
+    /// Has smoltcp know, before there is a connection, how much it takes of what comes. In a SYN a window has no scale (RFC 7323, 2.2), but
+    /// smoltcp gives it one, and would take what lies beyond its buffer until it has told another window. So it is asked for
+    /// one, by a byte that came before, and that is not sent.
+    #[cold]
+    pub(super) fn narrow(&mut self, slot: Slot, segment: &[u8], lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        if session.state() != State::SynReceived
+            || session.room() <= u16::MAX.into()
+            || !acknowledges(segment)
+        {
+            return;
+        }
+        let acknowledged = TcpPacket::new_unchecked(segment).ack_number();
+        let before = TcpSeqNumber(session.next_to_come().0.wrapping_sub(1));
+        let made = self.made.len();
+        self.hand_data(slot, TcpControl::None, (before, acknowledged), (0, &[0]), lower);
+        self.made.drain(made..).for_each(|answer| lower.give(answer));
+    }
+
     /// Hands smoltcp a segment without data, as if it had come from the other end.
     fn hand(
         &mut self,
         slot: Slot,
         control: TcpControl,
+        numbers: (TcpSeqNumber, TcpSeqNumber),
+        window: u16,
+        lower: &mut Lower<'_>,
+    ) {
+        self.hand_data(slot, control, numbers, (window, &[]), lower);
+    }
+
+    /// As [`hand`](Self::hand), with a byte or none.
+    fn hand_data(
+        &mut self,
+        slot: Slot,
+        control: TcpControl,
         (seq_number, acknowledged): (TcpSeqNumber, TcpSeqNumber),
-        window_len: u16,
+        (window_len, payload): (u16, &[u8]),
         lower: &mut Lower<'_>,
     ) {
         let Some(session) = self.sessions.get(slot) else { return };
@@ -174,12 +205,12 @@ impl Tcp {
             sack_permitted: false,
             sack_ranges: [None; 3],
             timestamp: None,
-            payload: &[],
+            payload,
         };
         let packet = IpRepr::new(remote.0, local.0, IpProtocol::Tcp, segment.buffer_len(), 64);
         let (header, len) = (packet.header_len(), packet.buffer_len());
-        // The longer of the headers of IP, and one of TCP without options.
-        let mut bytes = [0; smoltcp::wire::IPV6_HEADER_LEN + smoltcp::wire::TCP_HEADER_LEN];
+        // The longer of the headers of IP, one of TCP without options, and a byte.
+        let mut bytes = [0; smoltcp::wire::IPV6_HEADER_LEN + smoltcp::wire::TCP_HEADER_LEN + 1];
         let unchecked = ChecksumCapabilities::ignored();
         packet.emit(&mut bytes[..], &unchecked);
         let place = &mut TcpPacket::new_unchecked(&mut bytes[header..len]);

@@ -136,6 +136,12 @@ impl Session {
         self.socket().map_or(State::Closed, |socket| socket.state())
     }
 
+    /// Whether the user has not heard of it yet.
+    #[inline]
+    pub fn is_beginning(&self) -> bool {
+        !self.announced
+    }
+
     /// Takes note of when the socket is due: by when the wheel is to wake the session, if it does not do so already.
     #[inline]
     pub fn arm(&mut self, due: Option<Instant>, now: Instant) -> Option<Instant> {
