@@ -449,6 +449,13 @@ impl Lower<'_> {
         listener.accepted.len() < BACKLOG
     }
 
+    /// Whether a listener will be told of the path above, if there is one.
+    pub fn is_for(&mut self, upper: Upper, listener: Slot) -> bool {
+        let Upper::User(path) = upper else { return false };
+        let handle = self.cx.listeners.handle_at(listener);
+        handle.is_some() && self.cx.path(path).is_some_and(|path| path.listener == handle)
+    }
+
     /// Has a path stay until it is closed, however silent: for connections.
     pub fn pin_path(&mut self, path: Slot) {
         if let Some(path) = self.cx.path(path) {

@@ -369,3 +369,20 @@ fn nothing_is_taken_beyond_the_room() {
         assert!(came == sent[..room], "{} of {room}", came.len());
     }
 }
+
+/// Who begins a connection while there is a listener, and completes it when there is none any more, does not get one of which nobody
+/// knows and that nobody would end.
+#[test]
+fn a_listener_that_is_gone_accepts_nobody() {
+    let mut raw = Raw::new(ETH);
+    let answer = raw.send(Segment::of(SYN, -1));
+    raw.acknowledged = answer[0].sequence.wrapping_add(1);
+    raw.graph.disable(raw.listener);
+    let end = raw.send(Segment::default().with(b"abc"));
+    assert_eq!(end.len(), 1, "{end:?}");
+    assert_eq!(end[0].flags & RST, RST);
+    assert_eq!((raw.graph.ready(), raw.graph.counts().paths), (None, 0));
+    // Nor does one who was given up before.
+    raw.pass(100_000);
+    assert_eq!(raw.send(Segment::default())[0].flags, RST);
+}

@@ -174,6 +174,21 @@ impl Tcp {
         }
     }
 
+    /// Forgets the strangers who have not answered yet and whose listener is gone: nobody would hear of their connections, or end
+    /// them.
+    fn forget_half_open(&mut self, listener: Slot, lower: &mut Lower<'_>) {
+        for at in 0..self.half_open.len() {
+            let (slot, serial) = self.half_open[at];
+            let Some(session) = self.sessions.get(slot) else { continue };
+            if session.serial == serial
+                && session.state() == State::SynReceived
+                && lower.is_for(session.upper, listener)
+            {
+                self.remove(slot, lower);
+            }
+        }
+    }
+
     /// Has the interface know our address of a connection.
     #[inline]
     fn face(&mut self, slot: Slot) {
@@ -405,6 +420,9 @@ impl Protocol for Tcp {
 
     fn disable(&mut self, user: Enabled, participants: &Participants, lower: &mut Lower<'_>) {
         self.transport.disable(user, participants, lower);
+        if let Enabled::Listener(listener) = user {
+            self.forget_half_open(listener, lower);
+        }
     }
 
     fn hold(&mut self, session: Slot) {
