@@ -196,7 +196,7 @@ impl Context {
         }
     }
 
-    /// Tells the listener of a path that there is one.
+    /// Tells the listener of a path, if it has one, that there is one.
     #[cold]
     pub fn announce(&mut self, slot: Slot) {
         let id = self.paths.handle_at(slot).map(PathId);
@@ -463,7 +463,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Tells the listener of a path that there is one.
+    /// Tells the listener of a path, if it has one, that there is one.
     pub fn announce_path(&mut self, path: Slot) {
         self.cx.announce(path);
     }

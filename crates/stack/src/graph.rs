@@ -442,6 +442,11 @@ impl Graph {
         read
     }
 
+    /// Whether there is the connection that a path was opened for; what is heard of a path before need not be that.
+    pub(crate) fn is_connected(&mut self, id: PathId) -> bool {
+        self.cx.path_of(id).is_some_and(|path| path.announced)
+    }
+
     /// Tells the other end of a stream that nothing more will be sent.
     ///
     /// # Errors

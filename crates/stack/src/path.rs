@@ -34,7 +34,7 @@ pub(crate) struct Path {
     pub handled: bool,
     /// Whether there were further news meanwhile.
     pub again: bool,
-    /// Whether its listener knows of it.
+    /// Whether its listener knows of it; of a connection that was opened, whether it has come about.
     pub announced: bool,
     /// Whether something came since the search for unused paths last passed.
     pub touched: bool,

@@ -186,3 +186,19 @@ fn an_end_breaks_connections_and_takes_the_thread_along() {
     drop(server);
     assert_eq!(theirs.read(&mut [0]).unwrap(), 0);
 }
+
+/// What is said of the first segment, that nobody there speaks TCP, does not make a connection: it may be a lie, or pass, so it is
+/// waited on.
+#[test]
+fn what_is_said_of_a_segment_is_no_connection() {
+    let (ours, theirs) = pair(&PairConfig::default());
+    let start = |device, address: Ipv4Address, description| {
+        let host = Host::at(&device, IpCidr::new(address.into(), 24));
+        let graph = Graph::compose(description, host, Config::default()).unwrap();
+        Sockets::start(Driver::new(graph, device)).unwrap()
+    };
+    let client = start(ours, CLIENT, "tcp > ipv4 > eth; icmp > ipv4; arp > eth");
+    let _server = start(theirs, SERVER, "udp > ipv4 > eth; icmp > ipv4; arp > eth");
+    let connected = client.connect(at(80), Duration::from_millis(500));
+    assert_eq!(connected.map_err(|error| error.kind()).err(), Some(ErrorKind::TimedOut));
+}

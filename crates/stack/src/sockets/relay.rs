@@ -230,8 +230,14 @@ impl<D: Device> Relays<D> {
     /// Something has changed at a stream: it is connected, or it is not, or there is something to carry.
     fn stream_ready(&mut self, slot: usize) {
         let Some(relay) = self.relays.get_mut(slot).and_then(Option::as_mut) else { return };
-        if let Some((reply, theirs)) = relay.reply.take() {
-            let result = self.driver.graph.write(relay.path, &[]);
+        if relay.reply.is_some() {
+            let (path, graph) = (relay.path, &mut self.driver.graph);
+            let result = graph.write(path, &[]);
+            // What was said of its segments may be a lie, or pass: it is waited on.
+            if result.is_ok() && !graph.is_connected(path) {
+                return;
+            }
+            let Some((reply, theirs)) = relay.reply.take() else { return };
             let answer = result.map(|_| theirs).map_err(|_| io::ErrorKind::ConnectionRefused.into());
             let connected = answer.is_ok();
             // Who asked may have given up.

@@ -291,9 +291,7 @@ impl Session {
         if !self.announced && state != State::Closed {
             socket.set_timeout(None);
             self.announced = true;
-            if !self.opened {
-                lower.announce_path(path);
-            }
+            lower.announce_path(path);
         }
         if state == State::TimeWait && self.told != Some(state) {
             self.abort_at = Some(lower.now() + TIME_WAIT);
