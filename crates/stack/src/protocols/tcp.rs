@@ -7,22 +7,24 @@ mod ahead;
 mod alarm;
 mod link;
 mod marked;
+mod numbers;
 mod session;
 mod work;
 
 use std::collections::VecDeque;
 
 use smoltcp::{
-    iface::{Config, Interface, SocketSet},
+    iface::{Interface, SocketSet},
     socket::tcp::{self, State},
     time::{Duration, Instant},
-    wire::{HardwareAddress, IpAddress, IpCidr, IpEndpoint, TcpPacket},
+    wire::{IpAddress, IpCidr, IpEndpoint, TcpPacket},
 };
 use throughline_demux::Slot;
 
 use self::{
     link::Link,
     marked::{acknowledges, asks, is_marked, sequence},
+    numbers::Secret,
     session::Session,
     work::{Sends, push_all},
 };
@@ -68,6 +70,9 @@ pub(crate) struct Tcp {
     room: usize,
     buffers: Buffers,
     interface: Interface,
+    secret: Secret,
+    /// Bytes of a packet.
+    mtu: usize,
     /// Our addresses, if there are more than the interface holds at a time.
     crowd: Vec<IpCidr>,
     sessions: Sessions<u64, Session>,
@@ -91,11 +96,10 @@ impl Tcp {
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
         let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0);
-        let mut config = Config::new(HardwareAddress::Ip);
-        config.random_seed = lookup.config.seed;
         let whole = |below: &dyn Protocol| below.room() + link::network_header(below.version());
         let mtu = below.iter().map(|(_, below)| whole(*below)).min().unwrap_or(0);
-        let mut interface = Interface::new(config, &mut link::capabilities(mtu), Instant::ZERO);
+        let mut secret = Secret::default();
+        let mut interface = secret.interface(mtu);
         let mut crowd = Vec::new();
         interface.update_ip_addrs(|own| match own.extend_from_slice(addresses) {
             Ok(()) => {}
@@ -107,6 +111,8 @@ impl Tcp {
             room,
             buffers,
             interface,
+            secret,
+            mtu,
             crowd,
             sessions: Sessions::new(lookup)?,
             wheel: TimerWheel::default(),
@@ -187,6 +193,14 @@ impl Tcp {
                 self.remove(slot, lower);
             }
         }
+    }
+
+    /// Has the next connection begin with a number of its own.
+    fn draw(&mut self) {
+        let mut interface = self.secret.interface(self.mtu);
+        // No more than an interface holds, since one holds them.
+        interface.update_ip_addrs(|own| own.extend(self.interface.ip_addrs().iter().copied()));
+        self.interface = interface;
     }
 
     /// Has the interface know our address of a connection.
@@ -393,6 +407,7 @@ impl Protocol for Tcp {
         let Opened { below, local, remote } = self.transport.open(participants, lower)?;
         let (mut socket, set) = self.socket();
         socket.set_timeout(Some(PATIENCE));
+        self.draw();
         let connected =
             socket.connect(self.interface.context(), IpEndpoint::from(remote), IpEndpoint::from(local));
         let mut session = Session::new(set, socket, upper, local, remote, below);

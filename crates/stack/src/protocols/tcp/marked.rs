@@ -64,6 +64,9 @@ impl Tcp {
                 if packet.syn() {
                     session.unread = sequence + 1;
                 }
+                if state == State::Listen {
+                    self.draw();
+                }
                 true
             }
             _ if packet.rst() => {
