@@ -3,9 +3,9 @@
 mod hosts;
 mod raw;
 
-use hosts::data;
-use raw::{ACK, FIN, RST, Raw, SYN, Segment};
-use throughline_stack::{Graph, PathId, StreamError};
+use hosts::{CLIENT, data};
+use raw::{ACK, FIN, PORT, RST, Raw, SYN, Segment};
+use throughline_stack::{Graph, Participants, PathId, StreamError};
 
 const ETH: &str = "tcp > ipv4 > eth; arp > eth";
 
@@ -385,4 +385,32 @@ fn a_listener_that_is_gone_accepts_nobody() {
     // Nor does one who was given up before.
     raw.pass(100_000);
     assert_eq!(raw.send(Segment::default())[0].flags, RST);
+}
+
+/// Both ends ask for the connection at once (RFC 9293, 3.5), and its user gives it up before it has come about: its end would be taken for
+/// acknowledged when its beginning is, and what comes for more than there is room for.
+#[test]
+fn a_connection_that_both_ask_for_is_given_up() {
+    for closes in [true, false] {
+        let mut raw = Raw::new("tcp(receive=100000) > ipv4 > eth; arp > eth");
+        let to = Participants { local_port: Some(PORT), ..Participants::to(CLIENT, raw.port) };
+        let path = raw.graph.open("tcp", to).unwrap();
+        let asked = raw.sent();
+        assert_eq!((asked.len(), asked[0].flags), (1, SYN));
+        let mut asks = Segment::of(SYN, -1);
+        asks.options = vec![3, 3, 0];
+        let answer = raw.send(asks);
+        assert_eq!((answer[0].flags, answer[0].sequence), (SYN | ACK, asked[0].sequence));
+        if closes {
+            raw.graph.close(path)
+        } else {
+            raw.graph.shutdown(path).unwrap()
+        }
+        let end = raw.sent();
+        assert_eq!(end.iter().map(|segment| segment.flags).collect::<Vec<_>>(), [RST | ACK]);
+        raw.acknowledged = asked[0].sequence.wrapping_add(1);
+        let late = raw.send(Segment::of(ACK, 100_000).with(&data(1000)));
+        assert_eq!(late.iter().map(|segment| segment.flags).collect::<Vec<_>>(), [RST]);
+        assert!(raw.graph.write(path, b"?").is_err());
+    }
 }

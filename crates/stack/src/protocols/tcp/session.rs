@@ -343,7 +343,7 @@ impl Session {
         self.left = self.socket().map_or(0, |socket| socket.send_queue() as u32);
         if let Some(socket) = self.socket() {
             // What was not read is lost: then the other end is told so, by a reset.
-            if socket.can_recv() { socket.abort() } else { socket.close() }
+            if socket.can_recv() { socket.abort() } else { say_end(socket) }
         }
     }
 
@@ -353,7 +353,7 @@ impl Session {
             self.abort_at = Some(abort_at);
         }
         if let Some(socket) = self.socket() {
-            socket.close();
+            say_end(socket);
         }
     }
 
@@ -393,4 +393,10 @@ impl Session {
             Err(RecvError::InvalidState) => Err(StreamError::Closed),
         }
     }
+}
+
+/// Says that nothing more will be sent. A connection that has not come about ends by that; of one that both ends have asked for
+/// smoltcp would take the beginning for acknowledged.
+fn say_end(socket: &mut tcp::Socket<'static>) {
+    if socket.state() == State::SynReceived { socket.abort() } else { socket.close() }
 }
