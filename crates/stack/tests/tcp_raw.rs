@@ -5,7 +5,7 @@ mod raw;
 
 use hosts::{CLIENT, data};
 use raw::{ACK, FIN, PORT, RST, Raw, SYN, Segment};
-use throughline_stack::{Graph, Participants, PathId, StreamError};
+use throughline_stack::{Graph, Message, Participants, PathId, SendError, StreamError};
 
 const ETH: &str = "tcp > ipv4 > eth; arp > eth";
 
@@ -413,4 +413,25 @@ fn a_connection_that_both_ask_for_is_given_up() {
         assert_eq!(late.iter().map(|segment| segment.flags).collect::<Vec<_>>(), [RST]);
         assert!(raw.graph.write(path, b"?").is_err());
     }
+}
+
+/// A message that a stream has no room for is lost as a whole, as is said: who sends it again is not taken to have sent a part of it twice.
+#[test]
+fn a_message_is_sent_as_a_whole_or_not() {
+    let mut raw = Raw::new("tcp(send=800) > ipv4 > eth; arp > eth");
+    let path = raw.connect(&[]);
+    let send = |raw: &mut Raw, len| raw.graph.send(path, Message::copied(128, &data(len)));
+    assert_eq!(send(&mut raw, 500), Ok(()));
+    assert_eq!(send(&mut raw, 500), Err(SendError::QueueFull));
+    let sent = raw.sent();
+    assert_eq!(sent.iter().map(|segment| segment.data.len()).collect::<Vec<_>>(), [500]);
+    raw.acknowledged = sent[0].end();
+    assert_eq!(raw.send(Segment::default()), []);
+    // There is room now.
+    assert_eq!(raw.graph.ready(), Some(path));
+    assert_eq!(send(&mut raw, 500), Ok(()));
+    assert_eq!(raw.sent()[0].data, data(500));
+    assert_eq!(send(&mut raw, 801), Err(SendError::TooLong));
+    raw.send(Segment::of(RST, 0));
+    assert_eq!(send(&mut raw, 1), Err(SendError::NoPath));
 }

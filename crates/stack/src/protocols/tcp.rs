@@ -454,10 +454,16 @@ impl Protocol for Tcp {
     }
 
     fn push(&mut self, slot: Slot, message: Message, lower: &mut Lower<'_>) -> Result<(), SendError> {
-        let written = self.write(slot, message.bytes(), lower);
-        let all = written == Ok(message.len());
+        // Part of a message would be taken for one.
+        let fits =
+            self.sessions.get(slot).map_or(Err(SendError::NoPath), |session| session.fits(message.len()));
+        let sent = fits.and_then(|()| match self.write(slot, message.bytes(), lower) {
+            Ok(written) if written == message.len() => Ok(()),
+            Ok(_) => Err(SendError::QueueFull),
+            Err(_) => Err(SendError::NoPath),
+        });
         lower.give(message);
-        if all { Ok(()) } else { Err(SendError::QueueFull) }
+        sent
     }
 
     fn write(&mut self, slot: Slot, data: &[u8], lower: &mut Lower<'_>) -> Result<usize, StreamError> {

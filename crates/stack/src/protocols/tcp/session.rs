@@ -20,7 +20,7 @@ use super::{
     alarm::Alarm,
     marked::{distance, is_marked},
 };
-use crate::{Layer, Lower, StreamError, Upper};
+use crate::{Layer, Lower, SendError, StreamError, Upper};
 
 /// Less than the shortest segment whose length everybody takes: who takes less than that in a minute is not waited for.
 const CRUMB: u32 = 536;
@@ -365,6 +365,20 @@ impl Session {
         {
             socket.abort();
         }
+    }
+
+    /// Whether there is room for so many bytes, or will ever be: then the user is told when there is more.
+    pub fn fits(&mut self, len: usize) -> Result<(), SendError> {
+        let socket = self.socket().ok_or(SendError::NoPath)?;
+        let (room, most) = (socket.send_capacity() - socket.send_queue(), socket.send_capacity());
+        if len > most {
+            return Err(SendError::TooLong);
+        }
+        if len > room && socket.may_send() {
+            self.wants_room = true;
+            return Err(SendError::QueueFull);
+        }
+        Ok(())
     }
 
     pub fn write(&mut self, data: &[u8]) -> Result<usize, StreamError> {
