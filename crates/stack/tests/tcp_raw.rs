@@ -435,3 +435,23 @@ fn a_message_is_sent_as_a_whole_or_not() {
     raw.send(Segment::of(RST, 0));
     assert_eq!(send(&mut raw, 1), Err(SendError::NoPath));
 }
+
+/// RFC 9293, 3.10.7.4: what is said behind an end is not heard; what is acknowledged by it is.
+#[test]
+fn nothing_comes_behind_an_end() {
+    for flags in [ACK, FIN | ACK] {
+        let mut raw = Raw::new(ETH);
+        let path = raw.connect(&[]);
+        raw.send(Segment::of(FIN | ACK, 0).with(b"abc"));
+        assert_eq!(raw.graph.write(path, b"hello"), Ok(5));
+        raw.acknowledged = raw.sent()[0].end();
+        raw.send(Segment::of(flags, 4).with(b"def"));
+        raw.send(Segment::of(flags, 1).with(b"bc?def"));
+        assert_eq!(read(&mut raw.graph, path), (b"abc".to_vec(), Err(StreamError::Finished)));
+        raw.send(Segment::of(flags, 4).with(b"def"));
+        assert_eq!(read(&mut raw.graph, path), (Vec::new(), Err(StreamError::Finished)));
+        assert_eq!(raw.pass(10_000), []);
+        // Who has not heard that his end has come is told so.
+        assert_eq!(raw.send(Segment::of(FIN | ACK, 0).with(b"abc"))[0].acknowledged, 4);
+    }
+}

@@ -318,6 +318,10 @@ impl Protocol for Tcp {
         }
         if session.is_beginning() {
             self.narrow(slot, message.bytes(), lower);
+        } else if session.is_behind_end(message.bytes()) {
+            self.ignore_data(slot, message.bytes(), lower);
+            self.work(slot, Sends::IfDue, lower);
+            return Ok(Pop::Consumed);
         }
         if is_marked(message.bytes()) && !self.look_at_marked(slot, message, lower) {
             self.work(slot, Sends::IfDue, lower);

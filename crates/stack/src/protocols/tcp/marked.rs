@@ -24,6 +24,11 @@ pub(super) fn is_marked(segment: &[u8]) -> bool {
     segment[FLAGS] & (FIN | SYN | RST) != 0
 }
 
+/// Whether a segment is one of a connection that goes on.
+pub(super) fn goes_on(segment: &[u8]) -> bool {
+    segment[FLAGS] & (SYN | RST) == 0
+}
+
 /// Whether a segment asks for a connection.
 #[inline]
 pub(super) fn asks(segment: &[u8]) -> bool {
@@ -143,6 +148,18 @@ impl Tcp {
         let window = TcpPacket::new_unchecked(segment).window_len();
         let (next, acknowledged) = (session.next_to_come(), session.unacknowledged);
         self.hand(slot, TcpControl::None, (next, acknowledged), window, lower);
+    }
+
+    /// Has smoltcp hear what a segment acknowledges whose data lies behind the end (RFC 9293, 3.10.7.4): it would take that.
+    #[cold]
+    pub(super) fn ignore_data(&mut self, slot: Slot, segment: &[u8], lower: &mut Lower<'_>) {
+        let Some(session) = self.sessions.get(slot) else { return };
+        if acknowledges(segment) {
+            session.note_acknowledged(segment);
+            let (next, packet) = (session.next_to_come(), TcpPacket::new_unchecked(segment));
+            let numbers = (next, packet.ack_number());
+            self.hand(slot, TcpControl::None, numbers, packet.window_len(), lower);
+        }
     }
 
     /// Ends a connection that has [waited](Session::has_waited) so that what has come stays for its user, who is told of the end behind

@@ -18,7 +18,7 @@ use super::{
     super::{sums::pseudo, transport::End},
     LINGER, LONGEST, PATIENCE, PROTOCOL, TIME_WAIT,
     alarm::Alarm,
-    marked::{distance, is_marked},
+    marked::{distance, goes_on, is_marked},
 };
 use crate::{Layer, Lower, SendError, StreamError, Upper};
 
@@ -140,6 +140,22 @@ impl Session {
     #[inline]
     pub fn is_beginning(&self) -> bool {
         !self.announced
+    }
+
+    /// Whether a segment has data in the window and behind the end that the other one has said.
+    #[inline]
+    pub fn is_behind_end(&mut self, segment: &[u8]) -> bool {
+        let has_ended =
+            matches!(self.told, Some(State::CloseWait | State::LastAck | State::Closing | State::TimeWait));
+        has_ended && self.reaches_into_window(segment)
+    }
+
+    #[cold]
+    fn reaches_into_window(&mut self, segment: &[u8]) -> bool {
+        let packet = TcpPacket::new_unchecked(segment);
+        let at = distance(self.next_to_come(), packet.seq_number());
+        let len = packet.payload().len() as i32;
+        goes_on(segment) && len > 0 && at.saturating_add(len) > 0 && at < self.room() as i32
     }
 
     /// Takes note of when the socket is due: by when the wheel is to wake the session, if it does not do so already.
