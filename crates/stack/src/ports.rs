@@ -15,10 +15,10 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// The first port given out is chosen by the seed, so that strangers can't foresee it.
-    pub fn new(seed: u64) -> Self {
+    /// The first port given out is chosen at random, so that strangers can't foresee it.
+    pub fn new(random: u64) -> Self {
         let count = u64::from(DYNAMIC.end() - DYNAMIC.start()) + 1;
-        Self { taken: HashMap::new(), next: DYNAMIC.start() + (seed % count) as u16 }
+        Self { taken: HashMap::new(), next: DYNAMIC.start() + (random % count) as u16 }
     }
 
     /// The port demanded, which others may have too as long as they talk to others, or one that nobody has. 0 demands none: it is

@@ -53,7 +53,7 @@ impl Ipv4 {
         host: Host,
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
-        let next_ident = lookup.config.seed as u16;
+        let next_ident = lookup.drawn() as u16;
         Ok(Self {
             own,
             below: below.0,

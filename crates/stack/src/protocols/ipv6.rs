@@ -62,7 +62,7 @@ impl Ipv6 {
         host: Host,
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
-        let next_ident = lookup.config.seed as u32;
+        let next_ident = lookup.drawn() as u32;
         Ok(Self {
             own,
             ways: Ways::new(below),

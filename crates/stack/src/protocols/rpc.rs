@@ -48,15 +48,15 @@ impl Rpc {
         below: &[(ProtocolId, &dyn Protocol)],
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
-        let seed = lookup.config.seed;
+        let drawn = lookup.drawn();
         let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0);
         Ok(Self {
-            transport: Transport::new(own, PROTOCOL, below, seed),
+            transport: Transport::new(own, PROTOCOL, below, drawn),
             room: room.saturating_sub(HEADER),
             sessions: Sessions::new(lookup)?,
             wheel: TimerWheel::default(),
             due: Vec::new(),
-            last: Call { incarnation: (seed >> 32) as u32, sequence: seed as u32 },
+            last: Call { incarnation: (drawn >> 32) as u32, sequence: drawn as u32 },
             kept: 0,
         })
     }
@@ -245,5 +245,24 @@ impl Protocol for Rpc {
         }
         self.due = due;
         self.wheel.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use throughline_demux::{LocatorConfig, Strategy};
+
+    use super::*;
+
+    /// Servers are told the numbers of calls; the seed by which channels are found is nobody's business.
+    #[test]
+    fn numbers_of_calls_tell_nothing_of_what_channels_are_found_by() {
+        let rpc = |seed| {
+            let config = LocatorConfig { limit: 10, ..LocatorConfig::seeded(seed) };
+            let rpc = Rpc::new(ProtocolId(1), &[], Lookup { strategy: Strategy::DynamicHash, config });
+            rpc.unwrap().last
+        };
+        let (one, other) = (rpc(7), rpc(7));
+        assert_ne!((one.incarnation, one.sequence), (other.incarnation, other.sequence));
     }
 }

@@ -107,7 +107,7 @@ impl Tcp {
         });
         Ok(Self {
             own,
-            transport: Transport::new(own, PROTOCOL, below, lookup.config.seed),
+            transport: Transport::new(own, PROTOCOL, below, lookup.drawn()),
             room,
             buffers,
             interface,

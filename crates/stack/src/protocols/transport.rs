@@ -50,13 +50,13 @@ pub(super) fn key_of_sent(below: Layer, report: &Report) -> u64 {
 }
 
 impl Transport {
-    pub fn new(own: ProtocolId, number: u8, below: &[(ProtocolId, &dyn Protocol)], seed: u64) -> Self {
+    pub fn new(own: ProtocolId, number: u8, below: &[(ProtocolId, &dyn Protocol)], random: u64) -> Self {
         Self {
             own,
             number,
             below: below.iter().map(|(id, below)| (*id, below.version())).collect(),
             enabled: HashMap::new(),
-            ports: Ports::new(seed),
+            ports: Ports::new(random),
         }
     }
 

@@ -62,7 +62,7 @@ impl Udp {
     ) -> Result<Self, LookupError> {
         let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0) - HEADER;
         Ok(Self {
-            transport: Transport::new(own, PROTOCOL, below, lookup.config.seed),
+            transport: Transport::new(own, PROTOCOL, below, lookup.drawn()),
             room,
             checksums,
             sessions: Sessions::new(lookup)?,
