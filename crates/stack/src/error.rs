@@ -139,13 +139,14 @@ pub enum OpenError {
 /// Why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The path is closed.
+    /// The path is closed, or its connection is over.
     #[error("no such path")]
     NoPath,
-    /// The message lacks headroom, or is longer than the protocol can carry.
+    /// The message lacks headroom, or is longer than the protocol, or a stream's buffer, can carry.
     #[error("message too long")]
     TooLong,
-    /// There is no room in a queue: the device's, or that of messages that wait for the next hop's address.
+    /// There is no room in a queue: the device's, that of messages that wait for the next hop's address, or a stream's buffer. A path
+    /// of a stream becomes [ready](crate::Graph::ready) when there is more.
     #[error("send queue full")]
     QueueFull,
     /// No route leads there any more.
