@@ -21,6 +21,9 @@ use crate::{Device, Driver, Metrics};
 
 /// TCP of a graph that a thread drives, by sockets.
 ///
+/// A Unix socket does not say why it has ended: a connection that was reset, or whose other end is no longer heard of, ends for
+/// who reads as one whose other end has said all. Who must tell them apart needs lengths, or an end, in what he reads.
+///
 /// ```no_run
 /// use std::io::Write;
 /// use std::os::unix::net::UnixStream;
