@@ -224,3 +224,53 @@ fn what_a_peer_sent_before_it_disconnects_arrives_where_its_memory_is_reached_fo
     }
     Ok(())
 }
+
+/// A peer may show as many as [`ViAttributes::peer_pieces`](throughline_vi::ViAttributes::peer_pieces) says, and all at once.
+#[test]
+fn the_last_of_many_windows_is_there_as_the_first_is() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let windows = (0..100).map(|_| nic.register_window(64, b.tag(), BOTH));
+        let windows = windows.collect::<std::result::Result<Vec<_>, _>>()?;
+        for window in windows.iter().rev() {
+            let buffer = filled(a, b"there")?;
+            assert_eq!(outcome(a, SendDescriptor::write(buffer, at(window, 0)))?, Ok(5));
+        }
+        let last = windows.last().map(|window| at(window, 0)).ok_or("no window")?;
+        drop(windows);
+        let buffer = filled(a, b"gone")?;
+        assert_eq!(outcome(a, SendDescriptor::write(buffer, last))?, Err(CompletionError::RemoteProtection));
+        Ok(())
+    })
+}
+
+#[test]
+fn messages_from_other_memory_arrive_behind_many_windows() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let windows = (0..100).map(|_| nic.register_window(64, b.tag(), BOTH));
+        let _windows = windows.collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut buffer = nic.register(1, 10_000, b.tag())?.buffer().ok_or("no buffer")?;
+        buffer.set_len(10_000);
+        buffer.copy_from_slice(&pattern(10_000, 3));
+        b.post_send(SendDescriptor::new(buffer).unsignaled())?;
+        assert!(receive(a)? == pattern(10_000, 3));
+        Ok(())
+    })
+}
+
+#[test]
+fn the_end_is_noticed_behind_many_windows() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let windows = (0..100).map(|_| nic.register_window(64, b.tag(), BOTH));
+        let _windows = windows.collect::<std::result::Result<Vec<_>, _>>()?;
+        b.disconnect();
+        assert_eq!(a.receive_wait(LONG)?.result, Err(CompletionError::Flushed));
+        assert_eq!(a.state(), throughline_vi::State::Stopped(CompletionError::Disconnected));
+        Ok(())
+    })
+}

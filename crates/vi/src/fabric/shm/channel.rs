@@ -31,8 +31,11 @@ const PROGRESS: u64 = 0;
 const PARKED: u64 = 64;
 /// How many windows this side has shown or withdrawn.
 const SHOWN: u64 = 128;
-/// So many control messages are taken at a time, lest a peer keep us busy.
-const MESSAGES_AT_A_TIME: usize = 64;
+/// So many control messages are taken at a time, lest a peer keep us busy: all that an honest one may have said meanwhile. The
+/// system keeps some hundreds.
+const MESSAGES_AT_A_TIME: usize = 1024;
+/// So often what woke us is taken from the pipe at a time.
+const WAKES_AT_A_TIME: usize = 64;
 
 /// The memory file of one side. The other side maps it, to read only.
 #[derive(Clone)]
@@ -238,16 +241,20 @@ impl Channel {
         self.stopped.store(1, Ordering::Release);
     }
 
-    /// Listens to what came over the socket, and notices that the peer is gone.
-    pub(crate) fn listen(&self) {
+    /// Listens to what came over the socket, and notices that the peer is gone. Whether that was all.
+    pub(crate) fn listen(&self) -> bool {
         for _ in 0..MESSAGES_AT_A_TIME {
             match socket::receive(self.socket.as_fd()) {
                 Ok(message) => self.hear(&message),
-                Err(rustix::io::Errno::AGAIN) => return,
+                Err(rustix::io::Errno::AGAIN) => return true,
                 Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return self.stop(CompletionError::ConnectionLost),
+                Err(_) => {
+                    self.stop(CompletionError::ConnectionLost);
+                    return true;
+                }
             }
         }
+        false
     }
 
     /// Under the lock, and for no longer than this.
@@ -280,10 +287,10 @@ impl Channel {
         self.peer.shown().load(Ordering::Acquire)
     }
 
-    /// The windows the peer shows now.
-    pub(crate) fn windows(&self) -> Vec<RemoteWindow> {
-        self.listen();
-        self.heard(|heard| heard.remote.windows.clone())
+    /// The windows the peer shows now, and whether they are all that it has spoken of.
+    pub(crate) fn windows(&self) -> (Vec<RemoteWindow>, bool) {
+        let all = self.listen();
+        (self.heard(|heard| heard.remote.windows.clone()), all)
     }
 
     /// Something of what the peer shows, which is perhaps still to be read from the socket.
@@ -350,17 +357,20 @@ impl Doorbell for Channel {
 
     fn drain(&self) {
         // Until nothing is left: completion queues are told of news once only.
-        for _ in 0..MESSAGES_AT_A_TIME {
-            match self.sleeper.take() {
-                Woken::No => return,
-                Woken::News => {}
-                Woken::Word => self.listen(),
-                Woken::Gone => {
-                    // Its last words, if there are any.
-                    self.listen();
-                    return self.stop(CompletionError::ConnectionLost);
-                }
+        let woken = |_| Some(self.sleeper.take()).filter(|woken| *woken != Woken::No);
+        let (mut word, mut gone) = (false, false);
+        for woken in (0..WAKES_AT_A_TIME).map_while(woken) {
+            (word, gone) = (word || woken == Woken::Word, woken == Woken::Gone);
+            if gone {
+                break;
             }
+        }
+        if word || gone {
+            // Who is gone may have had last words.
+            self.listen();
+        }
+        if gone {
+            self.stop(CompletionError::ConnectionLost);
         }
     }
 

@@ -510,7 +510,11 @@ impl Connected {
     fn window(&mut self, handle: MemoryHandle) -> Result<&RemoteWindow, CompletionError> {
         let shown = self.channel.peer_shown();
         if shown != self.shown {
-            (self.windows, self.shown) = (self.channel.windows(), shown);
+            let (windows, all) = self.channel.windows();
+            self.windows = windows;
+            if all {
+                self.shown = shown;
+            }
         }
         let found = self.windows.iter().find(|window| window.handle() == handle);
         found.ok_or(CompletionError::RemoteProtection)
