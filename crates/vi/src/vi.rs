@@ -635,8 +635,8 @@ impl Vi {
         if !self.state.is_connected() || !self.sent.is_empty() {
             return;
         }
-        if self.posted.is_empty() || self.received.len() >= self.depth {
-            // There is no place for a message.
+        if self.posted.is_empty() || self.received.len() >= self.depth || self.link.left().is_some() {
+            // There is no place for a message, or the one that lies with the peer would go with the next.
             return self.link.gone().into_iter().for_each(|why| self.stop(why));
         }
         // Several may have to be kept, in their order.

@@ -437,3 +437,40 @@ fn callers_that_say_nothing_keep_no_listener_beyond_its_time() {
     assert!(waited.iter().all(|(result, _)| matches!(result, Err(ConnectError::Timeout))), "{waited:?}");
     assert!(waited[2].1 < Duration::from_secs(2), "{waited:?}");
 }
+
+/// Publishes the frame of a message that stays in the peer's pools.
+fn publish_left(peer: &Peer, position: u64, len: u32) {
+    let head = Head::new(Kind::Elsewhere, 16).with_acknowledge(true);
+    peer.side.lines().fill(position, 8, &(u64::from(len) << 32).to_le_bytes());
+    peer.side.lines().fill(position, 16, &0_u64.to_le_bytes());
+    peer.side.lines().head(position).store(head.to_word(position), Ordering::Release);
+}
+
+/// With a receive posted for the next one, and with none but padding before it.
+#[test]
+fn a_message_that_was_left_is_there_while_sends_are_asked_for() {
+    for (receive_buffers, next) in [(2, 1), (1, u64::from(LINES))] {
+        let level = Reliability::ReliableDelivery;
+        let attributes = ViAttributes { leave: true, receive_buffers, ..ViAttributes::new(level) };
+        let (mut vi, peer) = connected_with(&attributes);
+        let mut long = vi.send_buffer().expect("a buffer");
+        long.set_len(3000);
+        vi.post_send(long).expect("posted");
+        publish_left(&peer, 0, 3000);
+        let taken = vi.receive_done().expect("a message");
+        assert_eq!(vi.left().map(|left| left.len()), Some(3000));
+        let publish = |kind, position: u64| {
+            let head = Head::new(kind, 0);
+            peer.side.lines().head(position).store(head.to_word(position), Ordering::Release);
+        };
+        publish(Kind::Message, next);
+        if next != 1 {
+            publish(Kind::Pad, 1);
+        }
+        assert!(vi.send_done().is_none(), "the peer has not fetched it");
+        assert_eq!(vi.left().map(|left| left.len()), Some(3000), "nothing was received since");
+        vi.release();
+        vi.post_receive(taken.buffer).expect("posted");
+        assert_eq!(vi.receive_done().expect("the next one").result, Ok(0));
+    }
+}

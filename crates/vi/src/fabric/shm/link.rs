@@ -583,9 +583,13 @@ impl Connected {
 
     #[cold]
     fn gone(&mut self) -> Option<CompletionError> {
-        let arrival = match self.consumer.peek() {
-            Ok(Some(_)) => Arrival::Nothing,
-            Ok(None) => self.nothing(),
+        // A message that lies with the peer is the one before our position, which stays where it is as long as nothing is received.
+        let lent = self.lent().is_some();
+        let next =
+            if lent { Ok(self.consumer.has_next()) } else { self.consumer.peek().map(|head| head.is_some()) };
+        let arrival = match next {
+            Ok(true) => Arrival::Nothing,
+            Ok(false) => self.nothing(),
             Err(Violation) => Arrival::Broken(CompletionError::Protocol),
         };
         if let Arrival::Broken(why) = arrival { Some(why) } else { None }
@@ -764,7 +768,7 @@ impl Connected {
         }
         match self.channel.stopped() {
             // It may have published something just before.
-            Some(why) if matches!(self.consumer.peek(), Ok(None)) => Arrival::Broken(why),
+            Some(why) if !self.consumer.has_next() => Arrival::Broken(why),
             _ => Arrival::Nothing,
         }
     }

@@ -305,6 +305,14 @@ impl Consumer {
         Ok(Some(head))
     }
 
+    /// Whether there is a frame other than padding. Unlike [`peek`](Self::peek) this goes nowhere.
+    pub(crate) fn has_next(&self) -> bool {
+        let padding = |head: Head| head.kind() == Kind::Pad;
+        self.peek_at(self.next).is_some_and(|head| {
+            !padding(head) || self.peek_at(self.lines.behind_padding(self.next)).is_some()
+        })
+    }
+
     #[inline(always)]
     fn peek_at(&self, position: u64) -> Option<Head> {
         // SYNC POINT: frame. Pairs with `Producer::publish`. The word is read once; all that follows uses the copy.
