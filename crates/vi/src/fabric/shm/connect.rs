@@ -57,7 +57,7 @@ pub(crate) fn connect(
         }
     }
     same_user(&socket)?;
-    socket::send(socket.as_fd(), &Control::Hello(link.terms()).to_bytes(), &link.files())?;
+    socket::send(socket.as_fd(), &Control::Hello(link.terms()).to_bytes(), &link.files()?)?;
     if !readable(socket.as_fd(), deadline)? {
         return Err(ConnectError::Timeout);
     }
@@ -234,7 +234,7 @@ impl Incoming for Request {
     fn accept(self: Box<Self>, link: &mut dyn Link, _: &mut Posted) -> Result<(), ConnectError> {
         let link = link.as_any().downcast_mut::<ShmLink>().ok_or(ConnectError::OtherFabric)?;
         link.admits(&self.side)?;
-        socket::send(self.socket.as_fd(), &Control::Accept(link.terms()).to_bytes(), &link.files())?;
+        socket::send(self.socket.as_fd(), &Control::Accept(link.terms()).to_bytes(), &link.files()?)?;
         link.connected(self.side, self.socket, self.waker);
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::{
     CompletionError, CompletionQueue, ConnectError, Nic, Reliability, Rights, SendDescriptor, State,
     TrustedPeers, Vi, ViAttributes, WaitError, fabric::readable,
 };
-use rustix::fs::MemfdFlags;
+use rustix::{fs::MemfdFlags, net::SocketFlags};
 use std::{
     collections::VecDeque,
     os::fd::{AsFd, OwnedFd},
@@ -473,4 +473,40 @@ fn a_message_that_was_left_is_there_while_sends_are_asked_for() {
         vi.post_receive(taken.buffer).expect("posted");
         assert_eq!(vi.receive_done().expect("the next one").result, Ok(0));
     }
+}
+
+/// The one that was asked first keeps what it was sent, and could wake us; it does not hide that another has died.
+#[test]
+fn a_peer_that_dies_is_noticed_by_who_asked_another_before() {
+    let level = Reliability::ReliableDelivery;
+    let nics = [(); 3].map(|()| Nic::shm().expect("a NIC"));
+    let _silent = nics[0].listen(b"silent").expect("a listener");
+    let mut vi = nics[1].create_vi(&ViAttributes::new(level)).expect("a VI");
+    vi.post_own_receives();
+    let asked = vi.connect(nics[0].address(), b"silent", Some(Duration::from_millis(20)));
+    assert!(matches!(asked, Err(ConnectError::Timeout)), "{asked:?}");
+
+    let listener = socket::new_socket().expect("a socket");
+    rustix::net::bind(&listener, &socket::name(nics[2].address(), b"mortal").expect("a name"))
+        .expect("bound");
+    rustix::net::listen(&listener, 1).expect("it listens");
+    let (_side, part) = Side::create(terms(level)).expect("a file");
+    let (_sleeper, file) = waking::sleeper().expect("a pipe");
+    let mortal = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| vi.connect(nics[2].address(), b"mortal", LONG));
+        let until = Instant::now().checked_add(Duration::from_secs(20));
+        assert!(readable(listener.as_fd(), until).expect("polled"));
+        let caller = rustix::net::accept_with(&listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK);
+        let caller = caller.expect("a caller");
+        assert!(readable(caller.as_fd(), until).expect("polled"));
+        let hello = socket::receive(caller.as_fd()).expect("a request");
+        let accept = Control::Accept(terms(level)).to_bytes();
+        socket::send(caller.as_fd(), &accept, &[part.file.as_fd(), file.as_fd()]).expect("sent");
+        asking.join().expect("no panic").expect("accepted");
+        (caller, hello)
+    });
+    drop(mortal);
+    let completion = vi.receive_wait(Some(Duration::from_secs(5))).expect("an end");
+    assert_eq!(completion.result, Err(CompletionError::Flushed));
+    assert_eq!(vi.state(), State::Stopped(CompletionError::ConnectionLost));
 }

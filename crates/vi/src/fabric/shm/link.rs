@@ -45,6 +45,8 @@ pub(crate) struct ShmLink {
     pools: [Arc<Memory>; 2],
     /// Until it is connected: this side's sleeper, and what the peer is sent to wake it.
     waking: Option<(Sleeper, OwnedFd)>,
+    /// That was sent to somebody.
+    asked: bool,
     connected: Option<Connected>,
 }
 
@@ -107,6 +109,7 @@ impl ShmLink {
             part,
             pools,
             waking: Some(waking::sleeper()?),
+            asked: false,
             connected: None,
         })
     }
@@ -115,10 +118,14 @@ impl ShmLink {
         self.terms
     }
 
-    /// What the peer is sent.
-    pub(crate) fn files(&self) -> [BorrowedFd<'_>; 2] {
+    /// What the peer is sent. Who was asked before, and did not answer, may have what he was sent: as long as he could write to the
+    /// pipe nothing would tell that the peer is gone, so it is another one each time.
+    pub(crate) fn files(&mut self) -> rustix::io::Result<[BorrowedFd<'_>; 2]> {
+        if std::mem::replace(&mut self.asked, true) {
+            self.waking = Some(waking::sleeper()?);
+        }
         let (_, waker) = self.waking.as_ref().expect("the VI connects once");
-        [self.part.file.as_fd(), waker.as_fd()]
+        Ok([self.part.file.as_fd(), waker.as_fd()])
     }
 
     /// Whether the peer's side is not too large.
