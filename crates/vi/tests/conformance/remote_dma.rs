@@ -1,6 +1,7 @@
 //! Remote DMA.
 
 use crate::{LONG, Result, filled, on_pairs, pattern, receive, send};
+use std::time::Duration;
 use throughline_vi::{
     CompletionError, MemoryHandle, ProtectionTag, Reliability, RemoteAddress, Rights, SendDescriptor, Vi,
     Window,
@@ -272,5 +273,32 @@ fn the_end_is_noticed_behind_many_windows() -> Result {
         assert_eq!(a.receive_wait(LONG)?.result, Err(CompletionError::Flushed));
         assert_eq!(a.state(), throughline_vi::State::Stopped(CompletionError::Disconnected));
         Ok(())
+    })
+}
+
+/// The peer of a VI is told of all of them, and looks when it wants to reach one; meanwhile it sleeps.
+#[test]
+fn a_window_is_reached_that_follows_many_which_have_come_and_gone() -> Result {
+    on_pairs(|pair| {
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                let told = a.receive_wait(LONG).ok()?;
+                let handle = MemoryHandle::from_bytes(told.buffer.first_chunk().copied()?);
+                let buffer = filled(a, b"there").ok()?;
+                outcome(a, SendDescriptor::write(buffer, RemoteAddress { handle, offset: 0 })).ok()
+            });
+            for round in 0..400 {
+                nic.register_window(64, b.tag(), BOTH)?;
+                if round % 8 == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+            let window = nic.register_window(64, b.tag(), BOTH)?;
+            send(b, &window.handle().to_bytes())?;
+            assert_eq!(sleeper.join().expect("no panic"), Some(Ok(5)));
+            Ok(())
+        })
     })
 }

@@ -34,6 +34,9 @@ const SHOWN: u64 = 128;
 /// So many control messages are taken at a time, lest a peer keep us busy: all that an honest one may have said meanwhile. The
 /// system keeps some hundreds.
 const MESSAGES_AT_A_TIME: usize = 1024;
+/// After so many windows were shown or withdrawn a peer that sleeps is woken to take note of them: beyond some hundreds the system
+/// refuses more.
+const SHOWN_UNHEARD: u64 = 32;
 /// So often what woke us is taken from the pipe at a time.
 const WAKES_AT_A_TIME: usize = 64;
 
@@ -277,7 +280,10 @@ impl Channel {
     pub(crate) fn show(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
         self.say(what, file)?;
         // The peer looks here before it uses a window, and reads its socket only if this has changed.
-        self.own.shown().fetch_add(1, Ordering::Release);
+        let before = self.own.shown().fetch_add(1, Ordering::Release);
+        if (before + 1).is_multiple_of(SHOWN_UNHEARD) {
+            self.waker.send_word();
+        }
         Ok(())
     }
 
