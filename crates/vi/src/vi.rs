@@ -540,7 +540,10 @@ impl Vi {
             self.notice_end();
         }
         let completion = self.sent.pop_front();
-        if completion.is_some() {
+        if let Some(completion) = &completion {
+            if completion.result.is_err() && !self.state.is_connected() {
+                self.link.takes_back();
+            }
             self.tell_member();
         }
         completion
@@ -688,7 +691,7 @@ impl Vi {
     }
 
     /// Ends the connection. What is outstanding completes with an error, here and at the peer; what was sent before still
-    /// arrives there. Over datagrams the process must last that long, and a peer is waited for that takes some of it every five
+    /// arrives there, but for messages the peer has not taken when such a completion gives their buffers back. Over datagrams the process must last that long, and a peer is waited for that takes some of it every five
     /// seconds at least, or four round trips, and all within a minute; another one is told that the connection is lost.
     pub fn disconnect(&mut self) {
         self.stop(CompletionError::Disconnected);

@@ -205,6 +205,10 @@ pub(crate) trait Link: Send {
     /// Receive descriptors were posted on a connected link.
     fn posted(&mut self, _posted: &mut Posted) {}
 
+    /// Of a link that was closed: the application gets buffers back whose messages the peer may not have yet. It gets those as they
+    /// were sent, or not at all.
+    fn takes_back(&mut self) {}
+
     /// Tells the other side that this one stops, and why. Nothing is sent or received afterwards, and what was borrowed is
     /// given back.
     fn close(&mut self, why: CompletionError, posted: &mut Posted);

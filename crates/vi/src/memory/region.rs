@@ -241,6 +241,10 @@ impl fmt::Debug for Buffer {
 }
 
 /// Registered memory: buffers of one size under one protection tag. Clones are the same memory.
+///
+/// A VI that is dropped returns the buffers of its region that were posted. Over shared memory the peer may not have fetched their
+/// messages, and fetches what is there: who uses the region for something else then [disconnects](crate::Vi::disconnect) first, and
+/// takes the completions.
 #[derive(Clone)]
 pub struct Region {
     memory: Arc<Memory>,

@@ -1,6 +1,8 @@
 //! How connections end.
 
-use crate::{LONG, Pair, Result, connect, everywhere, filled, on_pairs, on_pairs_with, receive, send};
+use crate::{
+    LONG, Pair, Result, connect, everywhere, filled, on_pairs, on_pairs_with, pattern, receive, send,
+};
 use throughline_vi::{CompletionError, Reliability, State, Vi, ViAttributes};
 
 /// The next receive's result, as it stands in the completion.
@@ -195,6 +197,38 @@ fn what_came_before_the_end_is_received_after_a_send_has_failed() -> Result {
             assert_eq!((completion.result, &*completion.buffer), (Ok(1), &[byte][..]));
         }
         assert_eq!(next_result(&mut a)?, Err(CompletionError::Flushed));
+        Ok(())
+    })
+}
+
+/// Whoever disconnects has the buffers back of what the peer has not taken, and may use them for something else.
+#[test]
+fn a_message_whose_buffer_is_back_arrives_as_it_was_sent_or_not_at_all() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        let message = pattern(10_000, 5);
+        let buffer = filled(a, &message)?;
+        a.post_send(buffer)?;
+        a.disconnect();
+        if let Some(mut completion) = a.send_done() {
+            completion.buffer.fill(0xFF);
+        }
+        let completion = b.receive_wait(LONG)?;
+        assert!(completion.result.is_err() || *completion.buffer == *message, "another message came");
+        Ok(())
+    })
+}
+
+#[test]
+fn a_long_message_arrives_whose_sender_asks_for_nothing_back() -> Result {
+    on_pairs(|pair| {
+        let (a, b) = pair.both();
+        let message = pattern(10_000, 5);
+        send(a, &message)?;
+        a.disconnect();
+        if b.reliability() != Reliability::Unreliable {
+            assert!(receive(b)? == message);
+        }
         Ok(())
     })
 }

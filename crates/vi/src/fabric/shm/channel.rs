@@ -15,12 +15,12 @@ use crate::{
     CompletionError,
     fabric::Doorbell,
     memory::{FilePart, Mapping},
-    sync::{AtomicU64, Ordering, raise_before_loads},
+    sync::{AtomicU64, Ordering, publish_before_loads, raise_before_loads},
 };
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::fence},
 };
 
 /// What comes before the ring: words, each on a cache line of its own.
@@ -31,6 +31,8 @@ const PROGRESS: u64 = 0;
 const PARKED: u64 = 64;
 /// How many windows this side has shown or withdrawn.
 const SHOWN: u64 = 128;
+/// Whether this side has taken memory back that messages lay in which the other may not have fetched.
+const TAKEN_BACK: u64 = 192;
 /// So many control messages are taken at a time, lest a peer keep us busy: all that an honest one may have said meanwhile. The
 /// system keeps some hundreds.
 const MESSAGES_AT_A_TIME: usize = 1024;
@@ -93,6 +95,10 @@ impl Side {
     #[inline(always)]
     fn shown(&self) -> &AtomicU64 {
         self.word(SHOWN)
+    }
+
+    fn taken_back(&self) -> &AtomicU64 {
+        self.word(TAKEN_BACK)
     }
 
     #[inline(always)]
@@ -270,6 +276,19 @@ impl Channel {
         let _ = self.say(Control::Bye(why), None);
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
         self.waker.send_word();
+    }
+
+    /// Buffers are about to be used for something else that hold messages which the peer may not have fetched.
+    pub(crate) fn take_back(&self) {
+        // Before whatever is written there.
+        publish_before_loads(self.own.taken_back(), 1);
+    }
+
+    /// Whether what was fetched until now may be something else than what was sent.
+    pub(crate) fn peer_took_back(&self) -> bool {
+        // Pairs with `take_back`: who has read what was written there next sees this, too.
+        fence(Ordering::Acquire);
+        self.peer.taken_back().load(Ordering::Relaxed) != 0
     }
 
     pub(crate) fn say(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {

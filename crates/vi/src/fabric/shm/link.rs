@@ -297,6 +297,12 @@ impl Link for ShmLink {
         self.up().may_lend = may;
     }
 
+    fn takes_back(&mut self) {
+        if let Some(up) = &self.connected {
+            up.channel.take_back();
+        }
+    }
+
     fn close(&mut self, why: CompletionError, _: &mut Posted) {
         if let Some(up) = &self.connected {
             up.channel.say_bye(why);
@@ -695,6 +701,24 @@ impl Connected {
             descriptor.set_len(0);
             return Ok(Arrival::Message { len: 0, immediate });
         }
+        let arrival = self.take_elsewhere(head, immediate, descriptor)?;
+        if self.channel.peer_took_back() {
+            // The peer has stopped, and says why; its sender knows that the message may be lost.
+            self.lent = None;
+            self.channel.listen();
+            let why = self.channel.stopped().unwrap_or(CompletionError::ConnectionLost);
+            return Ok(Arrival::Broken(why));
+        }
+        Ok(arrival)
+    }
+
+    /// A message that lies in the peer's memory.
+    fn take_elsewhere(
+        &mut self,
+        head: Head,
+        immediate: Option<u32>,
+        descriptor: &mut ReceiveDescriptor,
+    ) -> Result<Arrival, Violation> {
         let body = self.elsewhere.read_body(&self.consumer, head)?;
         if (self.leave || self.trusted.is_some())
             && self.may_lend
