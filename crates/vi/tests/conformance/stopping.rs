@@ -3,7 +3,7 @@
 use crate::{
     LONG, Pair, Result, connect, everywhere, filled, on_pairs, on_pairs_with, pattern, receive, send,
 };
-use throughline_vi::{CompletionError, Reliability, State, Vi, ViAttributes};
+use throughline_vi::{CompletionError, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes};
 
 /// The next receive's result, as it stands in the completion.
 fn next_result(vi: &mut Vi) -> Result<std::result::Result<usize, CompletionError>> {
@@ -229,6 +229,29 @@ fn a_long_message_arrives_whose_sender_asks_for_nothing_back() -> Result {
         if b.reliability() != Reliability::Unreliable {
             assert!(receive(b)? == message);
         }
+        Ok(())
+    })
+}
+
+/// Though it has taken no note of what its peer showed it.
+#[test]
+fn a_vi_that_was_shown_a_window_disconnects_and_loses_nothing_sent_before() -> Result {
+    let rights = Rights { remote_write: true, remote_read: true };
+    everywhere(|fabric, level| {
+        let Pair { vis: [mut a, mut b], nics, .. } = Pair::new(fabric, &ViAttributes::new(level))?;
+        let _window = nics[1].register_window(64, b.tag(), rights)?;
+        let message = pattern(10_000, 5);
+        let region = nics[0].register(1, 10_000, a.tag())?;
+        let mut buffer = region.buffer().ok_or("no buffer")?;
+        buffer.set_len(message.len());
+        buffer.copy_from_slice(&message);
+        a.post_send(SendDescriptor::new(buffer).unsignaled())?;
+        drop(a);
+        if level != Reliability::Unreliable {
+            assert!(receive(&mut b)? == message);
+        }
+        while next_result(&mut b)? != Err(CompletionError::Flushed) {}
+        assert_eq!(b.state(), State::Stopped(CompletionError::Disconnected));
         Ok(())
     })
 }

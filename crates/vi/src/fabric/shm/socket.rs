@@ -63,7 +63,11 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> rustix::io::Result<Message> {
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
     let slices = &mut [IoSliceMut::new(&mut message.bytes)];
-    let received = rustix::net::recvmsg(socket, slices, &mut control, flags)?;
+    let received = match rustix::net::recvmsg(socket, slices, &mut control, flags) {
+        // The system says once, ahead of the peer's last words, that the peer has left something unread.
+        Err(Errno::CONNRESET) => rustix::net::recvmsg(socket, slices, &mut control, flags)?,
+        received => received?,
+    };
     if received.bytes == 0 {
         return Err(Errno::CONNRESET);
     }
