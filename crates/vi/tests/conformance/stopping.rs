@@ -255,3 +255,22 @@ fn a_vi_that_was_shown_a_window_disconnects_and_loses_nothing_sent_before() -> R
         Ok(())
     })
 }
+
+/// And not that the memory was wrong, which the peer could not be shown.
+#[test]
+fn who_sends_from_other_memory_to_a_peer_that_has_left_is_told_that_it_has() -> Result {
+    everywhere(|fabric, level| {
+        let Pair { vis: [mut a, b], nics, .. } = Pair::new(fabric, &ViAttributes::new(level))?;
+        let region = nics[0].register(1, 10_000, a.tag())?;
+        drop(b);
+        a.post_send(region.buffer().ok_or("no buffer")?)?;
+        match a.send_wait(LONG)?.result {
+            // It has left this side.
+            Ok(_) => {}
+            Err(why) => assert_eq!(why, CompletionError::Disconnected),
+        }
+        assert_eq!(next_result(&mut a)?, Err(CompletionError::Flushed));
+        assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
+        Ok(())
+    })
+}

@@ -451,7 +451,7 @@ impl Connected {
         }
         let len_of_body = match self.elsewhere.describe(descriptor, &self.channel) {
             Ok(body) => body.len(),
-            Err(why) => return Sent::Failed(why),
+            Err(why) => return self.not_described(why),
         };
         let head = Head::new(Kind::Elsewhere, len_of_body)
             .with_immediate(descriptor.immediate.is_some())
@@ -462,6 +462,12 @@ impl Connected {
         self.producer.push(head, descriptor.immediate.unwrap_or(0), [self.elsewhere.body()]);
         self.channel.wake_peer();
         Sent::Until(self.producer.position())
+    }
+
+    /// A peer that is gone cannot be shown memory, whatever memory it is.
+    fn not_described(&self, why: CompletionError) -> Sent {
+        self.channel.listen();
+        self.channel.stopped().map_or(Sent::Failed(why), Sent::Broken)
     }
 
     /// One-sided: the peer's processor has no part in it.
