@@ -11,7 +11,8 @@ use std::{
 /// one thread does better with a [`CompletionQueue`](crate::CompletionQueue).
 ///
 /// To sleep: [`arm`](Self::arm), look once more whether the VI is [`ready`](Self::ready), wait until the file is readable,
-/// [`disarm`](Self::disarm), and [`drain`](Self::drain) it if it was.
+/// [`disarm`](Self::disarm), and [`drain`](Self::drain) it if it was. One thread at a time sleeps on a VI, be it by its bell, by its
+/// completion queue, or in a call of its own that waits: who wakes up takes away what another one would have been woken by.
 #[derive(Clone)]
 pub struct Bell(Arc<dyn Doorbell>);
 

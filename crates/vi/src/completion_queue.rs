@@ -84,7 +84,8 @@ impl CompletionQueue {
         })
     }
 
-    /// Serves this VI, which need not be connected yet, until it is dropped. A VI has one queue; an earlier one lets it go.
+    /// Serves this VI, which need not be connected yet, until it is dropped. A VI has one queue; an earlier one lets it go. While
+    /// somebody waits for the queue nobody else [sleeps](crate::Bell) on the VI.
     pub fn link(&self, vi: &mut Vi, token: u64) {
         let mut members = self.shared.lock();
         let index = members.iter().position(Option::is_none).unwrap_or(members.len());

@@ -9,8 +9,9 @@ pub enum CompletionError {
     /// The message is longer than the buffers posted for it, or than the fabric carries.
     #[error("the message is longer than its buffers")]
     TooLong,
-    /// A buffer's memory has another protection tag than the VI, or is not registered with this fabric.
-    #[error("memory of another protection tag")]
+    /// A buffer's memory has another protection tag than the VI, is not registered with this fabric, or cannot be shown to the peer
+    /// beside all that it was [shown](crate::Nic::register) before.
+    #[error("memory of another protection tag, or more of it than the peer can be shown")]
     Protection,
     /// The remote memory is unknown, stale, too short, of another tag, or lacks the right.
     #[error("no such right to remote memory")]

@@ -75,7 +75,9 @@ impl Nic {
     }
 
     /// Registers new memory: `count` buffers of `size` bytes, which is rounded up to a multiple of 64. Whoever is
-    /// connected to a VI of this tag may come to read all of it.
+    /// connected to a VI of this tag may come to read all of it. Over shared memory a VI sends long messages from at most 64 regions
+    /// or other VIs' own buffers in its life, those that are no more included: from another one they complete with
+    /// [`CompletionError::Protection`](crate::CompletionError::Protection). So regions are kept, and used again.
     ///
     /// # Errors
     ///
@@ -104,7 +106,8 @@ impl Nic {
         Ok(Region::new(self.fabric.lent_memory(count, size, tag, trusted)?))
     }
 
-    /// Registers memory for remote DMA by the peers of all VIs of this tag, those connected later included.
+    /// Registers memory for remote DMA by the peers of all VIs of this tag, those connected later included. Over shared memory they
+    /// are all shown it, and a connection ends whose peer is shown more than it [takes](crate::ViAttributes::peer_pieces).
     ///
     /// # Errors
     ///
