@@ -274,3 +274,27 @@ fn vis_and_buffers_move_between_threads() -> Result {
         Ok(())
     })
 }
+
+/// A message that was left with its sender is over when the next is received, and the sender hears of that.
+#[test]
+fn a_message_that_was_left_is_complete_once_the_next_is_received() -> Result {
+    on_pairs_with(
+        |attributes| attributes.leave = true,
+        |pair| {
+            let (a, b) = pair.both();
+            let buffer = filled(a, &[7; 10_000])?;
+            a.post_send(buffer)?;
+            send(a, b"next")?;
+            let (mut received, mut sent) = (0, None);
+            let began = Instant::now();
+            while received < 2 || sent.is_none() {
+                assert!(began.elapsed() < Duration::from_secs(5), "{received} received, and {sent:?}");
+                // Whoever polls does not sleep, which would tell the peer as well.
+                received += u32::from(b.receive_done().is_some());
+                sent = a.send_done().map(|completion| completion.result).or(sent);
+            }
+            assert_eq!(sent, Some(Ok(10_000)));
+            Ok(())
+        },
+    )
+}

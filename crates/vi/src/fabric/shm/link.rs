@@ -646,6 +646,7 @@ impl Connected {
         self.consumer.advance(head);
         // SAFETY: all of it is in memory that the peer lends, which is mapped as long as the connection, to be written to as well.
         self.lent = Some(unsafe { Lent::new(start, len, true, self.consumer.position()) });
+        self.consumer.tell_with_next();
         self.producer.prepare();
         Some(len)
     }
@@ -777,7 +778,9 @@ impl Connected {
     fn advance(&mut self, head: Head, arrival: Arrival) -> Arrival {
         let tell = self.consumer.advance(head);
         let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
-        if taken && self.lent().is_none() {
+        if self.lent().is_some() {
+            self.consumer.tell_with_next();
+        } else if taken {
             self.consumed(tell);
         }
         arrival

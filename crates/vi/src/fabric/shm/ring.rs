@@ -374,6 +374,12 @@ impl Consumer {
         head.acknowledge() || self.is_due()
     }
 
+    /// The producer is to be told how far we are once the next frame is taken: it waits for the one before, which is over then.
+    #[inline]
+    pub(crate) fn tell_with_next(&mut self) {
+        self.tell = self.next;
+    }
+
     /// The producer is being told how far we are.
     #[inline]
     pub(crate) fn published(&mut self) {
