@@ -141,6 +141,8 @@ pub(crate) struct Channel {
     incoming: Lines,
     /// Position of the next frame to be consumed.
     position: AtomicU64,
+    /// As far as this the owner has what came, though he may not have consumed the last of it.
+    taken: AtomicU64,
     /// One more than the progress of the peer that was seen last, while more is expected; else 0.
     expected: AtomicU64,
     /// The sleep from which the peer was woken last.
@@ -165,6 +167,7 @@ impl Channel {
             peer,
             incoming,
             position: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
             expected: AtomicU64::new(0),
             woken: AtomicU64::new(0),
             reached,
@@ -214,6 +217,12 @@ impl Channel {
     pub(crate) fn consumed(&self, position: u64) {
         // Release: the copies come before.
         self.position.store(position, Ordering::Release);
+    }
+
+    /// The owner has a message before this position that lies with the peer, and has consumed what came before.
+    #[inline]
+    pub(crate) fn taken(&self, position: u64) {
+        self.taken.store(position, Ordering::Relaxed);
     }
 
     /// Tells the peer how far we are, in case it waits for that.
@@ -347,7 +356,7 @@ impl Channel {
 impl Doorbell for Channel {
     #[inline]
     fn ready(&self) -> bool {
-        let position = self.position.load(Ordering::Relaxed);
+        let position = self.position.load(Ordering::Relaxed).max(self.taken.load(Ordering::Relaxed));
         if let Some(head) = self.frame_at(position)
             && (head.kind() != Kind::Pad || self.frame_at(self.incoming.behind_padding(position)).is_some())
         {

@@ -475,6 +475,24 @@ fn a_message_that_was_left_is_there_while_sends_are_asked_for() {
     }
 }
 
+#[test]
+fn a_message_that_was_left_keeps_nobody_awake() {
+    let level = Reliability::ReliableDelivery;
+    let (mut vi, peer) = connected_with(&ViAttributes { leave: true, ..ViAttributes::new(level) });
+    let bell = vi.bell().expect("it is connected");
+    publish_left(&peer, 0, 3000);
+    assert!(bell.ready());
+    assert_eq!(vi.receive_done().expect("a message").result, Ok(3000));
+    assert!(vi.left().is_some() && !bell.ready(), "there is nothing to do");
+    assert!(matches!(vi.receive_wait(Some(Duration::from_millis(20))), Err(WaitError::Timeout)));
+    assert!(vi.left().is_some() && !bell.ready());
+    let next = Head::new(Kind::Message, 5);
+    peer.side.lines().head(1).store(next.to_word(1), Ordering::Release);
+    assert!(bell.ready());
+    assert_eq!(vi.receive_wait(LONG).expect("a message").result, Ok(5));
+    assert!(vi.left().is_none() && !bell.ready());
+}
+
 /// The one that was asked first keeps what it was sent, and could wake us; it does not hide that another has died.
 #[test]
 fn a_peer_that_dies_is_noticed_by_who_asked_another_before() {

@@ -646,7 +646,7 @@ impl Connected {
         self.consumer.advance(head);
         // SAFETY: all of it is in memory that the peer lends, which is mapped as long as the connection, to be written to as well.
         self.lent = Some(unsafe { Lent::new(start, len, true, self.consumer.position()) });
-        self.consumer.tell_with_next();
+        self.keep();
         self.producer.prepare();
         Some(len)
     }
@@ -779,11 +779,18 @@ impl Connected {
         let tell = self.consumer.advance(head);
         let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
         if self.lent().is_some() {
-            self.consumer.tell_with_next();
+            self.keep();
         } else if taken {
             self.consumed(tell);
         }
         arrival
+    }
+
+    /// The message before our position lies with the peer until it is released, or the next is received.
+    #[inline]
+    fn keep(&mut self) {
+        self.consumer.tell_with_next();
+        self.channel.taken(self.consumer.position());
     }
 
     #[inline(always)]
