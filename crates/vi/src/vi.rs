@@ -691,8 +691,9 @@ impl Vi {
     }
 
     /// Ends the connection. What is outstanding completes with an error, here and at the peer; what was sent before still
-    /// arrives there, but for messages the peer has not taken when such a completion gives their buffers back. Over datagrams the process must last that long, and a peer is waited for that takes some of it every five
-    /// seconds at least, or four round trips, and all within a minute; another one is told that the connection is lost.
+    /// arrives there, but for messages the peer has not taken when such a completion gives their buffers back. Over datagrams
+    /// the process must last that long, and a peer is waited for that takes some of it every five seconds at least, or four
+    /// round trips, and all within a minute; another one is told that the connection is lost.
     pub fn disconnect(&mut self) {
         self.stop(CompletionError::Disconnected);
     }
