@@ -57,7 +57,9 @@ fn is_float(text: &str) -> bool {
 
 fn fixed(text: &str) -> Option<FixedValue> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    // Zeros at either end are no digits of it (CORBA 3.3, part 1, section 7.10.2).
     let whole = whole.trim_start_matches('0');
+    let fraction = fraction.trim_end_matches('0');
     let all: String = [whole, fraction].concat();
     let digits_only = all.bytes().all(|c| c.is_ascii_digit());
     if !digits_only || all.len() > 31 || text.len() <= usize::from(text.contains('.')) {
