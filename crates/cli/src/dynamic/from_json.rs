@@ -122,7 +122,8 @@ impl<'m> Checker<'m, '_> {
         let value = match primitive {
             Primitive::Boolean => json.as_bool().map(Value::Boolean),
             Primitive::Char | Primitive::WChar => {
-                let one = |text: &&str| text.chars().count() == 1 && !text.contains('\0');
+                // Unlike text, a character may be NUL.
+                let one = |text: &&str| text.chars().count() == 1;
                 json.as_str().filter(one).map(|text| Value::Text(text.to_owned()))
             }
             // What is beyond the greatest float becomes infinite, which is not what was said.

@@ -132,6 +132,9 @@ fn every_type_comes_back() {
         ("Big", json!(u64::MAX)),
         ("Letters", json!(["a", "z"])),
         ("Runes", json!(["ß", "本"])),
+        ("Letters", json!(["\0", "z"])),
+        ("Runes", json!(["\0", "本"])),
+        ("Letter", json!({"_d": "\0"})),
     ] {
         round_trip(name, &json, &json);
     }
