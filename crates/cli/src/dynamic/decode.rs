@@ -123,7 +123,8 @@ fn decode_reference(is_abstract: bool, r: &mut Reader<'_>) -> Result<Ior, Decode
     }
 }
 
-/// Two digits to an octet, the last half octet for the sign.
+/// Two digits to an octet, the last half octet for the sign; before an even number of digits stands a zero (CORBA 3.3, part 2,
+/// section 9.3.2.7).
 fn decode_fixed(digits: u16, scale: u16, r: &mut Reader<'_>) -> Result<FixedValue, DecodeError> {
     const WRONG: DecodeError = DecodeError::Invalid { what: "a decimal with half octets that are no digits" };
     let octets = r.read_bytes(usize::from(digits) / 2 + 1)?;
@@ -133,7 +134,8 @@ fn decode_fixed(digits: u16, scale: u16, r: &mut Reader<'_>) -> Result<FixedValu
         Some(0xD) => true,
         _ => return Err(WRONG),
     };
-    if nibbles.iter().any(|nibble| *nibble > 9) {
+    let filled = nibbles.len() > usize::from(digits) && nibbles.first() != Some(&0);
+    if filled || nibbles.iter().any(|nibble| *nibble > 9) {
         return Err(WRONG);
     }
     // At most 31 digits: no overflow.
