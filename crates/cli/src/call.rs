@@ -101,6 +101,7 @@ pub fn run(arguments: &Arguments) -> Result {
             format!("--timeout wants seconds, more than 0 and less than 2^64, not {}", arguments.timeout);
         Failure::usage(what)
     })?;
+    refuse_infinity(arguments)?;
     let given = Given::read(&arguments.arguments, arguments.arguments_from.as_deref())?;
     let interfaces = Interfaces::read(arguments)?;
     let orb = arguments.ways.orb(timeout)?;
@@ -147,4 +148,13 @@ pub fn run(arguments: &Arguments) -> Result {
             Err(report::failed(&invocation, &object, &exception, arguments.json))
         }
     }
+}
+
+/// `-Infinity` begins as `-I` does. Without it, an attribute that was to be set would be read.
+fn refuse_infinity(arguments: &Arguments) -> Result {
+    if arguments.include.iter().all(|dir| dir.as_os_str() != "nfinity") {
+        return Ok(());
+    }
+    Err(Failure::usage("-Infinity is taken for -I with the folder `nfinity`")
+        .next("put -- before the arguments; if the folder is meant, write -I ./nfinity"))
 }

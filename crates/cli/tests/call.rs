@@ -165,6 +165,8 @@ fn what_is_asked_for_wrongly() {
         (&["find_account", "1", "2"], "1 argument (number) wanted, 2 given"),
         (&["find_account", "-1"], "argument number: wants unsigned long, from 0 to 4294967295, got -1"),
         (&["find_account", "one"], "declared as Bank::Account find_account(in unsigned long number)"),
+        (&["accounts", "-Infinity"], "put -- before the arguments"),
+        (&["accounts", "--", "-Infinity"], "`accounts` cannot be set"),
         (&["accounts", "5"], "`accounts` cannot be set"),
         (&["accounts", "--interface", "Bank::Ofice"], "did you mean Bank::Office?"),
         (&["balance"], "Bank::Office has no operation `balance`"),
