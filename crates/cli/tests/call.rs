@@ -137,6 +137,15 @@ fn exceptions_of_the_object() {
         assert_eq!(outcome["exception"], "IDL:Bank/InsufficientFunds:1.0");
         assert!(outcome["members"]["balance"].is_i64(), "{outcome}");
     }
+    // An IDL that is not the server's.
+    let file = bank.folder.file("other.idl");
+    let idl = std::fs::read_to_string(bank.idl()).unwrap();
+    std::fs::write(&file, idl.replace("unsigned long number;\n  };", "string number;\n  };")).unwrap();
+    let call = ["call", &bank.server.line, "--idl", &file, "find_account", "123456", "--json"];
+    let outcome: Value = serde_json::from_slice(&run(&call).stdout).unwrap();
+    assert_eq!((&outcome["exception"], &outcome["members"]), (&json!("IDL:Bank/Unknown:1.0"), &Value::Null));
+    let detail = outcome["detail"].as_str().unwrap_or_default();
+    assert!(detail.starts_with("its members cannot be read: length "), "{outcome}");
 }
 
 #[test]

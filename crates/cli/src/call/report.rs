@@ -80,18 +80,25 @@ pub fn raised(invocation: &Invocation<'_>, object: &ObjectRef, raised: &Raised, 
         _ => None,
     });
     let members = known.map(|(_, exception)| members(types, exception, raised));
+    let mut unread = None;
     let (name, members) = match (known, members) {
         (Some((id, _)), Some(Ok(members))) => (types.model.scoped_name(id), members),
         (Some((id, _)), Some(Err(e))) if !json => {
             let what = format!("the operation raised {}", types.model.scoped_name(id));
             return Failure::raised(what).because(format!("its members cannot be read: {e}"));
         }
-        _ => (raised.id.clone(), Json::Null),
+        (_, members) => {
+            unread = members.and_then(Result::err).map(|e| format!("its members cannot be read: {e}"));
+            (raised.id.clone(), Json::Null)
+        }
     };
     if json {
         let mut object = outcome(invocation, object);
         object.insert("exception".to_owned(), json!(raised.id));
         object.insert("members".to_owned(), members);
+        if let Some(why) = unread {
+            object.insert("detail".to_owned(), json!(why));
+        }
         output::json_line(&Json::Object(object));
         return Failure::raised(name).quiet();
     }
