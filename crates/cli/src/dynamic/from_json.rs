@@ -49,15 +49,23 @@ impl<'m> Types<'m> {
 
     /// What a type wants, in words.
     fn wanted(self, ty: &Type) -> String {
-        let text = self.model.type_text(ty);
-        match self.model.unalias(ty) {
+        let plain = self.model.unalias(ty);
+        let text = self.model.type_text(plain);
+        let text = match plain {
             Type::Array { dimensions, .. } => {
                 let dimensions: String = dimensions.iter().map(|n| format!("[{n}]")).collect();
                 format!("{text}{dimensions}")
             }
-            plain if plain != ty => format!("{text}, that is {}", self.model.type_text(plain)),
             _ => text,
-        }
+        };
+        if plain == ty { text } else { format!("{}, that is {text}", self.model.type_text(ty)) }
+    }
+
+    /// What an array wants, which may be a row of the array that `ty` is.
+    fn wanted_array(self, ty: &Type, length: usize, element: &Type, rest: &[u32]) -> String {
+        let dimensions = [&[u32::try_from(length).unwrap_or(u32::MAX)], rest].concat();
+        let whole = Type::Array { element: Box::new(element.clone()), dimensions };
+        self.wanted(if *self.model.unalias(ty) == whole { ty } else { &whole })
     }
 }
 
@@ -94,12 +102,11 @@ impl<'m> Checker<'m, '_> {
             }
             (Shape::Sequence(element, bound), json) => self.sequence(place, ty, element, bound, json),
             (Shape::Array(length, element, rest), json) => {
+                let wanted = || self.types.wanted_array(ty, length, element, rest);
                 let value = match json {
-                    Json::String(text) if self.types.is_octet(element, rest) => {
-                        self.octets(place, ty, text)?
-                    }
+                    Json::String(text) if self.types.is_octet(element, rest) => octets(place, wanted, text)?,
                     Json::Array(items) => self.items(place, element, rest, items)?,
-                    _ => return self.wants(place, ty, json),
+                    _ => return mismatch(place, format!("wants {}, got {}", wanted(), shown(json))),
                 };
                 exactly(place, length, value)
             }
@@ -159,7 +166,9 @@ impl<'m> Checker<'m, '_> {
         json: &Json,
     ) -> Checked {
         let value = match json {
-            Json::String(text) if self.types.is_octet(element, &[]) => self.octets(place, ty, text)?,
+            Json::String(text) if self.types.is_octet(element, &[]) => {
+                octets(place, || self.types.wanted(ty), text)?
+            }
             Json::Array(items) => self.items(place, element, &[], items)?,
             _ => return self.wants(place, ty, json),
         };
@@ -169,12 +178,6 @@ impl<'m> Checker<'m, '_> {
             }
             _ => Ok(value),
         }
-    }
-
-    fn octets(&self, place: &Place<'_>, ty: &Type, text: &str) -> Checked {
-        let wants =
-            || format!("wants {}: an array of numbers, or 0x and hexadecimal digits", self.types.wanted(ty));
-        number::hexadecimal(text).map_or_else(|| mismatch(place, wants()), |it| Ok(Value::Octets(it)))
     }
 
     /// The elements of a sequence, or of an array with these dimensions left.
@@ -274,6 +277,11 @@ fn text_value(place: &Place<'_>, text: &str, length: usize, bound: Option<u32>) 
         }
         _ => Ok(Value::Text(text.to_owned())),
     }
+}
+
+fn octets(place: &Place<'_>, wanted: impl Fn() -> String, text: &str) -> Checked {
+    let wants = || format!("wants {}: an array of numbers, or 0x and hexadecimal digits", wanted());
+    number::hexadecimal(text).map_or_else(|| mismatch(place, wants()), |it| Ok(Value::Octets(it)))
 }
 
 fn length(value: &Value) -> usize {

@@ -23,6 +23,8 @@ typedef fixed<5, 2> Price;
 typedef fixed<4, 0> Even;
 typedef long Matrix[2][3];
 typedef octet Digests[2][4];
+typedef long Pair[2];
+typedef Pair Corners[2][2];
 typedef sequence<octet> Octets;
 typedef sequence<short, 2> Few;
 typedef string<3> Tag;
@@ -176,6 +178,13 @@ fn what_does_not_fit_is_told_with_its_place() {
         ("Choice", json!({}), "v: wants one of the members number, text, place"),
         ("Perhaps", json!({"_d": "blue", "level": 1}), "v: wants no member for that _d"),
         ("Matrix", json!([[1, 2, 3], [4, 5]]), "v[1]: wants 3 elements, got 2"),
+        ("Matrix", json!(5), "v: wants Matrix, that is long[2][3], got 5"),
+        ("Matrix", json!([1, 2]), "v[0]: wants long[3], got 1"),
+        ("Digests", json!([1, 2]), "v[0]: wants octet[4], got 1"),
+        ("Digests", json!(["x", "y"]), "v[0]: wants octet[4]: an array of numbers, or 0x"),
+        ("Corners", json!([[[1, 2]]]), "v[0]: wants 2 elements, got 1"),
+        ("Corners", json!([1, 2]), "v[0]: wants Pair[2], got 1"),
+        ("Corners", json!([[1, 2], [3, 4]]), "v[0][0]: wants Pair, that is long[2], got 1"),
         ("Few", json!([1, 2, 3]), "v: has 3 elements, more than 2"),
         ("Few", json!([1, 2.5]), "v[1]: wants short, from -32768 to 32767, got 2.5"),
         ("Tag", json!("four"), "v: has 4 characters, more than 3"),
