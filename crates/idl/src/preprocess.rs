@@ -101,6 +101,8 @@ struct Frame {
     scanner: Scanner,
     file: FileId,
     conditionals: Vec<Conditional>,
+    /// Files in it that another preprocessor has marked, and that have not ended yet.
+    marked: usize,
 }
 
 /// An `#if` that is not closed yet.
@@ -164,7 +166,12 @@ impl Preprocessor<'_> {
     fn enter(&mut self, file: FileId) {
         let text = self.sources.file(file).text.clone();
         self.bytes += text.len();
-        self.frames.push(Frame { scanner: Scanner::new(text, file), file, conditionals: Vec::new() });
+        self.frames.push(Frame {
+            scanner: Scanner::new(text, file),
+            file,
+            conditionals: Vec::new(),
+            marked: 0,
+        });
     }
 
     fn drive(&mut self) {
@@ -216,9 +223,8 @@ impl Preprocessor<'_> {
             let report = Report::error(open.opened, "this conditional is never closed");
             self.sink.push(report.help("end it with `#endif`, in the same file"));
         }
-        if !self.frames.is_empty() {
-            self.pieces.push(Piece::Leave);
-        }
+        let borders = frame.marked + usize::from(!self.frames.is_empty());
+        self.pieces.extend((0..borders).map(|_| Piece::Leave));
     }
 }
 
@@ -227,7 +233,8 @@ fn is_identifier(text: &str) -> bool {
     text.chars().all(word) && text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
 }
 
-/// The pieces as text again, with a `#line` directive where places jump, as `cpp -P` would not.
+/// The pieces as text again, with a `#line` directive where places jump, as `cpp -P` would not, and marks where included files
+/// begin and end.
 pub(crate) fn to_text(preprocessed: &Preprocessed, sources: &SourceMap) -> String {
     let mut out = String::new();
     let mut at: Option<(FileId, u32)> = None;
@@ -249,7 +256,12 @@ pub(crate) fn to_text(preprocessed: &Preprocessed, sources: &SourceMap) -> Strin
                 out.push_str(&format!("\n#pragma {}\n", words.join(" ")));
                 at = None;
             }
-            Piece::Enter | Piece::Leave => at = None,
+            Piece::Enter | Piece::Leave => {
+                // Which file it is says the next `#line`.
+                let flag = if matches!(piece, Piece::Enter) { 1 } else { 2 };
+                out.push_str(&format!("\n# 1 \"{}\" {flag}\n", sources.file(FileId::MAIN).name()));
+                at = None;
+            }
         }
     }
     out.push('\n');

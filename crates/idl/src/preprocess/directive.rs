@@ -246,6 +246,7 @@ impl Preprocessor<'_> {
     /// `#line 12 "file"`, or the `# 12 "file"` that other preprocessors leave.
     fn line(&mut self, span: Span, number: Option<PpToken>) {
         let mut tokens = self.line_tokens();
+        let is_mark = number.is_some();
         tokens.splice(0..0, number);
         let tokens = self.macros.expand(tokens, self.sources, self.sink);
         let number = tokens.first().and_then(|it| it.text.parse::<u32>().ok());
@@ -255,6 +256,23 @@ impl Preprocessor<'_> {
         };
         let name = tokens.get(1).filter(|it| it.kind == PpKind::String);
         self.sources.presume(span, number, name.map(|it| it.text.trim_matches('"').to_owned()));
+        if is_mark {
+            self.border(tokens.get(2..).unwrap_or_default());
+        }
+    }
+
+    /// The flags behind a file's name in what other preprocessors leave: 1 where an included file begins, 2 behind its end. A
+    /// prefix holds no longer than its file.
+    fn border(&mut self, flags: &[PpToken]) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let flag = |it: &str| flags.iter().any(|flag| flag.kind == PpKind::Number && &*flag.text == it);
+        if flag("1") {
+            frame.marked += 1;
+            self.pieces.push(Piece::Enter);
+        } else if flag("2") && frame.marked > 0 {
+            frame.marked -= 1;
+            self.pieces.push(Piece::Leave);
+        }
     }
 }
 

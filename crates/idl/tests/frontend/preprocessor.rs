@@ -122,3 +122,29 @@ fn text_output() {
         .unwrap_or_else(|it| panic!("{text}\n{it}"));
     assert!(again.model.find("Mod3::Point").is_some());
 }
+
+/// A prefix ends with its file, also where another preprocessor has put all files into one and left only marks of them.
+#[test]
+fn borders_of_files_that_were_put_together() {
+    let id = |text: &str| {
+        let checked = compile_text_to_model("whole.idl", text, &Options::default()).unwrap();
+        let id = checked.model.find("Last").unwrap();
+        checked.model.get(id).repository_id.clone()
+    };
+    let included = "#pragma prefix \"omg.org\"\nmodule A { interface I {}; };\n";
+    let last = "interface Last {};\n";
+    assert_eq!(
+        id(&format!("# 1 \"main.idl\"\n# 1 \"a.idl\" 1\n{included}# 2 \"main.idl\" 2\n{last}")),
+        "IDL:Last:1.0"
+    );
+    // These do not say that a file ends.
+    assert_eq!(id(&format!("# 1 \"a.idl\"\n{included}# 2 \"main.idl\"\n{last}")), "IDL:omg.org/Last:1.0");
+    assert_eq!(id(&format!("#pragma prefix \"p\"\n# 2 \"main.idl\" 2\n{last}")), "IDL:p/Last:1.0");
+    let text = preprocess_to_text("tests/good/repository_ids.idl", &Options::default()).unwrap();
+    let ids = |checked: throughline_idl::Checked| {
+        checked.model.iter().map(|(_, it)| it.repository_id.clone()).collect::<Vec<_>>()
+    };
+    let direct = throughline_idl::compile_to_model("tests/good/repository_ids.idl", &Options::default());
+    let again = compile_text_to_model("again.idl", &text, &Options::default());
+    assert_eq!(ids(again.unwrap()), ids(direct.unwrap()), "{text}");
+}
