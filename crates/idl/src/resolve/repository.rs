@@ -158,7 +158,8 @@ impl Resolver<'_> {
         match owner {
             Owner::Feature(at) => self.set_feature_id(at, |_| id.to_string()),
             Owner::Definition(owner) => {
-                if !self.has_other_id(owner, name, id, span) {
+                if !self.has_other_id(owner, name, id, span) && !self.has_other_version(owner, name, id, span)
+                {
                     self.drafts[owner.index()].explicit_id = Some((id.clone(), span));
                 }
             }
@@ -191,6 +192,19 @@ impl Resolver<'_> {
         match &self.drafts[owner.index()].explicit_id {
             Some((old, first)) if !old.ends_with(end) => {
                 let message = format!("`{name}` has the repository id `{old}` already");
+                self.sink.push(Report::error(span, message).note(*first, "set here"));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a version was set in which this id does not end (reported).
+    fn has_other_version(&mut self, owner: DefId, name: &ScopedName, id: &str, span: Span) -> bool {
+        match &self.drafts[owner.index()].version {
+            Some((version, first)) if !id.ends_with(&format!(":{version}")) => {
+                let message =
+                    format!("`{name}` has the version {version} already, in which `{id}` does not end");
                 self.sink.push(Report::error(span, message).note(*first, "set here"));
                 true
             }
