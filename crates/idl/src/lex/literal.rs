@@ -16,9 +16,7 @@ pub(crate) fn number(text: &str) -> Result<TokenKind, String> {
         };
     }
     if let Some(digits) = text.strip_suffix(['d', 'D']) {
-        return fixed(digits)
-            .map(TokenKind::Fixed)
-            .ok_or_else(|| format!("`{text}` is no fixed-point literal"));
+        return fixed(digits).map(TokenKind::Fixed).map_err(|problem| format!("`{text}` {problem}"));
     }
     if !is_float(text) {
         return Err(format!("`{text}` is no number"));
@@ -55,18 +53,22 @@ fn is_float(text: &str) -> bool {
     digits(whole) && digits(fraction) && !(whole.is_empty() && fraction.is_empty()) && exponent_ok
 }
 
-fn fixed(text: &str) -> Option<FixedValue> {
+fn fixed(text: &str) -> Result<FixedValue, &'static str> {
+    const NONE: &str = "is no fixed-point literal";
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     // Zeros at either end are no digits of it (CORBA 3.3, part 1, section 7.10.2).
     let whole = whole.trim_start_matches('0');
     let fraction = fraction.trim_end_matches('0');
     let all: String = [whole, fraction].concat();
     let digits_only = all.bytes().all(|c| c.is_ascii_digit());
-    if !digits_only || all.len() > 31 || text.len() <= usize::from(text.contains('.')) {
-        return None;
+    if !digits_only || text.len() <= usize::from(text.contains('.')) {
+        return Err(NONE);
     }
-    let unscaled = if all.is_empty() { 0 } else { all.parse().ok()? };
-    Some(FixedValue { unscaled, scale: fraction.len() as u16 })
+    if all.len() > 31 {
+        return Err("has more than 31 digits");
+    }
+    let unscaled = if all.is_empty() { 0 } else { all.parse().map_err(|_| NONE)? };
+    Ok(FixedValue { unscaled, scale: fraction.len() as u16 })
 }
 
 /// The code of a character literal, narrow or wide, as preprocessing takes it.
