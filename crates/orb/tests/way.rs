@@ -4,10 +4,11 @@
 
 mod common;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Echo, client, seen_by, server_with};
-use throughline::{Address, Orb, OrbConfig, Transport};
+use throughline::rt::{Encode, Operation};
+use throughline::{Address, AsyncCall, Orb, OrbConfig, SystemException, Transport, block_on};
 
 fn transport(reference: &common::EchoRef) -> Option<Transport> {
     reference.0.way().map(|way| way.transport)
@@ -56,4 +57,26 @@ fn a_reference_by_id_has_the_ways_of_the_object_that_is_there() {
     early.ping().unwrap();
     assert_eq!((transport(&early), transport(&seen("echo"))), (Some(Transport::Iiop), Some(Transport::Shm)));
     server.shutdown(Duration::from_secs(1));
+}
+
+#[test]
+fn calls_that_fail_together_leave_a_way_out_for_no_longer_than_one_does() {
+    let server = server_with(|c| c.listen.push(Address::Shm(String::new())));
+    let client = client();
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    block_on(echo.ping_async()).unwrap();
+    let operation = Operation::new("sleep", 5);
+    let sleep = || echo.0.call_async(operation, |w| 10_000_u32.encode(w), |_| Ok(())).begin();
+    let calls: Vec<_> = (0..8).map(|_| sleep()).collect();
+    server.shutdown(Duration::from_millis(50));
+    for call in calls {
+        let ended: Result<(), SystemException> = block_on(call);
+        ended.unwrap_err();
+    }
+    let started = Instant::now();
+    assert_eq!(transport(&echo), Some(Transport::Iiop));
+    while transport(&echo) == Some(Transport::Iiop) {
+        assert!(started.elapsed() < Duration::from_secs(3), "it is left out for longer than a second");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

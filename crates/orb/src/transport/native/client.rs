@@ -231,13 +231,17 @@ impl NativeServer {
         back
     }
 
+    /// Calls that fail together, or before anybody could try it again, tell of one failure.
     #[cold]
     pub(crate) fn suspend(&self, why: &dyn fmt::Display) {
-        let failures = self.failures.fetch_add(1, Ordering::Relaxed).min(MAX_DOUBLINGS);
         self.waited.store(0, Ordering::Relaxed);
         tracing::debug!(address = ?self.address, error = %why, "the native protocol does not work; another way is taken");
         let now = Instant::now();
-        *lock(&self.not_before) = Some([now + RETRY_AFTER, now + RETRY_AFTER * (1 << failures)]);
+        let mut not_before = lock(&self.not_before);
+        if not_before.is_none_or(|[then, _]| now >= then) {
+            let failures = self.failures.fetch_add(1, Ordering::Relaxed).min(MAX_DOUBLINGS);
+            *not_before = Some([now + RETRY_AFTER, now + RETRY_AFTER * (1 << failures)]);
+        }
         self.proven.store(false, Ordering::Relaxed);
         self.suspended.store(true, Ordering::Relaxed);
     }
