@@ -178,7 +178,7 @@ impl<T, E: OperationError> Begun<'_, T, E> {
 
     #[cold]
     fn conclude(&self, plan: Plan, outcome: Result<PipeReply, PipeFailure>) -> Result<T, E> {
-        match self.outcome(outcome) {
+        match Self::outcome(outcome) {
             Ok(Some(reply)) => Outcome::Native(reply).read(self.reference, self.decode),
             Ok(None) => block_on(CallFuture::again(self.reference, &plan, self.decode)),
             Err(exception) => Err(exception.into()),
@@ -186,11 +186,7 @@ impl<T, E: OperationError> Begun<'_, T, E> {
     }
 
     /// None if the server has not carried the call out, and it is to be made again, perhaps by another way.
-    fn outcome(&self, outcome: Result<PipeReply, PipeFailure>) -> Result<Option<PipeReply>, SystemException> {
-        let suspend = |why: &str| {
-            let binding = self.reference.own_binding();
-            binding.native().into_iter().for_each(|route| route.server.suspend(&why));
-        };
+    fn outcome(outcome: Result<PipeReply, PipeFailure>) -> Result<Option<PipeReply>, SystemException> {
         match outcome {
             Ok(reply) if reply.kind() == Kind::Forward => Ok(None),
             Ok(reply) if reply.kind() == Kind::SystemException => {
@@ -199,14 +195,8 @@ impl<T, E: OperationError> Begun<'_, T, E> {
                 if reply.is_of_unknown_object() { Ok(None) } else { Err(exception) }
             }
             Ok(reply) => Ok(Some(reply)),
-            Err(PipeFailure::NotCarriedOut) => {
-                suspend("the server closed the link of a thread's begun calls");
-                Ok(None)
-            }
-            Err(PipeFailure::Lost(why)) => {
-                suspend(&why);
-                Err(failed(CallFailure::Lost(why)))
-            }
+            Err(PipeFailure::NotCarriedOut) => Ok(None),
+            Err(PipeFailure::Lost(why)) => Err(failed(CallFailure::Lost(why))),
             Err(PipeFailure::TimedOut) => Err(failed(CallFailure::TimedOut)),
         }
     }

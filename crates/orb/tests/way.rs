@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::{Echo, client, seen_by, server_with};
 use throughline::rt::{Encode, Operation};
-use throughline::{Address, AsyncCall, Orb, OrbConfig, SystemException, Transport, block_on};
+use throughline::{Address, AsyncCall, Begun, Orb, OrbConfig, SystemException, Transport, block_on};
 
 fn transport(reference: &common::EchoRef) -> Option<Transport> {
     reference.0.way().map(|way| way.transport)
@@ -79,4 +79,21 @@ fn calls_that_fail_together_leave_a_way_out_for_no_longer_than_one_does() {
         assert!(started.elapsed() < Duration::from_secs(3), "it is left out for longer than a second");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn begun_calls_that_fail_leave_no_other_way_out_than_theirs() {
+    let udp = "udp://127.0.0.1:0".parse().unwrap();
+    let server = server_with(|c| c.listen.extend([Address::Shm(String::new()), udp]));
+    let client = client();
+    let echo = seen_by(&client, &server.root().activate(Echo::default()).unwrap());
+    echo.ping().unwrap();
+    assert_eq!(transport(&echo), Some(Transport::Shm));
+    let sleep = || echo.0.begin(Operation::new("sleep", 5), |w| 10_000_u32.encode(w), |_| Ok(()), None);
+    let calls: Vec<Begun<'_, (), SystemException>> = (0..3).map(|_| sleep()).collect();
+    server.shutdown(Duration::from_millis(50));
+    for call in calls {
+        call.wait().unwrap_err();
+    }
+    assert_eq!(transport(&echo), Some(Transport::Udp));
 }

@@ -228,6 +228,7 @@ impl Window {
     #[cold]
     fn end(&mut self, error: &LinkError) {
         tracing::debug!(%error, "a thread's link for begun calls is over");
+        self.server.suspend(error);
         let failure = failure(error, &self.link);
         self.link.abort();
         self.calls.end(&failure, |_| true, &mut Vec::new());
