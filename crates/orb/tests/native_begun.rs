@@ -145,7 +145,29 @@ fn a_server_that_is_gone_ends_what_waits(at: &str) {
     assert!(ping(&echo).wait().is_err());
 }
 
+fn post(echo: &EchoRef, n: u32) -> Begun<'_, (), SystemException> {
+    echo.0.begin(Operation::new("post", 2), |w| n.encode(w), |_| Ok(()), None)
+}
+
+fn servants_of_dropped_calls_run_though_nobody_waits_for_any(at: &str) {
+    let (server, client) = (server(at), client());
+    let echo = seen_by(&client, &served(&server));
+    ping(&echo).wait().unwrap();
+    let other = seen_by(&client, &echo);
+    for round in 1..=50 {
+        (0..50).for_each(|n| drop(post(&echo, n)));
+        let started = Instant::now();
+        // By another link of this thread's.
+        while other.posted().unwrap().len() < 50 * round {
+            assert!(started.elapsed() < Duration::from_secs(5), "{round}: {}", other.posted().unwrap().len());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    server.shutdown(GRACE);
+}
+
 over! {
+    servants_of_dropped_calls_run_though_nobody_waits_for_any
     answers_are_taken_in_any_order
     arguments_and_results_of_all_lengths_arrive
     a_slow_call_is_overtaken

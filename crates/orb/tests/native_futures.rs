@@ -343,7 +343,32 @@ fn a_client_that_shuts_down_ends_what_waits(at: &str) {
     server.shutdown(Duration::from_millis(50));
 }
 
+fn answers_to_calls_that_were_dropped_are_taken(at: &str) {
+    let server = server_with(|c| {
+        c.listen = vec![at.parse().unwrap()];
+        c.stall_timeout = Duration::from_millis(300);
+    });
+    let client = client();
+    let echo = seen_by(&client, &served(&server));
+    (0..450).for_each(|n| echo.post(n).unwrap());
+    block_on(echo.ping_async()).unwrap();
+    let posted = || -> CallFuture<SystemException, fn(&mut Reader<'_>) -> Result<Vec<u32>, DecodeError>> {
+        echo.0.call_async(Operation::new("posted", 3), |_| Ok(()), |r| Decode::decode(r))
+    };
+    for _ in 0..3 {
+        let mut calls: Vec<_> = (0..100).map(|_| Box::pin(posted())).collect();
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        calls.iter_mut().for_each(|call| drop(call.as_mut().poll(&mut cx)));
+        drop(calls);
+        // Whoever takes no answers would have lost his link.
+        std::thread::sleep(Duration::from_millis(800));
+        assert_eq!(block_on(echo.ping_async()), Ok(()));
+    }
+    server.shutdown(GRACE);
+}
+
 over! {
+    answers_to_calls_that_were_dropped_are_taken
     executors_of_both_kinds_get_answers
     what_was_called_before_a_long_call_ends_without_it
     many_are_under_way_at_once

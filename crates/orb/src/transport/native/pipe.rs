@@ -148,7 +148,15 @@ impl Pipe {
 
     /// Nobody wants the answer to this any more.
     pub(crate) fn forget(&self, id: u32) {
-        drop(self.with(|state| state.calls.give_up(id)));
+        let waker = self.with(|state| {
+            let waker = state.calls.give_up(id);
+            if state.calls.forsaken() >= AT_ONCE {
+                // Perhaps nobody is polled who would read.
+                self.read(state);
+            }
+            waker
+        });
+        drop(waker);
     }
 
     /// Reads what has come, [not all](AT_ONCE) if it is much, and gives it to its calls; how much it was.
@@ -173,6 +181,7 @@ impl Pipe {
         self.remove(&joint);
         state.attended = false;
         state.calls.end(&failure(error, &joint.link), |_| true, &mut state.wakes);
+        state.calls.end_forsaken();
         state.wakes.append(&mut state.stuck);
     }
 
@@ -184,8 +193,7 @@ impl Pipe {
 
     /// A worker is called when something comes, unless one is there.
     fn attend(&self, state: &mut State, server: &Arc<NativeServer>) {
-        let idle = state.calls.waiting() == 0 && state.stuck.is_empty();
-        if state.attended || idle || state.joint.is_none() {
+        if state.attended || state.is_idle() || state.joint.is_none() {
             return;
         }
         let (Some(joint), Some(reactor)) = (&mut state.joint, self.reactor.upgrade()) else { return };
@@ -235,7 +243,7 @@ impl Pipe {
         if self.read(state) > 0 {
             spin.found();
         }
-        if state.joint.is_none() || state.calls.waiting() == 0 && state.stuck.is_empty() {
+        if state.joint.is_none() || state.is_idle() {
             state.attended = false;
             return false;
         }
@@ -244,6 +252,11 @@ impl Pipe {
 }
 
 impl State {
+    /// Whether nothing is to come. What nobody wants any more must be taken as well: a server whose answers are not loses patience.
+    fn is_idle(&self) -> bool {
+        self.calls.outstanding() == 0 && self.stuck.is_empty()
+    }
+
     /// Sends a request that lies in one line of shared memory, which most do. None if that cannot be; then nothing has changed.
     #[inline(always)]
     fn send_small(

@@ -82,6 +82,8 @@ pub(crate) struct PipeCalls<X = ()> {
     /// Calls that wait with somebody to be woken.
     wakers: usize,
     given_up: GivenUp,
+    /// Places of calls that were given up and whose replies may come.
+    forsaken: usize,
 }
 
 impl<X> Default for PipeCalls<X> {
@@ -93,6 +95,7 @@ impl<X> Default for PipeCalls<X> {
             answered: 0,
             wakers: 0,
             given_up: GivenUp::default(),
+            forsaken: 0,
         }
     }
 }
@@ -150,7 +153,7 @@ impl<X: Default> PipeCalls<X> {
     fn answer(&mut self, id: u32, stage: Stage, wakes: &mut Vec<Waker>) -> Option<&mut Entry<X>> {
         let entry = self.entries.get_mut((id & INDEX_MASK) as usize)?;
         if entry.id != id || entry.stage != Stage::Waiting {
-            Self::end_if_given_up(&mut self.free, entry, id);
+            Self::end_if_given_up((&mut self.free, &mut self.forsaken), entry, id);
             return None;
         }
         entry.stage = stage;
@@ -249,6 +252,7 @@ impl<X: Default> PipeCalls<X> {
         self.answered -= 1;
         if let Err(PipeFailure::TimedOut) = outcome {
             entry.stage = Stage::GivenUp;
+            self.forsaken += 1;
             self.await_reply(id);
         } else {
             Self::release(&mut self.free, entry);
@@ -290,6 +294,7 @@ impl<X: Default> PipeCalls<X> {
         }
         let waited = std::mem::replace(&mut entry.stage, Stage::GivenUp) == Stage::Waiting;
         let waker = entry.waker.take();
+        self.forsaken += 1;
         if waited {
             self.waiting -= 1;
             self.wakers -= usize::from(waker.is_some());
@@ -310,13 +315,22 @@ impl<X: Default> PipeCalls<X> {
     /// The reply to a call has come that was given up; or it is not waited for any more.
     fn end_given_up(&mut self, id: u32) {
         if let Some(entry) = self.entries.get_mut((id & INDEX_MASK) as usize) {
-            Self::end_if_given_up(&mut self.free, entry, id);
+            Self::end_if_given_up((&mut self.free, &mut self.forsaken), entry, id);
+        }
+    }
+
+    /// No replies come any more: the places of calls that were given up are free.
+    #[cold]
+    pub(crate) fn end_forsaken(&mut self) {
+        for at in 0..self.entries.len() {
+            self.end_given_up(self.entries[at].id);
         }
     }
 
     #[cold]
-    fn end_if_given_up(free: &mut u32, entry: &mut Entry<X>, id: u32) {
+    fn end_if_given_up((free, forsaken): (&mut u32, &mut usize), entry: &mut Entry<X>, id: u32) {
         if entry.id == id && entry.stage == Stage::GivenUp {
+            *forsaken -= 1;
             Self::release(free, entry);
         }
     }
@@ -371,9 +385,21 @@ impl<X: Default> PipeCalls<X> {
     }
 
     /// How many calls have no answer yet.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// How many calls were given up whose replies may come.
+    #[cold]
+    pub(crate) fn forsaken(&self) -> usize {
+        self.forsaken
+    }
+
+    /// How many replies may come yet, wanted or not.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> usize {
+        self.waiting + self.forsaken
     }
 
     /// Whether there are answers that nobody has taken.

@@ -193,7 +193,7 @@ impl Window {
         used: usize,
         wanted: &Wanted<'_>,
     ) -> Option<u32> {
-        if self.calls.waiting() >= MOST && !self.has_room() {
+        if self.calls.outstanding() >= MOST && !self.has_room() {
             return None;
         }
         let (id, plan) = self.calls.add_noted(wanted.deadline, MOST_KEPT)?;
@@ -210,7 +210,7 @@ impl Window {
     #[cold]
     fn has_room(&mut self) -> bool {
         self.read();
-        self.calls.waiting() < MOST
+        self.calls.outstanding() < MOST
     }
 
     /// Reads what is there; whether anything was.

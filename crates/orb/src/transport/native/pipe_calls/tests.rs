@@ -58,8 +58,10 @@ fn an_answer_that_comes_after_many_other_calls_finds_nobody() {
             assert_eq!(calls.take_small(id, &mut { SmallReply::EMPTY }), Found::Small);
         }
         assert!(!calls.in_use() && calls.waiting() == 0);
+        assert_eq!((calls.forsaken(), calls.outstanding()), (1, 1));
         // It comes, and the place is free.
         answer(&mut calls, late, Kind::Reply, &[1]);
+        assert_eq!(calls.outstanding(), 0);
         let ids = [(); 2].map(|()| calls.add(None, 2).unwrap());
         assert!(ids.iter().any(|id| id & INDEX_MASK == late & INDEX_MASK) && !ids.contains(&late));
         assert!(calls.add(None, 2).is_none());
@@ -78,6 +80,13 @@ fn calls_that_are_given_up_count_no_more_and_do_not_pile_up() {
         ids.into_iter().for_each(|id| calls.forget(id));
     }
     assert!(calls.entries.len() <= GivenUp::MOST + 2 && calls.given_up.len() <= GivenUp::MOST);
+    assert_eq!(calls.outstanding(), GivenUp::MOST);
+    let unsent = calls.add(None, 2).unwrap();
+    calls.forget(unsent);
+    assert_eq!(calls.outstanding(), GivenUp::MOST);
+    let waits = calls.add(None, 2).unwrap();
+    calls.end_forsaken();
+    assert_eq!((calls.outstanding(), expects(&mut calls, waits)), (1, true));
 }
 
 #[test]
