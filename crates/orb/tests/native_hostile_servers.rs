@@ -497,3 +497,39 @@ fn an_acknowledgement_in_parts_among_those_that_nobody_asked_for_is_not_taken_fo
     drop((listener, vis));
     client.shutdown(GRACE);
 }
+
+/// Calls once, or begins a call and waits for it.
+fn ping(probe: &ProbeRef, begun: bool) -> Result<(), SystemException> {
+    let begin = || probe.0.begin(Operation::new("ping", 0), |_| Ok(()), |_| Ok(()), None);
+    if begun { begin().wait() } else { probe.ping() }
+}
+
+#[test]
+fn calls_end_in_time_though_a_server_sends_more_and_more_that_nobody_asked_for() {
+    for begun in [false, true] {
+        let (client, babbling) = (client(), Deaf::lets_in(1));
+        let probe = babbling.reference(&client);
+        let (connected, clients) = (probe.clone(), babbling.clients);
+        let first = std::thread::spawn(move || {
+            let (listener, mut vis) = clients.join().unwrap();
+            for _ in 0..4 {
+                let buffer = vis[0].receive_buffer().unwrap();
+                vis[0].post_receive(buffer).unwrap();
+            }
+            let asked = next(&mut vis[0]);
+            send(&mut vis[0], &answer(&asked, 24), None);
+            // The next call's number is known before it is made.
+            let sequence = asked.sequence + if begun { 1 << 20 } else { 1 };
+            let mut say = |sequence| vis[0].send_small(&answer(&Header { sequence, ..asked }, 24));
+            assert!((0..150).all(|_| say(u32::MAX)) && say(sequence));
+            (listener, vis)
+        });
+        // Links are of one thread alone.
+        assert_eq!(ping(&connected, begun), Ok(()));
+        let peer = first.join().unwrap();
+        let e = ping(&probe.within(Duration::from_nanos(1)), begun).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe), "begun: {begun}, {e}");
+        drop(peer);
+        client.shutdown(GRACE);
+    }
+}

@@ -272,7 +272,7 @@ pub(crate) fn finish(
     deadline: Option<Instant>,
     wants_reply: bool,
 ) -> Result<Attempt, Box<SystemException>> {
-    finish_by(own, wants_reply, |link| link.receive_answer(deadline))
+    finish_by(own, wants_reply, |link| link.receive_answer(deadline), || is_over(deadline))
 }
 
 /// As [`finish`], of a request whose answer is waited for as long as it is `wanted`: as if its time were over then.
@@ -284,7 +284,13 @@ pub(crate) fn finish_while(
     deadline: Option<Instant>,
     wanted: &dyn Fn() -> bool,
 ) -> Result<Attempt, Box<SystemException>> {
-    finish_by(own, true, |link| link.receive_while(deadline, wanted))
+    let is_over = || !wanted() || is_over(deadline);
+    finish_by(own, true, |link| link.receive_while(deadline, wanted), is_over)
+}
+
+#[cold]
+fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 #[inline(always)]
@@ -292,6 +298,7 @@ fn finish_by(
     mut own: Box<Own>,
     wants_reply: bool,
     receive: impl Fn(&mut Link) -> Result<(), LinkError>,
+    is_over: impl Fn() -> bool,
 ) -> Result<Attempt, Box<SystemException>> {
     match own.send(wants_reply) {
         Ok(true) => {}
@@ -307,6 +314,7 @@ fn finish_by(
         return Ok(Attempt::Sent);
     }
     crate::transport::server::before_waiting();
+    let mut heard = 0_usize;
     loop {
         if let Err(error) = receive(&mut own.link) {
             return no_answer(own, &error);
@@ -331,7 +339,14 @@ fn finish_by(
                 }
                 return Err(nonsense("an answer that goes on in a request that was not lent"));
             }
-            Ok(_) => own.hear(),
+            Ok(_) => {
+                own.hear();
+                heard += 1;
+                // A server that sends without end keeps nobody here either.
+                if heard.is_multiple_of(oneways::MOST) && is_over() {
+                    return no_answer(own, &LinkError::Timeout);
+                }
+            }
             Err(error) => return Err(nonsense(&error.to_string())),
         }
     }

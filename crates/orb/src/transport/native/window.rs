@@ -244,6 +244,11 @@ impl Window {
             }
             if !self.read() {
                 self.receive(id);
+            } else if let Some(deadline) = self.deadline(id)
+                && Instant::now() >= deadline
+            {
+                // More and more may come, and this answer never.
+                self.time_out(deadline);
             }
         }
     }
@@ -280,16 +285,24 @@ impl Window {
     #[inline(never)]
     fn receive(&mut self, id: u32) {
         crate::transport::server::before_waiting();
-        let deadline = self.calls.note(id).and_then(|plan| plan.deadline);
+        let deadline = self.deadline(id);
         let received = self.link.receive(deadline);
         match received.and_then(|()| deliver_received(&mut self.link, &mut self.calls, &mut Vec::new())) {
             Ok(()) => {}
-            Err(error) if error.is_timeout() => {
-                let due = |other: Option<Instant>| other.is_some() && other <= deadline;
-                self.calls.end(&PipeFailure::TimedOut, due, &mut Vec::new());
-            }
+            Err(error) if error.is_timeout() => deadline.into_iter().for_each(|it| self.time_out(it)),
             Err(error) => self.end(&error),
         }
+    }
+
+    fn deadline(&self, id: u32) -> Option<Instant> {
+        self.calls.note(id).and_then(|plan| plan.deadline)
+    }
+
+    /// Ends the calls whose time is over by then.
+    #[cold]
+    fn time_out(&mut self, then: Instant) {
+        let due = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= then);
+        self.calls.end(&PipeFailure::TimedOut, due, &mut Vec::new());
     }
 
     /// What became of a call that is waited for no longer.
