@@ -150,6 +150,7 @@ impl Pool {
             let mut queue = lock(&lane.queue);
             queue.closed = true;
             let left = std::mem::take(&mut queue.jobs);
+            (queue.taken, queue.octets) = (0, 0);
             drop(queue);
             lane.filled.notify_all();
             drop(left);
@@ -358,7 +359,10 @@ mod tests {
         assert_eq!([take(), take(), take()], [60, 40, 0]);
         let [counts] = pool.counts()[..] else { panic!("one lane") };
         assert_eq!((counts.waiting, counts.served, counts.refused), (0, 4, 3));
+        assert!(submit(7) && submit(8));
         pool.stop(Duration::ZERO);
         assert!(!submit(0) && pool.lanes[0].next(Vec::new()).is_none());
+        // What waited was dropped.
+        assert_eq!(pool.counts()[0].waiting, 0);
     }
 }
