@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use common::{Echo, client, seen_by, server_with};
 use throughline::rt::{Encode, Operation};
-use throughline::{Address, AsyncCall, Begun, Orb, OrbConfig, SystemException, Transport, block_on};
+use throughline::{
+    Address, AsyncCall, Begun, Completion, Orb, OrbConfig, SystemException, Transport, block_on,
+};
 
 fn transport(reference: &common::EchoRef) -> Option<Transport> {
     reference.0.way().map(|way| way.transport)
@@ -74,7 +76,6 @@ fn calls_that_fail_together_leave_a_way_out_for_no_longer_than_one_does() {
         ended.unwrap_err();
     }
     let started = Instant::now();
-    assert_eq!(transport(&echo), Some(Transport::Iiop));
     while transport(&echo) == Some(Transport::Iiop) {
         assert!(started.elapsed() < Duration::from_secs(3), "it is left out for longer than a second");
         std::thread::sleep(Duration::from_millis(20));
@@ -91,9 +92,11 @@ fn begun_calls_that_fail_leave_no_other_way_out_than_theirs() {
     assert_eq!(transport(&echo), Some(Transport::Shm));
     let sleep = || echo.0.begin(Operation::new("sleep", 5), |w| 10_000_u32.encode(w), |_| Ok(()), None);
     let calls: Vec<Begun<'_, (), SystemException>> = (0..3).map(|_| sleep()).collect();
+    // All servants are to run by then: what was not carried out would be tried by the other way, in vain.
+    std::thread::sleep(Duration::from_millis(500));
     server.shutdown(Duration::from_millis(50));
     for call in calls {
-        call.wait().unwrap_err();
+        assert_eq!(call.wait().unwrap_err().completed, Completion::Maybe);
     }
-    assert_eq!(transport(&echo), Some(Transport::Udp));
+    assert_ne!(transport(&echo), Some(Transport::Iiop));
 }
