@@ -498,15 +498,26 @@ fn an_acknowledgement_in_parts_among_those_that_nobody_asked_for_is_not_taken_fo
     client.shutdown(GRACE);
 }
 
-/// Calls once, or begins a call and waits for it.
-fn ping(probe: &ProbeRef, begun: bool) -> Result<(), SystemException> {
+/// How a call is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Blocking,
+    Begun,
+    Future,
+}
+
+fn ping(probe: &ProbeRef, form: Form) -> Result<(), SystemException> {
     let begin = || probe.0.begin(Operation::new("ping", 0), |_| Ok(()), |_| Ok(()), None);
-    if begun { begin().wait() } else { probe.ping() }
+    match form {
+        Form::Blocking => probe.ping(),
+        Form::Begun => begin().wait(),
+        Form::Future => block_on(probe.ping_async()),
+    }
 }
 
 #[test]
 fn calls_end_in_time_though_a_server_sends_more_and_more_that_nobody_asked_for() {
-    for begun in [false, true] {
+    for form in [Form::Blocking, Form::Begun] {
         let (client, babbling) = (client(), Deaf::lets_in(1));
         let probe = babbling.reference(&client);
         let (connected, clients) = (probe.clone(), babbling.clients);
@@ -519,17 +530,41 @@ fn calls_end_in_time_though_a_server_sends_more_and_more_that_nobody_asked_for()
             let asked = next(&mut vis[0]);
             send(&mut vis[0], &answer(&asked, 24), None);
             // The next call's number is known before it is made.
-            let sequence = asked.sequence + if begun { 1 << 20 } else { 1 };
+            let sequence = asked.sequence + if form == Form::Begun { 1 << 20 } else { 1 };
             let mut say = |sequence| vis[0].send_small(&answer(&Header { sequence, ..asked }, 24));
             assert!((0..150).all(|_| say(u32::MAX)) && say(sequence));
             (listener, vis)
         });
         // Links are of one thread alone.
-        assert_eq!(ping(&connected, begun), Ok(()));
+        assert_eq!(ping(&connected, form), Ok(()));
         let peer = first.join().unwrap();
-        let e = ping(&probe.within(Duration::from_nanos(1)), begun).unwrap_err();
-        assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe), "begun: {begun}, {e}");
+        let e = ping(&probe.within(Duration::from_nanos(1)), form).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe), "{form:?}: {e}");
         drop(peer);
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
+fn a_server_that_says_farewell_within_its_answer_has_carried_the_call_out() {
+    for (form, has_answered) in
+        [Form::Blocking, Form::Begun, Form::Future].into_iter().flat_map(|form| [(form, false), (form, true)])
+    {
+        let (client, leaving) = (client(), Deaf::lets_in(1));
+        let probe = leaving.reference(&client).within(LONG);
+        let leaves = std::thread::spawn(move || {
+            let (_listener, mut vis) = leaving.clients.join().unwrap();
+            let buffer = vis[0].receive_buffer().unwrap();
+            vis[0].post_receive(buffer).unwrap();
+            let asked = next(&mut vis[0]);
+            if has_answered {
+                send(&mut vis[0], &answer(&asked, 60), Some(40));
+            }
+        });
+        let e = ping(&probe, form).unwrap_err();
+        let completed = if has_answered { Completion::Maybe } else { Completion::No };
+        assert_eq!(e.completed, completed, "{form:?}, has answered: {has_answered}: {e}");
+        leaves.join().unwrap();
         client.shutdown(GRACE);
     }
 }
