@@ -166,7 +166,44 @@ fn servants_of_dropped_calls_run_though_nobody_waits_for_any(at: &str) {
     server.shutdown(GRACE);
 }
 
+fn each_object_gets_its_own_calls_among_those_that_wait_together(at: &str) {
+    let (server, client) = (server(at), client());
+    let echoes = [(); 2].map(|()| seen_by(&client, &served(&server)));
+    ping(&echoes[0]).wait().unwrap();
+    for round in 0..5 {
+        // Meanwhile the others come together.
+        let slow = sleep(&echoes[0], 50);
+        let calls: Vec<_> = (0..60).map(|n| post(&echoes[n as usize % 2], round * 60 + n)).collect();
+        calls.into_iter().for_each(|call| call.wait().unwrap());
+        slow.wait().unwrap();
+    }
+    for (echo, parity) in echoes.iter().zip(0..) {
+        let mut posted = echo.posted().unwrap();
+        posted.sort_unstable();
+        assert_eq!(posted, (0..300).filter(|n| n % 2 == parity).collect::<Vec<u32>>());
+    }
+    server.shutdown(GRACE);
+}
+
+fn answers_that_are_there_outlive_their_link(at: &str) {
+    let (first, second, client) = (server(at), server(at), client());
+    let [echo, other] = [&first, &second].map(|server| seen_by(&client, &served(server)));
+    ping(&echo).wait().unwrap();
+    let early = shout(&echo, "early");
+    assert_eq!(shout(&echo, "late").wait().unwrap(), "LATE");
+    // It may have been overtaken.
+    std::thread::sleep(Duration::from_millis(100));
+    ping(&echo).wait().unwrap();
+    first.shutdown(GRACE);
+    ping(&echo).wait().unwrap_err();
+    ping(&other).wait().unwrap();
+    assert_eq!(early.wait().unwrap(), "EARLY");
+    second.shutdown(GRACE);
+}
+
 over! {
+    each_object_gets_its_own_calls_among_those_that_wait_together
+    answers_that_are_there_outlive_their_link
     servants_of_dropped_calls_run_though_nobody_waits_for_any
     answers_are_taken_in_any_order
     arguments_and_results_of_all_lengths_arrive

@@ -568,3 +568,26 @@ fn a_server_that_says_farewell_within_its_answer_has_carried_the_call_out() {
         client.shutdown(GRACE);
     }
 }
+
+#[test]
+fn a_server_that_sends_parts_of_nothing_is_heard_no_longer() {
+    for form in [Form::Blocking, Form::Begun, Form::Future] {
+        let (client, endless) = (client(), Deaf::lets_in(1));
+        let probe = endless.reference(&client).within(LONG);
+        let sends = std::thread::spawn(move || {
+            let (listener, mut vis) = endless.clients.join().unwrap();
+            let buffer = vis[0].receive_buffer().unwrap();
+            vis[0].post_receive(buffer).unwrap();
+            let asked = next(&mut vis[0]);
+            send(&mut vis[0], &answer(&asked, 60), Some(40));
+            send(&mut vis[0], &[], Some(40));
+            (listener, vis)
+        });
+        let started = Instant::now();
+        let e = ping(&probe, form).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{form:?}: {e}");
+        assert!(started.elapsed() < LONG / 2, "{form:?}: {:?}", started.elapsed());
+        drop(sends.join().unwrap());
+        client.shutdown(GRACE);
+    }
+}
