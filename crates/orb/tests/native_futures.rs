@@ -343,6 +343,8 @@ fn a_client_that_shuts_down_ends_what_waits(at: &str) {
     server.shutdown(Duration::from_millis(50));
 }
 
+type Posted = CallFuture<SystemException, fn(&mut Reader<'_>) -> Result<Vec<u32>, DecodeError>>;
+
 fn answers_to_calls_that_were_dropped_are_taken(at: &str) {
     let server = server_with(|c| {
         c.listen = vec![at.parse().unwrap()];
@@ -352,9 +354,8 @@ fn answers_to_calls_that_were_dropped_are_taken(at: &str) {
     let echo = seen_by(&client, &served(&server));
     (0..450).for_each(|n| echo.post(n).unwrap());
     block_on(echo.ping_async()).unwrap();
-    let posted = || -> CallFuture<SystemException, fn(&mut Reader<'_>) -> Result<Vec<u32>, DecodeError>> {
-        echo.0.call_async(Operation::new("posted", 3), |_| Ok(()), |r| Decode::decode(r))
-    };
+    let posted =
+        || -> Posted { echo.0.call_async(Operation::new("posted", 3), |_| Ok(()), |r| Decode::decode(r)) };
     for _ in 0..3 {
         let mut calls: Vec<_> = (0..100).map(|_| Box::pin(posted())).collect();
         let mut cx = Context::from_waker(std::task::Waker::noop());
