@@ -418,6 +418,11 @@ impl Link {
         matches!(self.arrived, Arrived::Parts { .. })
     }
 
+    /// So many octets are missing of a message that began to arrive.
+    pub(crate) fn missing(&self) -> usize {
+        if let Arrived::Parts { missing, .. } = self.arrived { missing } else { 0 }
+    }
+
     /// The message received last is not needed any more; one of which a part is missing is not received yet.
     #[inline(always)]
     pub(crate) fn release(&mut self) {
