@@ -237,18 +237,22 @@ impl Window {
     /// Until the call has ended.
     #[inline(never)]
     fn wait(&mut self, id: u32, into: &mut SmallReply) -> Found {
+        let mut has_read = false;
         loop {
             let found = self.calls.take_small(id, into);
             if found != Found::Waiting {
                 return found;
             }
-            if !self.read() {
-                self.receive(id);
-            } else if let Some(deadline) = self.deadline(id)
+            // More and more may come, and this answer never. Mostly it is in what was read first.
+            if has_read
+                && let Some(deadline) = self.deadline(id)
                 && Instant::now() >= deadline
             {
-                // More and more may come, and this answer never.
                 self.time_out(deadline);
+            } else if !self.read() {
+                self.receive(id);
+            } else {
+                has_read = true;
             }
         }
     }
