@@ -643,10 +643,11 @@ impl Connected {
         let place = self.consumer.lent(front);
         let len = head.len();
         let start = self.elsewhere.receive_lent(place, len, &self.channel)?;
+        let before = self.consumer.position();
         self.consumer.advance(head);
         // SAFETY: all of it is in memory that the peer lends, which is mapped as long as the connection, to be written to as well.
         self.lent = Some(unsafe { Lent::new(start, len, true, self.consumer.position()) });
-        self.keep();
+        self.keep(before);
         self.producer.prepare();
         Some(len)
     }
@@ -776,19 +777,25 @@ impl Connected {
     /// Goes on behind the frame. A VI that stops for this frame does not claim to have consumed it.
     #[inline(always)]
     fn advance(&mut self, head: Head, arrival: Arrival) -> Arrival {
+        let before = self.consumer.position();
         let tell = self.consumer.advance(head);
         let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
         if self.lent().is_some() {
-            self.keep();
+            self.keep(before);
         } else if taken {
             self.consumed(tell);
         }
         arrival
     }
 
-    /// The message before our position lies with the peer until it is released, or the next is received.
+    /// The message before our position lies with the peer until it is released, or the next is received; what came `before` is over,
+    /// and may have lain there, too.
     #[inline]
-    fn keep(&mut self) {
+    fn keep(&mut self, before: u64) {
+        self.channel.consumed(before);
+        if self.consumer.was_due(before) {
+            self.channel.publish_progress();
+        }
         self.consumer.tell_with_next();
         self.channel.taken(self.consumer.position());
     }

@@ -286,6 +286,12 @@ impl Consumer {
         self.next >= self.tell
     }
 
+    /// As [`is_due`](Self::is_due), of an earlier position.
+    #[inline]
+    pub(crate) fn was_due(&self, position: u64) -> bool {
+        position >= self.tell
+    }
+
     /// The frame behind the next one is likely to be there: begins to fetch its line.
     #[inline(always)]
     pub(crate) fn fetch_another(&self) {
