@@ -571,6 +571,10 @@ impl Vi {
     #[cold]
     fn take_received(&mut self) -> Option<Completion> {
         let completion = self.received.pop_front();
+        if completion.as_ref().is_some_and(|completion| completion.result.is_ok()) {
+            // One that was left before is over now.
+            self.link.release();
+        }
         self.tell_member();
         completion
     }
@@ -638,15 +642,12 @@ impl Vi {
         if !self.state.is_connected() || !self.sent.is_empty() {
             return;
         }
-        if self.posted.is_empty() || self.received.len() >= self.depth || self.link.left().is_some() {
-            // There is no place for a message, or the one that lies with the peer would go with the next.
+        if self.posted.is_empty() || self.received.len() >= self.depth {
+            // There is no place for a message.
             return self.link.gone().into_iter().for_each(|why| self.stop(why));
         }
         // Several may have to be kept, in their order.
-        self.link.may_lend(false);
-        let arrival = self.link.receive(&mut self.posted);
-        self.link.may_lend(true);
-        match arrival {
+        match self.link.receive_to_keep(&mut self.posted) {
             Arrival::Message { len, immediate } => {
                 let descriptor = self.posted.pop().expect("the link had it");
                 self.received.push_back(descriptor.completed(Ok(len), immediate));

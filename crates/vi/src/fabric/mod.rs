@@ -196,8 +196,11 @@ pub(crate) trait Link: Send {
     /// The message in place, or left, is not needed any more.
     fn release(&mut self) {}
 
-    /// Whether messages may be left in place, where the attributes allow it.
-    fn may_lend(&mut self, _may: bool) {}
+    /// As [`receive`](Self::receive), of a message that is kept for later: it is not left where it is, and one that was left before
+    /// stays.
+    fn receive_to_keep(&mut self, posted: &mut Posted) -> Arrival {
+        self.receive(posted)
+    }
 
     /// Looks what has happened without taking a message, while only sends are waited for.
     fn progress(&mut self) {}

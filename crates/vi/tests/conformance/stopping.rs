@@ -3,6 +3,7 @@
 use crate::{
     LONG, Pair, Result, connect, everywhere, filled, on_pairs, on_pairs_with, pattern, receive, send,
 };
+use std::time::Duration;
 use throughline_vi::{CompletionError, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes};
 
 /// The next receive's result, as it stands in the completion.
@@ -273,4 +274,28 @@ fn who_sends_from_other_memory_to_a_peer_that_has_left_is_told_that_it_has() -> 
         assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
         Ok(())
     })
+}
+
+/// Though a message lies with the peer, and another one behind it: what is sent meanwhile would be waited for without end.
+#[test]
+fn a_peer_that_ends_with_a_message_left_is_noticed_by_who_sends() -> Result {
+    on_pairs_with(
+        |attributes| attributes.leave = true,
+        |pair| {
+            let (a, b) = pair.both();
+            send(a, &[7; 10_000])?;
+            assert_eq!(b.receive_wait(LONG)?.result, Ok(10_000));
+            let _ = send(a, b"next");
+            let buffer = filled(b, &[8; 10_000])?;
+            b.post_send(buffer)?;
+            a.disconnect();
+            if b.reliability() == Reliability::Unreliable {
+                return Ok(());
+            }
+            // Elsewhere it may have gone.
+            b.send_wait(Some(Duration::from_secs(5)))?;
+            assert_eq!(b.receive_wait(LONG)?.result, Ok(4));
+            Ok(())
+        },
+    )
 }

@@ -446,10 +446,10 @@ fn publish_left(peer: &Peer, position: u64, len: u32) {
     peer.side.lines().head(position).store(head.to_word(position), Ordering::Release);
 }
 
-/// With a receive posted for the next one, and with none but padding before it.
+/// With a receive posted for the next one, with none but padding before it, and with both.
 #[test]
 fn a_message_that_was_left_is_there_while_sends_are_asked_for() {
-    for (receive_buffers, next) in [(2, 1), (1, u64::from(LINES))] {
+    for (receive_buffers, next) in [(2, 1), (1, u64::from(LINES)), (2, u64::from(LINES))] {
         let level = Reliability::ReliableDelivery;
         let attributes = ViAttributes { leave: true, receive_buffers, ..ViAttributes::new(level) };
         let (mut vi, peer) = connected_with(&attributes);
@@ -469,9 +469,12 @@ fn a_message_that_was_left_is_there_while_sends_are_asked_for() {
         }
         assert!(vi.send_done().is_none(), "the peer has not fetched it");
         assert_eq!(vi.left().map(|left| left.len()), Some(3000), "nothing was received since");
-        vi.release();
+        if receive_buffers == 1 {
+            vi.release();
+        }
         vi.post_receive(taken.buffer).expect("posted");
         assert_eq!(vi.receive_done().expect("the next one").result, Ok(0));
+        assert!(vi.left().is_none());
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct Lent {
     len: usize,
     /// It may be changed meanwhile.
     mutable: bool,
-    /// Position behind its frame.
+    /// Position behind its frame, and behind those that were received to be kept.
     position: u64,
 }
 
@@ -26,10 +26,15 @@ impl Lent {
         Self { start, len, mutable, position }
     }
 
-    /// Whether it is the message before this position.
+    /// Whether it is the message before this position, but for those that were received to be kept.
     #[inline]
     pub(crate) fn is_before(&self, position: u64) -> bool {
         self.position == position
+    }
+
+    /// It stays though something was received behind it, as far as this.
+    pub(crate) fn stay(&mut self, position: u64) {
+        self.position = position;
     }
 
     /// What copies of it are made from.

@@ -293,8 +293,13 @@ impl Link for ShmLink {
         }
     }
 
-    fn may_lend(&mut self, may: bool) {
-        self.up().may_lend = may;
+    fn receive_to_keep(&mut self, posted: &mut Posted) -> Arrival {
+        let up = self.up();
+        up.pass_padding_beside_left();
+        up.may_lend = false;
+        let arrival = up.receive_any(posted.first());
+        up.may_lend = true;
+        arrival
     }
 
     fn takes_back(&mut self) {
@@ -779,6 +784,9 @@ impl Connected {
     fn advance(&mut self, head: Head, arrival: Arrival) -> Arrival {
         let before = self.consumer.position();
         let tell = self.consumer.advance(head);
+        if !self.may_lend && self.stays(before) {
+            return arrival;
+        }
         let taken = matches!(arrival, Arrival::Message { .. }) || !self.reception;
         if self.lent().is_some() {
             self.keep(before);
@@ -786,6 +794,28 @@ impl Connected {
             self.consumed(tell);
         }
         arrival
+    }
+
+    /// Ahead of a message that is received to be kept. Otherwise padding would come between it and the one that was left.
+    #[cold]
+    fn pass_padding_beside_left(&mut self) {
+        if self.lent().is_some() {
+            // Nonsense is for `receive` to find.
+            let _ = self.consumer.peek();
+            let position = self.consumer.position();
+            self.lent.iter_mut().for_each(|lent| lent.stay(position));
+        }
+    }
+
+    /// Whether a message lies with the peer that was received before the one from this position on: it is there still, and the peer
+    /// hears of neither until it is released.
+    #[cold]
+    fn stays(&mut self, before: u64) -> bool {
+        let position = self.consumer.position();
+        let Some(lent) = self.lent.as_mut().filter(|lent| lent.is_before(before)) else { return false };
+        lent.stay(position);
+        self.channel.taken(position);
+        true
     }
 
     /// The message before our position lies with the peer until it is released, or the next is received; what came `before` is over,
