@@ -52,6 +52,8 @@ enum Stage {
     Waiting,
     Small,
     Other,
+    /// As `Other`, and no reply comes any more.
+    Last,
 }
 
 /// In this order: what every call needs, a note of 80 octets included, are two lines of the processor's cache.
@@ -250,7 +252,7 @@ impl<X: Default> PipeCalls<X> {
         }
         let outcome = entry.other.take()?;
         self.answered -= 1;
-        if let Err(PipeFailure::TimedOut) = outcome {
+        if entry.stage == Stage::Other && matches!(outcome, Err(PipeFailure::TimedOut)) {
             entry.stage = Stage::GivenUp;
             self.forsaken += 1;
             self.await_reply(id);
@@ -292,7 +294,8 @@ impl<X: Default> PipeCalls<X> {
         if entry.id != id || matches!(entry.stage, Stage::Free | Stage::GivenUp) {
             return None;
         }
-        let waited = std::mem::replace(&mut entry.stage, Stage::GivenUp) == Stage::Waiting;
+        let stage = std::mem::replace(&mut entry.stage, Stage::GivenUp);
+        let waited = stage == Stage::Waiting;
         let waker = entry.waker.take();
         self.forsaken += 1;
         if waited {
@@ -301,7 +304,8 @@ impl<X: Default> PipeCalls<X> {
         } else {
             self.answered -= 1;
         }
-        Some((waited || matches!(entry.other.take(), Some(Err(PipeFailure::TimedOut))), waker))
+        let timed_out = matches!(entry.other.take(), Some(Err(PipeFailure::TimedOut)));
+        Some((waited || timed_out && stage == Stage::Other, waker))
     }
 
     /// The place is free once the reply has come, or it has not come for long.
@@ -319,10 +323,14 @@ impl<X: Default> PipeCalls<X> {
         }
     }
 
-    /// No replies come any more: the places of calls that were given up are free.
+    /// No replies come any more: the places of calls that were given up are free, and those of calls that have ended once their
+    /// outcome is taken.
     #[cold]
     pub(crate) fn end_forsaken(&mut self) {
         for at in 0..self.entries.len() {
+            if self.entries[at].stage == Stage::Other {
+                self.entries[at].stage = Stage::Last;
+            }
             self.end_given_up(self.entries[at].id);
         }
     }

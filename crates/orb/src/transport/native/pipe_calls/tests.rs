@@ -90,6 +90,27 @@ fn calls_that_are_given_up_count_no_more_and_do_not_pile_up() {
 }
 
 #[test]
+fn no_reply_comes_to_calls_that_were_late_when_their_link_ended() {
+    for takes in [false, true] {
+        let mut calls = PipeCalls::<()>::default();
+        let [late, answered] = [(); 2].map(|()| calls.add(None, 2).unwrap());
+        answer(&mut calls, answered, Kind::Forward, &[1]);
+        fail(&mut calls, &PipeFailure::TimedOut);
+        calls.end_forsaken();
+        assert_eq!(calls.take_small(late, &mut { SmallReply::EMPTY }), Found::Other);
+        if takes {
+            assert!(matches!(calls.take(late), Some(Err(PipeFailure::TimedOut))));
+            assert!(matches!(calls.take(answered), Some(Ok(_))));
+        } else {
+            [late, answered].into_iter().for_each(|id| drop(calls.give_up(id)));
+        }
+        assert_eq!((calls.outstanding(), calls.in_use(), calls.has_answers()), (0, false, false));
+        let again = [(); 2].map(|()| calls.add(None, 2).unwrap());
+        assert!(calls.add(None, 2).is_none() && !again.contains(&late));
+    }
+}
+
+#[test]
 fn answers_come_out_as_they_went_in() {
     let mut calls = PipeCalls::<()>::default();
     let mut small = SmallReply::EMPTY;
