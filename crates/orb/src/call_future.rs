@@ -425,7 +425,7 @@ impl Call {
             },
             State::Piped { way, id } => Poll::Ready(match self.take_piped(way, id) {
                 Ok(reply) => self.native_answer(Some(way), reply),
-                Err(failure) => self.native_failure(way, failure),
+                Err(failure) => self.native_failure(failure),
             }),
             State::Stuck(..) if self.is_late() => {
                 Poll::Ready(Err(failed(CallFailure::TimedOut).completed(Completion::No)))
@@ -503,20 +503,11 @@ impl Call {
     }
 
     #[cold]
-    fn native_failure(&mut self, way: usize, failure: PipeFailure) -> Result<Option<Step>, SystemException> {
-        let suspend = |call: &Self, why: &str| {
-            call.binding().native_at(way).into_iter().for_each(|route| route.server.suspend(&why));
-        };
+    fn native_failure(&mut self, failure: PipeFailure) -> Result<Option<Step>, SystemException> {
         match failure {
             PipeFailure::TimedOut => Err(failed(CallFailure::TimedOut)),
-            PipeFailure::NotCarriedOut => {
-                suspend(self, "the server closed the futures' link");
-                self.again(CallFailure::NotStarted)
-            }
-            PipeFailure::Lost(why) => {
-                suspend(self, &why);
-                Err(failed(CallFailure::Lost(why)))
-            }
+            PipeFailure::NotCarriedOut => self.again(CallFailure::NotStarted),
+            PipeFailure::Lost(why) => Err(failed(CallFailure::Lost(why))),
         }
     }
 

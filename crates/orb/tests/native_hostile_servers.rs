@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use raw::{BadServer, GRACE, LONG, ProbeRef, block_on, client};
 use throughline::rt::Operation;
-use throughline::{Completion, Ior, Kind, Orb, OrbConfig, SystemException};
+use throughline::{AsyncCall, Completion, Ior, Kind, Orb, OrbConfig, SystemException};
 use throughline_giop::{NativeAddress, NativeProfile};
 use throughline_vi::{Listener, Nic, Reliability, SendDescriptor, Vi, ViAttributes};
 use throughline_wire::{Header, Message};
@@ -567,6 +567,34 @@ fn a_server_that_says_farewell_within_its_answer_has_carried_the_call_out() {
         leaves.join().unwrap();
         client.shutdown(GRACE);
     }
+}
+
+#[test]
+fn a_future_that_is_told_late_that_its_link_broke_leaves_no_way_out() {
+    let (client, breaks) = (client(), Deaf::lets_in(1));
+    let probe = breaks.reference(&client).within(LONG);
+    let peer = std::thread::spawn(move || {
+        let (_listener, mut vis) = breaks.clients.join().unwrap();
+        for _ in 0..4 {
+            let buffer = vis[0].receive_buffer().unwrap();
+            vis[0].post_receive(buffer).unwrap();
+        }
+        let asked = next(&mut vis[0]);
+        send(&mut vis[0], &answer(&asked, 24), None);
+        let asked = [(); 2].map(|()| next(&mut vis[0]));
+        send(&mut vis[0], &answer(&asked[0], 60), Some(40));
+    });
+    assert_eq!(block_on(probe.ping_async()), Ok(()));
+    let begin = || probe.0.call_async(Operation::new("ping", 0), |_| Ok(()), |_| Ok(())).begin();
+    let [first, late] = [(); 2].map(|()| begin());
+    peer.join().unwrap();
+    let failed = |ended: Result<(), SystemException>| ended.unwrap_err().kind;
+    assert_eq!(failed(block_on(first)), Kind::CommFailure);
+    assert_eq!(probe.0.way(), None);
+    raw::eventually("it is tried again", || probe.0.way().is_some());
+    assert_eq!(failed(block_on(late)), Kind::CommFailure);
+    assert!(probe.0.way().is_some());
+    client.shutdown(GRACE);
 }
 
 #[test]

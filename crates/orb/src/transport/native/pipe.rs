@@ -38,6 +38,8 @@ pub(crate) struct Pipe {
 #[derive(Debug, Default)]
 struct State {
     joint: Option<Joint>,
+    /// The last one is over, and none of its calls has told that it failed.
+    broke: bool,
     /// Somebody connects.
     connecting: bool,
     calls: PipeCalls,
@@ -112,7 +114,7 @@ impl Pipe {
         });
         self.with(|state| {
             if joint.is_some() {
-                state.joint = joint;
+                (state.joint, state.broke) = (joint, false);
             }
             (state.connecting, state.attended) = (false, false);
             state.wakes.append(&mut state.stuck);
@@ -179,7 +181,7 @@ impl Pipe {
         let Some(joint) = state.joint.take() else { return };
         tracing::debug!(%error, "the futures' link is over");
         self.remove(&joint);
-        state.attended = false;
+        (state.attended, state.broke) = (false, true);
         state.calls.end(&failure(error, &joint.link), |_| true, &mut state.wakes);
         state.calls.end_forsaken();
         state.wakes.append(&mut state.stuck);
@@ -453,9 +455,18 @@ impl NativeServer {
         replaced
     }
 
-    /// The answer to a request that is expected no longer.
+    /// The answer to a request that is expected no longer. The first call that failed with its link leaves out this way; not the
+    /// others, nor one that is asked when there is another link.
     pub(crate) fn take_reply(&self, id: u32) -> Option<Result<PipeReply, PipeFailure>> {
-        self.pipe.with(|state| state.calls.take(id))
+        let (outcome, broke) = self.pipe.with(|state| {
+            let outcome = state.calls.take(id);
+            let failed = matches!(outcome, Some(Err(PipeFailure::NotCarriedOut | PipeFailure::Lost(_))));
+            (outcome, failed && std::mem::take(&mut state.broke))
+        });
+        if broke {
+            self.suspend(&"the futures' link is over");
+        }
+        outcome
     }
 
     /// Ready when a request may be tried again. Who has a deadline is woken in every tick of the keeper, to look at the clock.
