@@ -598,6 +598,41 @@ fn a_future_that_is_told_late_that_its_link_broke_leaves_no_way_out() {
 }
 
 #[test]
+fn calls_end_in_time_though_an_answer_comes_in_more_and_more_parts() {
+    for form in [Form::Blocking, Form::Begun].repeat(3) {
+        let (client, endless) = (client(), Deaf::lets_in(1));
+        let probe = endless.reference(&client).within(LIMIT / 5);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (goes_on, mut missing) = (Arc::clone(&is_over), 1 << 25);
+        let sends = std::thread::spawn(move || {
+            let (listener, mut vis) = endless.clients.join().unwrap();
+            let buffer = vis[0].receive_buffer().unwrap();
+            vis[0].post_receive(buffer).unwrap();
+            next(&mut vis[0]);
+            let started = Instant::now();
+            while !goes_on.load(Ordering::Relaxed) && started.elapsed() < 4 * LIMIT {
+                // All are under way.
+                let Some(mut buffer) = vis[0].send_buffer() else { continue };
+                buffer.set_len(1);
+                let part = SendDescriptor::new(buffer).immediate(missing);
+                if vis[0].post_send(part.unsignaled()).is_err() {
+                    break;
+                }
+                missing -= 1;
+            }
+            drop(listener);
+        });
+        let started = Instant::now();
+        let e = ping(&probe, form).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe), "{form:?}: {e}");
+        assert!(started.elapsed() < LIMIT, "{form:?}: {:?}", started.elapsed());
+        is_over.store(true, Ordering::Relaxed);
+        sends.join().unwrap();
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn a_server_that_sends_parts_of_nothing_is_heard_no_longer() {
     for form in [Form::Blocking, Form::Begun, Form::Future] {
         let (client, endless) = (client(), Deaf::lets_in(1));

@@ -237,6 +237,10 @@ impl Link {
             if self.take(completion)? {
                 return Ok(());
             }
+            // More and more parts may come, and are there whenever they are looked for.
+            if timeout.is_some_and(|timeout| timeout.is_zero()) {
+                return Err(LinkError::Timeout);
+            }
         }
     }
 
