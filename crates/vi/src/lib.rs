@@ -94,6 +94,8 @@ mod memory;
 #[cfg(not(loom))]
 mod nic;
 #[cfg(not(loom))]
+mod state;
+#[cfg(not(loom))]
 mod vi;
 
 #[cfg(not(loom))]
@@ -114,5 +116,6 @@ pub use {
     loans::LENT_FRONT,
     memory::{Buffer, Left, MemoryHandle, OutsideWindow, Region, Rights, Window},
     nic::{ConnectionRequest, Listener, Nic},
-    vi::{State, Vi},
+    state::State,
+    vi::Vi,
 };

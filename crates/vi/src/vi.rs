@@ -2,7 +2,8 @@
 
 use crate::{
     Bell, Buffer, Completion, CompletionError, ConnectError, MAX_DISCRIMINATOR, PostError, PostRefused,
-    ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, ViAttributes, WaitError,
+    ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, State, ViAttributes,
+    WaitError,
     completion_queue::Member,
     fabric::{
         Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin, sleep_at,
@@ -16,25 +17,6 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-
-/// What a VI is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Not yet connected. Receive descriptors may be posted.
-    Idle,
-    /// Messages may be sent and received.
-    Connected,
-    /// The connection is over, for this reason, and will not come back.
-    Stopped(CompletionError),
-}
-
-impl State {
-    /// One comparison, where `==` would go on to the reasons.
-    #[inline(always)]
-    pub(crate) const fn is_connected(self) -> bool {
-        matches!(self, Self::Connected)
-    }
-}
 
 /// A virtual interface.
 ///

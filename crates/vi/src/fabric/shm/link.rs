@@ -1,11 +1,13 @@
 //! A VI's end of a shared-memory connection: frames out, frames in.
 
+mod staying;
+
 use super::{
     channel::{Channel, Side},
     connect,
     elsewhere::Elsewhere,
     exports::Exports,
-    frame::{Extra, FRONT, Head, Kind, MAX_BODY, SMALL},
+    frame::{Extra, Head, Kind, SMALL},
     hello::Terms,
     lent::Lent,
     remote::{Limits, RemoteWindow},
@@ -294,12 +296,7 @@ impl Link for ShmLink {
     }
 
     fn receive_to_keep(&mut self, posted: &mut Posted) -> Arrival {
-        let up = self.up();
-        up.pass_padding_beside_left();
-        up.may_lend = false;
-        let arrival = up.receive_any(posted.first());
-        up.may_lend = true;
-        arrival
+        self.up().receive_to_keep(posted.first())
     }
 
     fn takes_back(&mut self) {
@@ -625,61 +622,6 @@ impl Connected {
         self.consumer.progress(head).map_or(Ok(()), |progress| self.producer.hear(progress))
     }
 
-    /// A message from lent memory.
-    #[inline]
-    fn lend(&mut self, buffer: &Buffer, len: usize) -> Option<u64> {
-        let place = self.elsewhere.place_lent(buffer, &self.channel)?;
-        let front = buffer.whole().first_chunk()?;
-        if len > MAX_BODY || !self.find_room(Head::new(Kind::Lent, len)) {
-            return None;
-        }
-        self.producer.push_lent(len, place, front);
-        self.channel.wake_peer();
-        Some(self.producer.position())
-    }
-
-    /// A message in lent memory. Nonsense is for `receive` to find.
-    #[inline]
-    fn receive_lent(&mut self, front: &mut [u8; FRONT]) -> Option<usize> {
-        let head = self.consumer.peek().ok().flatten()?;
-        if head.kind() != Kind::Lent || head.progress() || !self.may_lend {
-            return None;
-        }
-        let place = self.consumer.lent(front);
-        let len = head.len();
-        let start = self.elsewhere.receive_lent(place, len, &self.channel)?;
-        let before = self.consumer.position();
-        self.consumer.advance(head);
-        // SAFETY: all of it is in memory that the peer lends, which is mapped as long as the connection, to be written to as well.
-        self.lent = Some(unsafe { Lent::new(start, len, true, self.consumer.position()) });
-        self.keep(before);
-        self.producer.prepare();
-        Some(len)
-    }
-
-    #[inline]
-    fn lent_mut(&mut self) -> Option<&mut [u8]> {
-        let TrustedPeers { .. } = self.trusted?;
-        let position = self.consumer.position();
-        let lent = self.lent.as_mut().filter(|lent| lent.is_before(position))?;
-        // SAFETY: as for `in_place`.
-        unsafe { lent.bytes_mut() }
-    }
-
-    /// A small message that also says that the one in lent memory is released.
-    #[inline]
-    fn send_and_release(&mut self, message: &[u8]) -> bool {
-        let position = self.consumer.position();
-        if self.reception || self.lent().is_none() || !self.producer.push_with_progress(message, position) {
-            return false;
-        }
-        self.lent = None;
-        self.channel.consumed(position);
-        self.consumer.published();
-        self.channel.wake_peer();
-        true
-    }
-
     #[inline(always)]
     fn take(&mut self, head: Head, descriptor: &mut ReceiveDescriptor) -> Result<Arrival, Violation> {
         let immediate = self.consumer.immediate(head);
@@ -751,34 +693,6 @@ impl Connected {
         Ok(len.map_or(Arrival::TooLong, |len| Arrival::Message { len, immediate }))
     }
 
-    /// The message before the consumer's position, if it is one in place or left: the peer has not been told that it was consumed.
-    #[inline]
-    fn lent(&self) -> Option<&Lent> {
-        self.lent.as_ref().filter(|lent| lent.is_before(self.consumer.position()))
-    }
-
-    #[inline]
-    fn in_place(&self) -> Option<&[u8]> {
-        let TrustedPeers { .. } = self.trusted?;
-        // SAFETY: the promise is that the peer leaves it alone until it is told. That is done by `consumed` alone, which `self` must
-        // be borrowed exclusively for, and where something is received the position is another. What is mapped of the peer's
-        // memory stays so as long as `self` lives.
-        self.lent().map(|lent| unsafe { lent.bytes() })
-    }
-
-    #[inline]
-    fn left(&self) -> Option<Left<'_>> {
-        // SAFETY: what is mapped of the peer's memory stays so as long as `self` lives.
-        self.lent().map(|lent| unsafe { lent.left() })
-    }
-
-    #[inline]
-    fn release(&mut self) {
-        if self.lent.take().is_some() {
-            self.consumed(true);
-        }
-    }
-
     /// Goes on behind the frame. A VI that stops for this frame does not claim to have consumed it.
     #[inline(always)]
     fn advance(&mut self, head: Head, arrival: Arrival) -> Arrival {
@@ -794,40 +708,6 @@ impl Connected {
             self.consumed(tell);
         }
         arrival
-    }
-
-    /// Ahead of a message that is received to be kept. Otherwise padding would come between it and the one that was left.
-    #[cold]
-    fn pass_padding_beside_left(&mut self) {
-        if self.lent().is_some() {
-            // Nonsense is for `receive` to find.
-            let _ = self.consumer.peek();
-            let position = self.consumer.position();
-            self.lent.iter_mut().for_each(|lent| lent.stay(position));
-        }
-    }
-
-    /// Whether a message lies with the peer that was received before the one from this position on: it is there still, and the peer
-    /// hears of neither until it is released.
-    #[cold]
-    fn stays(&mut self, before: u64) -> bool {
-        let position = self.consumer.position();
-        let Some(lent) = self.lent.as_mut().filter(|lent| lent.is_before(before)) else { return false };
-        lent.stay(position);
-        self.channel.taken(position);
-        true
-    }
-
-    /// The message before our position lies with the peer until it is released, or the next is received; what came `before` is over,
-    /// and may have lain there, too.
-    #[inline]
-    fn keep(&mut self, before: u64) {
-        self.channel.consumed(before);
-        if self.consumer.was_due(before) {
-            self.channel.publish_progress();
-        }
-        self.consumer.tell_with_next();
-        self.channel.taken(self.consumer.position());
     }
 
     #[inline(always)]
