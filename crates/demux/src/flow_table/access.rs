@@ -9,7 +9,7 @@ use super::{
     place::{Group, Place},
     space::Space,
     store::Store,
-    tags::{Tag, TagGroup, Tags},
+    tags::{GROUP, Tag, TagGroup, Tags},
 };
 
 /// How records are written, and what readers are told of it.
@@ -35,12 +35,12 @@ pub(super) trait Access<R: FlowRecord>: Sized {
     /// As [`refill`](Self::refill) and [`settle`](Self::settle), for all places of a block and any record.
     fn touch_all(&self, block: u32);
 
-    /// Which of these empty places of a group, of which there is one at least, a record of this tag goes to if nothing else
-    /// decides. Counted from the group's first.
-    fn choose(empty: u16, tag: Tag) -> u32;
+    /// Which of these empty places of a group a record goes to if nothing else decides. If there is none, the place after the
+    /// group's.
+    fn choose(empty: u16, preferred: Place) -> Place;
 
-    /// As [`choose`](Self::choose): the place is about to be written.
-    fn take(&self, group: Group, empty: u16, tag: Tag) -> u32;
+    /// As [`choose`](Self::choose): there is such a place, and it is about to be written.
+    fn take(&self, preferred: Place, empty: u16) -> Place;
 
     /// The tag of this place has been cleared.
     fn cleared(&self, place: Place);
@@ -108,14 +108,16 @@ impl<R: FlowRecord> Access<R> for Alone {
     fn touch_all(&self, _: u32) {}
 
     #[inline(always)]
-    fn choose(empty: u16, tag: Tag) -> u32 {
+    fn choose(empty: u16, preferred: Place) -> Place {
         // One of six is empty in a full table: nothing that a branch would foresee.
-        select_unpredictable(empty >> tag.preferred() & 1 != 0, tag.preferred(), empty.trailing_zeros())
+        let is_empty = empty >> preferred.at() & 1 != 0;
+        let lowest = empty.trailing_zeros().min(GROUP as u32);
+        preferred.group().place(select_unpredictable(is_empty, preferred.at() as u32, lowest))
     }
 
     #[inline(always)]
-    fn take(&self, _: Group, empty: u16, tag: Tag) -> u32 {
-        <Self as Access<R>>::choose(empty, tag)
+    fn take(&self, preferred: Place, empty: u16) -> Place {
+        <Self as Access<R>>::choose(empty, preferred)
     }
 
     #[inline(always)]
@@ -139,7 +141,7 @@ impl<R: FlowRecord> Access<R> for Alone {
     #[inline(always)]
     fn set_tag(&self, tags: &Space<TagGroup>, place: Place, tag: Option<Tag>) {
         // SAFETY: as above; places are those of the table.
-        unsafe { TagGroup::set_still(tags.at(0), place.0 as usize, tag) }
+        unsafe { TagGroup::set_still(tags.at(0), place.0, tag) }
     }
 
     #[inline(always)]

@@ -4,8 +4,8 @@ use core::hint::select_unpredictable;
 
 use super::{
     hash::{Columns, Hash, WAYS},
-    place::Group,
-    tags::GROUPS,
+    place::Place,
+    tags::{BLOCK, GROUP, GROUPS},
 };
 
 /// The most columns there are. Where tables are slow or modelled, they grow while they are small.
@@ -35,10 +35,10 @@ pub(super) enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) shape: Shape,
-    /// The number of groups.
-    groups: u32,
-    /// How many groups before the block that is yet to come its keys still are.
-    back: u32,
+    /// The number of places.
+    places: usize,
+    /// How many places before the block that is yet to come its keys still are.
+    back: usize,
     columns: Columns,
     /// The bits of a hash that lead to a group once all of the present doubling is done.
     mask: u64,
@@ -52,11 +52,12 @@ impl Extent {
     fn new(count: u32, wide: u32, columns: Columns) -> Self {
         let row = GROUPS * columns.count();
         let mask = u64::from(wide) << columns.row_bit() | columns.mask();
-        let (groups, back) = (GROUPS * count, wide.div_ceil(2) * row);
+        let (groups, groups_back) = (GROUPS * count, wide.div_ceil(2) * row);
         let shape = if groups == (wide + 1) * row { Shape::Whole } else { Shape::Split };
+        let [places, back] = [groups, groups_back].map(|groups| groups as usize * GROUP);
         // Below the bit that the doubling adds.
         let neighbour = u64::from((wide + 1) >> 2) << columns.row_bit();
-        Self { shape, groups, back, columns, mask, neighbour }
+        Self { shape, places, back, columns, mask, neighbour }
     }
 
     /// The fewest blocks of a table that has at least so many when it is full, and how many it has then: such that its rows are
@@ -76,7 +77,7 @@ impl Extent {
 
     #[inline(always)]
     pub(super) fn count(self) -> u32 {
-        self.groups / GROUPS
+        (self.places / BLOCK) as u32
     }
 
     #[inline(always)]
@@ -90,26 +91,31 @@ impl Extent {
         GROUPS * self.columns.count()
     }
 
+    /// How many blocks before the one that is yet to come its keys still are.
+    fn blocks_back(self) -> u32 {
+        (self.back / BLOCK) as u32
+    }
+
     fn wide(self) -> u32 {
         (self.mask >> self.columns.row_bit()) as u32
     }
 
-    /// The group that this one is in as long as its block is yet to come.
+    /// The place that this one is in as long as its block is yet to come.
     #[inline(always)]
-    fn existing(self, group: usize) -> Group {
-        self.existing_or(group, group.wrapping_sub(self.back as usize))
+    fn existing(self, place: usize) -> Place {
+        self.existing_or(place, place.wrapping_sub(self.back))
     }
 
-    /// This group, or another as long as its block is yet to come.
+    /// This place, or another as long as its block is yet to come.
     #[inline(always)]
-    fn existing_or(self, group: usize, other: usize) -> Group {
-        // Half of all groups are yet to come at times: nothing that a branch would foresee.
-        Group::numbered(select_unpredictable(group < self.groups as usize, group, other))
+    fn existing_or(self, place: usize, other: usize) -> Place {
+        // Half of all places are yet to come at times: nothing that a branch would foresee.
+        Place(select_unpredictable(place < self.places, place, other))
     }
 
     /// Where a key is sought first.
     #[inline(always)]
-    pub(super) fn first(self, hash: Hash) -> Group {
+    pub(super) fn first(self, hash: Hash) -> Place {
         match self.shape {
             Shape::Whole => self.first_of_whole(hash),
             Shape::Split => self.first_of_split(hash),
@@ -120,7 +126,7 @@ impl Extent {
     /// more wait for each other: for changes, whose time other waits decide. By reference, so that what a way does not need
     /// is not loaded.
     #[inline(always)]
-    pub(super) fn seek_in_short(&self, keyed: u64) -> (Hash, Group) {
+    pub(super) fn seek_in_short(&self, keyed: u64) -> (Hash, Place) {
         match self.shape {
             Shape::Whole => self.seek_in_whole(keyed),
             Shape::Split => {
@@ -132,32 +138,32 @@ impl Extent {
 
     /// As [`seek_in_short`](Self::seek_in_short), if the shape is [`Shape::Whole`].
     #[inline(always)]
-    pub(super) fn seek_in_whole(self, keyed: u64) -> (Hash, Group) {
+    pub(super) fn seek_in_whole(self, keyed: u64) -> (Hash, Place) {
         let hash = Hash::of(keyed);
         (hash, self.first_of_whole(hash))
     }
 
     /// As [`seek_in_short`](Self::seek_in_short), whatever the shape.
     #[inline(always)]
-    pub(super) fn seek_in_split(self, keyed: u64) -> (Hash, Group) {
+    pub(super) fn seek_in_split(self, keyed: u64) -> (Hash, Place) {
         let hash = Hash::of(keyed);
         (hash, self.first_of_split(hash))
     }
 
     #[inline(always)]
-    fn first_of_whole(self, hash: Hash) -> Group {
-        Group::numbered(self.aim(hash.place))
+    fn first_of_whole(self, hash: Hash) -> Place {
+        Place(self.aim(hash.place))
     }
 
     /// As long as a key's block is yet to come, half of its keys are with its neighbour, if that has come. So the one that is
     /// to be split is not so much fuller than others.
     #[inline(always)]
-    fn first_of_split(self, hash: Hash) -> Group {
+    fn first_of_split(self, hash: Hash) -> Place {
         let aim = self.aim(hash.place);
         let aside = self.aim(hash.place ^ hash.aside() & self.neighbour);
-        let before = aim.wrapping_sub(self.back as usize);
-        // A key that is not to go aside aims at the same group, which is yet to come as well.
-        self.existing_or(aim, select_unpredictable(aside < self.groups as usize, aside, before))
+        let before = aim.wrapping_sub(self.back);
+        // A key that is not to go aside aims at the same place, which is yet to come as well.
+        self.existing_or(aim, select_unpredictable(aside < self.places, aside, before))
     }
 
     /// Where a key is sought first once all of the present doubling is done.
@@ -169,22 +175,23 @@ impl Extent {
 
     /// Where a key is sought when it is not in its first block.
     #[inline(always)]
-    pub(super) fn second(self, hash: Hash) -> Group {
+    pub(super) fn second(self, hash: Hash) -> Place {
         let columns = self.columns;
         let row = (hash.place >> columns.row_bit()) as u32 ^ WAYS[hash.way()];
-        let in_row = columns.scaled(hash.place & columns.mask()) as u32;
-        self.existing(self.group(row, columns.aside(in_row, hash.way())))
+        let group = columns.aside(columns.preferred_group(hash) as u32, hash.way());
+        self.existing(self.place(row, group, columns.preferred(hash)))
     }
 
-    fn group(self, row: u32, group: u32) -> usize {
-        ((row & self.wide()) * self.row() + group) as usize
+    /// The place of a group of a row that is in the group where this one is in its own.
+    fn place(self, row: u32, group: u32, place: usize) -> usize {
+        ((row & self.wide()) * self.row() + group) as usize * GROUP + place % GROUP
     }
 
     /// The blocks that the last one shares its keys with: that of which it is the other half; and its neighbour, or the one
     /// that the neighbour's keys are still in. Twice the same if it has no neighbour.
     pub(super) fn sharers(self) -> [u32; 2] {
         let (last, other) = (self.count() - 1, self.last_and_neighbour()[1]);
-        let half = |block| block - self.back / GROUPS;
+        let half = |block| block - self.blocks_back();
         [half(last), if other < last { other } else { half(other) }]
     }
 
@@ -202,8 +209,9 @@ impl Extent {
         let firsts = wider.last_and_neighbour();
         core::array::from_fn(|n| {
             let (way, half, first) = (n % 3, n / 3 % 2, firsts[n / 6]);
-            let (row, column) = (first / columns - half as u32 * wider.back / self.row(), first % columns);
-            self.existing(self.group(row ^ WAYS[way], self.columns.aside(GROUPS * column, way))).block()
+            let (row, column) =
+                (first / columns - half as u32 * wider.blocks_back() / columns, first % columns);
+            self.existing(self.place(row ^ WAYS[way], self.columns.aside(GROUPS * column, way), 0)).block()
         })
     }
 
@@ -217,7 +225,7 @@ impl Extent {
     /// One block less: the last one goes.
     pub(super) fn shrunk(self) -> Self {
         let last = self.count() - 1;
-        let is_begun = last > self.back / GROUPS;
+        let is_begun = last > self.blocks_back();
         Self::new(last, if is_begun { self.wide() } else { self.wide() / 2 }, self.columns)
     }
 

@@ -13,7 +13,7 @@ use super::{
     some::{Matching, Some32, TOGETHER},
     space::Cache,
     table::Table,
-    tags::{GROUP, Tag},
+    tags::Tag,
 };
 
 /// Bytes of a table from which on it pays to ask for what changes need: a cache that is large enough for less is nearly as
@@ -138,27 +138,29 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Tags and counts first; then the record of each key, or the place for it; then what will be moved for its sake.
     #[inline(always)]
     fn prefetch_together(&self, keys: &[R::Key]) {
-        let mut sought = [(Group::NONE, Tag::of(0)); TOGETHER];
+        let mut sought = [(Place::NONE, Tag::of(0)); TOGETHER];
         let from = |bytes| if self.bytes() < bytes { Cache::First } else { Cache::Second };
         let (tags_to, records_to) = (from(FARTHER), from(AWAY));
         for (key, sought) in keys.iter().zip(&mut sought) {
-            let (hash, group) = self.seek(key);
-            self.store.prefetch_tags(group, tags_to);
-            self.prefetch_counts(group, tags_to);
-            *sought = (group, hash.tag());
+            let (hash, preferred) = self.seek(key);
+            self.store.prefetch_tags(preferred.group(), tags_to);
+            self.prefetch_counts(preferred.group(), tags_to);
+            *sought = (preferred, hash.tag());
         }
         let mut crowded = 0;
-        for (n, &(group, tag)) in sought[..keys.len()].iter().enumerate() {
+        for (n, &(preferred, tag)) in sought[..keys.len()].iter().enumerate() {
+            let group = preferred.group();
             let tags = self.store.access.tags(self.store.tags(group));
             let (matching, empty) = (tags.matching(tag), tags.empty());
             // As many keys come as go: nothing that a branch would foresee.
-            let at = select_unpredictable(matching == 0, A::choose(empty, tag), matching.trailing_zeros());
-            // The place after the group's, if neither is there, at most.
-            self.store.prefetch_record(group.place(at.min(GROUP as u32)), records_to);
+            let free = A::choose(empty, preferred);
+            // The place after the group's, if neither is there.
+            let place = select_unpredictable(matching == 0, free, group.first_of(matching));
+            self.store.prefetch_record(place, records_to);
             crowded |= u64::from(matching | empty == 0) << n;
         }
         for n in ones(crowded) {
-            room::prefetch(self, sought[n as usize % TOGETHER].0, records_to);
+            room::prefetch(self, sought[n as usize % TOGETHER].0.group(), records_to);
         }
     }
 
@@ -217,15 +219,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         keys: &[R::Key],
         sought: &mut [Sought; TOGETHER],
         waits: Waits,
-        seek: impl Fn(Extent, u64) -> (Hash, Group),
+        seek: impl Fn(Extent, u64) -> (Hash, Place),
     ) {
         in_fours(keys, &mut sought[..keys.len()], &mut [(); TOGETHER][..keys.len()], |key, sought, ()| {
-            let (hash, group) = seek(self.extent, self.store.keyed(key));
-            self.store.prefetch_tags(group, waits.cache());
+            let (hash, preferred) = seek(self.extent, self.store.keyed(key));
+            self.store.prefetch_tags(preferred.group(), waits.cache());
             if waits == Waits::ForFew {
-                self.prefetch_preferred(group, hash.tag());
+                self.prefetch_preferred(preferred);
             }
-            *sought = (group, hash.tag());
+            *sought = (preferred.group(), hash.tag());
         });
     }
 
@@ -273,7 +275,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[cold]
     #[inline(never)]
     fn seek_second_tags(&self, key: &R::Key) {
-        self.store.prefetch_tags(self.extent.second(self.hash_of(key)), Cache::First);
+        self.store.prefetch_tags(self.extent.second(self.hash_of(key)).group(), Cache::First);
     }
 
     /// Asks for the first record of the second block whose tag matches.
@@ -281,7 +283,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(never)]
     fn seek_second(&self, key: &R::Key) -> Option<NonNull<R>> {
         let hash = self.hash_of(key);
-        let second = self.extent.second(hash);
+        let second = self.extent.second(hash).group();
         let matching = self.matching_in_block(second, hash.tag()).lowest();
         matching.map(|at| self.store.prefetch_record(second.first_of_block().place(at), Cache::First))
     }

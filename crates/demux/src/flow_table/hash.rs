@@ -3,17 +3,13 @@
 use super::tags::{GROUP, GROUPS, Tag};
 use crate::mix::FACTOR;
 
-/// The keyed hash of a key, spread once more: where it prefers to be, from the bit [`LOWEST`] on 16 bits at most for the group
-/// of a row and 26 for the row; and a word whose upper half is the tag, 6 bits of it the way to the second block.
+/// The keyed hash of a key, spread once more: where it prefers to be, from the lowest bit on 20 bits at most for the place in
+/// a row and 26 for the row; and a word whose upper half is the tag, 6 bits of it the way to the second block.
 #[derive(Clone, Copy)]
 pub(super) struct Hash {
     pub(super) place: u64,
     tag: u64,
 }
-
-/// The lowest bit of a hash that chooses a group: those below would choose a place in it, so that a group's first place
-/// needs no calculation where the number of groups is a power of two.
-const LOWEST: u32 = GROUP.ilog2();
 
 impl Hash {
     pub(super) const NONE: Self = Self { place: 0, tag: 0 };
@@ -50,18 +46,18 @@ impl Hash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     count: u32,
-    /// The lowest bit of a hash that chooses the row. The bits below choose a group of it: as few as will do if the number
+    /// The lowest bit of a hash that chooses the row. The bits below choose a place of it: as few as will do if the number
     /// of groups is a power of two.
     row_bit: u32,
-    /// The bits of a hash that choose a group of the row.
+    /// The bits of a hash that choose a place of the row.
     mask: u64,
-    /// What bits of a hash are multiplied by, so that the same bits of every product say which group it is.
+    /// What bits of a hash are multiplied by, so that the same bits of every product say which place it is.
     scale: u64,
     /// How many groups a key's second block is after its first, going round, for each of the [`WAYS`].
     away: [u32; WAYS.len()],
 }
 
-/// How many bits of a hash choose a group of a row if their number is no power of two.
+/// How many bits of a hash choose a group of a row if their number is no power of two. Those below choose one of its places.
 const MOST_BITS: u32 = 16;
 
 impl Columns {
@@ -74,13 +70,14 @@ impl Columns {
         };
         // Far apart, so that what one column has too much is soon spread over all.
         let away = [1, count / 3, count * 5 / 8].map(|columns| GROUPS * columns);
-        Self { count, row_bit: LOWEST + bits, mask: ((1 << bits) - 1) << LOWEST, scale, away }
+        let row_bit = GROUP.ilog2() + bits;
+        Self { count, row_bit, mask: (1 << row_bit) - 1, scale, away }
     }
 
-    /// The group that these bits of a hash lead to, those of the row and those above.
+    /// The place that these bits of a hash lead to, those of the row and those above.
     #[inline(always)]
     pub(super) fn scaled(self, bits: u64) -> usize {
-        ((bits * self.scale) >> (LOWEST + MOST_BITS)) as usize
+        ((bits * self.scale) >> MOST_BITS) as usize
     }
 
     #[inline(always)]
@@ -94,22 +91,28 @@ impl Columns {
         self.row_bit
     }
 
-    /// The bits of a hash that choose a group of the row.
+    /// The bits of a hash that choose a place of the row.
     #[inline(always)]
     pub(super) fn mask(self) -> u64 {
         self.mask
     }
 
-    /// The group of a row that a key prefers, whichever row that is in.
+    /// The place of a row that a key prefers, whichever row that is in.
     #[inline(always)]
     pub(super) fn preferred(self, hash: Hash) -> usize {
         self.scaled(hash.place & self.mask)
     }
 
+    /// The group of a row that a key prefers, whichever row that is in.
+    #[inline(always)]
+    pub(super) fn preferred_group(self, hash: Hash) -> usize {
+        self.preferred(hash) / GROUP
+    }
+
     /// The column of the second block, never that of the first.
     #[inline(always)]
     pub(super) fn second(self, hash: Hash) -> u32 {
-        self.aside(self.scaled(hash.place & self.mask) as u32, hash.way()) / GROUPS
+        self.aside(self.preferred_group(hash) as u32, hash.way()) / GROUPS
     }
 
     /// The group of a row that is as far from this one as second blocks are from first ones on this way.

@@ -2,42 +2,43 @@
 
 use super::tags::{BLOCK, GROUP, GROUPS};
 
-/// Where a record is: 64 places to a block.
+/// Where a record is: 64 places to a block. As a whole register, so that nothing is to be done before it is part of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(pub(super) u32);
+pub(super) struct Place(pub(super) usize);
 
 impl Place {
+    pub(super) const NONE: Self = Self(0);
+
     #[inline(always)]
     pub(super) fn new(block: u32, at: u32) -> Self {
-        Self(block * BLOCK as u32 + at)
+        Self(block as usize * BLOCK + at as usize)
     }
 
     #[inline(always)]
     pub(super) fn block(self) -> u32 {
-        self.0 / BLOCK as u32
+        (self.0 / BLOCK) as u32
     }
 
     /// Its bit among those of the block.
     #[inline(always)]
     pub(super) fn bit(self) -> u64 {
-        1 << (self.0 as usize % BLOCK)
+        1 << (self.0 % BLOCK)
     }
 
     /// The group of a block that it is in.
     #[inline(always)]
     pub(super) fn group(self) -> Group {
-        Group(self.0 as usize / GROUP * GROUP)
+        Group(self.0 / GROUP * GROUP)
     }
 
     /// Which of the group's places it is.
     #[inline(always)]
     pub(super) fn at(self) -> usize {
-        self.0 as usize % GROUP
+        self.0 % GROUP
     }
 }
 
-/// A part of a block: places whose tags are compared together, known by the first of them; as a whole register, so that
-/// nothing is to be done before it is part of an address.
+/// A part of a block: places whose tags are compared together, known by the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Group(usize);
 
@@ -97,7 +98,7 @@ impl Group {
 
     #[inline(always)]
     pub(super) fn place(self, at: u32) -> Place {
-        Place(self.0 as u32 + at)
+        Place(self.0 + at as usize)
     }
 
     /// The first of these places of the group, or the one after the group's.
@@ -133,6 +134,6 @@ impl Group {
     /// The place of its block that comes so many after the group's first, going round.
     #[inline(always)]
     pub(super) fn around(self, after: u32) -> Place {
-        Place(self.first_of_block().0 as u32 + (self.shift() + after) % BLOCK as u32)
+        Place(self.first_of_block().0 + (self.shift() + after) as usize % BLOCK)
     }
 }

@@ -9,7 +9,7 @@ use super::{
     place::{Group, Place},
     room::{displace, near},
     table::Table,
-    tags::{BLOCK, Tag},
+    tags::BLOCK,
 };
 
 /// Adds one block and moves to it what belongs there now; brings home what found no room before. False if the table
@@ -29,7 +29,7 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     if let Some(guests) = guests {
         guests.for_each(table, |table, _, hash| {
             if grown.first(hash).block() == new {
-                table.leaves(grown.first(hash), hash.tag());
+                table.leaves(grown.first(hash).group(), hash.tag());
             }
         });
     }
@@ -38,9 +38,9 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
     table.prefetch_records(new, targets.empty[0]);
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
         let home = grown.first(hash);
-        let group = if home.block() == new { home } else { grown.second(hash) };
-        let to = targets.take::<R, A>(group, hash.tag());
-        copy(table, from, to.expect("as many as a block has places"), hash, home);
+        let preferred = if home.block() == new { home } else { grown.second(hash) };
+        let to = targets.take::<R, A>(preferred);
+        copy(table, from, to.expect("as many as a block has places"), hash, home.group());
     }
     table.set_extent(grown);
     table.store.access.touch_all(new);
@@ -54,9 +54,9 @@ pub(super) fn grow<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) -> bool
         guests.for_each(table, |table, place, hash| {
             let home = grown.first(hash);
             if home.block() == new {
-                table.returns(old.first(hash), hash.tag());
+                table.returns(old.first(hash).group(), hash.tag());
             }
-            if let Some(to) = near_of(table, home, hash.tag()) {
+            if let Some(to) = near_of(table, home) {
                 table.relocate(place, to, hash);
             }
         });
@@ -144,21 +144,21 @@ fn leave<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharers: &[Sharer
         Some(other).filter(|other| !spared.contains(&other.block()))
     };
     for (from, hash) in sharers.iter().flat_map(Sharer::chosen) {
-        if let Some(to) = other((from, hash)).and_then(|other| near_of(table, other, hash.tag())) {
+        if let Some(to) = other((from, hash)).and_then(|other| near_of(table, other)) {
             table.relocate(from, to, hash);
             return true;
         }
     }
     // All of them are full. One search from two of them, however many there are.
     let mut full = sharers.iter().flat_map(Sharer::chosen).filter_map(other);
-    let Some(first) = full.next().map(Group::block) else { return false };
-    let last = full.last().map_or(first, Group::block);
+    let Some(first) = full.next().map(Place::block) else { return false };
+    let last = full.last().map_or(first, Place::block);
     displace(table, [first, last], &spared).is_some()
 }
 
 /// Counts of a record that was in a place according to the old extent, and is no more.
 fn left<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, from: Place, hash: Hash, old: Extent) {
-    let home = old.first(hash);
+    let home = old.first(hash).group();
     table.set_stranger(from, false);
     if home.block() == from.block() && from.group() != home {
         table.returns(home, hash.tag());
@@ -179,19 +179,19 @@ impl Targets {
         Self { blocks, empty }
     }
 
-    /// An empty place of the group's block, which is empty no longer.
+    /// An empty place for a record that prefers this one, in the same block: as [`near`] it as there is. It is empty no longer.
     #[inline(always)]
-    fn take<R: FlowRecord, A: Access<R>>(&mut self, group: Group, tag: Tag) -> Option<Place> {
-        let empty = &mut self.empty[usize::from(self.blocks[0] != group.block())];
-        let to = near::<R, A>(*empty, group, tag)?;
+    fn take<R: FlowRecord, A: Access<R>>(&mut self, preferred: Place) -> Option<Place> {
+        let empty = &mut self.empty[usize::from(self.blocks[0] != preferred.block())];
+        let to = near::<R, A>(*empty, preferred)?;
         *empty &= !to.bit();
         Some(to)
     }
 }
 
-/// An empty place of the group's block, as [`near`] it as there is.
-fn near_of<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, group: Group, tag: Tag) -> Option<Place> {
-    near::<R, A>(table.empty_in_block(group), group, tag)
+/// An empty place for a record that prefers this one, in the same block: as [`near`] it as there is.
+fn near_of<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, preferred: Place) -> Option<Place> {
+    near::<R, A>(table.empty_in_block(preferred.group()), preferred)
 }
 
 /// Copies a record to a block that is not in use yet, where it will be found once it is.
@@ -216,13 +216,14 @@ fn copy<R: FlowRecord, A: Access<R>>(
 /// Moves those of some records that stay in a block to the group they prefer, if there is room now; and to the very place.
 fn settle<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, sharer: &Sharer, some: u64) {
     for (from, hash) in sharer.places(some & sharer.full & !sharer.chosen) {
-        let home = table.extent.first(hash);
+        let preferred = table.extent.first(hash);
+        let home = preferred.group();
         let empty = table.empty(home);
         if home.block() != sharer.block || empty == 0 {
             continue;
         }
-        let to = home.place(A::choose(empty, hash.tag()));
-        if home != from.group() || to.at() == hash.tag().preferred() as usize {
+        let to = A::choose(empty, preferred);
+        if home != from.group() || to == preferred {
             table.relocate(from, to, hash);
         }
     }
@@ -290,13 +291,13 @@ pub(super) fn shrink<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>) {
     }
     // Before anything is in two places, as in [`grow`].
     if let Some(guests) = Guests::of(table, old, [last; 2]) {
-        guests.for_each(table, |table, _, hash| table.leaves(shrunk.first(hash), hash.tag()));
+        guests.for_each(table, |table, _, hash| table.leaves(shrunk.first(hash).group(), hash.tag()));
     }
     takers.iter().for_each(|&taker| table.store.access.touch_all(taker));
     let mut targets = Targets::new(table, takers);
     for (from, hash) in sharer.chosen() {
-        let to = target(hash).and_then(|to| targets.take::<R, A>(to, hash.tag()));
-        copy(table, from, to.expect("they have room"), hash, shrunk.first(hash));
+        let to = target(hash).and_then(|to| targets.take::<R, A>(to));
+        copy(table, from, to.expect("they have room"), hash, shrunk.first(hash).group());
     }
     table.set_extent(shrunk);
     takers.iter().for_each(|&taker| table.store.access.touch_all(taker));

@@ -9,7 +9,6 @@ use super::{
     resize,
     space::Cache,
     table::Table,
-    tags::Tag,
 };
 
 /// Blocks added at most because one record found no room.
@@ -17,10 +16,11 @@ const GROWTHS_FOR_ROOM: usize = 8;
 
 /// An empty place in one of the two blocks of a hash, the group it prefers first. If there is none, one is made.
 pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
-    let home = table.extent.first(hash);
+    let preferred = table.extent.first(hash);
+    let home = preferred.group();
     let empty = table.empty(home);
     if empty != 0 {
-        return Some(home.place(A::choose(empty, hash.tag())));
+        return Some(A::choose(empty, preferred));
     }
     // SAFETY: nothing is empty there.
     unsafe { evict(table, home) }.or_else(|| in_block(table, home)).or_else(|| find_far(table, hash))
@@ -31,7 +31,7 @@ pub(super) fn find<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: H
 #[inline(never)]
 pub(super) fn find_far<R: FlowRecord, A: Access<R>>(table: &mut Table<R, A>, hash: Hash) -> Option<Place> {
     for _ in 0..GROWTHS_FOR_ROOM {
-        let (first, second) = (table.extent.first(hash), table.extent.second(hash));
+        let (first, second) = (table.extent.first(hash).group(), table.extent.second(hash).group());
         let crowded = table.empty(first) == 0;
         // SAFETY: the group is full then.
         let place = crowded.then(|| unsafe { evict(table, first) }).flatten();
@@ -59,7 +59,8 @@ pub(super) unsafe fn evict<R: FlowRecord, A: Access<R>>(
 ) -> Option<Place> {
     let from = group.place(table.counts(group).strangers().lowest()?);
     // SAFETY: all places are full, says the caller; the reference ends here.
-    let (hash, home) = table.seek(unsafe { table.record(from) }.key());
+    let (hash, preferred) = table.seek(unsafe { table.record(from) }.key());
+    let home = preferred.group();
     let to = in_block(table, home).or_else(|| in_second(table, hash))?;
     table.relocate_stranger(from, to, home, hash);
     Some(from)
@@ -69,7 +70,7 @@ pub(super) unsafe fn evict<R: FlowRecord, A: Access<R>>(
 #[cold]
 #[inline(never)]
 fn in_second<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, hash: Hash) -> Option<Place> {
-    in_block(table, table.extent.second(hash))
+    in_block(table, table.extent.second(hash).group())
 }
 
 /// Asks for what [`find`] will look at, where the group that a record prefers is full.
@@ -93,11 +94,12 @@ fn around(places: u64, group: Group) -> Option<Place> {
     places.rotate_right(group.shift()).lowest().map(|after| group.around(after))
 }
 
-/// One of the empty places of a block: in this group, if it has one, the one that a record of this tag is best off in.
+/// One of the empty places of a block: in the group of the preferred one, if it has one, the one that a record is best off in.
 #[inline(always)]
-pub(super) fn near<R: FlowRecord, A: Access<R>>(empty: u64, group: Group, tag: Tag) -> Option<Place> {
+pub(super) fn near<R: FlowRecord, A: Access<R>>(empty: u64, preferred: Place) -> Option<Place> {
+    let group = preferred.group();
     let own = group.own(empty);
-    if own != 0 { Some(group.place(A::choose(own, tag))) } else { around(empty, group) }
+    if own != 0 { Some(A::choose(own, preferred)) } else { around(empty, group) }
 }
 
 /// Blocks looked at most for one record.
@@ -147,7 +149,7 @@ pub(super) fn displace<R: FlowRecord, A: Access<R>>(
 fn other_group<R: FlowRecord, A: Access<R>>(table: &Table<R, A>, place: Place) -> Group {
     let hash = table.hash_at(place);
     let first = table.extent.first(hash);
-    if first.block() == place.block() { table.extent.second(hash) } else { first }
+    if first.block() == place.block() { table.extent.second(hash) } else { first }.group()
 }
 
 /// Moves the records along the way that was found, the last first, and returns the place this leaves empty.

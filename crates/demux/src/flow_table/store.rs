@@ -138,15 +138,7 @@ impl<R: FlowRecord, A> Store<R, A> {
     pub(super) fn record(&self, place: Place) -> NonNull<R> {
         debug_assert!(place.block() < self.most_blocks);
         // SAFETY: as above, and `records` has `BLOCK` for each block.
-        unsafe { self.records.at(place.0 as usize) }
-    }
-
-    /// The record in the first place of a group. By the group, which is part of an address as it is.
-    #[inline(always)]
-    pub(super) fn records_of(&self, group: Group) -> NonNull<R> {
-        debug_assert!(group.block() < self.most_blocks);
-        // SAFETY: as above.
-        unsafe { self.records.at(group.places_before()) }
+        unsafe { self.records.at_byte(record_byte::<R>(place)) }
     }
 
     /// Asks for the tags of a group, and of the others of its block.
@@ -169,12 +161,6 @@ impl<R: FlowRecord, A> Store<R, A> {
         record
     }
 
-    /// As [`prefetch_record`](Self::prefetch_record), of a place of a group.
-    #[inline(always)]
-    pub(super) fn prefetch_record_of(&self, group: Group, at: u32, to: Cache) {
-        prefetch(self.records_of(group).as_ptr().wrapping_add(at as usize), to);
-    }
-
     /// As [`prefetch_record`](Self::prefetch_record), or asks for what is counted of the group instead, without a branch.
     #[inline(always)]
     pub(super) fn prefetch_record_or_elsewhere(
@@ -192,9 +178,9 @@ impl<R: FlowRecord, A> Store<R, A> {
 
     #[inline(always)]
     fn record_or_end(&self, place: Place) -> NonNull<R> {
-        debug_assert!(place.0 as usize <= self.most_blocks as usize * BLOCK);
+        debug_assert!(place.0 <= self.most_blocks as usize * BLOCK);
         // SAFETY: in the row of records or at its end.
-        unsafe { self.records.at(place.0 as usize) }
+        unsafe { self.records.at_byte(record_byte::<R>(place)) }
     }
 }
 
@@ -223,4 +209,10 @@ fn blocks_for(limit: usize) -> Option<[u32; 2]> {
 #[inline(always)]
 fn tag_byte(group: Group) -> usize {
     if size_of::<TagGroup>() == GROUP { group.places_before() } else { group.index() * size_of::<TagGroup>() }
+}
+
+/// Where a record begins. The compiler would otherwise calculate where its group begins, and then where it is in that.
+#[inline(always)]
+fn record_byte<R>(place: Place) -> usize {
+    place.0 * size_of::<R>()
 }

@@ -120,9 +120,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         Hash::of(self.store.keyed(key))
     }
 
-    /// The hash of a key and the group it prefers: for changes, see [`Extent::seek_in_short`].
+    /// The hash of a key and where it prefers to be: for changes, see [`Extent::seek_in_short`].
     #[inline(always)]
-    pub(super) fn seek(&self, key: &R::Key) -> (Hash, Group) {
+    pub(super) fn seek(&self, key: &R::Key) -> (Hash, Place) {
         self.extent.seek_in_short(self.store.keyed(key))
     }
 
@@ -192,8 +192,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         found: impl Fn(Place, &'a R) -> T,
     ) -> Option<T> {
         let (extent, keyed) = (self.extent, self.store.keyed(key));
-        let find = |(hash, group): (Hash, Group)| {
-            self.prefetch_preferred(group, hash.tag());
+        let find = |(hash, preferred): (Hash, Place)| {
+            self.prefetch_preferred(preferred);
+            let group = preferred.group();
             self.find_from(group, self.matching(group, hash.tag()), key, hash.tag(), examined, found)
         };
         // Each apart, so that what decides which is a branch, which the processor foresees, and no step on the way to the
@@ -217,10 +218,11 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     ) -> Option<T> {
         if let Some(at) = matching.lowest() {
             examined();
+            let place = group.place(at);
             // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
-            let record = unsafe { self.store.records_of(group).add(at as usize).as_ref() };
+            let record = unsafe { self.record(place) };
             if record.key() == key {
-                return Some(found(group.place(at), record));
+                return Some(found(place, record));
             }
         } else if !self.has_elsewhere(group, tag) {
             return None;
@@ -274,7 +276,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     #[inline(never)]
     fn find_second(&self, key: &R::Key, examined: &mut impl FnMut()) -> Option<Place> {
         let hash = self.hash_of(key);
-        let second = self.extent.second(hash);
+        let second = self.extent.second(hash).group();
         let matching = self.matching_in_block(second, hash.tag());
         self.compare(second.first_of_block().place(0), matching, key, examined)
     }
@@ -289,7 +291,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         examined: &mut impl FnMut(),
     ) -> Option<Place> {
         while let Some(at) = matching.lowest() {
-            let place = Place(start.0 | at);
+            let place = Place(start.0 | at as usize);
             examined();
             // SAFETY: the tag matches, so the place is full; only `&mut self` writes to records.
             if unsafe { self.record(place) }.key() == key {
@@ -374,9 +376,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Asks for what is in the place that a key prefers: in half of all cases its record, which is on its way then while its
     /// tag is.
     #[inline(always)]
-    pub(super) fn prefetch_preferred(&self, group: Group, tag: Tag) {
+    pub(super) fn prefetch_preferred(&self, preferred: Place) {
         if A::PREFERS {
-            self.store.prefetch_record_of(group, tag.preferred(), Cache::First);
+            self.store.prefetch_record(preferred, Cache::First);
         }
     }
 

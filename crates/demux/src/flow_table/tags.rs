@@ -31,13 +31,6 @@ impl Tag {
         four(self).wrapping_shr(at as u32 * 8) as u8
     }
 
-    /// Which place of its group a key prefers: bits that are not kept.
-    #[inline(always)]
-    pub(super) fn preferred(self) -> u32 {
-        // Where they are part of the address of a record of 64 bytes as they are.
-        (self.0 >> 6) as u32 % GROUP as u32
-    }
-
     /// Which of so many kinds it is, a power of two.
     #[inline(always)]
     pub(super) fn kind(self, kinds: u32) -> u32 {

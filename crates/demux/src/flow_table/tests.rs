@@ -34,7 +34,7 @@ fn elsewhere(table: &Flows) -> f64 {
         for at in ones(full) {
             let place = Place::new(block, at);
             let hash = table.hash_at(place);
-            let (first, second) = (table.extent.first(hash), table.extent.second(hash));
+            let (first, second) = (table.extent.first(hash).group(), table.extent.second(hash).group());
             assert!(block == first.block() || block == second.block());
             assert_eq!(table.strangers(block) & place.bit() != 0, place.group() != first);
             counts[first.index()][hash.tag().kind(KINDS) as usize] += u32::from(place.group() != first);
@@ -136,7 +136,7 @@ fn a_record_that_moves_to_make_room_for_another_is_replaced_by_that() {
     let (extent, grown) = (table.extent, table.extent.grown());
     let split = grown.sharers()[0];
     let hash = |key: &u64| Hash::of(table.store.keyed(key));
-    let blocks = |key: &u64| [extent.first(hash(key)), extent.second(hash(key))].map(Group::block);
+    let blocks = |key: &u64| [extent.first(hash(key)), extent.second(hash(key))].map(Place::block);
     let of_split = (0..).find(|key| blocks(key)[0] == split).expect("one of many");
     let keys: Vec<u64> = (0..).filter(|key| blocks(key) == blocks(&of_split)).take(128).collect();
     let goes = keys.iter().copied().find(|key| grown.first(hash(key)).block() == extent.count());
@@ -372,7 +372,7 @@ fn a_hash_that_fails_while_room_is_made_or_given_up_leaves_the_table_as_it_was()
 fn preferred(table: &Flows) -> f64 {
     let is_preferred = |place| {
         let hash = table.hash_at(place);
-        table.extent.first(hash).place(hash.tag().preferred()) == place
+        table.extent.first(hash) == place
     };
     table.full_places().filter(|&place| is_preferred(place)).count() as f64 / table.len() as f64
 }

@@ -235,19 +235,20 @@ impl<R: PlainRecord> Access<R> for Watched {
     }
 
     #[inline(always)]
-    fn choose(empty: u16, _: Tag) -> u32 {
-        empty.trailing_zeros()
+    fn choose(empty: u16, preferred: Place) -> Place {
+        preferred.group().first_of(empty)
     }
 
     /// Places that were cleared need no touch if their group had one since; so these are taken first.
     #[inline(always)]
-    fn take(&self, group: Group, empty: u16, _: Tag) -> u32 {
+    fn take(&self, preferred: Place, empty: u16) -> Place {
+        let group = preferred.group();
         let cleared = self.cleared_in(group.block()).load(Ordering::Relaxed);
         let others = empty & !((cleared >> group.shift()) as u16);
         if others == 0 {
             self.touch(group);
         }
-        if others == 0 { empty } else { others }.trailing_zeros()
+        group.first_of(if others == 0 { empty } else { others })
     }
 
     #[inline(always)]
@@ -388,7 +389,7 @@ impl<R: PlainRecord> Store<R, Watched> {
     #[inline(always)]
     fn aim(&self, key: &R::Key, known: &Known) -> Look {
         let hash = Hash::of(self.keyed(key));
-        let (in_row, group) = (self.access.columns.preferred(hash), known.extent.first(hash));
+        let (in_row, group) = (self.access.columns.preferred_group(hash), known.extent.first(hash).group());
         Look { hash, in_row, group, ..Look::NONE }
     }
 
@@ -407,7 +408,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         look.version = self.access.of_group(look.in_row).before();
         // Only now, so that it is no older than the version.
         if let Some(extent) = self.access.other_extent(known) {
-            look.group = extent.first(look.hash);
+            look.group = extent.first(look.hash).group();
         }
         look.matching = self.matching(look.group, look.hash);
     }
@@ -445,7 +446,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         };
         match look.group.others().find_map(first_of) {
             Some(place) => _ = self.prefetch_record(place, Cache::First),
-            None => self.prefetch_tags(known.extent.second(look.hash), Cache::First),
+            None => self.prefetch_tags(known.extent.second(look.hash).group(), Cache::First),
         }
     }
 
@@ -525,7 +526,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         let column = self.access.of_column(look.in_row as u32 / GROUPS);
         let before = column.before();
         let unchanged = || column.is_still(before);
-        let home = self.access.known().extent.first(look.hash);
+        let home = self.access.known().extent.first(look.hash).group();
         if self.compare(home, self.matching(home, look.hash), key, unchanged, examined, to)? {
             return Ok(());
         }
@@ -553,7 +554,7 @@ impl<R: PlainRecord> Store<R, Watched> {
         let before = column.before();
         let unchanged = || first_unchanged() && column.is_still(before);
         // Anew, so that it is no older than this version; the first block is the same, or its version is another.
-        let second = self.access.known().extent.second(look.hash);
+        let second = self.access.known().extent.second(look.hash).group();
         for group in core::iter::once(second).chain(second.others()) {
             if self.compare(group, self.matching(group, look.hash), key, unchanged, examined, to)? {
                 return Ok(());

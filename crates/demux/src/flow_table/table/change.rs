@@ -16,7 +16,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Fills an empty place in one of the two blocks of a hash.
     #[inline(always)]
     pub(super) fn put(&mut self, to: Place, hash: Hash, write: impl FnOnce(&A, NonNull<R>)) {
-        self.take(to, self.extent.first(hash), hash.tag());
+        self.take(to, self.extent.first(hash).group(), hash.tag());
         write(&self.store.access, self.store.record(to));
         self.set_tag(to, Some(hash.tag()));
     }
@@ -56,7 +56,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let record = self.store.record(from);
         // SAFETY: `from` is full and `to` empty, so these are two places, and the record has one owner afterwards.
         self.put(to, hash, |access, to| unsafe { access.copy(record, to) });
-        let home = self.extent.first(hash);
+        let home = self.extent.first(hash).group();
         self.store.access.settle(to.group(), home);
         self.clear(from, home, hash.tag());
         self.moved += 1;
@@ -98,12 +98,12 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         match room {
             Some(to) => {
                 self.put(to, hash, |access, to| access.write(to, record));
-                let home = self.extent.first(hash);
+                let home = self.extent.first(hash).group();
                 self.store.access.settle(to.group(), home);
                 self.clear(from, home, hash.tag());
             }
             None => {
-                self.clear(from, self.extent.first(hash), hash.tag());
+                self.clear(from, self.extent.first(hash).group(), hash.tag());
                 self.put(from, hash, |access, to| access.write(to, record));
             }
         }

@@ -32,19 +32,19 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Puts a record into a place, unless its key has one.
     #[inline(always)]
     pub(in crate::flow_table) fn insert_new(&mut self, record: R) -> Result<(), FlowInsertError<R>> {
-        let (hash, home) = self.seek(record.key());
-        let tag = hash.tag();
+        let (hash, preferred) = self.seek(record.key());
+        let (tag, home) = (hash.tag(), preferred.group());
         let tags = self.store.access.tags(self.store.tags(home));
         // Counted before it is there, and in this order, so that nothing is kept in a register for long.
         self.room -= 1;
         if self.room < 0 || tags.matching(tag) != 0 || self.has_elsewhere(home, tag) {
-            return self.insert_late(record, home, tag, Self::insert_met);
+            return self.insert_late(record, preferred, tag, Self::insert_met);
         }
         let empty = tags.empty();
         if empty == 0 {
-            return self.insert_late(record, home, tag, Self::insert_crowded);
+            return self.insert_late(record, preferred, tag, Self::insert_crowded);
         }
-        let place = home.place(self.store.access.take(home, empty, tag));
+        let place = self.store.access.take(preferred, empty);
         self.store.access.write(self.store.record(place), record);
         self.set_tag(place, Some(tag));
         Ok(())
@@ -55,14 +55,14 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     fn insert_late(
         &mut self,
         record: R,
-        home: Group,
+        preferred: Place,
         tag: Tag,
-        insert: unsafe fn(&mut Self, Group, Tag) -> Result<(), Refusal>,
+        insert: unsafe fn(&mut Self, Place, Tag) -> Result<(), Refusal>,
     ) -> Result<(), FlowInsertError<R>> {
         // SAFETY: nothing waits yet, so nothing is lost; and now the record does.
         let inserted = unsafe {
             self.wait(record);
-            insert(self, home, tag)
+            insert(self, preferred, tag)
         };
         // SAFETY: it waits no longer, if it was inserted; otherwise it still does.
         inserted.map_err(|refusal| refusal.of(unsafe { self.waiting() }))
@@ -95,15 +95,15 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// Inserts the waiting record, whose tag or kind was met or for which the table has to grow.
     ///
     /// # Safety
-    /// A record waits that prefers this group and has this tag.
+    /// A record waits that prefers to be there and has this tag.
     #[cold]
     #[inline(never)]
-    unsafe fn insert_met(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
+    unsafe fn insert_met(&mut self, preferred: Place, tag: Tag) -> Result<(), Refusal> {
         // SAFETY: as the caller says.
         unsafe {
             self.guarded(|table| match table.room < 0 {
                 true => table.insert_grown(),
-                false => table.insert_sought(home, tag),
+                false => table.insert_sought(preferred, tag),
             })
         }
     }
@@ -131,9 +131,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// A record waits.
     unsafe fn insert_anew(&mut self) -> Result<(), Refusal> {
         // SAFETY: as the caller says.
-        let (hash, home) = self.seek(unsafe { self.waiting.at(0).as_ref() }.key());
+        let (hash, preferred) = self.seek(unsafe { self.waiting.at(0).as_ref() }.key());
         // SAFETY: as the caller says.
-        unsafe { self.insert_sought(home, hash.tag()) }
+        unsafe { self.insert_sought(preferred, hash.tag()) }
     }
 
     /// Inserts the waiting record unless its key has a record.
@@ -141,7 +141,8 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// # Safety
     /// As for [`insert_met`](Self::insert_met).
     #[inline(always)]
-    unsafe fn insert_sought(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
+    unsafe fn insert_sought(&mut self, preferred: Place, tag: Tag) -> Result<(), Refusal> {
+        let home = preferred.group();
         // SAFETY: a record waits, says the caller, until it is copied.
         let key = unsafe { self.waiting.at(0).as_ref() }.key();
         let tags = self.store.access.tags(self.store.tags(home));
@@ -154,7 +155,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
             // SAFETY: as the caller says.
             return unsafe { self.insert_into_full(home, tag) };
         }
-        let place = home.place(self.store.access.take(home, empty, tag));
+        let place = self.store.access.take(preferred, empty);
         // SAFETY: as the caller says; the place is empty.
         unsafe { self.fill(place, tag) };
         Ok(())
@@ -166,9 +167,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// As for [`insert_met`](Self::insert_met); and the group is full.
     #[cold]
     #[inline(never)]
-    unsafe fn insert_crowded(&mut self, home: Group, tag: Tag) -> Result<(), Refusal> {
+    unsafe fn insert_crowded(&mut self, preferred: Place, tag: Tag) -> Result<(), Refusal> {
         // SAFETY: as the caller says.
-        unsafe { self.guarded(|table| table.insert_into_full(home, tag)) }
+        unsafe { self.guarded(|table| table.insert_into_full(preferred.group(), tag)) }
     }
 
     /// As [`insert_crowded`](Self::insert_crowded), if something else drops the record when a key's own code panics.
@@ -205,7 +206,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let Some(place) = room::find_far(self, hash) else {
             return self.refuse(Refusal::Crowded);
         };
-        self.take(place, self.extent.first(hash), tag);
+        self.take(place, self.extent.first(hash).group(), tag);
         // SAFETY: as the caller says; the place is empty.
         unsafe { self.fill(place, tag) };
         Ok(())

@@ -23,8 +23,9 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
     /// As [`remove`](Self::remove), but the record is to be read before anything else is done.
     #[inline(always)]
     pub(in crate::flow_table) fn unlink(&mut self, key: &R::Key) -> Option<NonNull<R>> {
-        let (hash, home) = self.seek(key);
-        self.prefetch_preferred(home, hash.tag());
+        let (hash, preferred) = self.seek(key);
+        self.prefetch_preferred(preferred);
+        let home = preferred.group();
         let place = match self.matching(home, hash.tag()).lowest() {
             // SAFETY: the tag matches, so the place is full; the reference ends here.
             Some(at) if unsafe { self.record(home.place(at)) }.key() == key => {
@@ -71,7 +72,7 @@ impl<R: FlowRecord, A: Access<R>> Table<R, A> {
         let hash = self.hash_at(place);
         // SAFETY: the place is full and is cleared at once, so the record has one owner.
         let record = unsafe { self.store.record(place).read() };
-        self.clear(place, self.extent.first(hash), hash.tag());
+        self.clear(place, self.extent.first(hash).group(), hash.tag());
         self.room += 1;
         record
     }

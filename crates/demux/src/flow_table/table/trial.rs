@@ -37,7 +37,7 @@ impl<R: FlowRecord> Table<Proxy<R>, Alone> {
         table.store.reach(table.extent.count());
         for place in table.full_places() {
             // SAFETY: the one place holds a proxy, the other nothing yet; as the caller says.
-            unsafe { proxies.at(place.0 as usize).as_ref().move_to(table.store.record(place)) };
+            unsafe { proxies.at(place.0).as_ref().move_to(table.store.record(place)) };
         }
         // How many records there are before it grows depends on how large they are.
         table.set_extent(table.extent);
