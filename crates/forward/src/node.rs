@@ -37,7 +37,7 @@ const SPARE: usize = 4096;
 const CONSUMERS: Duration = Duration::from_millis(20);
 /// How often links are looked at, which may fail.
 const LINKS: Duration = Duration::from_millis(100);
-/// How often devices that tell nobody are looked at.
+/// How often devices that tell nobody of frames, or that had no room for some, are looked at.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// A bridge or a router with its devices, on the thread that calls [`poll`](Self::poll).
@@ -48,6 +48,8 @@ pub struct Node {
     begun: std::time::Instant,
     next: Option<Instant>,
     dropped: Vec<u64>,
+    /// A device has frames that the wire had no place for.
+    collected: bool,
     filters: Vec<Option<PortFilters>>,
     /// When filters' consumers were last looked at.
     looked: Instant,
@@ -179,6 +181,7 @@ impl Node {
             up: vec![true; devices.len()],
             watch: Instant::ZERO,
             dropped: vec![0; devices.len()],
+            collected: false,
             devices,
             forwarder,
             out: Outgoing::new(mtu, SPARE),
@@ -250,9 +253,10 @@ impl Node {
     /// A port that has no room loses what is for it, as on every wire.
     fn send(&mut self, now: Instant) -> Result<(), (PortId, io::Error)> {
         let Outgoing { frames, pool } = &mut self.out;
-        if frames.is_empty() {
+        if frames.is_empty() && !self.collected {
             return Ok(());
         }
+        self.collected = false;
         for (port, frame) in frames.drain(..) {
             let device = &mut self.devices[port.index()];
             device.clock(now);
@@ -263,6 +267,7 @@ impl Node {
         }
         for (index, device) in self.devices.iter_mut().enumerate() {
             match device.flush() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.collected = true,
                 Err(error) if !is_passing(&error) => return Err((PortId(index as u16), error)),
                 _ => {}
             }
@@ -300,7 +305,8 @@ impl Node {
             left = left.min(CONSUMERS.into());
         }
         let fds: Vec<_> = self.devices.iter().filter_map(|device| device.fd()).collect();
-        if fds.len() < self.devices.len() {
+        // Neither when a full device has room, nor what comes to one without a descriptor, is told.
+        if self.collected || fds.len() < self.devices.len() {
             left = left.min(LOOK);
         }
         let mut fds: Vec<_> = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
