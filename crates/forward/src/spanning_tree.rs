@@ -202,14 +202,14 @@ impl SpanningTree {
     /// If there is no such port.
     pub fn receive(&mut self, port: PortId, bytes: &[u8], now: Instant) {
         let at = port.index();
-        let Some(bpdu) = Bpdu::read(bytes) else {
+        let bpdu = Bpdu::read(bytes).filter(|_| !self.ports[at].hosts);
+        let Some(bpdu) = bpdu else {
             self.counts.refused += 1;
+            if self.ports[at].hosts && bpdu::is_of_a_bridge(bytes) {
+                self.guard(at, now);
+            }
             return;
         };
-        if self.ports[at].hosts {
-            self.counts.refused += 1;
-            return self.guard(at, now);
-        }
         if !self.ports[at].is_on() {
             return;
         }

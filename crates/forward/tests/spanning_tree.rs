@@ -242,6 +242,30 @@ fn a_port_where_only_hosts_may_be_is_shut_while_a_bridge_is_heard() {
     assert_eq!(tree.counts().refused, 2);
 }
 
+/// A bridge of the rapid protocol speaks that until it has heard another, and one may have times that are not ours.
+#[test]
+fn a_port_where_only_hosts_may_be_is_shut_whatever_a_bridge_says() {
+    let now = Instant::from_secs(1);
+    let mut ports = tree_ports(1, 2);
+    ports[1].hosts = true;
+    // The rapid protocol's; none of a version that is known; one with times that are impossible.
+    let rapid = [&[0x42, 0x42, 3, 0, 0, 2, 2, 0x3c, 0x80, 0][..], &[0; 29]].concat();
+    let unknown = vec![0x42, 0x42, 3, 0, 0, 9, 9, 0, 0, 0];
+    let timeless = [&[0x42, 0x42, 3, 0, 0, 0, 0, 0][..], &[0; 30]].concat();
+    // Of no bridge: other users of the link, and another protocol.
+    let others = [vec![0xaa, 0xaa, 3, 0, 0, 0, 0, 0], vec![0x42, 0x42, 3, 7, 7, 0, 0, 0], vec![0x42]];
+    for (said, shuts) in [rapid, unknown, timeless]
+        .map(|said| (said, true))
+        .into_iter()
+        .chain(others.map(|said| (said, false)))
+    {
+        let mut tree = SpanningTree::new(&SpanningTreeConfig::default(), &ports, now);
+        tree.receive(PortId(1), &said, now);
+        let state = if shuts { PortState::Disabled } else { PortState::Forwarding };
+        assert_eq!((tree.state(PortId(1)), tree.counts().refused), (state, 1), "{said:?}");
+    }
+}
+
 #[test]
 fn who_is_infinitely_far_from_the_root_is_no_way_to_it() {
     let now = Instant::from_secs(1);

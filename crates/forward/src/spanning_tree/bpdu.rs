@@ -16,6 +16,8 @@ pub(crate) const BRIDGES: EthernetAddress = EthernetAddress([1, 0x80, 0xc2, 0, 0
 
 /// Who bridges are to LLC, and that this is no more than information.
 const LLC: [u8; 3] = [0x42, 0x42, 3];
+/// Of the spanning tree, of whatever version.
+const PROTOCOL: [u8; 2] = [0, 0];
 const CONFIGURATION: u8 = 0;
 const TOPOLOGY_CHANGE: u8 = 0x80;
 const CHANGING: u8 = 0x01;
@@ -44,6 +46,11 @@ pub(super) struct Configuration {
     pub age: Seconds,
     /// What the root wants everybody to use.
     pub times: Times,
+}
+
+/// Whether a bridge has sent this, though it need not be what is read here.
+pub(super) fn is_of_a_bridge(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(&LLC).is_some_and(|rest| rest.starts_with(&PROTOCOL))
 }
 
 impl Bpdu {
