@@ -175,3 +175,36 @@ fn nobody_is_asked_for_by_a_version_that_a_port_does_not_speak() {
         assert!(next.is_none_or(|next| next > network.now), "{next:?} is over at {:?}", network.now);
     }
 }
+
+/// The hosts there have addresses of networks that the router is not on.
+#[test]
+fn hosts_on_a_link_are_asked_for_whatever_their_network_is() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    let out = Route::Out { port: PortId(1), via: None };
+    for prefix in ["10.88.0.0/16", "fd00:88::/64"] {
+        network.router.add_route(prefix.parse().unwrap(), out).unwrap();
+    }
+    send(&mut network, [10, 88, 0, 5]);
+    assert_eq!(questions(&network), [[10, 88, 0, 5]]);
+    let asks = &network.out.frames[0].1.bytes()[14..];
+    assert_eq!(asks[14..18], [10, 0, 1, 1], "whom the host is to answer");
+    network.out.frames.clear();
+    let hardware = [2, 0, 0, 1, 0, 5];
+    let mut answer = [&[2, 0, 0, 1, 0, 1][..], &hardware, &[8, 6, 0, 1, 8, 0, 6, 4, 0, 2]].concat();
+    answer.extend([&hardware[..], &[10, 88, 0, 5], &[2, 0, 0, 1, 0, 1], &[10, 0, 1, 1]].concat());
+    network.router.arrive(PortId(1), Message::copied(HEADROOM, &answer), network.now, &mut network.out);
+    let left: Vec<_> =
+        network.out.frames.drain(..).map(|(port, frame)| (port, frame.bytes().to_vec())).collect();
+    assert_eq!((left.len(), left[0].0, &left[0].1[..6]), (1, PortId(1), &hardware[..]));
+
+    let to = Ipv6Addr::new(0xfd00, 0x88, 0, 0, 0, 0, 0, 5);
+    let frame = packets::v6(LINK, (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), to), (17, 64), None);
+    network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+    let asked: Vec<_> = network
+        .out
+        .frames
+        .iter()
+        .map(|(port, frame)| (port.0, frame.bytes()[14 + 48..][..16].to_vec()))
+        .collect();
+    assert_eq!(asked, [(1, to.octets().to_vec())]);
+}

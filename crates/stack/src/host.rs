@@ -59,6 +59,17 @@ impl Host {
         Some((near.address(), gateway))
     }
 
+    /// Our address to ask for the hardware address of a neighbour from. He need not be on a network of ours: routers may know that he is
+    /// on the link.
+    pub(crate) fn asks_from(&self, neighbor: IpAddress) -> Option<IpAddress> {
+        let any = || match neighbor {
+            IpAddress::Ipv4(_) => self.v4().next().map(|own| own.address().into()),
+            IpAddress::Ipv6(neighbor) => self.for_group(solicited_node(neighbor)).map(IpAddress::from),
+        };
+        let near = self.route(neighbor).map(|(own, _)| own);
+        near.or_else(|| any().filter(|_| !self.has(neighbor)))
+    }
+
     /// Whether an IPv4 packet to this address is for us too, though it is nobody's own: a broadcast.
     pub fn is_broadcast(&self, address: Ipv4Address) -> bool {
         address.is_broadcast() || self.v4().any(|cidr| cidr.broadcast() == Some(address))

@@ -113,7 +113,7 @@ impl Protocol for Arp {
 
     fn ask(&mut self, neighbor: IpAddress, lower: &mut Lower<'_>) {
         let IpAddress::Ipv4(address) = neighbor else { return };
-        let Some((IpAddress::Ipv4(ours), _)) = self.host.route(neighbor) else { return };
+        let Some(IpAddress::Ipv4(ours)) = self.host.asks_from(neighbor) else { return };
         let request = ArpRepr::EthernetIpv4 {
             operation: ArpOperation::Request,
             source_hardware_addr: self.host.hardware,

@@ -111,7 +111,7 @@ impl Icmp6 {
 
     /// Asks for a neighbour.
     pub(super) fn solicit(&self, neighbor: Ipv6Address, lower: &mut Lower<'_>) {
-        let Some((IpAddress::Ipv6(local), _)) = self.host.route(neighbor.into()) else { return };
+        let Some(IpAddress::Ipv6(local)) = self.host.asks_from(neighbor.into()) else { return };
         let solicitation =
             NdiscRepr::NeighborSolicit { target_addr: neighbor, lladdr: Some(self.host.hardware.into()) };
         self.say(local, solicited_node(neighbor), solicitation, lower);
