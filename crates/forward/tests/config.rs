@@ -96,6 +96,21 @@ fn an_address_of_a_link_is_the_routers_there_only() {
     assert!(error.contains("fe80::2 is the router itself"), "{error}");
 }
 
+/// Who speaks IPv6 has an address on the link though the file names none.
+#[test]
+fn routers_on_a_link_are_known_by_their_addresses_there() {
+    let route = |more: &str| format!("{ROUTER}[[route]]\nto = \"fd00:9::/64\"\nvia = \"fe80::9\"\n{more}");
+    let config = ForwardConfig::parse(&route("port = \"eth1\"\n")).unwrap();
+    let Role::Router(RouterSetup { routes, .. }) = &config.role else { panic!("not a router") };
+    assert_eq!(routes[0].1, Route::Out { port: PortId(0), via: Some("fe80::9".parse().unwrap()) });
+    let error = ForwardConfig::parse(&route("port = \"tap0\"\n")).unwrap_err();
+    assert!(error.what.contains("no address of that version"), "{error}");
+    assert!(ForwardConfig::parse(&route("")).is_ok(), "on the only link where IPv6 is spoken");
+    let both = route("").replace("10.0.2.1/24", "fd00:2::1/64");
+    let error = ForwardConfig::parse(&both).unwrap_err();
+    assert!(error.what.contains("may be on several links"), "{error}");
+}
+
 #[test]
 fn labels_of_ports() {
     let labels = |text: &str| {

@@ -51,11 +51,15 @@ pub(super) fn networks(port: &PortConfig) -> impl Iterator<Item = IpCidr> {
 fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {
     let fault = |what: String| Err((route.span(), what));
     let RouteTable { to: Prefix(to), via, port } = route.get_ref();
-    let near = |port: &PortConfig| {
-        via.is_none_or(|via| port.addresses.iter().any(|cidr| cidr.contains_addr(&via.into())))
-    };
     let speaks = |port: &PortConfig| {
         port.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv4(_)) == matches!(to, IpCidr::Ipv4(_)))
+    };
+    // Who speaks IPv6 has an address on the link, whatever others are in the file.
+    let on_link = via.is_some_and(|via| is_of_the_link(&whole(via.into())));
+    let near = |port: &PortConfig| match via {
+        Some(_) if on_link => speaks(port),
+        Some(via) => port.addresses.iter().any(|cidr| cidr.contains_addr(&(*via).into())),
+        None => true,
     };
     if let Some(via) = via
         && via.is_ipv4() != matches!(to, IpCidr::Ipv4(_))
@@ -63,6 +67,9 @@ fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, R
         return fault(format!("{to} and {via} are of different versions of IP"));
     }
     let found = match (port, via) {
+        (None, Some(via)) if on_link && ports.iter().filter(|port| near(port)).count() > 1 => {
+            return fault(format!("{via} may be on several links: on that of which `port`?"));
+        }
         (Some(name), _) => ports.iter().position(|port| port.link.name() == name),
         (None, Some(_)) => ports.iter().position(near),
         (None, None) => return fault("a route leads `via` a router or out of a `port`".to_owned()),
