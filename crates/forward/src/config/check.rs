@@ -1,6 +1,9 @@
 //! The file as a whole, and what it says of flows.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use throughline_stack::smoltcp::{time::Duration, wire::IpCidr};
 use toml::Spanned;
@@ -54,6 +57,12 @@ impl File {
                 if let Some(group) = self.group.first() {
                     return Err((group.span(), "a bridge sends groups to all ports".to_owned()));
                 }
+                if let Some(multicast) = &self.multicast {
+                    return Err((multicast.span(), "a bridge sends groups to all ports".to_owned()));
+                }
+                if let Some(span) = self.flows.of_routes() {
+                    return Err((span, "a bridge has no routes, and so no indices of them".to_owned()));
+                }
                 let table = self.bridge.as_ref().map(Spanned::get_ref);
                 Role::Bridge(bridge::check(table, &self.flows, cache, ports.len())?)
             }
@@ -63,9 +72,10 @@ impl File {
                 }
                 let routes = routes::all(&self.route, &ports)?;
                 let protocols = routes::protocols(&self.routing, &ports)?;
-                let config = RouterConfig { index: self.flows.index(), cache, threaded: self.flows.threaded };
+                let config =
+                    RouterConfig { index: self.flows.index(), cache, threaded: self.flows.threaded() };
                 let groups = groups::all(&self.group, &ports)?;
-                let multicast = groups::agreement(self.multicast.as_ref(), &groups, self.flows.threaded)?;
+                let multicast = groups::agreement(self.multicast.as_ref(), &groups, self.flows.threaded())?;
                 Role::Router(RouterSetup {
                     config,
                     routes,
@@ -96,9 +106,19 @@ fn apart(ports: &[PortConfig], tables: &[Spanned<PortTable>]) -> Result<(), Faul
 }
 
 impl Flows {
+    /// Where it says something of indices of routes.
+    fn of_routes(&self) -> Option<Range<usize>> {
+        let threaded = self.threaded.as_ref().filter(|threaded| *threaded.get_ref());
+        threaded.map(Spanned::span).or_else(|| self.area.first().map(Spanned::span))
+    }
+
+    pub(super) fn threaded(&self) -> bool {
+        self.threaded.as_ref().is_some_and(|threaded| *threaded.get_ref())
+    }
+
     fn area(&self) -> Result<Vec<IpCidr>, Fault> {
         match self.area.first() {
-            Some(first) if !self.threaded => {
+            Some(first) if !self.threaded() => {
                 Err((first.span(), "an area is that of threaded indices: set `threaded`".to_owned()))
             }
             _ => Ok(self.area.iter().map(|prefix| prefix.get_ref().0).collect()),

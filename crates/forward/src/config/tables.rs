@@ -41,8 +41,7 @@ pub(super) struct Flows {
     pub(super) index: Option<IndexName>,
     pub(super) places: Option<Spanned<usize>>,
     pub(super) lifetime_s: Option<Spanned<u64>>,
-    #[serde(default)]
-    pub(super) threaded: bool,
+    pub(super) threaded: Option<Spanned<bool>>,
     #[serde(default)]
     pub(super) area: Vec<Spanned<Prefix>>,
 }
