@@ -130,6 +130,11 @@ impl Ip {
         is_link_local(self.source) || is_link_local(self.destination)
     }
 
+    /// Whether it is of IPv6 and from an address of the link to one that need not be there (RFC 4007, 9).
+    pub fn leaves_its_scope(&self) -> bool {
+        self.source.is_ipv6() && is_link_local(self.source) && !is_link_local(self.destination)
+    }
+
     /// Whether it is for many hosts.
     #[inline]
     pub fn is_to_many(&self) -> bool {

@@ -211,7 +211,7 @@ impl Router {
         }
         match self.next(Some(port), &mut seen, now) {
             Ok(Next::Here) => self.here(port, frame, &seen, now, out),
-            Ok(_) if seen.ip.is_of_the_link() => self.refuse(Refused::Destination, frame, out),
+            Ok(_) if seen.ip.is_of_the_link() => self.keep(port, frame, &seen, now, out),
             Ok(_) if seen.ip.hops <= 1 => self.complain(port, Error::TimeExceeded, frame, &seen, now, out),
             Ok(next) => self.forward(port, next, frame, &mut seen, now, out),
             Err(error) => self.complain(port, error, frame, &seen, now, out),

@@ -274,3 +274,43 @@ fn of_a_damaged_datagram_nobody_is_told() {
     }
     assert_eq!(network.router.counts().refused(Refused::Checksum), 3);
 }
+
+/// What the router says of a packet that comes by a port: from whom, to whom, type and code.
+fn told(network: &mut Network, port: u16, frame: &[u8]) -> Option<(Ipv6Addr, Ipv6Addr, u8, u8)> {
+    network.router.arrive(PortId(port), Message::copied(HEADROOM, frame), network.now, &mut network.out);
+    let said = |(_, frame): (PortId, Message)| {
+        let packet = Ipv6Packet::new_checked(&frame.bytes()[14..]).unwrap();
+        let (from, to, data) = (packet.src_addr(), packet.dst_addr(), packet.payload());
+        assert!(Icmpv6Packet::new_unchecked(data).verify_checksum(&from, &to));
+        (data[0] < 128).then_some((from, to, data[0], data[1]))
+    };
+    network.out.frames.drain(..).find_map(said)
+}
+
+/// RFC 4007, 9.
+#[test]
+fn who_sends_beyond_the_link_from_an_address_on_it_is_told() {
+    let mut network = network();
+    let (near, far) =
+        (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 7), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2));
+    // So that his hardware address is known.
+    let ours = network.router.host(PortId(0)).addresses.last().unwrap().address();
+    let IpAddress::Ipv6(ours) = ours else { panic!("no address on the link") };
+    let mut asks = vec![135, 0, 0, 0, 0, 0, 0, 0];
+    asks.extend(ours.octets());
+    asks.extend([&[1, 1][..], &HOST.0].concat());
+    Icmpv6Packet::new_unchecked(&mut asks[..]).fill_checksum(&near, &ours);
+    assert_eq!(told(&mut network, 0, &v6(near, ours, (58, 255), &asks)), None);
+    let before = network.router.counts().refused(Refused::Destination);
+    assert_eq!(told(&mut network, 0, &v6(near, far, (17, 64), &[1; 8])), Some((ours, near, 1, 2)));
+    // Others are told nothing: who sends to an address of a link where it is not, and of IPv4.
+    let global = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
+    let out = Route::Out { port: PortId(1), via: None };
+    network.router.add_route("::/0".parse().unwrap(), out).unwrap();
+    assert_eq!(told(&mut network, 0, &v6(global, near, (17, 64), &[1; 8])), None);
+    assert_eq!(
+        passes(&mut network, &v4([169, 254, 0, 9].into(), [10, 0, 1, 2].into(), (17, 64), &[1; 8])),
+        (false, 0)
+    );
+    assert_eq!(network.router.counts().refused(Refused::Destination), before + 3);
+}

@@ -41,13 +41,15 @@ pub(super) enum Error {
     TooBig(u32),
     NoPort,
     NoProtocol,
+    /// The source is an address of the link, which means nothing where the packet would go; of IPv6 only.
+    Scope,
 }
 
 impl Error {
     /// Type, code and the word behind the sum.
     fn v4(self) -> (u8, u8, u32) {
         match self {
-            Self::NoRoute => (3, 0, 0),
+            Self::NoRoute | Self::Scope => (3, 0, 0),
             Self::NoHost => (3, 1, 0),
             Self::NoProtocol => (3, 2, 0),
             Self::NoPort => (3, 3, 0),
@@ -60,6 +62,7 @@ impl Error {
     fn v6(self) -> (u8, u8, u32) {
         match self {
             Self::NoRoute => (1, 0, 0),
+            Self::Scope => (1, 2, 0),
             Self::NoHost => (1, 3, 0),
             Self::NoPort => (1, 4, 0),
             Self::TooBig(mtu) => (2, 0, mtu),

@@ -149,6 +149,23 @@ impl Router {
         self.neighbors_changed(now, out);
     }
 
+    /// Of what is of a link nothing leaves it. Who sends beyond it from his address there is told.
+    #[cold]
+    pub(super) fn keep(
+        &mut self,
+        port: PortId,
+        frame: Message,
+        seen: &Seen,
+        now: Instant,
+        out: &mut Outgoing,
+    ) {
+        if seen.ip.leaves_its_scope() {
+            self.complain(port, Error::Scope, frame, seen, now, out);
+        } else {
+            self.refuse(Refused::Destination, frame, out);
+        }
+    }
+
     /// Counts a packet that goes no further, and tells its sender.
     #[cold]
     pub(super) fn complain(
@@ -294,5 +311,6 @@ fn why(error: Error) -> Refused {
         Error::NoHost => Refused::NoHost,
         Error::TooBig(_) => Refused::TooBig,
         Error::NoPort | Error::NoProtocol => Refused::NoPort,
+        Error::Scope => Refused::Destination,
     }
 }
