@@ -5,12 +5,16 @@ mod network;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use network::Network;
-use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused, Route};
+use throughline_forward::{
+    FlowIndex, HEADROOM, PortId, PortLabels, Refused, Route, Router, RouterConfig, RouterPort,
+};
 use throughline_stack::{
-    Message,
+    Host, Message,
     smoltcp::{
         time::Duration,
-        wire::{EthernetAddress, Icmpv4Packet, Icmpv6Packet, IpAddress, Ipv4Packet, Ipv6Packet, UdpPacket},
+        wire::{
+            EthernetAddress, Icmpv4Packet, Icmpv6Packet, IpAddress, IpCidr, Ipv4Packet, Ipv6Packet, UdpPacket,
+        },
     },
 };
 
@@ -313,4 +317,29 @@ fn who_sends_beyond_the_link_from_an_address_on_it_is_told() {
         (false, 0)
     );
     assert_eq!(network.router.counts().refused(Refused::Destination), before + 3);
+}
+
+/// A link between routers where they have no other addresses: whoever is beyond it is to hear what became of his packets.
+#[test]
+fn errors_come_from_an_address_that_means_something_where_they_go() {
+    let mut network = network();
+    let hardware = EthernetAddress([2, 0, 0, 0, 0, 1]);
+    let between = Host::new(hardware, "fe80::1/64".parse::<IpCidr>().unwrap());
+    let ports = [between, network::host(1, 1)].map(|host| RouterPort { host, labels: PortLabels::UNKNOWN });
+    network.router = Router::new(ports.into(), RouterConfig::default()).unwrap();
+    let next = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 9);
+    let back = Route::Out { port: PortId(0), via: Some(next.into()) };
+    network.router.add_route("fd00:77::/64".parse().unwrap(), back).unwrap();
+    let ours = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
+    let mut asks = vec![135, 0, 0, 0, 0, 0, 0, 0];
+    asks.extend(ours.octets());
+    asks.extend([&[1, 1][..], &HOST.0].concat());
+    Icmpv6Packet::new_unchecked(&mut asks[..]).fill_checksum(&next, &ours);
+    told(&mut network, 0, &v6(next, ours, (58, 255), &asks));
+    let (far, near) =
+        (Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 7), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2));
+    let global = Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1);
+    assert_eq!(told(&mut network, 0, &v6(far, near, (17, 1), &[1; 8])), Some((global, far, 3, 0)));
+    // On the link it is the link's.
+    assert_eq!(told(&mut network, 0, &v6(next, ours, (99, 64), &[1; 8])), Some((ours, next, 4, 1)));
 }

@@ -1,6 +1,6 @@
 //! Packets to the router itself, what it says of packets, and the time.
 
-use std::net::IpAddr;
+use std::{iter, net::IpAddr};
 
 use throughline_stack::{
     Message,
@@ -191,7 +191,7 @@ impl Router {
         self.refuse(why(error), frame, out);
     }
 
-    /// Our address on the network of a port, of the same kind as this one, and of the same reach.
+    /// Our address of the same kind as this one, and of the same reach: on the network of a port, or on another where there is none.
     fn address_for(&self, port: PortId, remote: IpAddr) -> Option<IpAddr> {
         let near = |cidr: &&IpCidr| match (cidr.address(), remote) {
             (IpAddress::Ipv4(_), IpAddr::V4(_)) => true,
@@ -200,8 +200,11 @@ impl Router {
             }
             _ => false,
         };
-        let addresses = &self.ports[port.index()].host.addresses;
-        addresses.iter().find(near).map(|cidr| cidr.address().into())
+        let (first, all) = (&self.ports[port.index()], &self.ports);
+        let of_link = matches!(remote, IpAddr::V6(remote) if remote.is_unicast_link_local());
+        let others = all.iter().filter(|_| !of_link);
+        let mut addresses = iter::once(first).chain(others).flat_map(|port| &port.host.addresses);
+        addresses.find(near).map(|cidr| cidr.address().into())
     }
 
     /// Sends a packet of the router's own, in a frame whose addresses are still to be written.
