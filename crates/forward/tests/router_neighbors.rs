@@ -13,7 +13,7 @@ use throughline_stack::{
     Host, Message,
     smoltcp::{
         time::Duration,
-        wire::{EthernetAddress, IpCidr},
+        wire::{EthernetAddress, Icmpv6Packet, IpCidr, Ipv6Packet},
     },
 };
 
@@ -196,15 +196,67 @@ fn hosts_on_a_link_are_asked_for_whatever_their_network_is() {
     let left: Vec<_> =
         network.out.frames.drain(..).map(|(port, frame)| (port, frame.bytes().to_vec())).collect();
     assert_eq!((left.len(), left[0].0, &left[0].1[..6]), (1, PortId(1), &hardware[..]));
+}
 
-    let to = Ipv6Addr::new(0xfd00, 0x88, 0, 0, 0, 0, 0, 5);
-    let frame = packets::v6(LINK, (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), to), (17, 64), None);
-    network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
-    let asked: Vec<_> = network
-        .out
-        .frames
-        .iter()
-        .map(|(port, frame)| (port.0, frame.bytes()[14 + 48..][..16].to_vec()))
-        .collect();
-    assert_eq!(asked, [(1, to.octets().to_vec())]);
+/// A message of neighbour discovery from a host of network 1 about an address, with its hardware address.
+fn discovery(
+    (from, to): (Ipv6Addr, Ipv6Addr),
+    hardware: EthernetAddress,
+    (kind, flags, option): (u8, u8, u8),
+    about: Ipv6Addr,
+) -> Vec<u8> {
+    let mut message = vec![kind, 0, 0, 0, flags, 0, 0, 0];
+    message.extend(about.octets());
+    message.extend([option, 1]);
+    message.extend(hardware.0);
+    Icmpv6Packet::new_unchecked(&mut message[..]).fill_checksum(&from, &to);
+    let mut frame = [&[2, 0, 0, 1, 0, 1][..], &hardware.0, &[0x86, 0xdd], &[0; 40], &message].concat();
+    let mut packet = Ipv6Packet::new_unchecked(&mut frame[14..]);
+    packet.set_version(6);
+    packet.set_payload_len(message.len() as u16);
+    packet.set_hop_limit(255);
+    packet.set_next_header(58.into());
+    packet.set_src_addr(from);
+    packet.set_dst_addr(to);
+    frame
+}
+
+/// The same with IPv6, where such hosts ask and answer from the addresses that they have.
+#[test]
+fn hosts_on_a_link_are_neighbors_whatever_their_network_is() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    let out = Route::Out { port: PortId(1), via: None };
+    network.router.add_route("fd00:88::/64".parse().unwrap(), out).unwrap();
+    let arrive = |network: &mut Network, port: u16, frame: &[u8]| {
+        network.router.arrive(PortId(port), Message::copied(HEADROOM, frame), network.now, &mut network.out);
+        let left = network.out.frames.drain(..).map(|(port, frame)| (port.0, frame.bytes().to_vec()));
+        left.collect::<Vec<_>>()
+    };
+    let host = |last| Ipv6Addr::new(0xfd00, 0x88, 0, 0, 0, 0, 0, last);
+    let ours = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
+    let asks = arrive(&mut network, 0, &packets::v6(LINK, (ours, host(5)), (17, 64), None));
+    let [(1, question)] = &asks[..] else { panic!("{asks:?}") };
+    assert_eq!((question[54], &question[62..78]), (135, &host(5).octets()[..]));
+    let asker = Ipv6Packet::new_unchecked(&question[14..]).src_addr();
+    let hardware = EthernetAddress([2, 0, 0, 1, 0, 5]);
+    let left = arrive(&mut network, 1, &discovery((host(5), asker), hardware, (136, 0x60, 2), host(5)));
+    assert_eq!(
+        left.iter().map(|(port, frame)| (*port, &frame[..6])).collect::<Vec<_>>(),
+        [(1, &hardware.0[..])]
+    );
+
+    // To all who may have the address, and to the one who has it.
+    let router = Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1);
+    let group = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00, 1);
+    for (last, to) in [(6, group), (7, router)] {
+        let hardware = EthernetAddress([2, 0, 0, 1, 0, last as u8]);
+        let answers = arrive(&mut network, 1, &discovery((host(last), to), hardware, (135, 0, 1), router));
+        let [(1, answer)] = &answers[..] else { panic!("{last}: {answers:?}") };
+        assert_eq!((&answer[..6], answer[54], &answer[62..78]), (&hardware.0[..], 136, &router.octets()[..]));
+        assert_eq!(Ipv6Packet::new_unchecked(&answer[14..]).dst_addr(), host(last));
+    }
+    // What comes from beyond the link is of no neighbour.
+    let mut far = discovery((host(8), router), EthernetAddress([2, 0, 0, 1, 0, 8]), (135, 0, 1), router);
+    far[14 + 7] = 254;
+    assert_eq!(arrive(&mut network, 1, &far), []);
 }

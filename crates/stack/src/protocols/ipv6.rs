@@ -161,6 +161,14 @@ impl Ipv6 {
         self.host.route(remote.into()).filter(|_| Self::is_somewhere(remote))
     }
 
+    /// Our address to talk to a neighbour with, whatever his network is.
+    fn way_on_link(&self, remote: Ipv6Address) -> Option<(Ipv6Address, IpAddress)> {
+        match self.host.asks_from(remote.into())? {
+            IpAddress::Ipv6(local) if Self::is_somewhere(remote) => Some((local, remote.into())),
+            _ => None,
+        }
+    }
+
     /// Whether an address may be a host's: some are nobody's on any wire (RFC 4291, 2.5; RFC 5156, 2.2).
     fn is_somewhere(address: Ipv6Address) -> bool {
         !(address.is_unspecified() || address.is_loopback() || address.to_ipv4_mapped().is_some())
@@ -176,6 +184,15 @@ impl Ipv6 {
         self.sessions.hold(slot);
         Ok(Some(slot))
     }
+}
+
+/// Whether this is a question or an answer of neighbour discovery, which nobody beyond the link can have sent (RFC 4861, 7.1).
+fn is_of_a_neighbor(packet: &Ipv6Packet<&[u8]>, walked: &Walked) -> bool {
+    let kind = packet.as_ref().get(walked.len);
+    packet.hop_limit() == 255
+        && walked.protocol == ICMP6
+        && walked.piece.is_none()
+        && kind.is_some_and(|kind| matches!(kind, 135 | 136))
 }
 
 /// The address that frames to a group have (RFC 2464, 7).
@@ -242,7 +259,11 @@ impl Protocol for Ipv6 {
         let read = self.header(self.ways.key(below), message)?;
         let packet = Ipv6Packet::new_unchecked(message.bytes());
         let (remote, to, protocol) = (packet.src_addr(), packet.dst_addr(), read.pair.protocol);
-        let (local, next_hop) = self.way_back(remote, to, protocol).ok_or(Discard::Source)?;
+        let way = match is_of_a_neighbor(&packet, &read.walked) {
+            true => self.way_on_link(remote),
+            false => None,
+        };
+        let (local, next_hop) = way.or_else(|| self.way_back(remote, to, protocol)).ok_or(Discard::Source)?;
         let Some(user) = self.enabled(protocol) else {
             let is_first = read.walked.piece.is_none_or(|piece| piece.at == 0);
             if !to.is_multicast() && is_first && protocol != NOTHING {
@@ -284,7 +305,13 @@ impl Protocol for Ipv6 {
             return Err(OpenError::Missing("the remote address"));
         };
         let protocol = participants.protocol.ok_or(OpenError::Missing("the protocol above"))?;
-        let (local, next_hop) = self.way_to(remote).ok_or(OpenError::NoRoute)?;
+        let way = self.way_to(remote).or_else(|| {
+            // Who asks for us and has said where he is gets his answer.
+            let asks = protocol == ICMP6 && lower.cx.neighbors.find(remote.into(), lower.cx.now).is_some();
+            let (local, next_hop) = self.way_on_link(remote).filter(|_| asks)?;
+            Some((local.into(), next_hop))
+        });
+        let (local, next_hop) = way.ok_or(OpenError::NoRoute)?;
         let IpAddress::Ipv6(local) = *participants.local_address.get_or_insert(local) else {
             return Err(OpenError::NoRoute);
         };
