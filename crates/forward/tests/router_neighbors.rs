@@ -52,6 +52,21 @@ fn who_sends_to_everybody_on_a_network_keeps_nobody_from_the_router_there() {
     assert!(network.hosts[0].received(path).is_some());
 }
 
+/// As many questions as there may be for others, on each of two networks.
+#[test]
+fn who_sends_to_everybody_on_some_networks_keeps_nobody_from_others() {
+    let mut network = Network::new(4, FlowIndex::Either, 1500);
+    for third in [1, 2] {
+        (100..255).for_each(|host| send(&mut network, [10, 0, third, host]));
+    }
+    let before = network.router.counts().refused(Refused::Waiting);
+    send(&mut network, [10, 0, 3, 2]);
+    assert_eq!(network.router.counts().refused(Refused::Waiting), before);
+    let received = network.hosts[3].graph.counts().received;
+    network.run();
+    assert_eq!(network.hosts[3].graph.counts().received, received + 2, "the question and the packet");
+}
+
 #[test]
 fn a_host_that_is_not_there_is_asked_for_three_times() {
     let mut network = Network::new(2, FlowIndex::Either, 1500);

@@ -6,7 +6,7 @@ use throughline_stack::Message;
 
 use crate::PortId;
 
-/// Next hops that frames wait for, at most.
+/// Next hops of a port that frames wait for, at most: as many as are asked for there.
 const HOPS: usize = 64;
 /// Frames that wait for one of them.
 const FRAMES: usize = 16;
@@ -14,16 +14,18 @@ const FRAMES: usize = 16;
 /// Next hops that don't answer yet, and the frames for them.
 #[derive(Default)]
 pub(super) struct Pending {
-    hops: HashMap<(PortId, IpAddr), Vec<Message>>,
+    /// None is empty.
+    ports: HashMap<PortId, HashMap<IpAddr, Vec<Message>>>,
 }
 
 impl Pending {
     /// Lets a frame wait; it comes back if there is no room.
     pub fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message) -> Result<(), Message> {
-        if self.hops.len() >= HOPS && !self.hops.contains_key(&(port, hop)) {
+        let hops = self.ports.entry(port).or_default();
+        if hops.len() >= HOPS && !hops.contains_key(&hop) {
             return Err(frame);
         }
-        let frames = self.hops.entry((port, hop)).or_default();
+        let frames = hops.entry(hop).or_default();
         if frames.len() >= FRAMES {
             return Err(frame);
         }
@@ -37,18 +39,21 @@ impl Pending {
         mut known: impl FnMut(PortId, IpAddr) -> Option<T>,
     ) -> Vec<(PortId, T, Vec<Message>)> {
         let mut settled = Vec::new();
-        self.hops.retain(|&(port, hop), frames| match known(port, hop) {
-            Some(what) => {
-                settled.push((port, what, std::mem::take(frames)));
-                false
-            }
-            None => true,
+        self.ports.retain(|port, hops| {
+            hops.retain(|hop, frames| match known(*port, *hop) {
+                Some(what) => {
+                    settled.push((*port, what, std::mem::take(frames)));
+                    false
+                }
+                None => true,
+            });
+            !hops.is_empty()
         });
         settled
     }
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.hops.is_empty()
+        self.ports.is_empty()
     }
 }
