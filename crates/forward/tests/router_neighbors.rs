@@ -269,6 +269,7 @@ fn hosts_on_a_link_are_neighbors_whatever_their_network_is() {
         let [(1, answer)] = &answers[..] else { panic!("{last}: {answers:?}") };
         assert_eq!((&answer[..6], answer[54], &answer[62..78]), (&hardware.0[..], 136, &router.octets()[..]));
         assert_eq!(Ipv6Packet::new_unchecked(&answer[14..]).dst_addr(), host(last));
+        assert_eq!(answer[58], 0xe0, "from a router, as was asked, and it counts");
     }
     // What comes from beyond the link is of no neighbour.
     let mut far = discovery((host(8), router), EthernetAddress([2, 0, 0, 1, 0, 8]), (135, 0, 1), router);

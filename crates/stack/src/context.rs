@@ -50,6 +50,8 @@ pub(crate) struct Context {
     pub host: Host,
     pub pool: Pool,
     pub neighbors: Neighbors,
+    /// Whether the host is a router, which neighbours are told.
+    pub routes: bool,
     pub paths: Arena<Path>,
     pub listeners: Arena<Listener>,
     /// Paths that have something for their users.
@@ -85,6 +87,7 @@ impl Context {
             pool: Pool::new(headroom + host.mtu + 64, headroom, limits.spare_buffers),
             host,
             neighbors: Neighbors::default(),
+            routes: false,
             paths: Arena::new(limits.paths),
             listeners: Arena::new(limits.paths.min(1 << 16)),
             ready: VecDeque::new(),

@@ -606,6 +606,11 @@ impl Graph {
         self.cx.neighbors.find(address, now)
     }
 
+    /// Has neighbours told that this is a router (RFC 4861, 4.4): its packets to others pass by the graph.
+    pub fn route_for_others(&mut self) {
+        self.cx.routes = true;
+    }
+
     /// Has neighbours asked whether they are still there before their addresses are forgotten, so that a stream of packets to one
     /// does not wait for its address time and again: for routers, whose packets pass by the graph.
     pub fn keep_neighbors(&mut self) {

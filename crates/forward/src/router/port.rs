@@ -41,6 +41,7 @@ impl Port {
         let v6 = port.host.addresses.iter().any(|cidr| matches!(cidr, IpCidr::Ipv6(_)));
         let mut graph = Graph::compose(if v6 { GRAPH_BOTH } else { GRAPH_V4 }, port.host, Config::default())?;
         graph.keep_neighbors();
+        graph.route_for_others();
         let edge = Edge::new(port.labels, cache)?;
         let cache = FlowCache::new(cache)?;
         // With the address that the graph has added, if it speaks IPv6.

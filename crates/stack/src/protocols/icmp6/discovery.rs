@@ -69,12 +69,11 @@ impl Icmp6 {
         }
         // Who asks whether our address is free has none: all hear that it is not.
         let to = if nobody { IPV6_LINK_LOCAL_ALL_NODES } else { from.remote };
-        let solicited = if nobody { NdiscNeighborFlags::empty() } else { NdiscNeighborFlags::SOLICITED };
-        let advertisement = NdiscRepr::NeighborAdvert {
-            flags: NdiscNeighborFlags::OVERRIDE | solicited,
-            target_addr: target,
-            lladdr: Some(self.host.hardware.into()),
-        };
+        let mut flags = NdiscNeighborFlags::OVERRIDE;
+        flags.set(NdiscNeighborFlags::SOLICITED, !nobody);
+        flags.set(NdiscNeighborFlags::ROUTER, lower.cx.routes);
+        let advertisement =
+            NdiscRepr::NeighborAdvert { flags, target_addr: target, lladdr: Some(self.host.hardware.into()) };
         lower.cx.neighbors.receive_guest(hardware.map(|hardware| (from.remote.into(), hardware)));
         self.say(target, to, advertisement, lower);
         lower.cx.neighbors.receive_guest(None);
