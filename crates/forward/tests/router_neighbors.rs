@@ -276,3 +276,28 @@ fn hosts_on_a_link_are_neighbors_whatever_their_network_is() {
     far[14 + 7] = 254;
     assert_eq!(arrive(&mut network, 1, &far), []);
 }
+
+/// Somebody else may be at its other end when it works again.
+#[test]
+fn neighbors_on_a_link_that_failed_are_asked_for_again() {
+    for index in [FlowIndex::Never, FlowIndex::Either] {
+        let mut network = Network::new(2, index, 1500);
+        let out = Route::Out { port: PortId(1), via: Some("10.0.1.2".parse().unwrap()) };
+        network.router.add_route("10.77.0.0/16".parse().unwrap(), out).unwrap();
+        send(&mut network, [10, 0, 1, 2]);
+        network.run();
+        for to in [[10, 0, 1, 2], [10, 77, 0, 1]] {
+            assert_eq!(leave_at_once(&mut network, to, 2), 2);
+        }
+        network.out.frames.clear();
+        network.router.set_link(PortId(1), false, network.now);
+        network.router.set_link(PortId(1), true, network.now);
+        for to in [[10, 0, 1, 2], [10, 77, 0, 1]] {
+            assert_eq!(leave_at_once(&mut network, to, 2), 0);
+        }
+        assert_eq!(questions(&network), [[10, 0, 1, 2]]);
+        network.out.frames.clear();
+        tell(&mut network, 2, 2);
+        assert_eq!(network.out.frames.len(), 4, "what has waited");
+    }
+}

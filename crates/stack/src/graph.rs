@@ -617,6 +617,11 @@ impl Graph {
         self.cx.neighbors.keep();
     }
 
+    /// Forgets the hardware addresses of all neighbours: the link has failed, and others may be there when it works again.
+    pub fn forget_neighbors(&mut self) {
+        self.cx.neighbors.forget();
+    }
+
     /// Whether a neighbour's address is being asked for: if not, and it is not known, the neighbour does not answer.
     pub fn awaits_neighbor(&self, address: smoltcp::wire::IpAddress) -> bool {
         self.cx.neighbors.is_asked(address)

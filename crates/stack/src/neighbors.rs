@@ -64,6 +64,13 @@ impl Neighbors {
         self.keep = true;
     }
 
+    /// Forgets all who are known: the link has failed, and others may be there when it works again.
+    pub fn forget(&mut self) {
+        self.known.clear();
+        self.next_expiry = None;
+        self.generation += 1;
+    }
+
     /// The hardware address of a neighbour.
     pub fn find(&self, address: IpAddress, now: Instant) -> Option<EthernetAddress> {
         let known = self.known.get(&address).filter(|known| now < known.until).map(|known| known.hardware);

@@ -52,7 +52,7 @@ impl Router {
     }
 
     /// Says that the link of a port works, or does not. While it does not, the owner's routes by that port are set aside: their
-    /// destinations are reached by other ways, if there are any.
+    /// destinations are reached by other ways, if there are any. When it works again, neighbours are asked for anew.
     ///
     /// # Panics
     /// If there is no such port.
@@ -69,6 +69,8 @@ impl Router {
             let back = self.set_aside.extract_if(|_, route| by_it(route)).collect::<Vec<_>>();
             back.into_iter().for_each(|(prefix, route)| self.configure(prefix, route, now));
         } else {
+            self.ports[port.index()].graph.forget_neighbors();
+            self.changed();
             let owned = |(prefix, route): &(IpCidr, Route)| by_it(route) && !self.chosen.contains(prefix);
             let away = self.routes.iter().filter(owned).collect::<Vec<_>>();
             for (prefix, route) in away {
