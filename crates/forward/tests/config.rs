@@ -256,6 +256,11 @@ fn what_is_wrong_is_told_with_its_place() {
         (many(4_096), 4_099, "4096 ports: a bridge of a spanning tree has 4095 at most"),
         (station("02:00:00:00:00"), 3, "no address of a station"),
         (station("ff:ff:ff:ff:ff:ff"), 3, "no address of a station"),
+        (
+            station("02:00:00:00:00:0A\" = 2, \"02-00-00-00-00-0a"),
+            3,
+            "the station 02-00-00-00-00-0a has an index already",
+        ),
         (format!("{ROUTER}[flows]\narea = [\"10.0.0.0/8\"]\n"), 10, "set `threaded`"),
         (format!("{ROUTER}[multicast]\npriority = 1\n"), 9, "set `threaded`"),
         (group("224.0.0.9", "eth1"), 9, "no group that routers send on"),

@@ -1,5 +1,7 @@
 //! What the file says of a bridge.
 
+use std::collections::{BTreeMap, HashSet};
+
 use throughline_stack::{
     Rate,
     smoltcp::{time::Duration, wire::EthernetAddress},
@@ -36,7 +38,7 @@ pub(super) fn check(
         },
         index,
         cache,
-        indices: table.indices.iter().map(station).collect::<Result<_, _>>()?,
+        indices: stations(&table.indices)?,
     };
     let tree = |table| tree(table, ports);
     Ok(BridgeSetup { config, spanning_tree: table.spanning_tree.as_ref().map(tree).transpose()? })
@@ -79,6 +81,21 @@ fn tree(table: &Spanned<TreeTable>, ports: usize) -> Result<SpanningTreeConfig, 
     let what = "times that would not do: `max_age_s` is 6 to 40, `hello_s` 1 to 10, `forward_delay_s` 2 to 30; \
                 and max_age_s is at least 2 * (hello_s + 1), and at most 2 * (forward_delay_s - 1)";
     Err((table.span(), what.to_owned()))
+}
+
+/// The indices of stations, each once: an address can be written in several ways.
+fn stations(given: &BTreeMap<Spanned<String>, u16>) -> Result<Vec<(EthernetAddress, u16)>, Fault> {
+    let mut given: Vec<_> = given.iter().collect();
+    given.sort_by_key(|(address, _)| address.span().start);
+    let mut addresses = HashSet::new();
+    let checked = |given: (&Spanned<String>, &u16)| {
+        let (address, index) = station(given)?;
+        if !addresses.insert(address.0) {
+            return Err((given.0.span(), format!("the station {} has an index already", given.0.get_ref())));
+        }
+        Ok((address, index))
+    };
+    given.into_iter().map(checked).collect()
 }
 
 /// The index of a station by its address.
