@@ -247,6 +247,13 @@ fn what_is_wrong_is_told_with_its_place() {
         (ROUTER.replace("labels = true", "new_labels = \"some\""), 8, "unknown variant"),
         (bridge("flow_labels = true"), 2, "changes no packets"),
         (bridge("path_cost = 0"), 2, "costs nothing"),
+        (bridge("path_cost = 4"), 2, "this one takes no part in a spanning tree"),
+        (bridge("hosts_only = true"), 2, "this one takes no part in a spanning tree"),
+        (
+            format!("{}bridge = {{ ageing_s = 1 }}", bridge("hosts_only = true")),
+            2,
+            "this one takes no part in a spanning tree",
+        ),
         (ROUTER.replace("labels = true", "path_cost = 4"), 8, "no part in the spanning tree"),
         (ROUTER.replace("labels = true", "hosts_only = true"), 8, "no part in the spanning tree"),
         (tree("max_age_s = 5"), 3, "times that would not do"),

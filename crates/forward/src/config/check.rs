@@ -64,6 +64,14 @@ impl File {
                     return Err((span, "a bridge has no routes, and so no indices of them".to_owned()));
                 }
                 let table = self.bridge.as_ref().map(Spanned::get_ref);
+                let spans = table.is_some_and(|table| table.spanning_tree.is_some());
+                let of_tree = self.port.iter().find_map(|port| ports::of_tree(port.get_ref()));
+                if let Some(span) = of_tree.filter(|_| !spans) {
+                    return Err((
+                        span,
+                        "this one takes no part in a spanning tree: `spanning_tree` says so".to_owned(),
+                    ));
+                }
                 Role::Bridge(bridge::check(table, &self.flows, cache, ports.len())?)
             }
             RoleName::Router => {

@@ -1,5 +1,7 @@
 //! What the file says of ports.
 
+use std::ops::Range;
+
 use throughline_stack::smoltcp::wire::IpCidr;
 use toml::Spanned;
 
@@ -52,6 +54,12 @@ fn is_of_a_host(cidr: &IpCidr) -> bool {
     }
 }
 
+/// Where a port is told something of the spanning tree.
+pub(super) fn of_tree(table: &PortTable) -> Option<Range<usize>> {
+    let cost = table.path_cost.as_ref().map(Spanned::span);
+    cost.or_else(|| table.hosts_only.as_ref().map(Spanned::span))
+}
+
 /// A port.
 pub(super) fn check(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfig, Fault> {
     let table = port.get_ref();
@@ -79,9 +87,7 @@ pub(super) fn check(port: &Spanned<PortTable>, routes: bool) -> Result<PortConfi
             return Err((address.span(), "no address that a router can have".to_owned()));
         }
     }
-    let of_tree = table.path_cost.as_ref().map(Spanned::span);
-    let of_tree = of_tree.or_else(|| table.hosts_only.as_ref().map(Spanned::span));
-    if let (true, Some(span)) = (routes, of_tree) {
+    if let (true, Some(span)) = (routes, of_tree(table)) {
         return Err((span, "routers take no part in the spanning tree".to_owned()));
     }
     if let Some(cost) = table.path_cost.as_ref().filter(|cost| *cost.get_ref() == 0) {
