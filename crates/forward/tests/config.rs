@@ -75,6 +75,19 @@ fn addresses_that_a_router_can_have() {
     }
 }
 
+/// Those to prefixes of which others lie beside what is never routed.
+#[test]
+fn routes_to_much() {
+    for to in ["0.0.0.0/0", "0.0.0.0/1", "128.0.0.0/1", "1.0.0.0/8", "240.0.0.0/4", "169.0.0.0/8"] {
+        let text = format!("{ROUTER}[[route]]\nto = \"{to}\"\nvia = \"10.0.2.9\"\n");
+        assert!(ForwardConfig::parse(&text).is_ok(), "{text}");
+    }
+    for to in ["::/0", "::/1", "8000::/1", "fc00::/7", "fe00::/8"] {
+        let text = format!("{ROUTER}[[route]]\nto = \"{to}\"\nvia = \"fd00:1::9\"\n");
+        assert!(ForwardConfig::parse(&text).is_ok(), "{text}");
+    }
+}
+
 #[test]
 fn a_route_to_the_network_of_a_port_may_say_what_is_so_anyway() {
     let text = format!("{ROUTER}[[route]]\nto = \"10.0.1.0/24\"\nport = \"eth1\"\n");
@@ -212,6 +225,15 @@ fn what_is_wrong_is_told_with_its_place() {
         (route("to = \"10.9.0.0/16\"\nport = \"eth1\"\nvia = \"10.0.2.9\""), 9, "or not of that one"),
         (route("to = \"fd00:9::/64\"\nport = \"tap0\""), 9, "`tap0` has no address of that version"),
         (route("to = \"10.0.1.1/32\"\nport = \"tap0\""), 9, "10.0.1.1 is the router itself"),
+        (route("to = \"224.0.0.0/4\"\nport = \"tap0\""), 9, "nothing is routed to 224.0.0.0/4"),
+        (route("to = \"239.1.0.0/16\"\nvia = \"10.0.2.9\""), 9, "nothing is routed to 239.1.0.0/16"),
+        (route("to = \"255.255.255.255/32\"\nport = \"tap0\""), 9, "nothing is routed to 255.255.255.255/32"),
+        (route("to = \"127.0.0.0/8\"\nport = \"tap0\""), 9, "nothing is routed to 127.0.0.0/8"),
+        (route("to = \"0.0.0.0/8\"\nport = \"tap0\""), 9, "nothing is routed to 0.0.0.0/8"),
+        (route("to = \"169.254.7.0/24\"\nport = \"tap0\""), 9, "nothing is routed to 169.254.7.0/24"),
+        (route("to = \"ff05::/16\"\nport = \"eth1\""), 9, "nothing is routed to ff05::/16"),
+        (route("to = \"fe80::/64\"\nport = \"eth1\""), 9, "nothing is routed to fe80::/64"),
+        (route("to = \"::1/128\"\nport = \"eth1\""), 9, "nothing is routed to ::1/128"),
         (route("to = \"10.0.1.255/32\"\nport = \"tap0\""), 9, "all on one of its networks"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.1\""), 9, "10.0.2.1 is the router itself"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.255\""), 9, "all on one of its networks"),

@@ -1,8 +1,8 @@
 //! What the file says of routes, and of the protocols that they are learned by.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, net::Ipv6Addr};
 
-use throughline_stack::smoltcp::wire::IpCidr;
+use throughline_stack::smoltcp::wire::{IpCidr, Ipv4Cidr, Ipv6Cidr};
 use toml::Spanned;
 
 use super::{
@@ -47,6 +47,28 @@ pub(super) fn networks(port: &PortConfig) -> impl Iterator<Item = IpCidr> {
     port.addresses.iter().filter(|cidr| !is_of_the_link(cidr)).map(|cidr| network(*cidr))
 }
 
+/// Whether packets to all of a prefix go no further than their link, or are refused: those to this network, to whoever sends, to
+/// neighbours, to groups and to all (RFC 1812, 5.3.7; RFC 4291, 2.4 and 2.5).
+fn is_never_routed(to: &IpCidr) -> bool {
+    match to {
+        IpCidr::Ipv4(to) => {
+            let all = [
+                ([0; 4], 8),
+                ([127, 0, 0, 0], 8),
+                ([169, 254, 0, 0], 16),
+                ([224, 0, 0, 0], 4),
+                ([255; 4], 32),
+            ];
+            all.iter().any(|(address, length)| Ipv4Cidr::new((*address).into(), *length).contains_subnet(to))
+        }
+        IpCidr::Ipv6(to) => {
+            let all = [(0, 128), (1, 128), (0xffff << 32, 96), (0xfe80 << 112, 10), (0xff << 120, 8)];
+            let prefix = |(bits, length)| Ipv6Cidr::new(Ipv6Addr::from_bits(bits), length);
+            all.into_iter().any(|all| prefix(all).contains_subnet(to))
+        }
+    }
+}
+
 /// A route.
 fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, Route), Fault> {
     let fault = |what: String| Err((route.span(), what));
@@ -61,6 +83,9 @@ fn route(route: &Spanned<RouteTable>, ports: &[PortConfig]) -> Result<(IpCidr, R
         Some(via) => port.addresses.iter().any(|cidr| cidr.contains_addr(&(*via).into())),
         None => true,
     };
+    if is_never_routed(to) {
+        return fault(format!("nothing is routed to {to}"));
+    }
     if let Some(via) = via
         && via.is_ipv4() != matches!(to, IpCidr::Ipv4(_))
     {
