@@ -255,6 +255,11 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         (format!("{ROUTER}[[routing]]\nprotocol = \"rip\"\nmetric = 16\n"), 9, "not between 1 and 15"),
         (format!("{ROUTER}[[routing]]\nprotocol = \"ripng\"\npassword = \"p\"\n"), 9, "either a `password`"),
+        (
+            format!("{ROUTER}[[routing]]\nprotocol = \"link-state\"\nperiods = {{ garbage_s = 60 }}\n"),
+            9,
+            "only RIP has the periods `garbage_s` and `triggered_s`",
+        ),
         (routing("rip", "ports = [\"eth1\", \"tap0\", \"eth1\"]".to_owned()), 9, "`eth1` is named twice"),
         (
             format!("{}[[routing]]\nprotocol = \"rip\"\nports = [\"tap0\"]\n", routing("rip", String::new())),

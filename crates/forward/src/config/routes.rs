@@ -178,6 +178,9 @@ fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result<Proto
         _ => return fault("either a `password` of up to 16 bytes (RIP) or a `key` (not RIPng)".to_owned()),
     };
     let Periods { update_s, timeout_s, garbage_s, triggered_s } = *periods;
+    if !matches!(protocol, ProtocolKind::Rip | ProtocolKind::Ripng) && garbage_s.or(triggered_s).is_some() {
+        return fault("only RIP has the periods `garbage_s` and `triggered_s`".to_owned());
+    }
     let all = [update_s, timeout_s, garbage_s, triggered_s];
     // A millisecond to a day.
     if all.into_iter().flatten().any(|seconds| !(0.001..=86_400.0).contains(&seconds)) {
