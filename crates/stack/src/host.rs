@@ -59,8 +59,8 @@ impl Host {
         Some((near.address(), gateway))
     }
 
-    /// Our address to ask for the hardware address of a neighbour from. He need not be on a network of ours: routers may know that he is
-    /// on the link.
+    /// Our address to ask for the hardware address of a neighbour from. He need not be on a network of ours: routers may know that
+    /// he is on the link.
     pub(crate) fn asks_from(&self, neighbor: IpAddress) -> Option<IpAddress> {
         let any = || match neighbor {
             IpAddress::Ipv4(_) => self.v4().next().map(|own| own.address().into()),

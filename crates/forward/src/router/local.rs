@@ -191,7 +191,7 @@ impl Router {
         self.refuse(why(error), frame, out);
     }
 
-    /// Our address of the same kind as this one, and of the same reach: on the network of a port, or on another where there is none.
+    /// Our address of the same kind as this one, and of the same reach: on the network of a port, or else on another.
     fn address_for(&self, port: PortId, remote: IpAddr) -> Option<IpAddr> {
         let near = |cidr: &&IpCidr| match (cidr.address(), remote) {
             (IpAddress::Ipv4(_), IpAddr::V4(_)) => true,
