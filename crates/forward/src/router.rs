@@ -2,6 +2,7 @@
 //!
 //! It does no input or output: frames and the time are handed in, and frames are taken out.
 
+mod anycast;
 mod area;
 mod control;
 mod counts;

@@ -234,6 +234,8 @@ fn what_is_wrong_is_told_with_its_place() {
         (route("to = \"ff05::/16\"\nport = \"eth1\""), 9, "nothing is routed to ff05::/16"),
         (route("to = \"fe80::/64\"\nport = \"eth1\""), 9, "nothing is routed to fe80::/64"),
         (route("to = \"::1/128\"\nport = \"eth1\""), 9, "nothing is routed to ::1/128"),
+        (route("to = \"fd00:1::/128\"\nport = \"eth1\""), 9, "fd00:1:: is the router itself"),
+        (route("to = \"fd00:9::/64\"\nvia = \"fd00:1::\""), 9, "fd00:1:: is the router itself"),
         (route("to = \"10.0.1.255/32\"\nport = \"tap0\""), 9, "all on one of its networks"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.1\""), 9, "10.0.2.1 is the router itself"),
         (route("to = \"10.9.0.0/16\"\nvia = \"10.0.2.255\""), 9, "all on one of its networks"),

@@ -301,3 +301,50 @@ fn neighbors_on_a_link_that_failed_are_asked_for_again() {
         assert_eq!(network.out.frames.len(), 4, "what has waited");
     }
 }
+
+/// RFC 4291, 2.6.1: the first address of a network of IPv6 is that of all routers there.
+#[test]
+fn the_address_of_all_routers_is_answered_by_one_of_them() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    let arrive = |network: &mut Network, port: u16, frame: &[u8]| {
+        network.router.arrive(PortId(port), Message::copied(HEADROOM, frame), network.now, &mut network.out);
+        let left = network.out.frames.drain(..).map(|(port, frame)| (port.0, frame.bytes().to_vec()));
+        left.collect::<Vec<_>>()
+    };
+    let address = |network, last| Ipv6Addr::new(0xfd00, network, 0, 0, 0, 0, 0, last);
+    let (host, hardware, all) = (address(1, 7), EthernetAddress([2, 0, 0, 1, 0, 7]), address(1, 0));
+    let group = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00, 0);
+    // As one that others may have, too: the answer does not override theirs.
+    for to in [group, all] {
+        let answers = arrive(&mut network, 1, &discovery((host, to), hardware, (135, 0, 1), all));
+        let [(1, answer)] = &answers[..] else { panic!("{to}: {answers:?}") };
+        let packet = Ipv6Packet::new_checked(&answer[14..]).unwrap();
+        assert_eq!(
+            (&answer[..6], packet.src_addr(), packet.dst_addr()),
+            (&hardware.0[..], address(1, 1), host)
+        );
+        assert_eq!((answer[54], answer[58], &answer[62..78]), (136, 0xc0, &all.octets()[..]));
+        assert_eq!((packet.hop_limit(), &answer[80..]), (255, &[2, 0, 0, 1, 0, 1][..]));
+        let message = Icmpv6Packet::new_unchecked(packet.payload());
+        assert!(message.verify_checksum(&packet.src_addr(), &host));
+    }
+    // Whether it is free, and from beyond the link.
+    let nobody = Ipv6Addr::UNSPECIFIED;
+    assert_eq!(arrive(&mut network, 1, &discovery((nobody, group), hardware, (135, 0, 1), all)), []);
+    let mut far = discovery((host, all), hardware, (135, 0, 1), all);
+    far[14 + 7] = 254;
+    assert_eq!(arrive(&mut network, 1, &far), []);
+
+    // Of this network and another: by an address that it has alone.
+    arrive(&mut network, 1, &discovery((host, address(1, 1)), hardware, (135, 0, 1), address(1, 1)));
+    for to in [all, address(0, 0)] {
+        let mut echo = discovery((host, to), hardware, (128, 0, 0), to);
+        echo[14 + 7] = 64;
+        let answers = arrive(&mut network, 1, &echo);
+        let [(1, answer)] = &answers[..] else { panic!("{to}: {answers:?}") };
+        let packet = Ipv6Packet::new_checked(&answer[14..]).unwrap();
+        assert_eq!((packet.src_addr(), packet.dst_addr(), answer[54]), (address(1, 1), host, 129));
+        assert!(Icmpv6Packet::new_unchecked(packet.payload()).verify_checksum(&address(1, 1), &host));
+    }
+    assert_eq!(network.router.counts().refused(Refused::NoHost), 0);
+}

@@ -134,7 +134,7 @@ pub(super) fn explain(
             let header = message.push(ERROR_HEADER).ok()?;
             write(header, error.v6());
             Icmpv6Packet::new_unchecked(message.bytes_mut()).fill_checksum(&from, &to);
-            header6(message, from, to)
+            header6(message, from, to, HOPS)
         }
         _ => None,
     }
@@ -160,13 +160,14 @@ fn header4(message: &mut Message, from: Ipv4Addr, to: Ipv4Addr) -> Option<()> {
     Some(())
 }
 
-fn header6(message: &mut Message, from: Ipv6Addr, to: Ipv6Addr) -> Option<()> {
+/// Puts a header of IPv6 before a message of ICMPv6.
+pub(super) fn header6(message: &mut Message, from: Ipv6Addr, to: Ipv6Addr, hops: u8) -> Option<()> {
     let length = message.len() as u16;
     message.push(IPV6_HEADER).ok()?.fill(0);
     let mut packet = Ipv6Packet::new_unchecked(message.bytes_mut());
     packet.set_version(6);
     packet.set_payload_len(length);
-    packet.set_hop_limit(HOPS);
+    packet.set_hop_limit(hops);
     packet.set_next_header(IpProtocol::Icmpv6);
     packet.set_src_addr(from);
     packet.set_dst_addr(to);
@@ -202,9 +203,9 @@ pub(super) fn is_echo_request(ip: &Ip, packet: &[u8]) -> bool {
     }
 }
 
-/// Makes the answer of a packet that [is an echo request](is_echo_request), in its place.
-pub(super) fn answer_echo(ip: &Ip, packet: &mut [u8]) {
-    match (ip.source, ip.destination) {
+/// Makes the answer of a packet that [is an echo request](is_echo_request), in its place, from this address.
+pub(super) fn answer_echo(ip: &Ip, from: IpAddr, packet: &mut [u8]) {
+    match (ip.source, from) {
         (IpAddr::V4(to), IpAddr::V4(from)) => {
             packet[ip.header] = 0;
             Icmpv4Packet::new_unchecked(&mut packet[ip.header..]).fill_checksum();

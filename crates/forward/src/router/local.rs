@@ -12,6 +12,7 @@ use throughline_stack::{
 
 use super::{
     ARP, Next, Refused, Router, Seen,
+    anycast::is_of_all_routers,
     control::datagram,
     depart::address,
     icmp::{self, Error, answer_echo, explain, is_echo_request, is_icmp, may_be_answered},
@@ -82,13 +83,12 @@ impl Router {
         }
         let Some(mut frame) = self.taken(port, frame, seen, now, out) else { return };
         // A broadcast address of one of our networks is nobody's.
-        let ours = self.ports.iter().any(|port| port.host.has(seen.ip.destination.into()));
-        if !ours {
+        let Some(ours) = self.answers_from(port, &seen.ip) else {
             return self.refuse(Refused::Destination, frame, out);
-        }
+        };
         self.counts.local += 1;
         if is_echo_request(&seen.ip, &frame.bytes()[seen.offset..]) {
-            answer_echo(&seen.ip, &mut frame.bytes_mut()[seen.offset..]);
+            answer_echo(&seen.ip, ours, &mut frame.bytes_mut()[seen.offset..]);
             if remove_label(&mut frame).is_err() {
                 return self.refuse(Refused::Label, frame, out);
             }
@@ -98,6 +98,17 @@ impl Router {
             Ok(error) => self.complain(port, error, frame, seen, now, out),
             Err(why) => self.refuse(why, frame, out),
         }
+    }
+
+    /// Our address to answer a packet from: that which it was for, or another of ours if all routers of a network have that; `None` if
+    /// it was for none of ours.
+    fn answers_from(&self, port: PortId, ip: &Ip) -> Option<IpAddr> {
+        let mut hosts = self.ports.iter().map(|port| &port.host);
+        if hosts.clone().any(|host| host.has(ip.destination.into())) {
+            return Some(ip.destination);
+        }
+        let shared = hosts.any(|host| is_of_all_routers(host, ip.destination));
+        if shared { self.address_for(port, ip.source) } else { None }
     }
 
     /// Gives a packet to a routing protocol or to the graph of its port; it comes back if it is for neither.
@@ -112,7 +123,11 @@ impl Router {
         if self.hear(port, seen, frame.bytes(), now, out) {
             self.heard(frame, now, out);
         } else if self.is_control(seen, frame.bytes()) {
-            self.hand_up(port, frame, now, out);
+            if self.advertise(port, seen, frame.bytes(), now, out) {
+                out.pool.give(frame);
+            } else {
+                self.hand_up(port, frame, now, out);
+            }
         } else {
             return Some(frame);
         }
@@ -192,7 +207,7 @@ impl Router {
     }
 
     /// Our address of the same kind as this one, and of the same reach: on the network of a port, or else on another.
-    fn address_for(&self, port: PortId, remote: IpAddr) -> Option<IpAddr> {
+    pub(super) fn address_for(&self, port: PortId, remote: IpAddr) -> Option<IpAddr> {
         let near = |cidr: &&IpCidr| match (cidr.address(), remote) {
             (IpAddress::Ipv4(_), IpAddr::V4(_)) => true,
             (IpAddress::Ipv6(own), IpAddr::V6(remote)) => {
@@ -286,7 +301,7 @@ impl Router {
 }
 
 /// Puts room for the header of Ethernet before a packet of ours.
-fn framed(packet: &mut Message, to: IpAddr) -> Option<()> {
+pub(super) fn framed(packet: &mut Message, to: IpAddr) -> Option<()> {
     let ethertype = if to.is_ipv4() { IPV4 } else { IPV6 };
     let header = packet.push(ETHERNET).ok()?;
     address(header, EthernetAddress::default(), EthernetAddress::default());

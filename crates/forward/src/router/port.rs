@@ -5,7 +5,7 @@ use throughline_stack::{
     smoltcp::wire::{IpAddress, IpCidr},
 };
 
-use super::{Route, RouterError, routes::Routes, way::Way};
+use super::{Route, RouterError, anycast::of_all_routers, routes::Routes, way::Way};
 use crate::{FlowCache, FlowCacheConfig, PortId, PortLabels, edge::Edge, ip::Key, threaded::source::whole};
 
 /// One of a router's networks.
@@ -69,7 +69,8 @@ pub(crate) fn is_ours(prefix: &IpCidr, addresses: &[IpCidr]) -> bool {
         IpCidr::Ipv6(_) => None,
     };
     let is = |address: IpAddress| *prefix == whole(address);
-    addresses.iter().any(|cidr| is(cidr.address()) || broadcast(cidr).is_some_and(is))
+    let shared = |cidr: &IpCidr| of_all_routers(cidr) == Some(*prefix);
+    addresses.iter().any(|cidr| is(cidr.address()) || broadcast(cidr).is_some_and(is) || shared(cidr))
 }
 
 /// The routes to the networks of a port, and to the router itself.
@@ -87,6 +88,9 @@ pub(super) fn connect<T: Default>(routes: &mut Routes<T>, port: PortId, host: &H
             routes.insert(*cidr, Route::Out { port, via: None });
         }
         routes.insert(ours, Route::Here);
+        if let Some(shared) = of_all_routers(cidr) {
+            routes.insert(shared, Route::Here);
+        }
         if let IpCidr::Ipv4(cidr) = cidr
             && let Some(broadcast) = cidr.broadcast()
         {

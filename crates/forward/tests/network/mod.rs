@@ -15,8 +15,8 @@ use throughline_stack::{
 };
 
 /// Routes of each network that a router has from the beginning: the network, itself and the broadcast address of IPv4; the
-/// network and itself of IPv6; and its address on the link.
-pub const ROUTED: usize = 3 + 2 + 1;
+/// network, itself and the address of all routers of IPv6; and its address on the link.
+pub const ROUTED: usize = 3 + 3 + 1;
 
 pub struct Network {
     pub router: Router,
