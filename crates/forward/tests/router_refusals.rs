@@ -343,3 +343,26 @@ fn errors_come_from_an_address_that_means_something_where_they_go() {
     // On the link it is the link's.
     assert_eq!(told(&mut network, 0, &v6(next, ours, (99, 64), &[1; 8])), Some((ours, next, 4, 1)));
 }
+
+/// Back to whom no route leads, to whom the answer is too long, and to the router's own address, which somebody else has used.
+#[test]
+fn answers_that_do_not_leave_are_not_counted_as_said() {
+    let mut network = Network::with_mtus(&[1500, 1280], FlowIndex::Computed);
+    let mut says = |why, frame: &[u8]| {
+        network.now += Duration::from_secs(60);
+        let before = network.router.counts().refused(why);
+        let said = passes(&mut network, frame).1;
+        (said, network.router.counts().refused(why) - before)
+    };
+    let (far, to4) = (Ipv4Addr::new(10, 99, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
+    assert_eq!(says(Refused::NoRoute, &v4(far, to4, (1, 64), &icmp4(8))), (0, 1));
+    assert_eq!(says(Refused::NoRoute, &v4(far, to4, (99, 64), &[0; 8])), (0, 1), "an error");
+    assert_eq!(says(Refused::Destination, &v4(to4, to4, (1, 64), &icmp4(8))), (0, 1));
+    // By the other network, which carries less.
+    let (there, to6) =
+        (Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
+    let mut long = vec![0; 1400];
+    long[0] = 128;
+    Icmpv6Packet::new_unchecked(&mut long[..]).fill_checksum(&there, &to6);
+    assert_eq!(says(Refused::TooBig, &v6(there, to6, (58, 64), &long)), (0, 1));
+}

@@ -33,9 +33,14 @@ impl Router {
         let Some(port) = port_of(next) else { return };
         let to = &self.ports[port.index()];
         let fits = seen.ip.length <= to.host.mtu;
-        if !fits && !may_be_cut(&seen.ip, &frame.bytes()[seen.offset..]) {
-            let mtu = to.host.mtu as u32;
-            return self.complain(from, Error::TooBig(mtu), frame, seen, now, out);
+        if !fits {
+            let (mtu, packet) = (to.host.mtu as u32, &frame.bytes()[seen.offset..]);
+            if !may_be_cut(&seen.ip, packet) {
+                return self.complain(from, Error::TooBig(mtu), frame, seen, now, out);
+            }
+            if is_beyond(&seen.ip, packet) {
+                return self.refuse(Refused::Malformed, frame, out);
+            }
         }
         pass(&mut frame.bytes_mut()[seen.offset..], seen.ip.destination);
         self.counts.forwarded += 1;
@@ -47,23 +52,19 @@ impl Router {
 
     /// Sends a packet of the router's own, in pieces where it is longer than the network carries.
     pub(super) fn originate(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
-        let mtu = port_of(next).map_or(usize::MAX, |port| self.ports[port.index()].host.mtu);
-        if ip.length <= mtu {
-            self.depart(next, frame, out);
-        } else if may_be_cut(ip, &frame.bytes()[ETHERNET..]) {
-            self.cut(next, frame, ip, out);
-        } else {
-            self.refuse(Refused::TooBig, frame, out);
+        let Some(port) = port_of(next) else { return self.refuse(Refused::Destination, frame, out) };
+        let fits = ip.length <= self.ports[port.index()].host.mtu;
+        if !fits && !may_be_cut(ip, &frame.bytes()[ETHERNET..]) {
+            return self.refuse(Refused::TooBig, frame, out);
         }
+        self.counts.said += 1;
+        if fits { self.depart(next, frame, out) } else { self.cut(next, frame, ip, out) }
     }
 
-    /// Sends a packet in pieces, which have no labels.
+    /// Sends a packet in pieces, which have no labels. It ends where a packet can.
     #[cold]
     pub(super) fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
         let Some(port) = port_of(next) else { return };
-        if is_beyond(ip, &frame.bytes()[ETHERNET..]) {
-            return self.refuse(Refused::Malformed, frame, out);
-        }
         let mtu = self.ports[port.index()].host.mtu;
         let mut at = Some(0);
         while let Some(begins) = at {

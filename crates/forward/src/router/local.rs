@@ -228,7 +228,6 @@ impl Router {
         let Ok(ip) = Ip::of(packet.ethertype, packet.bytes()) else { return out.pool.give(frame) };
         frame.truncate(ETHERNET + ip.length);
         let mut seen = Seen { ip, offset: ETHERNET, label: None::<Label>, next_index: NO_INDEX };
-        self.counts.said += 1;
         // Link-local addresses mean something on one link only: back where it came from.
         let next = if ip.is_of_the_link() {
             match self.ports[port.index()].graph.neighbor_for_stranger(ip.destination.into(), now) {

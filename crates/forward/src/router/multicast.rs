@@ -9,7 +9,9 @@ use std::{
 };
 
 use super::{
-    Next, Refused, Route, RouteError, Router, Seen, Way, control::group_hardware, fragment::may_be_cut,
+    Next, Refused, Route, RouteError, Router, Seen, Way,
+    control::group_hardware,
+    fragment::{is_beyond, may_be_cut},
 };
 use crate::{
     Outgoing, PortId,
@@ -292,8 +294,15 @@ impl Router {
         let group = seen.ip.destination;
         let Some(hardware) = group_hardware(group) else { return out.pool.give(frame) };
         let fits = seen.ip.length <= self.ports[port.index()].host.mtu;
-        if !fits && !may_be_cut(&seen.ip, &frame.bytes()[seen.offset..]) {
-            return self.refuse(Refused::TooBig, frame, out);
+        if !fits {
+            let packet = &frame.bytes()[seen.offset..];
+            let why = match may_be_cut(&seen.ip, packet) {
+                false => Some(Refused::TooBig),
+                true => is_beyond(&seen.ip, packet).then_some(Refused::Malformed),
+            };
+            if let Some(why) = why {
+                return self.refuse(why, frame, out);
+            }
         }
         seen.next_index = self.group_index(port, group);
         if let Err(why) = self.label(from, port, &mut frame, &mut seen, now) {
