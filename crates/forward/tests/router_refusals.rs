@@ -366,3 +366,27 @@ fn answers_that_do_not_leave_are_not_counted_as_said() {
     Icmpv6Packet::new_unchecked(&mut long[..]).fill_checksum(&there, &to6);
     assert_eq!(says(Refused::TooBig, &v6(there, to6, (58, 64), &long)), (0, 1));
 }
+
+/// RFC 4443, 3.4: where the protocol is named that is not known here; and of what is said to be nothing nobody is told.
+#[test]
+fn who_sends_an_unknown_protocol_is_told_where_he_named_it() {
+    const OPTIONS: u8 = 60;
+    let (from, to) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
+    let mut network = network();
+    let mut says = |first: u8, data: &[u8]| {
+        network.now += Duration::from_secs(1);
+        let before = network.router.counts().refused(Refused::NoPort);
+        let frame = v6(from, to, (first, 64), data);
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+        assert_eq!(network.router.counts().refused(Refused::NoPort), before + 1);
+        network.out.frames.pop().map(|(_, frame)| (frame.bytes()[54], frame.bytes()[55], frame.bytes()[61]))
+    };
+    let behind = |next: u8| [&extension(next, 0)[..], &[0; 8]].concat();
+    assert_eq!(says(99, &[0; 8]), Some((4, 1, 6)));
+    assert_eq!(says(OPTIONS, &behind(99)), Some((4, 1, 40)));
+    let twice = [&extension(OPTIONS, 0)[..], &behind(99)].concat();
+    assert_eq!(says(0, &twice), Some((4, 1, 48)));
+    assert_eq!(says(OPTIONS, &behind(17)), Some((1, 4, 0)), "a datagram to nobody");
+    assert_eq!(says(59, &[]), None);
+    assert_eq!(says(OPTIONS, &behind(59)), None);
+}

@@ -20,6 +20,12 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION_OPTIONS: u8 = 60;
+/// Says that nothing follows.
+pub(super) const NOTHING: u8 = 59;
+
+/// Where the first headers name what follows them.
+const IPV4_PROTOCOL: usize = 9;
+const IPV6_NEXT_HEADER: usize = 6;
 
 const ECHO_REQUEST: u8 = 8;
 const ECHO_REQUEST6: u8 = 128;
@@ -40,7 +46,8 @@ pub(super) enum Error {
     /// The next network carries packets of so many bytes at most.
     TooBig(u32),
     NoPort,
-    NoProtocol,
+    /// With the place of the field that names the protocol; of IPv6 only.
+    NoProtocol(u32),
     /// The source is an address of the link, which means nothing where the packet would go; of IPv6 only.
     Scope,
 }
@@ -51,7 +58,7 @@ impl Error {
         match self {
             Self::NoRoute | Self::Scope => (3, 0, 0),
             Self::NoHost => (3, 1, 0),
-            Self::NoProtocol => (3, 2, 0),
+            Self::NoProtocol(_) => (3, 2, 0),
             Self::NoPort => (3, 3, 0),
             // RFC 1191.
             Self::TooBig(mtu) => (3, 4, mtu.min(0xffff)),
@@ -67,8 +74,7 @@ impl Error {
             Self::NoPort => (1, 4, 0),
             Self::TooBig(mtu) => (2, 0, mtu),
             Self::TimeExceeded => (3, 0, 0),
-            // The pointer: the field of the fixed header that names the protocol.
-            Self::NoProtocol => (4, 1, 6),
+            Self::NoProtocol(named) => (4, 1, named),
         }
     }
 }
@@ -76,7 +82,7 @@ impl Error {
 /// Whether somebody may be told what became of his packet: not if it is an error itself or a redirection, a later piece, or to
 /// many (RFC 1122, 3.2.2; RFC 4443, 2.4 e).
 pub(super) fn may_be_answered(ip: &Ip, packet: &[u8]) -> bool {
-    let Some((protocol, at)) = above(ip, packet) else { return false };
+    let Some(Above { protocol, at, .. }) = above(ip, packet) else { return false };
     let kind = packet.get(at).copied();
     let error = match (protocol, ip.destination) {
         (ICMP, IpAddr::V4(_)) => !matches!(kind, Some(0 | 8 | 13..=18)),
@@ -90,15 +96,24 @@ pub(super) fn may_be_answered(ip: &Ip, packet: &[u8]) -> bool {
     !(error || ip.is_to_many() || unspecified)
 }
 
-/// The protocol above IP and where it begins: behind the extension headers of IPv6 (RFC 8200, 4). `None` if that is in another
-/// piece.
-fn above(ip: &Ip, packet: &[u8]) -> Option<(u8, usize)> {
+/// What is above IP.
+pub(super) struct Above {
+    pub protocol: u8,
+    /// Where it begins.
+    at: usize,
+    /// Where it is named.
+    pub named: usize,
+}
+
+/// The protocol above IP: behind the extension headers of IPv6 (RFC 8200, 4). `None` if that is in another piece.
+pub(super) fn above(ip: &Ip, packet: &[u8]) -> Option<Above> {
     let (mut protocol, mut at) = (ip.protocol, ip.header);
     if ip.destination.is_ipv4() {
-        return (!ip.later_piece).then_some((protocol, at));
+        return (!ip.later_piece).then_some(Above { protocol, at, named: IPV4_PROTOCOL });
     }
+    let mut named = IPV6_NEXT_HEADER;
     while let Some(&[next, length, high, low]) = packet.get(at..).and_then(<[u8]>::first_chunk) {
-        let words = usize::from(length);
+        let (words, begins) = (usize::from(length), at);
         at += match protocol {
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => 8 * (words + 1),
             FRAGMENT if [high, low & 0xf8] != [0, 0] => return None,
@@ -106,9 +121,9 @@ fn above(ip: &Ip, packet: &[u8]) -> Option<(u8, usize)> {
             AUTHENTICATION => 4 * (words + 2),
             _ => break,
         };
-        protocol = next;
+        (protocol, named) = (next, begins);
     }
-    Some((protocol, at))
+    Some(Above { protocol, at, named })
 }
 
 /// The packet that tells the sender, from an address of ours, in an empty message; `None` when it has no room.
@@ -178,7 +193,7 @@ pub(super) fn header6(message: &mut Message, from: Ipv6Addr, to: Ipv6Addr, hops:
 pub(super) fn is_icmp(ip: &Ip, packet: &[u8]) -> bool {
     match ip.destination {
         IpAddr::V4(_) => ip.protocol == ICMP,
-        IpAddr::V6(_) => above(ip, packet).is_some_and(|(protocol, _)| protocol == ICMP6),
+        IpAddr::V6(_) => above(ip, packet).is_some_and(|above| above.protocol == ICMP6),
     }
 }
 

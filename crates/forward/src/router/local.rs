@@ -15,7 +15,7 @@ use super::{
     anycast::is_of_all_routers,
     control::datagram,
     depart::address,
-    icmp::{self, Error, answer_echo, explain, is_echo_request, is_icmp, may_be_answered},
+    icmp::{self, Above, Error, above, answer_echo, explain, is_echo_request, is_icmp, may_be_answered},
 };
 use crate::{
     Label, Outgoing, Packet, PortId,
@@ -314,10 +314,14 @@ fn unclaimed(seen: &Seen, packet: &[u8]) -> Result<Error, Refused> {
     if is_icmp(&seen.ip, packet) {
         return Err(Refused::NoPort);
     }
-    match seen.ip.protocol {
-        icmp::UDP if seen.ip.piece || datagram(seen, packet).is_some() => Ok(Error::NoPort),
-        icmp::UDP => Err(Refused::Checksum),
-        _ => Ok(Error::NoProtocol),
+    let direct = seen.ip.protocol == icmp::UDP && !seen.ip.piece;
+    match above(&seen.ip, packet) {
+        _ if direct && datagram(seen, packet).is_none() => Err(Refused::Checksum),
+        Some(Above { protocol: icmp::UDP, .. }) => Ok(Error::NoPort),
+        Some(Above { protocol: icmp::NOTHING, .. }) if seen.ip.destination.is_ipv6() => Err(Refused::NoPort),
+        Some(Above { named, .. }) => Ok(Error::NoProtocol(named as u32)),
+        // A later piece, of which nobody is told.
+        None => Err(Refused::NoPort),
     }
 }
 
@@ -327,7 +331,7 @@ fn why(error: Error) -> Refused {
         Error::NoRoute => Refused::NoRoute,
         Error::NoHost => Refused::NoHost,
         Error::TooBig(_) => Refused::TooBig,
-        Error::NoPort | Error::NoProtocol => Refused::NoPort,
+        Error::NoPort | Error::NoProtocol(_) => Refused::NoPort,
         Error::Scope => Refused::Destination,
     }
 }
