@@ -67,8 +67,8 @@ fn routers_of_ipv6_learn_their_routes_from_each_other() {
     assert!(!all && text.contains("From fd00:2::2") && text.contains("Time exceeded"), "{text}");
     for forwarder in forwarders {
         let counts = forwarder.counts();
-        // Three networks, and of each port its address and that on the link.
-        assert_eq!(counts(None, "routes"), 7);
+        // Three networks, and of each port its address, that of all routers and that on the link.
+        assert_eq!(counts(None, "routes"), 3 + 2 * 3);
         assert_eq!(counts(None, "next hop does not answer"), 0);
     }
 }
