@@ -5,6 +5,7 @@
 mod raw;
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -116,11 +117,50 @@ fn killed_while_nobody_calls() {
     client.shutdown(GRACE);
 }
 
-/// Whether no thread of the process runs: the signal reaches one after another.
+const SILENT_PORT: &str = "THROUGHLINE_TEST_SILENT_PORT";
+
+/// Not a test of its own: a client whose call gets no answer.
+#[test]
+fn calling_child() {
+    let Ok(port) = std::env::var(SILENT_PORT) else { return };
+    let text = format!("corbaloc::127.0.0.1:{port}/probe");
+    let probe = ProbeRef(client().string_to_object(&text).unwrap()).within(Duration::from_millis(800));
+    let e = probe.ping().unwrap_err();
+    assert_eq!((e.kind, e.completed), (Kind::Timeout, Completion::Maybe), "{e}");
+}
+
+#[test]
+fn a_call_that_is_interrupted_time_and_again_ends_in_time() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "calling_child"])
+        .env(SILENT_PORT, silent.local_addr().unwrap().port().to_string())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let _calls = silent.accept().unwrap();
+    let (pid, started) = (rustix::process::Pid::from_child(&child), Instant::now());
+    let ended = loop {
+        std::thread::sleep(Duration::from_millis(200));
+        match child.try_wait().unwrap() {
+            None if started.elapsed() > LONG / 4 => break None,
+            None => {}
+            ended => break ended,
+        }
+        // This interrupts who waits for a while, as a signal does that is handled.
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        eventually("every thread has stopped or ended", || is_stopped(child.id()));
+        rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    };
+    child.wait().unwrap();
+    assert!(ended.is_some_and(|status| status.success()), "{ended:?}");
+}
+
+/// Whether no thread of the process runs, or none is left: the signal reaches one after another.
 fn is_stopped(pid: u32) -> bool {
     std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().all(|task| {
         let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['T', 'Z']))
     })
 }
 

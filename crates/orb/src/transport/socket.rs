@@ -42,7 +42,7 @@ impl Socket {
         self.receive_with(&mut [0], RecvFlags::DONTWAIT | RecvFlags::PEEK).is_ok()
     }
 
-    /// Waits as `wait` says for at least one byte, for at most `timeout` (then `WouldBlock`).
+    /// Waits as `wait` says for at least one byte, for at most `timeout` or until a signal comes (then `WouldBlock`).
     pub(crate) fn receive(
         &self,
         buffer: &mut [u8],
@@ -58,7 +58,7 @@ impl Socket {
         self.receive_with(buffer, RecvFlags::empty())
     }
 
-    /// Waits until the whole buffer is full (or end of stream, an error, `timeout`): one call for the rest of
+    /// Waits until the whole buffer is full (or end of stream, an error, a signal, `timeout`): one call for the rest of
     /// a message whose length is known.
     pub(crate) fn receive_all(&self, buffer: &mut [u8], timeout: Option<Duration>) -> io::Result<usize> {
         self.set_receive_timeout(timeout)?;
@@ -83,12 +83,11 @@ impl Socket {
 
     #[inline]
     fn receive_with(&self, buffer: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
-        loop {
-            match rustix::net::recv(&self.fd, &mut *buffer, flags) {
-                Ok((_, received)) => return Ok(received),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(e) => return Err(e.into()),
-            }
+        match rustix::net::recv(&self.fd, buffer, flags) {
+            Ok((_, received)) => Ok(received),
+            // The kernel would count from the beginning: whoever waits looks at the clock before he goes on.
+            Err(rustix::io::Errno::INTR) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(e) => Err(e.into()),
         }
     }
 
