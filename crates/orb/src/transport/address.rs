@@ -171,6 +171,7 @@ fn connect_tcp(resolver: &'static Resolver, host: &str, port: u16, timeout: Dura
             return Err(io::ErrorKind::TimedOut.into());
         }
         match TcpStream::connect_timeout(address, share(left, addresses.len() - tried)) {
+            Ok(stream) if leads_back(&stream) => last = io::ErrorKind::ConnectionRefused.into(),
             Ok(stream) => {
                 // A call is one small message each way: never wait for more to fill a segment.
                 stream.set_nodelay(true)?;
@@ -180,6 +181,12 @@ fn connect_tcp(resolver: &'static Resolver, host: &str, port: u16, timeout: Dura
         }
     }
     Err(last)
+}
+
+/// Where nobody listens on this machine, the system may choose the very port for the client's end, which is then connected with
+/// itself.
+fn leads_back(stream: &TcpStream) -> bool {
+    stream.local_addr().is_ok_and(|own| stream.peer_addr().is_ok_and(|peer| peer == own))
 }
 
 impl FromStr for Address {
@@ -261,6 +268,20 @@ mod tests {
             Ok([[127, 0, 0, 2], [127, 0, 0, 1]].map(|ip| SocketAddr::from((ip, 0))).into())
         })));
         connect_tcp(resolver, "both", port, Duration::from_secs(1)).unwrap();
+    }
+
+    #[test]
+    fn nobody_is_connected_with_himself() {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        // Whoever connects is given ports of the other kind: all of them, one after another.
+        let port = port ^ 1;
+        let resolver: &'static Resolver = Box::leak(Box::new(Resolver::new(|_| panic!("asked"))));
+        for _ in 0..60_000 {
+            if let Ok(stream) = connect_tcp(resolver, "127.0.0.1", port, Duration::from_secs(10)) {
+                let stream = TcpStream::from(stream);
+                assert_ne!(stream.local_addr().unwrap(), stream.peer_addr().unwrap());
+            }
+        }
     }
 
     #[test]
