@@ -629,19 +629,19 @@ impl ClientConnection {
 
     /// Reads for the futures until none waits, or, after `linger` of silence, gives the connection back.
     fn read_for_tasks(&self, mut read: MutexGuard<'_, Reading>, linger: bool) {
-        let mut wait = Duration::ZERO;
+        let mut waits = false;
         let mut piecemeal_since = None;
         loop {
             let before = lock(&self.calls).active();
-            let result = match wait {
-                Duration::ZERO => self.try_receive(&mut read.inbox),
-                wait => self.receive(&mut read.inbox, Wait::Block, Some(wait)),
+            let result = match waits {
+                false => self.try_receive(&mut read.inbox),
+                true => self.receive(&mut read.inbox, Wait::Block, Some(self.limits.linger)),
             };
             if let Err(failure) = result.and_then(|()| self.deliver_all(&mut read)) {
                 return self.end(&failure);
             }
             let calls = lock(&self.calls);
-            let silent = if wait == Duration::ZERO || calls.active() < before {
+            let silent = if !waits || calls.active() < before {
                 piecemeal_since = None;
                 false
             } else {
@@ -653,7 +653,7 @@ impl ClientConnection {
                 return;
             }
             drop(calls);
-            wait = self.limits.linger;
+            waits = true;
         }
     }
 

@@ -6,6 +6,12 @@ use super::*;
 use crate::transport::reactor::ReactorLimits;
 
 fn pair() -> (Arc<Reactor>, Arc<ClientConnection>, std::os::unix::net::UnixStream) {
+    pair_that_lingers(Duration::from_millis(1))
+}
+
+fn pair_that_lingers(
+    linger: Duration,
+) -> (Arc<Reactor>, Arc<ClientConnection>, std::os::unix::net::UnixStream) {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let reactor = Reactor::new(ReactorLimits { threads: 2, lingering: 1, sources: 8 }).unwrap();
     let limits = ClientLimits {
@@ -13,7 +19,7 @@ fn pair() -> (Arc<Reactor>, Arc<ClientConnection>, std::os::unix::net::UnixStrea
         max_calls: 8,
         wait: Wait::Block,
         idle_timeout: None,
-        linger: Duration::from_millis(1),
+        linger,
         cancel_requests: true,
     };
     let socket = Socket::new(ours.into()).unwrap();
@@ -83,6 +89,25 @@ fn a_reply_in_drops_keeps_no_worker() {
     connection.read_for_tasks(lock(&connection.read), true);
     over.store(true, Ordering::Relaxed);
     assert!(dripping.join().unwrap(), "the worker stayed until the last drop");
+}
+
+#[test]
+fn a_worker_that_is_not_to_linger_does_not_wait_for_the_next_reply() {
+    let (_reactor, connection, mut server) = pair_that_lingers(Duration::ZERO);
+    let id = connection.reserve_task(Version::V1_2, None).unwrap();
+    lock(&connection.calls).has_reader = true;
+    let worker = {
+        let connection = Arc::clone(&connection);
+        std::thread::spawn(move || connection.read_for_tasks(lock(&connection.read), true))
+    };
+    let started = Instant::now();
+    while !worker.is_finished() && started.elapsed() < Duration::from_secs(3) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let left = worker.is_finished();
+    server.write_all(&reply(id)).unwrap();
+    worker.join().unwrap();
+    assert!(left, "the worker stayed");
 }
 
 #[test]
