@@ -445,6 +445,37 @@ fn a_farewell_while_nobody_calls_is_noticed() {
 }
 
 #[test]
+fn the_end_of_a_connection_is_noticed_behind_a_late_reply() {
+    for future in [false, true] {
+        let client = client();
+        let (ended, end) = mpsc::channel();
+        let bad = BadServer::new(move |n, mut wire| {
+            let Some(heard) = wire.request() else { return };
+            if n == 0 {
+                std::thread::sleep(SECOND / 4);
+                // More than is received at a time.
+                wire.send(&reply(heard.id, |w| w.write_bytes(&[0; 100_000])));
+                drop(wire);
+                let _ = ended.send(());
+                return;
+            }
+            wire.send(&heard.answer());
+            wire.request();
+        });
+        let probe = bad.reference(&client);
+        let ping = |limit| match future {
+            false => probe.within(limit).ping(),
+            true => block_on(probe.within(limit).ping_async()),
+        };
+        assert_eq!(ping(SECOND / 20).unwrap_err().kind, Kind::Timeout);
+        end.recv_timeout(LONG).unwrap();
+        std::thread::sleep(SECOND / 5);
+        assert_eq!(ping(LONG), Ok(()), "future: {future}");
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn a_message_error_in_the_middle_of_calls() {
     let client = client();
     let bad = BadServer::new(|n, mut wire| {

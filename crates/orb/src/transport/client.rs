@@ -146,12 +146,25 @@ impl ClientConnection {
             calls.has_reader = true;
         }
         let mut read = lock(&self.read);
-        let result = self.try_receive(&mut read.inbox).and_then(|()| self.deliver_all(&mut read));
+        let result = self.receive_all_there(&mut read);
         drop(read);
         if let Err(failure) = result {
             self.end(&failure);
         }
         self.stop_reading();
+    }
+
+    /// Late replies, and what is behind them; no more than the longest of them, should there be no end.
+    fn receive_all_there(&self, read: &mut Reading) -> Result<(), CallFailure> {
+        let mut left = self.limits.max_message;
+        loop {
+            let received = self.try_receive(&mut read.inbox)?;
+            self.deliver_all(read)?;
+            left = left.saturating_sub(received);
+            if received == 0 || left == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// A number for a new request of a blocking caller. Each is ended by `wait`, `forget` or `cancel`.
@@ -299,7 +312,7 @@ impl ClientConnection {
             return true;
         }
         let mut read = lock(&self.read);
-        let result = self.try_receive(&mut read.inbox).and_then(|()| self.deliver_all(&mut read));
+        let result = self.try_receive(&mut read.inbox).and_then(|_| self.deliver_all(&mut read));
         drop(read);
         if let Err(failure) = &result {
             self.end(failure);
@@ -472,13 +485,13 @@ impl ClientConnection {
         }
     }
 
-    /// Receives some bytes; a timeout is no failure.
+    /// Receives some bytes, or none: a timeout is no failure.
     fn receive(
         &self,
         inbox: &mut Incoming,
         wait: Wait,
         timeout: Option<Duration>,
-    ) -> Result<(), CallFailure> {
+    ) -> Result<usize, CallFailure> {
         let missing = inbox.missing();
         let space = inbox.space();
         let received = if missing > 0 {
@@ -637,7 +650,7 @@ impl ClientConnection {
                 false => self.try_receive(&mut read.inbox),
                 true => self.receive(&mut read.inbox, Wait::Block, Some(self.limits.linger)),
             };
-            if let Err(failure) = result.and_then(|()| self.deliver_all(&mut read)) {
+            if let Err(failure) = result.and_then(|_| self.deliver_all(&mut read)) {
                 return self.end(&failure);
             }
             let calls = lock(&self.calls);
@@ -657,20 +670,20 @@ impl ClientConnection {
         }
     }
 
-    fn try_receive(&self, inbox: &mut Incoming) -> Result<(), CallFailure> {
+    fn try_receive(&self, inbox: &mut Incoming) -> Result<usize, CallFailure> {
         let received = self.socket.try_receive(inbox.space());
         note_received(inbox, received)
     }
 }
 
-fn note_received(inbox: &mut Incoming, received: io::Result<usize>) -> Result<(), CallFailure> {
+fn note_received(inbox: &mut Incoming, received: io::Result<usize>) -> Result<usize, CallFailure> {
     match received {
         Ok(0) => Err(CallFailure::Lost("the server closed the connection".to_owned())),
         Ok(received) => {
             inbox.filled(received);
-            Ok(())
+            Ok(received)
         }
-        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(0),
         Err(e) => Err(CallFailure::Lost(e.to_string())),
     }
 }
