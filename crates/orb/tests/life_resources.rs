@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use raw::{GRACE, Probe, Scene, block_on, client, descriptors, eventually, seen_by, server, threads};
+use raw::{
+    GRACE, Probe, Scene, block_on, client, client_with, descriptors, eventually, seen_by, server, threads,
+};
 use throughline::{AdapterConfig, Strategy};
 
 static ALONE: Mutex<()> = Mutex::new(());
@@ -108,6 +110,32 @@ fn a_client_of_blocking_calls_has_no_threads() {
     eventually("no thread is the client's", || workers() == 0);
     assert!(probe.ping().is_err());
     client.shutdown(GRACE);
+}
+
+#[test]
+fn an_idle_connection_that_was_closed_keeps_no_descriptor() {
+    const IDLE: Duration = Duration::from_millis(300);
+    let _alone = alone();
+    for future in [true, false] {
+        let (servers, client) = ([(); 8].map(|()| server()), client_with(|c| c.idle_timeout = Some(IDLE)));
+        let own = |server: &throughline::Orb| server.root().activate(Probe::default()).unwrap();
+        let probes = servers.each_ref().map(|server| seen_by(&client, &own(server)));
+        let before = descriptors();
+        for probe in &probes {
+            if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap();
+        }
+        assert!(descriptors() >= before + probes.len());
+        std::thread::sleep(2 * IDLE);
+        // A client of blocking calls looks when it gets to know many other servers.
+        let references = if future { 0 } else { 20 };
+        let text = |n| format!("corbaloc::127.0.0.{n}:1/x");
+        let others: Vec<_> = (1..=references).map(|n| client.string_to_object(&text(n)).unwrap()).collect();
+        eventually("no descriptor left", || descriptors() <= before);
+        probes.iter().for_each(|probe| probe.ping().unwrap());
+        drop(others);
+        client.shutdown(GRACE);
+        servers.iter().for_each(|server| server.shutdown(GRACE));
+    }
 }
 
 #[test]

@@ -559,8 +559,9 @@ impl ClientConnection {
             self.dead.store(true, Ordering::Release);
             drop(calls);
             self.end(&CallFailure::NotStarted);
+            return true;
         }
-        self.dead.load(Ordering::Acquire)
+        calls.ended.is_some()
     }
 
     /// Lets a worker read for the futures, and write what waits, if that is needed.

@@ -19,6 +19,7 @@ use crate::transport::socket::Socket;
 /// that lead there, replaced when they break.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
+    this: Weak<Self>,
     address: Address,
     code_sets: CodeSets,
     connections: Box<[ArcSwapOption<ClientConnection>]>,
@@ -110,7 +111,7 @@ impl Endpoint {
             self.close();
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
-        reactor.keeper.watch_age(Arc::downgrade(&connection));
+        reactor.keeper.watch_age(Weak::clone(&self.this));
         Ok(connection)
     }
 
@@ -150,9 +151,19 @@ impl Endpoint {
         Ok(Turn(self))
     }
 
-    /// Ends connections that have been idle for too long; false when none is left.
-    fn close_idle(&self) -> bool {
-        self.connections.iter().filter(|c| c.load().as_ref().is_some_and(|c| !c.close_if_idle())).count() > 0
+    /// Ends connections that have been idle for too long, and lets go of what has ended; false when none is left.
+    pub(crate) fn close_idle(&self) -> bool {
+        let mut some = false;
+        for place in &self.connections {
+            let connection = place.load_full();
+            if connection.as_ref().is_some_and(|connection| connection.close_if_idle()) {
+                // Unless there is another one by now.
+                place.compare_and_swap(&connection, None);
+            } else {
+                some |= connection.is_some();
+            }
+        }
+        some
     }
 
     /// Ends every connection.
@@ -255,7 +266,7 @@ const FEW_ENDPOINTS: usize = 16;
 impl Known {
     fn prune(&mut self) {
         if self.endpoints.len() >= self.prune_at {
-            self.endpoints.retain(|_, endpoint| Arc::strong_count(endpoint) > 1 || endpoint.close_idle());
+            self.endpoints.retain(|_, endpoint| endpoint.close_idle() || Arc::strong_count(endpoint) > 1);
             self.prune_at = (2 * self.endpoints.len()).max(FEW_ENDPOINTS);
         }
     }
@@ -286,7 +297,8 @@ impl Endpoints {
             return Arc::clone(endpoint);
         }
         known.prune();
-        let endpoint = Arc::new(Endpoint {
+        let endpoint = Arc::new_cyclic(|this| Endpoint {
+            this: Weak::clone(this),
             address: address.clone(),
             code_sets,
             connections: (0..self.connections).map(|_| ArcSwapOption::empty()).collect(),

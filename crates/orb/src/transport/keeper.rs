@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::transport::client::ClientConnection;
+use crate::transport::endpoint::Endpoint;
 use crate::transport::reactor::{Activity, Reactor, lock};
 
 /// How often servants at work are looked at. A call that waits behind a slow one waits up to two of these.
@@ -48,8 +49,8 @@ struct State {
     watched: Vec<Weak<dyn Watched>>,
     /// Whom to tell that their time is over, and when.
     timed: Vec<(Instant, Weak<dyn Timed>)>,
-    /// Client connections to be closed when they have been idle for long.
-    aging: Vec<Weak<ClientConnection>>,
+    /// Servers whose connections are to be closed when they have been idle for long.
+    aging: Vec<Weak<Endpoint>>,
 }
 
 impl Keeper {
@@ -112,17 +113,17 @@ impl Keeper {
         }
     }
 
-    /// Closes the connection when it has been idle for long. Without a keeper's thread, in a client of blocking
+    /// Closes the connections to a server when they have been idle for long. Without a keeper's thread, in a client of blocking
     /// calls alone, that happens when many other endpoints are made.
-    pub(crate) fn watch_age(&self, connection: Weak<ClientConnection>) {
+    pub(crate) fn watch_age(&self, endpoint: Weak<Endpoint>) {
         let aging = &mut lock(&self.state).aging;
-        aging.retain(|c| c.strong_count() > 0);
-        aging.push(connection);
+        aging.retain(|e| e.strong_count() > 0 && !e.ptr_eq(&endpoint));
+        aging.push(endpoint);
     }
 
     fn close_idle(&self) {
         let mut aging = std::mem::take(&mut lock(&self.state).aging);
-        aging.retain(|c| c.upgrade().is_some_and(|c| !c.close_if_idle()));
+        aging.retain(|e| e.upgrade().is_some_and(|e| e.close_idle()));
         let mut state = lock(&self.state);
         aging.append(&mut state.aging);
         state.aging = aging;
