@@ -377,3 +377,33 @@ fn a_server_cannot_fill_its_client() {
         client.shutdown(raw::GRACE);
     }
 }
+
+#[test]
+fn a_long_reply_costs_an_idle_client_nothing() {
+    const LENGTH: u32 = 8 << 20;
+    let mut count = Count::start();
+    for future in [true, false] {
+        let client = client_with(|_| {});
+        let bad = BadServer::new(|_, mut wire| {
+            while let Some(heard) = wire.request() {
+                let length = if heard.operation == "blob" { LENGTH } else { 0 };
+                wire.send(&raw::reply(heard.id, |w| w.write_octets(&vec![1; length as usize]).unwrap()));
+            }
+        });
+        let probe = bad.reference(&client).within(raw::LONG);
+        if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap();
+        count.restart();
+        let blob = if future { block_on(probe.blob_async(LENGTH)) } else { probe.blob(LENGTH) };
+        assert_eq!(blob.unwrap().len(), LENGTH as usize);
+        assert!(count.peak() > LENGTH as usize);
+        std::thread::sleep(Duration::from_secs(2));
+        // A client of blocking calls looks when it gets to know many other servers.
+        let references = if future { 0 } else { 20 };
+        let text = |n| format!("corbaloc::127.0.0.{n}:1/x");
+        let others: Vec<_> = (1..=references).map(|n| client.string_to_object(&text(n)).unwrap()).collect();
+        raw::eventually("little memory", || count.now() < MIB);
+        probe.ping().unwrap();
+        drop(others);
+        client.shutdown(raw::GRACE);
+    }
+}

@@ -45,6 +45,9 @@ pub(crate) struct ClientLimits {
 /// A connection unused for this long is looked at before a request is entrusted to it.
 const SUSPECT_AFTER: Duration = Duration::from_millis(100);
 
+/// Calls that come less often are no steady use of a connection.
+const UNSTEADY_AFTER: Duration = Duration::from_secs(1);
+
 /// A server that has read nothing for this long is sent no more than fits into one message: those who gave up their calls
 /// have left their requests behind.
 const CHOKED_AFTER: Duration = Duration::from_secs(1);
@@ -548,7 +551,8 @@ impl ClientConnection {
         }
     }
 
-    /// Ends the connection if it has been unused for longer than configured; true when it has ended.
+    /// Ends the connection if it has been unused for longer than configured; true when it has ended. One that is not in steady use
+    /// gives back the memory that only long replies need.
     pub(crate) fn close_if_idle(&self) -> bool {
         let now = self.epoch.elapsed().as_millis() as u64;
         let idle = Duration::from_millis(now.saturating_sub(self.used_at.load(Ordering::Relaxed)));
@@ -561,7 +565,15 @@ impl ClientConnection {
             self.end(&CallFailure::NotStarted);
             return true;
         }
-        calls.ended.is_some()
+        let (has_ended, is_unused) = (calls.ended.is_some(), calls.active() == 0);
+        drop(calls);
+        if is_unused
+            && idle > UNSTEADY_AFTER
+            && let Ok(mut read) = self.read.try_lock()
+        {
+            read.inbox.release();
+        }
+        has_ended
     }
 
     /// Lets a worker read for the futures, and write what waits, if that is needed.
