@@ -584,7 +584,8 @@ thread_local! {
 
 impl Buffer {
     pub(crate) fn take() -> Self {
-        let bytes = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+        let kept = BUFFERS.try_with(|b| b.borrow_mut().pop()).ok().flatten();
+        let bytes = kept.unwrap_or_default();
         Self { bytes }
     }
 }

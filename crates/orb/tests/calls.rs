@@ -2,11 +2,14 @@
 
 mod common;
 
+use std::cell::RefCell;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use common::{Echo, EchoRef, client, seen_by, server, server_with};
-use throughline::{AdapterConfig, AdapterError, Completion, Kind, Strategy};
+use throughline::{AdapterConfig, AdapterError, Completion, Kind, Strategy, SystemException};
 
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -149,6 +152,39 @@ fn many_threads_share_a_connection() {
 }
 
 // Neither side may wait for the other to read: the server sends a reply while all callers send requests.
+/// Calls when its thread ends, and tells what came of it.
+struct Last(EchoRef, Sender<Vec<Result<(), SystemException>>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        let Self(echo, ended) = self;
+        let calls = [|echo: &EchoRef| echo.ping(), |echo: &EchoRef| block_on(echo.ping_async())];
+        let made = calls.map(|call| std::panic::catch_unwind(AssertUnwindSafe(|| call(echo))));
+        let _ = ended.send(made.into_iter().flatten().collect());
+    }
+}
+
+#[test]
+fn a_thread_calls_until_its_very_end() {
+    thread_local!(static LAST: RefCell<Option<Last>> = const { RefCell::new(None) });
+    let (server, client) = (server(), client());
+    let near = server_with(|c| c.listen = vec!["shm:".parse().unwrap()]);
+    let own = server.root().activate(Echo::default()).unwrap();
+    let by_shm = seen_by(&client, &near.root().activate(Echo::default()).unwrap());
+    for echo in [seen_by(&client, &own), own, by_shm] {
+        let (ended, end) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            // It ends after what the ORB keeps for the thread from the first call on.
+            LAST.set(Some(Last(echo.clone(), ended)));
+            echo.ping().unwrap();
+            block_on(echo.ping_async()).unwrap();
+        });
+        assert_eq!(end.recv().unwrap(), [Ok(()), Ok(())]);
+        thread.join().unwrap();
+    }
+    server.shutdown(GRACE);
+}
+
 #[test]
 fn large_calls_of_many_threads_on_one_connection() {
     let path = std::env::temp_dir().join(format!("throughline-large-{}.sock", std::process::id()));

@@ -267,7 +267,8 @@ impl NativeServer {
     /// This thread's link, made now if need be; none if that is not possible.
     #[inline]
     pub(super) fn link(self: &Arc<Self>, alone: bool, deadline: Option<Instant>) -> Option<Box<Own>> {
-        match LAST.take() {
+        // Fails only while the thread is ending, when it has none any more.
+        match LAST.try_with(Cell::take).ok().flatten() {
             Some(own) if own.server.id == self.id && own.link.is_open() => Some(own),
             other => self.other_link(other, alone, deadline),
         }
@@ -280,12 +281,13 @@ impl NativeServer {
         alone: bool,
         deadline: Option<Instant>,
     ) -> Option<Box<Own>> {
-        let own = LINKS.with_borrow_mut(|links| {
+        let own = LINKS.try_with(|links| {
+            let mut links = links.borrow_mut();
             links.extend(last);
             let at = links.iter().position(|own| own.server.id == self.id)?;
             Some(links.swap_remove(at))
         });
-        match own {
+        match own.ok().flatten() {
             Some(own) if own.link.is_open() => Some(own),
             _ => self.connect(alone, deadline),
         }
