@@ -331,11 +331,17 @@ impl Incoming {
     #[expect(clippy::should_implement_trait, reason = "an error does not end what an iterator would")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Frame>, ProtocolError> {
+        self.next_awaited(|_| false)
+    }
+
+    /// As [`next`](Self::next); see [`Assembler::accept_awaited`].
+    #[inline]
+    pub fn next_awaited(&mut self, is_awaited: impl Fn(u32) -> bool) -> Result<Option<Frame>, ProtocolError> {
         while let Some(frame) = self.frames.next()? {
             if !self.role.accepts(frame.header.kind, frame.header.version) {
                 return Err(ProtocolError::WrongSide(frame.header.kind));
             }
-            match self.assembler.accept(&frame.header, &frame)? {
+            match self.assembler.accept_awaited(&frame.header, &frame, &is_awaited)? {
                 Assembled::Whole => return Ok(Some(frame)),
                 Assembled::Partial => {}
                 Assembled::Complete(header, octets) => {

@@ -100,7 +100,7 @@ pub struct FragmentLimits {
     pub max_message: usize,
     /// The octets of all messages being put together on one connection.
     pub max_total: usize,
-    /// Messages being put together at a time.
+    /// Messages being put together at a time, but for those that [somebody waits for](Assembler::accept_awaited).
     pub max_messages: usize,
 }
 
@@ -148,6 +148,9 @@ pub enum Assembled {
 
 /// Room kept for the end of a message, in octets.
 const SLACK: usize = 1024;
+
+/// Messages being put together at a time, whoever waits for them: for each piece all are looked through.
+const MOST_AWAITED: usize = 1024;
 
 /// A message of which the end is missing.
 #[derive(Clone, Debug)]
@@ -202,13 +205,25 @@ impl Assembler {
     /// Takes a message as it arrived, header included.
     #[inline]
     pub fn accept(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
+        self.accept_awaited(header, message, |_| false)
+    }
+
+    /// As [`accept`](Self::accept), where those messages do not count among the [most](FragmentLimits::max_messages) that
+    /// `is_awaited` by their request ids: a peer may answer many requests at a time. There may be 1024 in all.
+    #[inline]
+    pub fn accept_awaited(
+        &mut self,
+        header: &MessageHeader,
+        message: &[u8],
+        is_awaited: impl Fn(u32) -> bool,
+    ) -> Result<Assembled, FragmentError> {
         match header.kind {
             MessageType::Fragment => self.append(header, message),
             MessageType::CancelRequest if !self.pending.is_empty() => {
                 self.cancel(header, message);
                 Ok(Assembled::Whole)
             }
-            _ if header.more_fragments => self.begin(header, message),
+            _ if header.more_fragments => self.begin(header, message, &is_awaited),
             _ => Ok(Assembled::Whole),
         }
     }
@@ -231,18 +246,30 @@ impl Assembler {
     }
 
     #[cold]
-    fn begin(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
+    fn begin(
+        &mut self,
+        header: &MessageHeader,
+        message: &[u8],
+        is_awaited: &dyn Fn(u32) -> bool,
+    ) -> Result<Assembled, FragmentError> {
         let id = request_id(header, message)?;
         if self.pending.iter().any(|pending| pending.id == id) {
             return Err(FragmentError::Overlapping);
         }
-        if self.pending.len() >= self.limits.max_messages {
+        let (count, limit) = (self.pending.len(), self.limits.max_messages);
+        if count >= limit && (count >= MOST_AWAITED || self.unawaited(id, is_awaited) > limit) {
             return Err(FragmentError::TooMany);
         }
         self.check_room(0, message.len())?;
         self.total += message.len();
         self.pending.push(Pending { id, header: *header, octets: message.to_vec(), discarded: false });
         Ok(Assembled::Partial)
+    }
+
+    /// How many messages nobody waits for, with one more.
+    fn unawaited(&self, more: Option<u32>, is_awaited: &dyn Fn(u32) -> bool) -> usize {
+        let ids = self.pending.iter().map(|pending| pending.id).chain([more]);
+        ids.filter(|id| !id.is_some_and(is_awaited)).count()
     }
 
     fn check_room(&self, so_far: usize, more: usize) -> Result<(), FragmentError> {

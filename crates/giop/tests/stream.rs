@@ -193,6 +193,22 @@ fn fragments_are_limited() {
 }
 
 #[test]
+fn fragments_that_are_waited_for_are_too_many_only_together() {
+    let limits = FragmentLimits { max_messages: 3, ..FragmentLimits::default() };
+    let mut assembler = Assembler::new(limits);
+    let mut begin = |id| {
+        let piece = pieces(&request(Version::V1_2, id, &[1; 600]), 64).swap_remove(0);
+        let header = MessageHeader::of(&piece, usize::MAX).unwrap();
+        assembler.accept_awaited(&header, &piece, |id| id < 2000)
+    };
+    let too_many = Err(FragmentError::TooMany);
+    (0..3).chain(2000..2003).for_each(|id| assert_eq!(begin(id), Ok(Assembled::Partial)));
+    assert_eq!((begin(2003), begin(2000)), (too_many.clone(), Err(FragmentError::Overlapping)));
+    (3..1021).for_each(|id| assert_eq!(begin(id), Ok(Assembled::Partial)));
+    assert_eq!(begin(1021), too_many);
+}
+
+#[test]
 fn messages_of_the_other_side_are_refused() {
     let mut close = vec![];
     write_close_connection(&mut close, Version::V1_0, ByteOrder::Big);

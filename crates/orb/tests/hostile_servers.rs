@@ -550,6 +550,49 @@ fn endless_fragments_of_a_reply() {
     });
 }
 
+/// A reply with this number, without its end, and its end.
+fn in_two_pieces(id: u32) -> [Vec<u8>; 2] {
+    let native = ByteOrder::NATIVE.flag();
+    let start = [id.to_ne_bytes(), [0; 4], [0; 4]].concat();
+    let end = [id.to_ne_bytes(), [0; 4]].concat();
+    [raw::message((1, 2), native | 2, 1, 12, &start), raw::message((1, 2), native, 7, 8, &end)]
+}
+
+#[test]
+fn as_many_replies_in_fragments_at_a_time_as_were_asked_for() {
+    const CALLS: usize = 40;
+    for unasked in [0, 16, 17] {
+        let client = client();
+        let bad = BadServer::new(move |_, mut wire| {
+            let mut ids: Vec<_> = (0..CALLS).map_while(|_| Some(wire.request()?.id)).collect();
+            let others: Vec<_> = (0..unasked).map(|n| 1 << 25 | n).collect();
+            // The last one is one too many, if any is.
+            ids.splice(0..0, others);
+            ids.rotate_left(1);
+            let replies: Vec<_> = ids.into_iter().map(in_two_pieces).collect();
+            replies.iter().for_each(|[start, _]| wire.send(start));
+            replies.iter().for_each(|[_, end]| wire.send(end));
+            wire.request();
+        });
+        let probe = bad.reference(&client).within(LONG);
+        let calls: Vec<_> = (0..CALLS)
+            .map(|n| {
+                let probe = probe.clone();
+                std::thread::spawn(
+                    move || if n % 2 == 0 { probe.ping() } else { block_on(probe.ping_async()) },
+                )
+            })
+            .collect();
+        for call in calls {
+            match call.join().unwrap() {
+                Ok(()) => assert!(unasked < 17),
+                Err(e) => assert_eq!((e.kind, unasked), (Kind::CommFailure, 17), "{e}"),
+            }
+        }
+        client.shutdown(GRACE);
+    }
+}
+
 #[test]
 fn a_reply_in_crumbs_and_in_the_other_byte_order() {
     let serve = |_, mut wire: Wire| {

@@ -516,7 +516,8 @@ impl ClientConnection {
     fn deliver_each(&self, read: &mut Reading) -> Result<(), CallFailure> {
         loop {
             let malformed = |e: &dyn std::fmt::Display| CallFailure::Malformed(e.to_string());
-            let Some(frame) = read.inbox.next().map_err(|e| malformed(&e))? else { return Ok(()) };
+            let next = read.inbox.next_awaited(|id| lock(&self.calls).is_under_way(id));
+            let Some(frame) = next.map_err(|e| malformed(&e))? else { return Ok(()) };
             let header = frame.header;
             let id = match header.kind {
                 MessageType::Reply => ReplyHeader::read(&header, &frame).map(|r| r.request_id),
