@@ -25,8 +25,8 @@ use crate::exception::{Completion, Kind, OperationError, SystemException, minor}
 use crate::handover::{Bringer, Brought, Handover};
 use crate::interface::Operation;
 use crate::invoke::{
-    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, may_have_moved,
-    not_connected, read_results,
+    CONNECT_TIMEOUT, MAX_FORWARDS, MAX_RETRIES, Outcome, RequestStart, Step, failed, is_in_vain,
+    may_have_moved, not_connected, read_results,
 };
 use crate::local;
 use crate::priority::{Priority, Scope};
@@ -514,11 +514,25 @@ impl Call {
     /// The server has not started the call: it can be sent once more.
     fn again(&mut self, failure: CallFailure) -> Result<Option<Step>, SystemException> {
         if failure != CallFailure::NotStarted || self.retries >= MAX_RETRIES {
-            return Err(failed(failure));
+            self.leave(failure)?;
         }
         self.retries += 1;
         self.state = State::Start;
         Ok(None)
+    }
+
+    /// Goes back to the reference's own profiles from where nobody carries calls out any more: this one if nothing was done, or the
+    /// next.
+    #[cold]
+    fn leave(&mut self, failure: CallFailure) -> Result<(), SystemException> {
+        let goes_on = self.forwards == 0 && failure == CallFailure::NotStarted;
+        let (in_vain, exception) = (is_in_vain(&failure), failed(failure));
+        if !in_vain {
+            return Err(exception);
+        }
+        self.go_back(exception.clone())?;
+        (self.forwards, self.retries) = (self.forwards + 1, 0);
+        if goes_on { Ok(()) } else { Err(exception) }
     }
 
     /// The place that the reference was forwarded to may be gone: its own profiles are the way back.

@@ -247,7 +247,10 @@ impl<'r> OutgoingCall<'r> {
                     self.send_again(arguments)?;
                     continue;
                 }
-                Err(Failure::Call(failure)) => return Err(failed(failure)),
+                Err(Failure::Call(failure)) => {
+                    self.leave(&failure, forwards)?;
+                    retries = 0;
+                }
                 Err(Failure::Exception(e)) if forwards == 0 && may_have_moved(&e) => {
                     self.binding = self.reference.unbind(&self.binding).ok_or(e)?;
                 }
@@ -262,6 +265,18 @@ impl<'r> OutgoingCall<'r> {
             }
             self.send_again(arguments)?;
         }
+    }
+
+    /// Goes back to the reference's own profiles from where nobody carries calls out any more: this one if nothing was done, or the
+    /// next.
+    #[cold]
+    fn leave(&mut self, failure: &CallFailure, forwards: usize) -> Result<(), SystemException> {
+        let own = if is_in_vain(failure) { self.reference.unbind(&self.binding) } else { None };
+        match own {
+            Some(own) if forwards == 0 && *failure == CallFailure::NotStarted => self.binding = own,
+            _ => return Err(failed(failure.clone())),
+        }
+        Ok(())
     }
 
     /// What the call brings where it was forwarded to, if the native protocol alone leads there.
@@ -524,6 +539,11 @@ pub(crate) fn broken(error: DecodeError) -> SystemException {
 /// elsewhere now.
 pub(crate) fn may_have_moved(exception: &SystemException) -> bool {
     (exception.kind, exception.completed) == (Kind::ObjectNotExist, Completion::No)
+}
+
+/// Whether further calls of the same server would fail likewise: it leaves time and again, or is none.
+pub(crate) fn is_in_vain(failure: &CallFailure) -> bool {
+    matches!(failure, CallFailure::NotStarted | CallFailure::Malformed(_))
 }
 
 /// Code sets as a message of `version` uses them.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use raw::{BadServer, GRACE, LONG, block_on, client, reply_of};
 use throughline::rt::Encode;
-use throughline::{Completion, Ior, Kind};
+use throughline::{Completion, Ior, Kind, SystemException};
 use throughline_giop::reply::ReplyStatus;
 
 /// A reply that forwards to a reference.
@@ -95,6 +95,41 @@ fn an_object_that_has_left_where_it_was_forwarded_to_is_asked_for_again() {
             assert_eq!(called, Ok(()), "future: {future}");
         }
         client.shutdown(GRACE);
+    }
+}
+
+/// Answers the first request, and says this to whoever asks afterwards.
+fn turns_away(says: Vec<u8>) -> BadServer {
+    let mut well = true;
+    BadServer::new(move |_, mut wire| {
+        while let Some(heard) = wire.request() {
+            if !std::mem::take(&mut well) {
+                return wire.send(&says);
+            }
+            wire.send(&heard.answer());
+        }
+    })
+}
+
+/// What three calls bring of which the first one is forwarded to a server that afterwards turns away.
+fn three_calls(future: bool, says: &[u8]) -> [Result<(), SystemException>; 3] {
+    let (client, place) = (client(), turns_away(says.to_vec()));
+    let server = forwards_once(place.reference(&client).0.ior().clone());
+    let probe = server.reference(&client).within(LONG);
+    let called = [(); 3].map(|()| if future { block_on(probe.ping_async()) } else { probe.ping() });
+    client.shutdown(GRACE);
+    called
+}
+
+#[test]
+fn where_nobody_carries_calls_out_any_more_they_are_not_sent_for_ever() {
+    for future in [false, true] {
+        assert_eq!(three_calls(future, &raw::close_connection()), [Ok(()), Ok(()), Ok(())]);
+        let [first, second, third] = three_calls(future, b"HTTP/1.0 400 Bad Request\r\n\r\n");
+        // It may have been carried out.
+        let e = second.unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::CommFailure, Completion::Maybe), "{e}");
+        assert_eq!((first, third), (Ok(()), Ok(())), "future: {future}");
     }
 }
 
