@@ -169,6 +169,13 @@ impl Binding {
         self.current.load(Ordering::Relaxed)
     }
 
+    /// Calls take the next route from now on, unless they take another one than this already.
+    #[cold]
+    pub(crate) fn turn_from(&self, index: usize) {
+        let next = (index + 1) % self.routes.len().max(1);
+        let _ = self.current.compare_exchange(index, next, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     #[inline]
     pub(crate) fn route_at(&self, index: usize) -> Option<&Route> {
         self.routes.get(index)

@@ -147,6 +147,10 @@ pub(crate) struct Call {
     state: State,
     forwards: usize,
     retries: usize,
+    /// Which of the binding's routes the request takes.
+    route: usize,
+    /// How many routes were left because their servers take their leave.
+    left: usize,
     pub(crate) arguments: Arguments,
 }
 
@@ -163,6 +167,8 @@ impl Default for Call {
             state: State::Finished,
             forwards: 0,
             retries: 0,
+            route: 0,
+            left: 0,
             arguments: Arguments::new(),
         }
     }
@@ -286,7 +292,7 @@ impl Call {
         self.reference = None;
         self.elsewhere = None;
         self.rewrite = None;
-        (self.forwards, self.retries) = (0, 0);
+        (self.forwards, self.retries, self.left) = (0, 0, 0);
         self.arguments.clear();
     }
 
@@ -481,6 +487,7 @@ impl Call {
         route: usize,
         connection: Arc<ClientConnection>,
     ) -> Result<Option<Step>, SystemException> {
+        self.route = route;
         self.write_for(route)?;
         match self.send(route, connection) {
             Ok(state) => self.state = state,
@@ -513,12 +520,25 @@ impl Call {
 
     /// The server has not started the call: it can be sent once more.
     fn again(&mut self, failure: CallFailure) -> Result<Option<Step>, SystemException> {
-        if failure != CallFailure::NotStarted || self.retries >= MAX_RETRIES {
+        if failure != CallFailure::NotStarted || !self.may_try_again() {
             self.leave(failure)?;
         }
-        self.retries += 1;
         self.state = State::Start;
         Ok(None)
+    }
+
+    /// As a blocking call.
+    fn may_try_again(&mut self) -> bool {
+        if self.retries < MAX_RETRIES {
+            self.retries += 1;
+            return true;
+        }
+        if self.left + 1 >= self.binding().routes() {
+            return false;
+        }
+        (self.left, self.retries) = (self.left + 1, MAX_RETRIES - 1);
+        self.binding().turn_from(self.route);
+        true
     }
 
     /// Goes back to the reference's own profiles from where nobody carries calls out any more: this one if nothing was done, or the
@@ -531,7 +551,7 @@ impl Call {
             return Err(exception);
         }
         self.go_back(exception.clone())?;
-        (self.forwards, self.retries) = (self.forwards + 1, 0);
+        (self.forwards, self.retries, self.left) = (self.forwards + 1, 0, 0);
         if goes_on { Ok(()) } else { Err(exception) }
     }
 
@@ -606,6 +626,7 @@ impl Call {
             return self.go_back(nowhere).map(|()| State::Start);
         }
         let index = self.binding().current();
+        self.route = index;
         self.write_for(index)?;
         match self.route(index)?.endpoint.shared_connection() {
             None => Ok(self.connect_in_time()),

@@ -126,6 +126,10 @@ struct OutgoingCall<'r> {
     /// Octets of large arguments, which are not in the buffer.
     elsewhere: usize,
     way: Way,
+    /// Which of the binding's routes the request takes.
+    route: usize,
+    /// How many routes were left because their servers take their leave.
+    left: usize,
 }
 
 /// How the request travels.
@@ -155,6 +159,8 @@ impl<'r> OutgoingCall<'r> {
             buffer: Buffer::take(),
             elsewhere: 0,
             way: Way::Local,
+            route: 0,
+            left: 0,
         };
         if call.binding.local_key().is_none() {
             call.open_request_anywhere()?;
@@ -189,6 +195,7 @@ impl<'r> OutgoingCall<'r> {
                 announce,
             };
             let version = route.version;
+            self.route = binding.current();
             let opened = request.write(&mut self.buffer.bytes, self.response);
             let open = opened.inspect_err(|_| connection.forget(id))?;
             self.way = Way::Remote { connection, id, open, version };
@@ -242,14 +249,13 @@ impl<'r> OutgoingCall<'r> {
                 Ok(Step::Done(outcome)) => return Ok(outcome),
                 Ok(Step::Address(disposition)) => self.binding.set_disposition(disposition),
                 Ok(Step::Forward(ior)) => self.binding = self.reference.rebind(&ior),
-                Err(Failure::Call(CallFailure::NotStarted)) if retries < MAX_RETRIES => {
-                    retries += 1;
+                Err(Failure::Call(CallFailure::NotStarted)) if self.may_try_again(&mut retries) => {
                     self.send_again(arguments)?;
                     continue;
                 }
                 Err(Failure::Call(failure)) => {
                     self.leave(&failure, forwards)?;
-                    retries = 0;
+                    (retries, self.left) = (0, 0);
                 }
                 Err(Failure::Exception(e)) if forwards == 0 && may_have_moved(&e) => {
                     self.binding = self.reference.unbind(&self.binding).ok_or(e)?;
@@ -265,6 +271,21 @@ impl<'r> OutgoingCall<'r> {
             }
             self.send_again(arguments)?;
         }
+    }
+
+    /// Whether a call that was not begun is to be made anew: some times where it was made, then by the other routes.
+    fn may_try_again(&mut self, retries: &mut usize) -> bool {
+        if *retries < MAX_RETRIES {
+            *retries += 1;
+            return true;
+        }
+        if self.left + 1 >= self.binding.routes() {
+            return false;
+        }
+        // Twice there: a connection that was open may have been closed since.
+        (self.left, *retries) = (self.left + 1, MAX_RETRIES - 1);
+        self.binding.turn_from(self.route);
+        true
     }
 
     /// Goes back to the reference's own profiles from where nobody carries calls out any more: this one if nothing was done, or the

@@ -347,6 +347,36 @@ fn calls_on_a_connection_that_closes_in_order_are_made_anew() {
 }
 
 #[test]
+fn calls_go_to_another_address_where_the_first_one_closes_every_connection_in_order() {
+    for future in [false, true] {
+        let leaves = BadServer::new(|_, mut wire| {
+            wire.request();
+            wire.send(&raw::close_connection());
+        });
+        let stays = BadServer::new(|_, mut wire| {
+            while let Some(heard) = wire.request() {
+                wire.send(&heard.answer());
+            }
+        });
+        let client = client();
+        let address = |server: &BadServer| format!("iiop:1.2@127.0.0.1:{}", server.port);
+        let text = format!("corbaloc:{},{}/bad", address(&leaves), address(&stays));
+        let probe = ProbeRef(client.string_to_object(&text).unwrap()).within(LONG);
+        let ping = || if future { block_on(probe.ping_async()) } else { probe.ping() };
+        assert_eq!(ping(), Ok(()), "future: {future}");
+        let connections = leaves.connections();
+        assert_eq!((ping(), leaves.connections(), stays.connections()), (Ok(()), connections, 1));
+        // Where all do, each is asked a few times.
+        let text = format!("corbaloc:{},{}/bad", address(&leaves), address(&leaves));
+        let probe = ProbeRef(client.string_to_object(&text).unwrap()).within(LONG);
+        let e = if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Transient, Completion::No), "{e}");
+        assert!(leaves.connections() < connections + 10);
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn many_calls_on_a_connection_that_closes_in_order_are_all_made_anew() {
     let client = client();
     let bad = BadServer::new(|n, mut wire| {
