@@ -7,7 +7,6 @@ use super::calls::Call;
 use super::docs::{doc, docs};
 use super::records::field_names;
 use super::scope::Scope;
-use super::traits::memory_size;
 use super::words::{Names, ident};
 use crate::model::{DefId, Exception, Type};
 
@@ -90,7 +89,7 @@ impl Scope<'_> {
 
     /// Whether Clippy finds the exceptions of a call large enough to warn of them.
     pub(super) fn has_large_error(&self, call: &Call<'_>) -> bool {
-        call.raises.iter().any(|id| memory_size(self.g.model, &Type::Named(*id)) >= LARGE_ERROR)
+        call.raises.iter().any(|id| self.g.facts.memory_size(self.g.model, &Type::Named(*id)) >= LARGE_ERROR)
     }
 
     fn error_variants(&self, raises: &[DefId]) -> Vec<Ident> {

@@ -24,6 +24,7 @@
 //! `MARSHAL`, since its stack has an end. A list of which each element holds the next should be one sequence instead.
 
 mod calls;
+mod components;
 mod constants;
 mod descriptor;
 mod docs;
@@ -86,6 +87,7 @@ pub struct Unsupported {
 struct Generator<'m> {
     model: &'m Model,
     naming: naming::Naming,
+    facts: traits::Facts,
     externs: BTreeMap<String, String>,
     /// Definitions that are not generated.
     left_out: BTreeSet<DefId>,
@@ -99,6 +101,7 @@ pub fn generate(model: &Model, settings: &Settings) -> Result<Generated, Vec<Uns
     let mut generator = Generator {
         model,
         naming: naming::Naming::new(model),
+        facts: traits::Facts::new(model),
         externs: settings.extern_paths.iter().map(|(idl, rust)| (idl_name(idl), rust.clone())).collect(),
         left_out: BTreeSet::new(),
     };

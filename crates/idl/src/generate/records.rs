@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::docs::docs;
 use super::scope::Scope;
-use super::traits::{Derives, boxed_members, derives, min_size};
+use super::traits::Derives;
 use super::types::idl_declaration;
 use super::words::{claim_all, ident, snake};
 use crate::model::{DefId, Member, Struct};
@@ -16,7 +16,7 @@ impl Scope<'_> {
         let definition = self.g.model.get(id);
         let docs = docs(definition.doc.as_deref(), &format!("`{}`", definition.repository_id));
         let name = ident(&self.g.naming.of(id).item);
-        let derive = derive_list(derives(self.g.model, id));
+        let derive = derive_list(self.g.facts.derives(id));
         let fields = self.fields(id, &structure.members);
         let coding = self.record_coding(&name, &structure.members);
         quote! {
@@ -29,10 +29,10 @@ impl Scope<'_> {
 
     /// Public fields with their documentation.
     pub(super) fn fields(&self, id: DefId, members: &[Member]) -> TokenStream {
-        let boxed = boxed_members(self.g.model, id);
+        let boxed = self.g.facts.boxed_members(id);
         let fields = members.iter().zip(field_names(members)).zip(boxed).map(|((member, name), boxed)| {
             let about = format!("`{}`", idl_declaration(self.g.model, &member.ty, &member.name));
-            let (docs, ty) = (docs(member.doc.as_deref(), &about), self.member_type(member, boxed));
+            let (docs, ty) = (docs(member.doc.as_deref(), &about), self.member_type(member, *boxed));
             quote!(#docs pub #name: #ty)
         });
         quote!(#(#fields),*)
@@ -54,7 +54,10 @@ impl Scope<'_> {
         let fields = field_names(members);
         let w = ident("w");
         let encode = self.in_sequence(fields.iter().map(|it| self.encode(&quote!(&self.#it), &w)));
-        let size = members.iter().map(|it| min_size(self.g.model, &it.ty)).fold(0, usize::saturating_add);
+        let size = members
+            .iter()
+            .map(|it| self.g.facts.min_size(self.g.model, &it.ty))
+            .fold(0, usize::saturating_add);
         let size = Literal::usize_unsuffixed(size);
         let (w, r) = if fields.is_empty() { (quote!(_), quote!(_)) } else { (quote!(w), quote!(r)) };
         let value = match fields.as_slice() {

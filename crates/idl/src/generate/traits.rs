@@ -1,8 +1,7 @@
 //! What the Rust type of an IDL type can do, and how large its values are.
 
-use std::collections::{HashMap, HashSet};
-
-use crate::model::{DefId, Kind, Member, Model, Primitive, Type, Union};
+use super::components::components;
+use crate::model::{DefId, Kind, Member, Model, Primitive, Type};
 
 /// Size in memory of a pointer with its length and capacity.
 const VEC: usize = 24;
@@ -45,157 +44,151 @@ impl Derives {
     }
 }
 
-/// What a struct or union can derive.
-pub(super) fn derives(model: &Model, id: DefId) -> Derives {
-    let sizes = Sizes { model, known: HashMap::new() };
-    Search { model, sizes, direct: HashSet::new(), behind: HashSet::new() }.named(id, Depth::Direct)
+/// What is known of every definition, found once: each is asked for again by all that contain it.
+#[derive(Debug)]
+pub(super) struct Facts {
+    of: Vec<Fact>,
 }
 
-/// Whether a type is a part of the value itself or stands behind a sequence, where only `Eq` and `Hash` ask for it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
-    Direct,
-    Behind,
+#[derive(Clone, Debug)]
+struct Fact {
+    derives: Derives,
+    /// The fewest octets that a value takes on the wire, padding not counted.
+    least: usize,
+    /// About how large a value is in memory.
+    memory: usize,
+    /// For each member of a struct, an exception or a union, whether it stands in a box.
+    boxed: Vec<bool>,
+    /// Has sequences of itself.
+    recursive: bool,
 }
 
-/// What was seen need not be looked at again, as all of it must be capable; this also ends recursion.
-struct Search<'m> {
-    model: &'m Model,
-    sizes: Sizes<'m>,
-    direct: HashSet<DefId>,
-    behind: HashSet<DefId>,
-}
+impl Facts {
+    const UNKNOWN: Fact =
+        Fact { derives: Derives::ALL, least: 4, memory: VEC, boxed: Vec::new(), recursive: false };
 
-impl<'m> Search<'m> {
-    fn ty(&mut self, ty: &'m Type, depth: Depth) -> Derives {
+    pub(super) fn new(model: &Model) -> Self {
+        let mut facts = Self { of: vec![Self::UNKNOWN; model.definitions().len()] };
+        let all: Vec<Vec<usize>> = model.iter().map(|(id, _)| leads_to(model, id, behind)).collect();
+        for part in components(&all) {
+            facts.part(model, &all, &part);
+        }
+        // No value contains itself.
+        let direct: Vec<_> = model.iter().map(|(id, _)| leads_to(model, id, inside)).collect();
+        for at in components(&direct).into_iter().flatten() {
+            facts.value(model, DefId(at as u32));
+        }
+        facts
+    }
+
+    /// What a struct or union can derive.
+    pub(super) fn derives(&self, id: DefId) -> Derives {
+        self.of[id.index()].derives
+    }
+
+    /// For each member of a struct, an exception or a union, whether it stands in a box.
+    pub(super) fn boxed_members(&self, id: DefId) -> &[bool] {
+        &self.of[id.index()].boxed
+    }
+
+    /// The fewest octets that a value takes on the wire, padding not counted.
+    pub(super) fn min_size(&self, model: &Model, ty: &Type) -> usize {
+        match model.unalias(ty) {
+            Type::Primitive(it) => wire_size(*it),
+            Type::Array { element, dimensions } => dimensions
+                .iter()
+                .fold(self.min_size(model, element), |size, n| size.saturating_mul(*n as usize)),
+            Type::Named(id) => self.of[id.index()].least,
+            _ => 4,
+        }
+    }
+
+    /// About how large a value is in memory. Decides which of Clippy's hints on size will come.
+    pub(super) fn memory_size(&self, model: &Model, ty: &Type) -> usize {
+        match model.unalias(ty) {
+            Type::Primitive(Primitive::Char | Primitive::WChar) => 4,
+            Type::Primitive(it) => wire_size(*it),
+            Type::Array { element, dimensions } => {
+                array_size(self.memory_size(model, element), dimensions, |_, _| ())
+            }
+            Type::Named(id) => self.of[id.index()].memory,
+            _ => VEC,
+        }
+    }
+
+    /// The dimensions of an array, innermost first, each with whether it stands in a box.
+    pub(super) fn array_levels(&self, model: &Model, element: &Type, dimensions: &[u32]) -> Vec<(u32, bool)> {
+        let mut levels = Vec::with_capacity(dimensions.len());
+        array_size(self.memory_size(model, element), dimensions, |n, boxed| levels.push((n, boxed)));
+        levels
+    }
+
+    /// What holds for all that lead to each other: `Eq` and `Hash` ask for what stands behind sequences as well.
+    fn part(&mut self, model: &Model, edges: &[Vec<usize>], part: &[usize]) {
+        let recursive = part.len() > 1 || part.iter().any(|at| edges[*at].contains(at));
+        let types = part.iter().flat_map(|at| types_in(model, DefId(*at as u32)));
+        let derives = types.map(|ty| self.type_derives(model, ty)).fold(Derives::ALL, Derives::and);
+        for at in part {
+            let Fact { derives: of, recursive: is, .. } = &mut self.of[*at];
+            (*of, *is) = (own_derives(model, DefId(*at as u32)).and(derives), recursive);
+        }
+    }
+
+    /// What depends on the parts of a value alone, which are known by now.
+    fn value(&mut self, model: &Model, id: DefId) {
+        let kind = &model.get(id).kind;
+        let Members { size, boxed } = self.members(model, id);
+        let least = match kind {
+            Kind::Struct(of) => {
+                of.members.iter().map(|it| self.min_size(model, &it.ty)).fold(0, usize::saturating_add)
+            }
+            Kind::Union(of) => self.min_size(model, &of.discriminator),
+            Kind::Interface(_) | Kind::ForwardInterface(_) => 1,
+            _ => 4,
+        };
+        let memory = match kind {
+            Kind::Struct(_) | Kind::Union(_) | Kind::Exception(_) => size,
+            Kind::Enum(_) => 1,
+            _ => VEC,
+        };
+        let parts = types_in(model, id).map(|ty| self.type_derives(model, ty));
+        let derives = parts.fold(own_derives(model, id), Derives::and);
+        let fact = &mut self.of[id.index()];
+        let copy = derives.copy && !boxed.contains(&true);
+        fact.derives = Derives { copy, default: derives.default, ..fact.derives };
+        (fact.least, fact.memory, fact.boxed) = (least, memory, boxed);
+    }
+
+    fn type_derives(&self, model: &Model, ty: &Type) -> Derives {
         match ty {
             Type::Primitive(Primitive::Float | Primitive::Double) => Derives::FLOAT,
             Type::Primitive(_) => Derives::ALL,
             Type::String { .. } | Type::WString { .. } => Derives::TEXT,
             Type::Sequence { element, .. } => {
-                Derives { copy: false, default: true, ..self.ty(element, Depth::Behind) }
+                Derives { copy: false, default: true, ..self.type_derives(model, element) }
             }
             Type::Array { element: element_type, dimensions } => {
-                let element = self.ty(element_type, depth);
+                let element = self.type_derives(model, element_type);
                 // Rust has `Default` for arrays of up to 32 elements.
                 let default = element.default && dimensions.iter().all(|n| *n <= 32);
                 let boxed =
-                    array_levels(self.model, element_type, dimensions).into_iter().any(|(_, large)| large);
+                    self.array_levels(model, element_type, dimensions).into_iter().any(|(_, large)| large);
                 Derives { default, copy: element.copy && !boxed, ..element }
             }
             Type::Object => Derives::REFERENCE,
-            Type::Named(id) => self.named(*id, depth),
+            Type::Named(id) => self.of[id.index()].derives,
             Type::Any | Type::TypeCode | Type::ValueBase | Type::Fixed { .. } => Derives::NONE,
         }
     }
 
-    fn named(&mut self, id: DefId, depth: Depth) -> Derives {
-        let new = match depth {
-            Depth::Direct => self.direct.insert(id),
-            Depth::Behind => !self.direct.contains(&id) && self.behind.insert(id),
-        };
-        if !new {
-            return Derives::ALL;
-        }
-        let derives = match &self.model.get(id).kind {
-            Kind::Typedef(it) => self.ty(&it.ty, depth),
-            Kind::Struct(it) => self.all(it.members.iter().map(|it| &it.ty), depth),
-            Kind::Union(it) => Derives { default: false, ..self.all(union_types(it), depth) },
-            Kind::Enum(_) => Derives::ENUM,
-            Kind::Interface(_) | Kind::ForwardInterface(_) => Derives::REFERENCE,
-            _ => Derives::NONE,
-        };
-        let copy = derives.copy && !self.sizes.members(id).boxed.contains(&true);
-        Derives { copy, ..derives }
-    }
-
-    fn all(&mut self, types: impl Iterator<Item = &'m Type>, depth: Depth) -> Derives {
-        types.fold(Derives::ALL, |so_far, ty| so_far.and(self.ty(ty, depth)))
-    }
-}
-
-fn union_types(union: &Union) -> impl Iterator<Item = &Type> {
-    std::iter::once(&union.discriminator).chain(union.cases.iter().map(|it| &it.member.ty))
-}
-
-/// The fewest octets that a value takes on the wire, padding not counted.
-pub(super) fn min_size(model: &Model, ty: &Type) -> usize {
-    Sizes { model, known: HashMap::new() }.least(ty)
-}
-
-/// About how large a value is in memory. Decides which of Clippy's hints on size will come.
-pub(super) fn memory_size(model: &Model, ty: &Type) -> usize {
-    Sizes { model, known: HashMap::new() }.memory(ty)
-}
-
-/// For each member of a struct, an exception or a union, whether it stands in a box.
-pub(super) fn boxed_members(model: &Model, id: DefId) -> Vec<bool> {
-    Sizes { model, known: HashMap::new() }.members(id).boxed
-}
-
-/// The dimensions of an array, innermost first, each with whether it stands in a box.
-pub(super) fn array_levels(model: &Model, element: &Type, dimensions: &[u32]) -> Vec<(u32, bool)> {
-    let mut levels = Vec::with_capacity(dimensions.len());
-    array_size(memory_size(model, element), dimensions, |n, boxed| levels.push((n, boxed)));
-    levels
-}
-
-fn array_size(element: usize, dimensions: &[u32], mut level: impl FnMut(u32, bool)) -> usize {
-    dimensions.iter().rev().fold(element, |size, n| {
-        let size = size.saturating_mul(*n as usize);
-        let boxed = size > LARGE;
-        level(*n, boxed);
-        if boxed { BOX } else { size }
-    })
-}
-
-/// Sizes of one sort, with those of the definitions met so far: where each struct has two members of the one before, the
-/// ways down double with each.
-struct Sizes<'m> {
-    model: &'m Model,
-    known: HashMap<DefId, usize>,
-}
-
-impl<'m> Sizes<'m> {
-    fn least(&mut self, ty: &'m Type) -> usize {
-        match self.model.unalias(ty) {
-            Type::Primitive(it) => wire_size(*it),
-            Type::Array { element, dimensions } => {
-                dimensions.iter().fold(self.least(element), |size, n| size.saturating_mul(*n as usize))
-            }
-            Type::Named(id) => self.of(*id, |it, kind| match kind {
-                Kind::Struct(of) => {
-                    of.members.iter().map(|member| it.least(&member.ty)).fold(0, usize::saturating_add)
-                }
-                Kind::Union(of) => it.least(&of.discriminator),
-                Kind::Interface(_) | Kind::ForwardInterface(_) => 1,
-                _ => 4,
-            }),
-            _ => 4,
-        }
-    }
-
-    fn memory(&mut self, ty: &'m Type) -> usize {
-        match self.model.unalias(ty) {
-            Type::Primitive(Primitive::Char | Primitive::WChar) => 4,
-            Type::Primitive(it) => wire_size(*it),
-            Type::Array { element, dimensions } => array_size(self.memory(element), dimensions, |_, _| ()),
-            Type::Named(id) => self.of(*id, |it, kind| match kind {
-                Kind::Struct(_) | Kind::Union(_) | Kind::Exception(_) => it.members(*id).size,
-                Kind::Enum(_) => 1,
-                _ => VEC,
-            }),
-            _ => VEC,
-        }
-    }
-
     /// How the members of a definition are kept, which may have none.
-    fn members(&mut self, id: DefId) -> Members {
-        match &self.model.get(id).kind {
-            Kind::Struct(of) => self.record(id, &of.members),
-            Kind::Exception(of) => self.record(id, &of.members),
+    fn members(&self, model: &Model, id: DefId) -> Members {
+        match &model.get(id).kind {
+            Kind::Struct(of) => self.record(model, id, &of.members),
+            Kind::Exception(of) => self.record(model, id, &of.members),
             Kind::Union(of) => {
-                let sizes: Vec<_> = of.cases.iter().map(|it| self.memory(&it.member.ty)).collect();
+                let sizes: Vec<_> =
+                    of.cases.iter().map(|it| self.memory_size(model, &it.member.ty)).collect();
                 let limit = self.limit(id, sizes.iter().copied().max().unwrap_or_default());
                 let boxed: Vec<_> = sizes.iter().map(|size| *size > limit).collect();
                 let kept = sizes.iter().zip(&boxed).map(|(size, boxed)| if *boxed { BOX } else { *size });
@@ -206,8 +199,8 @@ impl<'m> Sizes<'m> {
     }
 
     /// Padding makes a struct at most as large as if each member took a multiple of eight.
-    fn record(&mut self, id: DefId, members: &'m [Member]) -> Members {
-        let sizes = members.iter().map(|it| self.memory(&it.ty).checked_next_multiple_of(8));
+    fn record(&self, model: &Model, id: DefId, members: &[Member]) -> Members {
+        let sizes = members.iter().map(|it| self.memory_size(model, &it.ty).checked_next_multiple_of(8));
         let sizes: Vec<_> = sizes.map(|it| it.unwrap_or(usize::MAX)).collect();
         let mut size = sizes.iter().copied().fold(0, usize::saturating_add);
         let limit = self.limit(id, size);
@@ -226,41 +219,17 @@ impl<'m> Sizes<'m> {
 
     /// How large a value may be that would be this large by itself.
     fn limit(&self, id: DefId, size: usize) -> usize {
-        if size > LARGE_RECURSIVE && self.is_recursive(id) { LARGE_RECURSIVE } else { LARGE }
+        if size > LARGE_RECURSIVE && self.of[id.index()].recursive { LARGE_RECURSIVE } else { LARGE }
     }
+}
 
-    fn is_recursive(&self, id: DefId) -> bool {
-        let (mut seen, mut open) = (HashSet::new(), vec![id]);
-        while let Some(at) = open.pop() {
-            let types: Vec<_> = match &self.model.get(at).kind {
-                Kind::Typedef(it) => vec![&it.ty],
-                Kind::Struct(it) => it.members.iter().map(|it| &it.ty).collect(),
-                Kind::Exception(it) => it.members.iter().map(|it| &it.ty).collect(),
-                Kind::Union(it) => it.cases.iter().map(|it| &it.member.ty).collect(),
-                _ => continue,
-            };
-            for mut ty in types {
-                while let Type::Sequence { element, .. } | Type::Array { element, .. } = ty {
-                    ty = element;
-                }
-                if let Type::Named(next) = ty
-                    && seen.insert(*next)
-                {
-                    open.push(*next);
-                }
-            }
-        }
-        seen.contains(&id)
-    }
-
-    fn of(&mut self, id: DefId, size: impl FnOnce(&mut Self, &'m Kind) -> usize) -> usize {
-        if let Some(known) = self.known.get(&id) {
-            return *known;
-        }
-        let size = size(self, &self.model.get(id).kind);
-        self.known.insert(id, size);
-        size
-    }
+fn array_size(element: usize, dimensions: &[u32], mut level: impl FnMut(u32, bool)) -> usize {
+    dimensions.iter().rev().fold(element, |size, n| {
+        let size = size.saturating_mul(*n as usize);
+        let boxed = size > LARGE;
+        level(*n, boxed);
+        if boxed { BOX } else { size }
+    })
 }
 
 /// How the members of a struct or union are kept.
@@ -269,6 +238,53 @@ struct Members {
     boxed: Vec<bool>,
     /// Of all together.
     size: usize,
+}
+
+/// What a definition allows whatever is in it.
+fn own_derives(model: &Model, id: DefId) -> Derives {
+    match &model.get(id).kind {
+        Kind::Typedef(_) | Kind::Struct(_) => Derives::ALL,
+        Kind::Union(_) => Derives { default: false, ..Derives::ALL },
+        Kind::Enum(_) => Derives::ENUM,
+        Kind::Interface(_) | Kind::ForwardInterface(_) => Derives::REFERENCE,
+        _ => Derives::NONE,
+    }
+}
+
+/// The types of which values of a definition consist.
+fn types_in(model: &Model, id: DefId) -> Box<dyn Iterator<Item = &Type> + '_> {
+    match &model.get(id).kind {
+        Kind::Typedef(it) => Box::new(std::iter::once(&it.ty)),
+        Kind::Struct(it) => Box::new(it.members.iter().map(|it| &it.ty)),
+        Kind::Exception(it) => Box::new(it.members.iter().map(|it| &it.ty)),
+        Kind::Union(it) => {
+            Box::new(std::iter::once(&it.discriminator).chain(it.cases.iter().map(|it| &it.member.ty)))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// The definitions that the types in a definition name.
+fn leads_to(model: &Model, id: DefId, named: fn(&Type) -> Option<DefId>) -> Vec<usize> {
+    types_in(model, id).filter_map(named).map(DefId::index).collect()
+}
+
+/// The definition that a type names, be it behind sequences.
+fn behind(ty: &Type) -> Option<DefId> {
+    match ty {
+        Type::Sequence { element, .. } | Type::Array { element, .. } => behind(element),
+        Type::Named(id) => Some(*id),
+        _ => None,
+    }
+}
+
+/// The definition that a type names as a part of the value itself.
+fn inside(ty: &Type) -> Option<DefId> {
+    match ty {
+        Type::Array { element, .. } => inside(element),
+        Type::Named(id) => Some(*id),
+        _ => None,
+    }
 }
 
 fn wire_size(primitive: Primitive) -> usize {

@@ -4,7 +4,6 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::scope::Scope;
-use super::traits::array_levels;
 use crate::model::{DefId, InterfaceKind, Kind, Model, Primitive, Type};
 
 /// How a type is handed to a function that only looks at it.
@@ -127,7 +126,7 @@ impl Scope<'_> {
     }
 
     fn array(&self, element: &Type, dimensions: &[u32]) -> TokenStream {
-        let levels = array_levels(self.g.model, element, dimensions);
+        let levels = self.g.facts.array_levels(self.g.model, element, dimensions);
         levels.into_iter().fold(self.ty(element), |inner, (n, boxed)| {
             let n = Literal::u32_unsuffixed(n);
             match boxed {

@@ -11,7 +11,6 @@ use super::docs::{doc, docs};
 use super::enums::repeats_a_word;
 use super::records::derive_list;
 use super::scope::Scope;
-use super::traits::{boxed_members, derives, memory_size, min_size};
 use super::types::idl_declaration;
 use super::words::{Names, camel, ident};
 use crate::model::{Coverage, DefId, Primitive, Type, Union, UnionCase, Value};
@@ -36,7 +35,7 @@ impl Scope<'_> {
         let docs = docs(definition.doc.as_deref(), &format!("`{}`", definition.repository_id));
         let item = &self.g.naming.of(id).item;
         let (names, unselected) = variant_names(union);
-        let boxed = boxed_members(self.g.model, id);
+        let boxed = self.g.facts.boxed_members(id).to_vec();
         let allow = self.union_lints(item, union, &names, &boxed);
         let parts = Parts {
             name: ident(item),
@@ -46,7 +45,7 @@ impl Scope<'_> {
             unselected: unselected.map(|it| ident(&it)),
             discriminator: self.ty(&union.discriminator),
         };
-        let derive = derive_list(derives(self.g.model, id));
+        let derive = derive_list(self.g.facts.derives(id));
         let (variants, accessor) = (self.variants(&parts), self.accessor(&parts));
         let (encode, decode) = (self.union_encode(&parts), self.union_decode(&parts));
         let name = &parts.name;
@@ -69,7 +68,8 @@ impl Scope<'_> {
         boxed: &[bool],
     ) -> Option<TokenStream> {
         let inside = union.cases.iter().zip(boxed).filter(|(_, boxed)| !**boxed);
-        let mut sizes: Vec<_> = inside.map(|(it, _)| memory_size(self.g.model, &it.member.ty)).collect();
+        let mut sizes: Vec<_> =
+            inside.map(|(it, _)| self.g.facts.memory_size(self.g.model, &it.member.ty)).collect();
         sizes.push(0);
         sizes.sort_unstable();
         let uneven = sizes.iter().rev().take(2).copied().reduce(usize::saturating_sub).unwrap_or(0) >= 160;
@@ -219,7 +219,7 @@ impl Scope<'_> {
             Some(variant) => quote!(_ => Self::#variant(discriminator),),
             None => self.decode_impossible(parts),
         };
-        let size = min_size(self.g.model, &parts.union.discriminator);
+        let size = self.g.facts.min_size(self.g.model, &parts.union.discriminator);
         let size = proc_macro2::Literal::usize_unsuffixed(size);
         quote! {
             impl<'a> #rt::Decode<'a> for #name {

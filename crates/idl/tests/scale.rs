@@ -1,0 +1,70 @@
+//! The work for a file grows with its length and with that of what comes out, whatever leads to what in it.
+
+use std::time::Duration;
+
+use throughline_idl::generate::{Settings, generate};
+use throughline_idl::{Model, Options, compile_text_to_model};
+
+/// As often as much work for an octet as in a file of definitions that have nothing to do with each other: what took the square
+/// of the length took far more.
+const MORE: u64 = 6;
+
+/// How long this thread works, whatever else the machine does.
+fn processor_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel counts");
+    let nanoseconds = text.split_whitespace().next().and_then(|n| n.parse().ok());
+    Duration::from_nanos(nanoseconds.expect("nanoseconds"))
+}
+
+fn model(text: &str) -> Model {
+    compile_text_to_model("scale.idl", text, &Options::default()).unwrap_or_else(|it| panic!("{it}")).model
+}
+
+fn generated(model: &Model) -> String {
+    let settings = Settings { skip_unsupported: true, ..Settings::default() };
+    generate(model, &settings).expect("what is not supported is skipped").source
+}
+
+/// `first`, and then what `next` makes of each number and the one before it.
+fn chain(n: usize, first: &str, next: impl Fn(usize, usize) -> String) -> String {
+    (1..n).fold(first.to_owned(), |text, i| text + &next(i, i - 1) + "\n")
+}
+
+/// Nanoseconds for an octet of what comes out of a file, or of the file if it is longer.
+fn generating(text: &str) -> u64 {
+    let model = model(text);
+    let start = processor_time();
+    let source = generated(&model);
+    (processor_time() - start).as_nanos() as u64 / source.len().max(text.len()) as u64
+}
+
+#[test]
+fn what_contains_the_one_before() {
+    let plain =
+        generating(&chain(300, "struct S0 { long x; };", |i, _| format!("struct S{i} {{ long a; }};")));
+    let shapes = [
+        chain(2500, "struct S0 { long x; };", |i, last| format!("struct S{i} {{ S{last} a; }};")),
+        chain(1500, "struct S0 { string x[50]; };", |i, last| {
+            format!("struct S{i} {{ S{last} a; sequence<S{i}> b; }};")
+        }),
+        chain(300, "struct U0 { long x; };", |i, last| {
+            format!("union U{i} switch (boolean) {{ case TRUE: U{last} a; }};")
+        }),
+        chain(300, "struct S0 { long x; };", |i, last| format!("struct S{i} {{ S{last} a[2]; }};")),
+    ];
+    for text in shapes {
+        let took = generating(&text);
+        assert!(took < MORE * plain, "{took} ns for an octet, not {plain}: {}..", &text[..100]);
+    }
+}
+
+/// The stack of a thread is much shorter than the chain.
+#[test]
+fn chains_are_no_matter_of_the_stack() {
+    let shapes = [chain(4000, "struct S0 { long x; };", |i, last| format!("struct S{i} {{ S{last} a; }};"))];
+    let run = || shapes.iter().for_each(|text| assert!(!generated(&model(text)).is_empty()));
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(512 << 10).spawn_scoped(scope, run);
+        thread.expect("there are threads").join().expect("a stack that suffices");
+    });
+}
