@@ -39,6 +39,7 @@ pub(crate) fn resolve(parsed: Parsed, incomplete: bool, sources: &SourceMap, sin
         roots: Vec::new(),
         scopes: Vec::new(),
         scope: ScopeId::FILE,
+        inheritable: HashSet::new(),
         prefixes: Prefixes::default(),
         lost: parsed.lost,
         defined: parsed.defined,
@@ -57,6 +58,8 @@ struct Resolver<'a> {
     scopes: Vec<Scope>,
     /// The innermost scope.
     scope: ScopeId,
+    /// Names that any interface or value type defines, in lower case: only these are worth a look at all bases.
+    inheritable: HashSet<Rc<str>>,
     prefixes: Prefixes,
     /// Names in text that the parser had to skip, in lower case.
     lost: HashSet<Rc<str>>,

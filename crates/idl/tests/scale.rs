@@ -38,6 +38,34 @@ fn generating(text: &str) -> u64 {
     (processor_time() - start).as_nanos() as u64 / source.len().max(text.len()) as u64
 }
 
+/// The same for reading it.
+fn reading(text: &str) -> u64 {
+    let start = processor_time();
+    model(text);
+    (processor_time() - start).as_nanos() as u64 / text.len() as u64
+}
+
+#[test]
+fn what_inherits_from_the_one_before() {
+    let empty = |i, last| format!("interface I{i} : I{last} {{}};");
+    let plain = generating(&chain(100, "", |i, _| format!("interface I{i} {{ void f(); }};")));
+    let took = generating(&chain(100, "interface I0 {};", empty));
+    assert!(took < MORE * plain, "{took} ns for an octet, not {plain}");
+    let plain = reading(&chain(2000, "", |i, _| format!("valuetype V{i} {{ public long a{i}; }};")));
+    let shapes = [
+        chain(3000, "valuetype V0 { public long a; };", |i, last| {
+            format!("valuetype V{i} : V{last} {{ public long a{i}; }};")
+        }),
+        chain(3000, "abstract valuetype V0 {};", |i, last| {
+            format!("abstract valuetype V{i} : V{last} {{ void f{i}(); }};")
+        }),
+    ];
+    for text in shapes {
+        let took = reading(&text);
+        assert!(took < MORE * plain, "{took} ns for an octet, not {plain}: {}..", &text[..100]);
+    }
+}
+
 #[test]
 fn what_contains_the_one_before() {
     let plain =

@@ -82,8 +82,11 @@ impl Naming {
     pub(super) fn new(model: &Model) -> Self {
         let mut naming = Self { names: HashMap::new() };
         naming.scope(model, model.roots());
-        // Bases may stand behind derived interfaces in the tree, when a module is opened again.
-        for (id, _) in model.iter() {
+        // Bases come first, which may stand behind derived interfaces in the tree: they have fewer ancestors.
+        let ancestors = |(id, _)| Some((model.interface(id)?.ancestors.len(), id));
+        let mut interfaces: Vec<_> = model.iter().filter_map(ancestors).collect();
+        interfaces.sort_unstable();
+        for (_, id) in interfaces {
             naming.methods(model, id);
         }
         naming
@@ -124,10 +127,6 @@ impl Naming {
     /// Names an interface's methods after those of its bases.
     fn methods(&mut self, model: &Model, id: DefId) {
         let Some(interface) = model.interface(id) else { return };
-        if self.interface(id).features.iter().any(|it| !it.call.method.is_empty()) {
-            return;
-        }
-        interface.ancestors.iter().for_each(|base| self.methods(model, *base));
         let mut methods = Names::default();
         methods.reserve(RESERVED_METHODS.iter().copied());
         methods.reserve(interface.ancestors.iter().flat_map(|base| self.method_names(*base)));

@@ -1,5 +1,7 @@
 //! What a name means where it is used.
 
+use std::collections::HashSet;
+
 use super::Resolver;
 use super::scope::{Entry, ScopeId, Target, a};
 use crate::diagnostic::Report;
@@ -94,14 +96,16 @@ impl Resolver<'_> {
         if let Some(entry) = self.scopes[scope.index()].get(name) {
             return Found::One(entry.clone(), scope);
         }
+        if !self.is_inheritable(name) {
+            return Found::Nothing;
+        }
         let mut all: Vec<(Entry, ScopeId)> = Vec::new();
         let mut rest: Vec<_> = self.scopes[scope.index()].bases.iter().rev().copied().collect();
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         while let Some(base) = rest.pop() {
-            if seen.contains(&base) {
+            if !seen.insert(base) {
                 continue;
             }
-            seen.push(base);
             match self.scopes[base.index()].get(name) {
                 Some(entry) => all.push((entry.clone(), base)),
                 None => rest.extend(self.scopes[base.index()].bases.iter().rev()),

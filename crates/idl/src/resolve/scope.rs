@@ -1,6 +1,6 @@
 //! Scopes: which names they define, and which they merely use.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Resolver;
@@ -115,9 +115,13 @@ impl Resolver<'_> {
     /// Defines a name in the current scope, unless it is taken (reported).
     pub(super) fn declare(&mut self, name: &Ident, target: Target, noun: &'static str) -> bool {
         let Some(report) = self.obstacle(name, noun) else {
-            let key = name.name.to_ascii_lowercase().into();
+            let key: Rc<str> = name.name.to_ascii_lowercase().into();
             let entry = Entry { name: name.name.clone(), span: Some(name.span), target, noun };
-            self.scopes[self.scope.index()].entries.insert(key, entry);
+            let scope = &mut self.scopes[self.scope.index()];
+            if scope.kind == ScopeKind::Interface {
+                self.inheritable.insert(key.clone());
+            }
+            scope.entries.insert(key, entry);
             return true;
         };
         self.sink.push(report);
@@ -165,13 +169,15 @@ impl Resolver<'_> {
 
     /// An operation or attribute of this name among the bases of the current scope.
     fn inherited_feature(&self, name: &str) -> Option<Entry> {
+        if !self.is_inheritable(name) {
+            return None;
+        }
         let mut rest = self.scopes[self.scope.index()].bases.clone();
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         while let Some(scope) = rest.pop() {
-            if seen.contains(&scope) {
+            if !seen.insert(scope) {
                 continue;
             }
-            seen.push(scope);
             let scope = &self.scopes[scope.index()];
             if let Some(entry) = scope.get(name).filter(|it| matches!(it.target, Target::Feature(_))) {
                 return Some(entry.clone());
@@ -179,6 +185,11 @@ impl Resolver<'_> {
             rest.extend(&scope.bases);
         }
         None
+    }
+
+    /// Whether bases need be asked for a name at all.
+    pub(super) fn is_inheritable(&self, name: &str) -> bool {
+        self.inheritable.contains(&*name.to_ascii_lowercase())
     }
 
     /// Notes that a name from outside was used in the current scope, and so in those around it up to a module.
