@@ -129,10 +129,23 @@ impl Parser<'_> {
             return self.unexpected("`<` and the element type, as in `sequence<long>`");
         }
         self.bump();
+        // What it defines is of use to what follows, and no reason for more messages.
+        if let Some(report) = self.definition_in_place("as the element of a sequence") {
+            self.sink.push(report);
+        }
         let element = self.type_spec("the sequence's element type")?;
         let bound = if self.accept(",") { Some(Box::new(self.bound_expression()?)) } else { None };
         self.close_angle("sequence")?;
         Ok(TypeKind::Sequence(Box::new(element), bound))
+    }
+
+    /// What to say of a struct, union or enum that begins where only the name of one can stand.
+    fn definition_in_place(&self, place: &str) -> Option<Report> {
+        let in_place = ["a struct", "a union", "an enum"];
+        let what =
+            in_place.iter().find(|it| it.split(' ').next_back().is_some_and(|it| self.is_keyword(it)))?;
+        let report = Report::error(self.span(), format!("{what} cannot be defined {place}"));
+        Some(report.help("define it before, and use its name"))
     }
 
     fn fixed(&mut self) -> Parse<TypeKind> {
@@ -172,10 +185,8 @@ impl Parser<'_> {
 
     /// The type of a parameter, result or attribute.
     pub(super) fn parameter_type(&mut self, what: &str) -> Parse<TypeSpec> {
-        let in_place = ["struct", "union", "enum"].iter().find(|it| self.is_keyword(it));
-        if let Some(word) = in_place {
-            let message = format!("a {word} cannot be defined here");
-            return self.fail(Report::error(self.span(), message).help("define it before, and use its name"));
+        if let Some(report) = self.definition_in_place("here") {
+            return self.fail(report);
         }
         let ty = self.type_spec(what)?;
         if let TypeKind::Sequence(..) | TypeKind::Fixed(_) = ty.kind {
