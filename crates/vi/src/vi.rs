@@ -624,9 +624,8 @@ impl Vi {
         if !self.state.is_connected() || !self.sent.is_empty() {
             return;
         }
-        if self.posted.is_empty() || self.received.len() >= self.depth {
-            // There is no place for a message.
-            return self.link.gone().into_iter().for_each(|why| self.stop(why));
+        if !self.has_place() {
+            return self.notice_end_with_unread();
         }
         // Several may have to be kept, in their order.
         match self.link.receive_to_keep(&mut self.posted) {
@@ -637,6 +636,23 @@ impl Vi {
             other => self.failed_receive(other),
         }
         self.tell_member();
+    }
+
+    /// Whether there is a place for a message.
+    fn has_place(&self) -> bool {
+        !self.posted.is_empty() && self.received.len() < self.depth
+    }
+
+    /// As [`notice_end`](Self::notice_end), without a place for messages: what lies unread is there for whoever posts one.
+    fn notice_end_with_unread(&mut self) {
+        if let Some(why) = self.link.gone() {
+            self.stop(why);
+        } else if let Some(why) = self.link.over() {
+            self.complete_acknowledged();
+            self.link.expect_progress(false);
+            self.link.takes_back();
+            self.fail_sends(why);
+        }
     }
 
     /// The connection is over: everything outstanding completes.
@@ -652,10 +668,19 @@ impl Vi {
     }
 
     /// As [`stop`](Self::stop); `first` is the error of the oldest send.
-    fn end(&mut self, why: CompletionError, mut first: CompletionError) {
+    fn end(&mut self, why: CompletionError, first: CompletionError) {
         tracing::debug!(%why, "VI stopped");
         self.state = State::Stopped(why);
         self.link.close(why, &mut self.posted);
+        self.fail_sends(first);
+        while let Some(descriptor) = self.posted.pop() {
+            self.received.push_back(failed(descriptor, CompletionError::Flushed));
+        }
+        self.tell_member();
+    }
+
+    /// All sends complete, the oldest with the `first` error.
+    fn fail_sends(&mut self, mut first: CompletionError) {
         self.blocked = 0;
         while let Some(outgoing) = self.sending.pop_front() {
             let taken = || self.link.give_back().map(|(descriptor, result)| (descriptor, result.ok()));
@@ -667,10 +692,6 @@ impl Vi {
                 first = CompletionError::Flushed;
             }
         }
-        while let Some(descriptor) = self.posted.pop() {
-            self.received.push_back(failed(descriptor, CompletionError::Flushed));
-        }
-        self.tell_member();
     }
 
     /// Ends the connection. What is outstanding completes with an error, here and at the peer; what was sent before still
@@ -693,7 +714,7 @@ impl Vi {
     ///
     /// See [`WaitError`].
     pub fn send_wait(&mut self, timeout: Option<Duration>) -> Result<Completion, WaitError> {
-        self.wait(timeout, Self::send_done, |vi| !vi.sending.is_empty())
+        self.wait(timeout, Self::send_done, |vi| !vi.sending.is_empty(), |vi| vi.has_place())
     }
 
     /// As [`receive_done`](Self::receive_done), and waits for it; for ever without a timeout.
@@ -702,7 +723,7 @@ impl Vi {
     ///
     /// See [`WaitError`].
     pub fn receive_wait(&mut self, timeout: Option<Duration>) -> Result<Completion, WaitError> {
-        self.wait(timeout, Self::receive_done, |vi| !vi.posted.is_empty())
+        self.wait(timeout, Self::receive_done, |vi| !vi.posted.is_empty(), |_| true)
     }
 
     fn wait(
@@ -710,6 +731,7 @@ impl Vi {
         timeout: Option<Duration>,
         done: impl Fn(&mut Self) -> Option<Completion>,
         outstanding: impl Fn(&Self) -> bool,
+        takes_messages: impl Fn(&Self) -> bool,
     ) -> Result<Completion, WaitError> {
         let deadline = deadline(timeout);
         loop {
@@ -725,18 +747,19 @@ impl Vi {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(WaitError::Timeout);
             }
-            self.park(deadline)?;
+            self.park(takes_messages(self), deadline)?;
         }
     }
 
-    fn park(&mut self, deadline: Option<Instant>) -> Result<(), WaitError> {
+    fn park(&mut self, takes_messages: bool, deadline: Option<Instant>) -> Result<(), WaitError> {
         let Some(doorbell) = &self.doorbell else { return Ok(()) };
         if std::mem::take(&mut self.was_woken) {
             doorbell.drain();
         }
+        let ready = || if takes_messages { doorbell.ready() } else { doorbell.ready_for_sends() };
         let two = doorbell.doze();
-        if !doorbell.ready() {
-            let slept = sleep_at(&**doorbell, two, deadline);
+        if !ready() {
+            let slept = sleep_at(&**doorbell, two, ready, deadline);
             doorbell.disarm();
             self.was_woken = true;
             return Ok(slept?);

@@ -151,6 +151,11 @@ pub(crate) trait Link: Send {
     /// Why [`receive`](Self::receive) would say that the connection is gone, if it would. Takes no message.
     fn gone(&mut self) -> Option<CompletionError>;
 
+    /// Why the peer has stopped, though what it sent before may not have been received.
+    fn over(&mut self) -> Option<CompletionError> {
+        self.gone()
+    }
+
     /// The message received last, if it was left in the peer's memory and nothing has been received since.
     fn in_place(&self) -> Option<&[u8]> {
         None
@@ -264,6 +269,10 @@ pub(crate) enum Arrival {
 pub(crate) trait Doorbell: Send + Sync {
     /// Whether the VI should be looked at.
     fn ready(&self) -> bool;
+    /// As [`ready`](Self::ready), of a VI that waits for its sends and has no place for messages.
+    fn ready_for_sends(&self) -> bool {
+        self.ready()
+    }
     /// From now on whatever happens makes [`fd`](Self::fd) readable. What happened before must be looked for once more.
     fn arm(&self);
     /// As [`arm`](Self::arm), which is all that a fabric need do. If true, what happens now may make the file readable only once

@@ -13,8 +13,13 @@ use std::{
 pub const NAP: Duration = Duration::from_millis(1);
 
 /// Sleeps until the doorbell rings or the deadline has passed. It may end earlier. After [`Doorbell::doze`], which returned
-/// whether to sleep in `two` parts, and when nothing was ready.
-pub(crate) fn sleep_at(doorbell: &dyn Doorbell, two: bool, deadline: Option<Instant>) -> io::Result<()> {
+/// whether to sleep in `two` parts, and when nothing was `ready`.
+pub(crate) fn sleep_at(
+    doorbell: &dyn Doorbell,
+    two: bool,
+    ready: impl Fn() -> bool,
+    deadline: Option<Instant>,
+) -> io::Result<()> {
     let mut fds = [PollFd::from_borrowed_fd(doorbell.fd(), PollFlags::IN)];
     let nap = two.then(|| Instant::now() + NAP);
     if let Some(nap) = nap.filter(|nap| deadline.is_none_or(|deadline| *nap < deadline)) {
@@ -23,7 +28,7 @@ pub(crate) fn sleep_at(doorbell: &dyn Doorbell, two: bool, deadline: Option<Inst
             return Ok(());
         }
         doorbell.fence();
-        if doorbell.ready() {
+        if ready() {
             return Ok(());
         }
     }

@@ -3,6 +3,7 @@
 use crate::{
     LONG, Pair, Result, connect, everywhere, filled, on_pairs, on_pairs_with, pattern, receive, send,
 };
+use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 use throughline_vi::{CompletionError, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes};
 
@@ -298,4 +299,39 @@ fn a_peer_that_ends_with_a_message_left_is_noticed_by_who_sends() -> Result {
             Ok(())
         },
     )
+}
+
+/// The message can be had afterwards, and while it lies there nobody is kept awake.
+#[test]
+fn a_send_that_the_peer_never_takes_fails_though_a_message_lies_there_without_a_place() -> Result {
+    let clock = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("a time");
+    everywhere(|fabric, level| {
+        if level == Reliability::Unreliable {
+            return Ok(());
+        }
+        let attributes = ViAttributes { receive_buffers: 1, ..ViAttributes::new(level) };
+        let Pair { vis: [mut a, mut b], nics: _nics, .. } = Pair::new(fabric, &attributes)?;
+        send(&mut b, b"one")?;
+        send(&mut b, b"two")?;
+        let first = a.receive_wait(LONG)?;
+        assert_eq!(&*first.buffer, b"one");
+        let buffer = filled(&mut a, &[7; 3000])?;
+        a.post_send(buffer)?;
+        let began = clock();
+        let sent = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(300));
+                drop(b);
+            });
+            a.send_wait(Some(Duration::from_secs(5)))
+        })?;
+        let busy = clock() - began;
+        assert!(busy < Duration::from_millis(100), "{} {level:?}: busy for {busy:?}", fabric.name);
+        assert!(fabric.name != "shm" || sent.result == Err(CompletionError::Disconnected));
+        a.post_receive(first.buffer)?;
+        assert_eq!(receive(&mut a)?, b"two");
+        assert_eq!(next_result(&mut a)?, Err(CompletionError::Flushed));
+        assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
+        Ok(())
+    })
 }

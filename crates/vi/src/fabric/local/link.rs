@@ -208,6 +208,10 @@ impl Link for LocalLink {
         self.up().end.incoming.gone()
     }
 
+    fn over(&mut self) -> Option<CompletionError> {
+        self.up().end.incoming.end()
+    }
+
     fn close(&mut self, why: CompletionError, _: &mut Posted) {
         if let Some(up) = &self.connected {
             up.end.outgoing.finish(why.as_told_to_the_peer());
@@ -225,10 +229,20 @@ fn scatter(bytes: &[u8], descriptor: &mut ReceiveDescriptor) {
     }
 }
 
+impl End {
+    fn has_progress(&self) -> bool {
+        let expected = self.expected.load(Ordering::Relaxed);
+        expected != 0 && self.outgoing.consumed() + 1 != expected
+    }
+}
+
 impl Doorbell for End {
     fn ready(&self) -> bool {
-        let expected = self.expected.load(Ordering::Relaxed);
-        self.incoming.ready() || expected != 0 && self.outgoing.consumed() + 1 != expected
+        self.incoming.ready() || self.has_progress()
+    }
+
+    fn ready_for_sends(&self) -> bool {
+        self.has_progress() || self.incoming.end().is_some()
     }
 
     fn arm(&self) {

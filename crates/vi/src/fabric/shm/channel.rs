@@ -362,6 +362,11 @@ impl Doorbell for Channel {
         {
             return true;
         }
+        self.ready_for_sends()
+    }
+
+    #[inline]
+    fn ready_for_sends(&self) -> bool {
         let expected = self.expected.load(Ordering::Relaxed);
         if expected != 0 && self.peer.progress().load(Ordering::SeqCst) >= expected {
             return true;

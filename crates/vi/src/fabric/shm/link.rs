@@ -249,6 +249,10 @@ impl Link for ShmLink {
         self.up().gone()
     }
 
+    fn over(&mut self) -> Option<CompletionError> {
+        self.up().over()
+    }
+
     #[inline]
     fn in_place(&self) -> Option<&[u8]> {
         self.connected.as_ref()?.in_place()
@@ -725,12 +729,17 @@ impl Connected {
     }
 
     #[inline]
-    fn nothing(&mut self) -> Arrival {
+    fn over(&mut self) -> Option<CompletionError> {
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
             self.channel.listen();
         }
-        match self.channel.stopped() {
+        self.channel.stopped()
+    }
+
+    #[inline]
+    fn nothing(&mut self) -> Arrival {
+        match self.over() {
             // It may have published something just before.
             Some(why) if !self.consumer.has_next() => Arrival::Broken(why),
             _ => Arrival::Nothing,
