@@ -75,7 +75,7 @@ fn scribble(memory: &[AtomicU64], dice: &mut Dice) {
                 let segment = dice.any(&[0, 1, u64::from(u32::MAX)])
                     | dice.any(&[0, 40, 4096, 100_000, u64::from(u32::MAX)]) << 32;
                 let value =
-                    [0, dice.below(1 << 20), segment, 1 << 56 | 64, u64::MAX - dice.below(100), dice.next()];
+                    [0, dice.below(1 << 20), segment, 1 << 40 | 64, u64::MAX - dice.below(100), dice.next()];
                 if dice.below(2) == 0 {
                     memory[RING / 8 + (position % LINES) as usize * LINE / 8 + word]
                         .store(dice.any(&value), Ordering::Relaxed);

@@ -79,6 +79,11 @@ impl Mapping {
         Some(unsafe { self.base.add(offset) })
     }
 
+    /// Whether this is an address inside.
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        address.checked_sub(self.base.addr().get()).is_some_and(|offset| offset < self.len)
+    }
+
     /// The first byte.
     #[inline(always)]
     pub(crate) fn start(&self) -> NonNull<u8> {

@@ -158,3 +158,40 @@ fn memory_of_another_tag_is_refused() -> Result {
         Ok(())
     })
 }
+
+/// Each is another one, and so are the few that stay.
+#[test]
+fn messages_from_regions_that_come_and_go_arrive() -> Result {
+    for leave in [false, true] {
+        on_pairs_with(
+            |attributes| attributes.leave = leave,
+            |pair| {
+                let nic = &pair.nics[0];
+                let [a, b] = &mut pair.vis;
+                let mut stay = Vec::new();
+                for round in 0..300 {
+                    let region = nic.register(1, 4000, a.tag())?;
+                    let mut buffer = region.buffer().ok_or("no buffer")?;
+                    buffer.set_len(4000);
+                    buffer.copy_from_slice(&pattern(4000, round));
+                    a.post_send(buffer)?;
+                    let mut received = b.receive_wait(LONG)?;
+                    assert_eq!(received.result, Ok(4000));
+                    if let Some(left) = b.left() {
+                        received.buffer.set_len(4000);
+                        left.copy(0, &mut received.buffer)?;
+                    }
+                    assert!(*received.buffer == *pattern(4000, round));
+                    b.release();
+                    b.post_receive(received.buffer)?;
+                    assert_eq!(a.send_wait(LONG)?.result, Ok(4000));
+                    if round % 10 == 0 {
+                        stay.push(region);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+    }
+    Ok(())
+}

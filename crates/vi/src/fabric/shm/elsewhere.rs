@@ -4,13 +4,13 @@ use super::{
     channel::Channel,
     frame::{FRONT, Head, Kind},
     hello::Control,
-    remote::{MAX_MEMORIES, RemoteMemory},
+    remote::{self, MAX_MEMORIES, NUMBER_BITS, RemoteMemory},
     ring::{Consumer, Violation},
 };
 use crate::{
     Buffer, CompletionError,
     descriptor::{ReceiveDescriptor, SendDescriptor},
-    memory::{FilePart, Memory, Spare, copy_out},
+    memory::{FilePart, Mapping, Memory, Spare, copy_out},
 };
 use std::{
     os::fd::AsFd,
@@ -23,21 +23,30 @@ pub(crate) const MAX_SEGMENTS: usize = 16;
 /// Bytes that describe one: memory (4), length (4), offset (8).
 const SEGMENT: usize = 16;
 /// Of a word that says where in which memory.
-const OFFSET_BITS: u32 = 56;
-const _: () = assert!(MAX_MEMORIES < 1 << (64 - OFFSET_BITS), "numbers fit beside an offset");
+const OFFSET_BITS: u32 = 64 - NUMBER_BITS;
 
 /// Descriptions of such messages, out and in.
 ///
-/// Memory 0 is the peer's own pools. The others are shown to it the first time a message is sent from them, and numbered
-/// in this order.
+/// Memory 0 is the peer's own pools. The others are shown to it the first time a message is sent from them, each in a place of its
+/// own or that of one that is no more, and get the [next number](remote::next_number) of that place.
 pub(crate) struct Elsewhere {
     own: FilePart,
     /// The peer is trusted, and trusts us, with lent memory.
     lends: bool,
     out: Body,
-    shown: Vec<Weak<Memory>>,
+    shown: Vec<Shown>,
     remote: Vec<RemoteMemory>,
+    /// Where the message received last lies, if it may still be looked at there,
+    looked_at: Option<usize>,
+    /// and what is mapped there, if the peer shows it no more.
+    kept: Option<Arc<Mapping>>,
     spare: Spare,
+}
+
+/// A memory that the peer was shown.
+struct Shown {
+    memory: Weak<Memory>,
+    number: u32,
 }
 
 /// The body of a frame that says where a message lies.
@@ -58,7 +67,16 @@ struct Segment {
 impl Elsewhere {
     pub(crate) fn new(own: &FilePart, lends: bool, spare: Spare) -> Self {
         let out = Body { bytes: [0; MAX_SEGMENTS * SEGMENT], len: 0 };
-        Self { own: own.clone(), lends, out, shown: Vec::new(), remote: Vec::new(), spare }
+        Self {
+            own: own.clone(),
+            lends,
+            out,
+            shown: Vec::new(),
+            remote: Vec::new(),
+            looked_at: None,
+            kept: None,
+            spare,
+        }
     }
 
     /// Describes a message that the peer can reach.
@@ -77,7 +95,7 @@ impl Elsewhere {
         Ok(self.body())
     }
 
-    /// Where a buffer lies that is lent to the peer: the memory's number, and behind 56 bits the offset.
+    /// Where a buffer lies that is lent to the peer: the memory's number, and behind that the offset.
     #[inline]
     pub(crate) fn place_lent(&mut self, buffer: &Buffer, channel: &Channel) -> Option<u64> {
         let part = buffer.memory().file().filter(|part| self.lends && part.lent)?;
@@ -93,7 +111,14 @@ impl Elsewhere {
             return None;
         }
         let place = self.source(segment, channel)?;
-        self.remote[segment.memory as usize - 1].is_lent().then_some(place)
+        remote::numbered(&self.remote, segment.memory)?.is_lent().then_some(place)
+    }
+
+    /// Before a message is received: the one before lies at this address and may be looked at until the next has been received, and
+    /// beside those that are kept.
+    #[inline]
+    pub(crate) fn leave_mapped(&mut self, looked_at: Option<usize>) {
+        self.looked_at = looked_at;
     }
 
     /// Whether messages are lent, either way.
@@ -119,17 +144,35 @@ impl Elsewhere {
 
     /// The number under which the peer knows this memory; it is shown now if it was not before.
     fn number(&mut self, memory: &Arc<Memory>, part: &FilePart, channel: &Channel) -> Option<u32> {
-        let known = self.shown.iter().position(|shown| std::ptr::eq(shown.as_ptr(), Arc::as_ptr(memory)));
-        if let Some(at) = known {
-            return Some(at as u32 + 1);
+        let is_it = |shown: &&Shown| std::ptr::eq(shown.memory.as_ptr(), Arc::as_ptr(memory));
+        match self.shown.iter().find(is_it) {
+            Some(shown) => Some(shown.number),
+            None => self.show(memory, part, channel),
         }
-        if self.shown.len() == MAX_MEMORIES {
-            return None;
-        }
-        let what = Control::Memory { offset: part.offset, len: memory.size(), lent: part.lent };
+    }
+
+    #[cold]
+    fn show(&mut self, memory: &Arc<Memory>, part: &FilePart, channel: &Channel) -> Option<u32> {
+        let (place, number) = self.place_to_show()?;
+        let what = Control::Memory { number, offset: part.offset, len: memory.size(), lent: part.lent };
         channel.say(what, Some(part.file.as_fd())).ok()?;
-        self.shown.push(Arc::downgrade(memory));
-        Some(self.shown.len() as u32)
+        let shown = Shown { memory: Arc::downgrade(memory), number };
+        match self.shown.get_mut(place) {
+            Some(before) => *before = shown,
+            None => self.shown.push(shown),
+        }
+        Some(number)
+    }
+
+    /// Where a memory can be shown, and under which number. A memory that is no more has no message that the peer has not fetched:
+    /// each would keep it.
+    fn place_to_show(&self) -> Option<(usize, u32)> {
+        let left = self.shown.iter().enumerate().filter(|(_, shown)| shown.memory.strong_count() == 0);
+        let mut free =
+            left.filter_map(|(at, shown)| Some((at, remote::next_number(at, Some(shown.number))?)));
+        let at = self.shown.len();
+        let another = || remote::next_number(at, None).map(|number| (at, number));
+        free.next().or_else(|| (at < MAX_MEMORIES).then(another).flatten())
     }
 
     /// The description in a frame, copied: nobody changes it any more.
@@ -222,15 +265,26 @@ impl Elsewhere {
     /// Where the segment lies, if the peer may say so.
     fn source(&mut self, segment: Segment, channel: &Channel) -> Option<NonNull<u8>> {
         let len = segment.len as usize;
-        let Some(number) = segment.memory.checked_sub(1) else {
+        if segment.memory == 0 {
             return channel.peer.pool_part(segment.offset, len);
-        };
-        let number = number as usize;
-        if number >= self.remote.len() {
-            self.remote = channel
-                .look_up(|remote| (number < remote.memories.len()).then(|| remote.memories.clone()))?;
         }
-        self.remote[number].part(segment.offset, len)
+        if remote::numbered(&self.remote, segment.memory).is_none() {
+            self.look_again(segment.memory, channel)?;
+        }
+        remote::numbered(&self.remote, segment.memory)?.part(segment.offset, len)
+    }
+
+    /// Takes note of what the peer shows now, if this memory is among it.
+    #[cold]
+    fn look_again(&mut self, number: u32, channel: &Channel) -> Option<()> {
+        let now = channel
+            .look_up(|remote| remote::numbered(&remote.memories, number).map(|_| remote.memories.clone()))?;
+        let before = std::mem::replace(&mut self.remote, now);
+        let looked_at =
+            |mapping: &Arc<Mapping>| self.looked_at.is_some_and(|address| mapping.contains(address));
+        let mappings = before.into_iter().map(RemoteMemory::into_mapping).chain(self.kept.take());
+        self.kept = mappings.into_iter().find(looked_at);
+        Some(())
     }
 }
 

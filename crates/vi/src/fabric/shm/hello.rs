@@ -4,7 +4,7 @@ use super::socket::{MESSAGE, Message};
 use crate::{CompletionError, MemoryHandle, Reliability, Rights};
 
 const MAGIC: &[u8; 4] = b"TLVI";
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// What is said over the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,8 @@ pub(crate) enum Control {
     Bye(CompletionError),
     /// A part of a file, which comes with it, from which messages are to be fetched.
     /// It is lent: trusting receivers may write to the messages there while they have them.
-    Memory { offset: u64, len: u64, lent: bool },
+    /// By its number it has the place of another, which is no more, or one of its own.
+    Memory { number: u32, offset: u64, len: u64, lent: bool },
     /// A window, with its file.
     Window { handle: MemoryHandle, len: u64, rights: Rights },
     /// The window is no more.
@@ -47,7 +48,10 @@ impl Control {
             Self::Accept(terms) => terms.write(2, &mut bytes),
             Self::Reject { mismatch } => (bytes[5], bytes[6]) = (3, u8::from(mismatch)),
             Self::Bye(why) => (bytes[5], bytes[6]) = (4, reason_to_byte(why)),
-            Self::Memory { offset, len, lent } => numbers(&mut bytes, 5, u8::from(lent), offset, len),
+            Self::Memory { number, offset, len, lent } => {
+                bytes[8..12].copy_from_slice(&number.to_le_bytes());
+                numbers(&mut bytes, 5, u8::from(lent), offset, len);
+            }
             Self::Window { handle, len, rights } => {
                 let rights = u8::from(rights.remote_write) | u8::from(rights.remote_read) << 1;
                 numbers(&mut bytes, 6, rights, handle.0, len);
@@ -69,7 +73,8 @@ impl Control {
             4 => Some(Self::Bye(reason_from_byte(bytes[6]))),
             5 => {
                 let lent = bytes[6] & 1 != 0;
-                Some(Self::Memory { offset: number(bytes, 16), len: number(bytes, 24), lent })
+                let which = u32::from_le_bytes(bytes[8..12].try_into().ok()?);
+                Some(Self::Memory { number: which, offset: number(bytes, 16), len: number(bytes, 24), lent })
             }
             6 => {
                 let rights = Rights { remote_write: bytes[6] & 1 != 0, remote_read: bytes[6] & 2 != 0 };
@@ -143,8 +148,8 @@ mod tests {
             Control::Accept(Terms { trusting: false, ..terms }),
             Control::Reject { mismatch: true },
             Control::Bye(CompletionError::TooLong),
-            Control::Memory { offset: 1 << 40, len: 7, lent: false },
-            Control::Memory { offset: 0, len: 1 << 30, lent: true },
+            Control::Memory { number: 1, offset: 1 << 40, len: 7, lent: false },
+            Control::Memory { number: u32::MAX, offset: 0, len: 1 << 30, lent: true },
             Control::Window {
                 handle: MemoryHandle(u64::MAX),
                 len: 9,

@@ -85,7 +85,7 @@ impl Peer {
     /// Shows memory to the VI, which it lends.
     fn lends(&self) -> crate::memory::Mapping {
         let (mapping, file) = crate::memory::Mapping::create("lent", 4096, true).expect("a file");
-        let what = Control::Memory { offset: 0, len: 4096, lent: true };
+        let what = Control::Memory { number: 1, offset: 0, len: 4096, lent: true };
         socket::send(self.socket.as_fd(), &what.to_bytes(), &[file.as_fd()]).expect("sent");
         mapping
     }
@@ -111,7 +111,7 @@ impl Peer {
             }
         }
         if kind == Kind::Lent {
-            let place = [1 << 56, 1 << 56 | 64, 0, 1 << 56 | 4096, u64::MAX][dice.below(5) as usize];
+            let place = [1 << 40, 1 << 40 | 64, 0, 1 << 40 | 4096, u64::MAX][dice.below(5) as usize];
             self.side.lines().fill(position, 8, &place.to_le_bytes());
         }
         if head.progress() && dice.below(2) == 0 {
@@ -269,18 +269,24 @@ fn no_more_is_mapped_than_was_agreed_to() {
     let (_mapping, file) = crate::memory::Mapping::create("long", 1 << 20, false).expect("a file");
     let rights = Rights { remote_write: false, remote_read: true };
     let window = |number, len| Control::Window { handle: crate::MemoryHandle(number), len, rights };
-    let memory = |offset, len| Control::Memory { offset, len, lent: false };
+    let memory = |number, offset, len| Control::Memory { number, offset, len, lent: false };
     let withdraw = Control::Withdraw { handle: crate::MemoryHandle(1) };
     let all = 1 << 20;
     let small = window(1, 10);
-    let cases: [(&[Control], bool); 8] = [
+    let cases: [(&[Control], bool); 14] = [
         (&[window(1, all)], true),
-        (&[window(1, all), withdraw, memory(all - 5, 5), memory(0, 0)], true),
+        (&[window(1, all), withdraw, memory(1, all - 5, 5), memory(2, 0, 0)], true),
         (&[window(1, all), window(2, 1)], false),
-        (&[memory(all - 5, 5), window(2, 1)], false),
+        (&[memory(1, all - 5, 5), window(2, 1)], false),
         (&[small, small, small], true),
         (&[small, small, small, withdraw, small, small, small], true),
-        (&[small, memory(0, 1), memory(0, 1), memory(0, 1)], false),
+        (&[small, memory(1, 0, 1), memory(2, 0, 1), memory(3, 0, 1)], false),
+        (&[small, memory(1, 0, 1), memory(2, 0, 1), memory(65, 0, 1), memory(66, 0, 1)], true),
+        (&[memory(1, 0, all), memory(65, 0, all)], true),
+        (&[memory(1, 0, 1), memory(65, 0, all), memory(2, 0, 1)], false),
+        (&[memory(0, 0, 1)], false),
+        (&[memory(2, 0, 1)], false),
+        (&[memory(1, 0, 1), memory(129, 0, 1)], false),
         (&[small, small, small, small], false),
     ];
     for (shown, taken) in cases {
@@ -475,6 +481,53 @@ fn a_message_that_was_left_is_there_while_sends_are_asked_for() {
         vi.post_receive(taken.buffer).expect("posted");
         assert_eq!(vi.receive_done().expect("the next one").result, Ok(0));
         assert!(vi.left().is_none());
+    }
+}
+
+/// As who has taken one into his own memory may, which this VI has not.
+#[test]
+fn memory_that_is_withdrawn_is_there_as_long_as_a_message_in_it_may_be_looked_at() {
+    let level = Reliability::ReliableDelivery;
+    let attributes = ViAttributes { leave: true, receive_buffers: 4, ..ViAttributes::new(level) };
+    let (mut vi, peer) = connected_with(&attributes);
+    let show = |number: u32, byte: u8| {
+        let (mapping, file) = crate::memory::Mapping::create("withdrawn", 4096, false).expect("a file");
+        // SAFETY: the mapping has that many bytes, which nobody else reads yet.
+        unsafe { mapping.start().as_ptr().write_bytes(byte, 4096) };
+        let what = Control::Memory { number, offset: 0, len: 4096, lent: false };
+        socket::send(peer.socket.as_fd(), &what.to_bytes(), &[file.as_fd()]).expect("sent");
+    };
+    let publish = |position: u64, memory: u32| {
+        let head = Head::new(Kind::Elsewhere, 16).with_acknowledge(true);
+        let word = u64::from(memory) | 3000 << 32;
+        peer.side.lines().fill(position, 8, &word.to_le_bytes());
+        peer.side.lines().fill(position, 16, &0_u64.to_le_bytes());
+        peer.side.lines().head(position).store(head.to_word(position), Ordering::Release);
+    };
+    let left = |vi: &Vi| {
+        let mut bytes = [0; 3000];
+        vi.left().expect("a message").copy(0, &mut bytes).expect("all of it");
+        bytes
+    };
+    show(1, 1);
+    publish(0, 1);
+    assert_eq!(vi.receive_done().expect("a message").result, Ok(3000));
+    assert_eq!(left(&vi), [1; 3000]);
+    let mut long = vi.send_buffer().expect("a buffer");
+    long.set_len(3000);
+    vi.post_send(long).expect("posted");
+    for round in 1..3 {
+        show(1 + 64 * u32::from(round), 1 + round);
+        publish(u64::from(round), 1 + 64 * u32::from(round));
+        assert!(vi.send_done().is_none(), "the peer has not fetched it");
+        assert_eq!(left(&vi), [1; 3000]);
+    }
+    // The one that is no more is named once again.
+    publish(3, 1);
+    assert!(vi.send_done().is_some_and(|sent| sent.result == Err(CompletionError::Protocol)));
+    assert_eq!(left(&vi), [1; 3000]);
+    for round in 1..3 {
+        assert_eq!(*vi.receive_done().expect("kept").buffer, [1 + round; 3000]);
     }
 }
 

@@ -32,6 +32,12 @@ impl Lent {
         self.position == position
     }
 
+    /// Its address.
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        self.start.addr().get()
+    }
+
     /// It stays though something was received behind it, as far as this.
     pub(crate) fn stay(&mut self, position: u64) {
         self.position = position;

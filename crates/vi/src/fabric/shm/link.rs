@@ -679,13 +679,14 @@ impl Connected {
         descriptor: &mut ReceiveDescriptor,
     ) -> Result<Arrival, Violation> {
         let body = self.elsewhere.read_body(&self.consumer, head)?;
+        self.elsewhere.leave_mapped(self.lent().map(Lent::address));
         if (self.leave || self.trusted.is_some())
             && self.may_lend
             && let Some((start, len)) =
                 self.elsewhere.lend(body, &self.channel, (descriptor, self.trusted.is_none()))?
         {
             let position = self.consumer.position() + head.lines();
-            // SAFETY: all of it is in the peer's memory, which is mapped as long as the connection.
+            // SAFETY: all of it is in the peer's memory, which stays mapped as long as this may be looked at.
             let lent = unsafe { Lent::new(start, len, false, position) };
             // SAFETY: as above.
             unsafe { lent.left() }.prefetch(0);

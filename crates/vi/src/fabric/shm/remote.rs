@@ -8,16 +8,21 @@ use crate::{
 };
 use std::{os::fd::AsFd, ptr::NonNull, sync::Arc};
 
-/// More memory than this is not taken from a peer.
+/// More memories than this are not taken from a peer at a time.
 pub(crate) const MAX_MEMORIES: usize = 64;
+/// Bits of a memory's number.
+pub(crate) const NUMBER_BITS: u32 = 24;
+/// How much larger the number of a memory is than that of the one whose place it takes.
+const NEXT: u32 = MAX_MEMORIES as u32;
 /// More windows than this are not taken from a peer.
 const MAX_WINDOWS: usize = 1024;
 /// The longest file that is mapped, in bytes.
 const MAX_FILE: u64 = 1 << 33;
 
-/// The peer's memory files, in the order they came.
+/// The peer's memory files.
 #[derive(Default)]
 pub(crate) struct Remote {
+    /// Each in its [place](place_of).
     pub(crate) memories: Vec<RemoteMemory>,
     pub(crate) windows: Vec<RemoteWindow>,
     /// We promised that it leaves alone what is lent to us, or by us.
@@ -47,6 +52,7 @@ impl Limits {
 /// A part of a file to fetch messages from.
 #[derive(Clone)]
 pub(crate) struct RemoteMemory {
+    number: u32,
     mapping: Arc<Mapping>,
     offset: u64,
     len: u64,
@@ -69,14 +75,21 @@ impl Remote {
     /// Takes note of what the peer shows or withdraws.
     pub(crate) fn hear(&mut self, control: Control, message: &Message) -> Result<(), Refused> {
         match control {
-            Control::Memory { offset, len, lent } => {
+            Control::Memory { number, offset, len, lent } => {
                 let end = offset.checked_add(len).filter(|end| *end <= MAX_FILE).ok_or(Refused)?;
-                if self.memories.len() == MAX_MEMORIES || lent && !self.trusting {
+                let place = place_of(number).ok_or(Refused)?;
+                let before = self.memories.get(place);
+                let due = next_number(place, before.map(|memory| memory.number));
+                if place > self.memories.len() || due != Some(number) || lent && !self.trusting {
                     return Err(Refused);
                 }
+                before.into_iter().for_each(|memory| self.limits.give_back(memory.offset + memory.len));
                 self.limits.take(end)?;
-                let mapping = map(message, end, lent)?;
-                self.memories.push(RemoteMemory { mapping, offset, len, lent });
+                let memory = RemoteMemory { number, mapping: map(message, end, lent)?, offset, len, lent };
+                match self.memories.get_mut(place) {
+                    Some(before) => *before = memory,
+                    None => self.memories.push(memory),
+                }
             }
             Control::Window { handle, len, rights } => {
                 if len > MAX_FILE || self.windows.len() == MAX_WINDOWS {
@@ -97,6 +110,24 @@ impl Remote {
     }
 }
 
+/// Where a memory of this number is. Numbers begin with 1 and do not come again: one that takes the place of another, which is no
+/// more, has the [next number](next_number) of that place.
+fn place_of(number: u32) -> Option<usize> {
+    number.checked_sub(1).map(|number| number as usize % MAX_MEMORIES)
+}
+
+/// The number of the memory to be shown next in this place, after the one with that number, unless there is none.
+pub(crate) fn next_number(place: usize, before: Option<u32>) -> Option<u32> {
+    let number = before.map_or(place as u32 + 1, |before| before.saturating_add(NEXT));
+    (number >> NUMBER_BITS == 0).then_some(number)
+}
+
+/// The memory of this number.
+#[inline]
+pub(crate) fn numbered(memories: &[RemoteMemory], number: u32) -> Option<&RemoteMemory> {
+    memories.get(place_of(number)?).filter(|memory| memory.number == number)
+}
+
 fn map(message: &Message, len: u64, writable: bool) -> Result<Arc<Mapping>, Refused> {
     let file = message.file.as_ref().ok_or(Refused)?;
     let len = usize::try_from(len).map_err(|_| Refused)?;
@@ -104,6 +135,10 @@ fn map(message: &Message, len: u64, writable: bool) -> Result<Arc<Mapping>, Refu
 }
 
 impl RemoteMemory {
+    pub(crate) fn into_mapping(self) -> Arc<Mapping> {
+        self.mapping
+    }
+
     /// Whether messages in it may be changed while we have them.
     pub(crate) fn is_lent(&self) -> bool {
         self.lent

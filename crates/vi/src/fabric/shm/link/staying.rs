@@ -20,14 +20,14 @@ impl Connected {
     pub(super) fn in_place(&self) -> Option<&[u8]> {
         let TrustedPeers { .. } = self.trusted?;
         // SAFETY: the promise is that the peer leaves it alone until it is told, for which `self` must be borrowed exclusively. Where
-        // something is received it is told, and the position is another, but for what is received to be kept: then neither. What is
-        // mapped of the peer's memory stays so as long as `self` lives.
+        // something is received it is told, and the position is another, but for what is received to be kept: then neither. As long
+        // its memory is `leave_mapped`.
         self.lent().map(|lent| unsafe { lent.bytes() })
     }
 
     #[inline]
     pub(super) fn left(&self) -> Option<Left<'_>> {
-        // SAFETY: what is mapped of the peer's memory stays so as long as `self` lives.
+        // SAFETY: until the position is another its memory is `leave_mapped`.
         self.lent().map(|lent| unsafe { lent.left() })
     }
 
@@ -60,10 +60,12 @@ impl Connected {
         }
         let place = self.consumer.lent(front);
         let len = head.len();
+        self.elsewhere.leave_mapped(self.lent().map(Lent::address));
         let start = self.elsewhere.receive_lent(place, len, &self.channel)?;
         let before = self.consumer.position();
         self.consumer.advance(head);
-        // SAFETY: all of it is in memory that the peer lends, which is mapped as long as the connection, to be written to as well.
+        // SAFETY: all of it is in memory that the peer lends, which stays mapped as long as this may be looked at, to be written to
+        // as well.
         self.lent = Some(unsafe { Lent::new(start, len, true, self.consumer.position()) });
         self.keep(before);
         self.producer.prepare();
