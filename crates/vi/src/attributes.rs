@@ -161,9 +161,29 @@ impl ViAttributes {
 pub(crate) fn chunk(count: u32, size: u32, name: &'static str) -> Result<u32, ResourceError> {
     let size = size.max(64).checked_next_multiple_of(64).ok_or(ResourceError::OutOfRange(name))?;
     require(size as usize <= MAX_MESSAGE && u64::from(count) * u64::from(size) <= 1 << 32, name)?;
-    Ok(if size as usize == MAX_MESSAGE { size } else { size | 64 })
+    let size = if size as usize == MAX_MESSAGE { size } else { size | 64 };
+    require(isize::try_from(u64::from(count) * u64::from(size)).is_ok(), name)?;
+    Ok(size)
 }
 
 fn require(holds: bool, name: &'static str) -> Result<(), ResourceError> {
     if holds { Ok(()) } else { Err(ResourceError::OutOfRange(name)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where addresses have 32 bits, too.
+    #[test]
+    fn a_pool_is_no_larger_than_can_be_addressed() {
+        for (count, size) in
+            [(1 << 16, 1 << 16), (1 << 15, 1 << 16), (1 << 22, 1 << 10), (3, 1 << 30), (1, 64)]
+        {
+            if let Ok(size) = chunk(count, size, "size") {
+                let bytes = (count as usize).checked_mul(size as usize);
+                assert!(bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()), "{count} times {size}");
+            }
+        }
+    }
 }

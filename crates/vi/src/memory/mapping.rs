@@ -59,6 +59,7 @@ impl Mapping {
     }
 
     fn map(fd: BorrowedFd<'_>, len: usize, writable: bool) -> io::Result<Self> {
+        isize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a new mapping wherever the kernel finds room: no existing memory is touched.
         let base =

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     CompletionError,
     fabric::Doorbell,
-    memory::{FilePart, Mapping},
+    memory::{FilePart, Mapping, Untrusted},
     sync::{AtomicU64, Ordering, publish_before_loads, raise_before_loads},
 };
 use std::{
@@ -50,9 +50,10 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// Bytes of the file.
-    fn len(terms: Terms) -> usize {
-        Self::pools_at(terms) as usize + terms.pools as usize
+    /// Bytes of the file, if so many can be mapped.
+    fn len(terms: Terms) -> Option<usize> {
+        let bytes = Self::pools_at(terms).checked_add(terms.pools)?;
+        isize::try_from(bytes).ok().map(isize::unsigned_abs)
     }
 
     /// Where the pools begin.
@@ -61,7 +62,8 @@ impl Side {
     }
 
     pub(crate) fn create(terms: Terms) -> std::io::Result<(Self, FilePart)> {
-        let (mapping, file) = Mapping::create("throughline-vi", Self::len(terms), false)?;
+        let len = Self::len(terms).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        let (mapping, file) = Mapping::create("throughline-vi", len, false)?;
         let side = Self { mapping: Arc::new(mapping), terms };
         // The first message should not wait for the kernel to find memory.
         side.lines().touch();
@@ -70,8 +72,9 @@ impl Side {
         Ok((side, part))
     }
 
-    pub(crate) fn of_peer(file: &OwnedFd, terms: Terms) -> Result<Self, crate::memory::Untrusted> {
-        let mapping = Mapping::of_peer(file.as_fd(), Self::len(terms), false)?;
+    pub(crate) fn of_peer(file: &OwnedFd, terms: Terms) -> Result<Self, Untrusted> {
+        let len = Self::len(terms).ok_or(Untrusted("memory longer than can be mapped"))?;
+        let mapping = Mapping::of_peer(file.as_fd(), len, false)?;
         Ok(Self { mapping: Arc::new(mapping), terms })
     }
 
@@ -415,5 +418,25 @@ impl Doorbell for Channel {
 
     fn fd(&self) -> BorrowedFd<'_> {
         self.sleeper.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reliability;
+
+    /// Where addresses have 32 bits, too.
+    #[test]
+    fn a_side_is_as_long_as_it_says_or_is_refused() {
+        let edges = [0, isize::MAX as u64, u64::from(u32::MAX), 1 << 33, u64::MAX];
+        let all = edges.iter().flat_map(|edge| (0..=9000).step_by(500).map(|less| edge.saturating_sub(less)));
+        for pools in all {
+            let terms =
+                Terms { reliability: Reliability::Unreliable, ring_lines: 16, pools, trusting: false };
+            let bytes = u128::from(pools) + BEFORE_RING as u128 + 16 * LINE as u128;
+            let mappable = usize::try_from(bytes).ok().filter(|bytes| isize::try_from(*bytes).is_ok());
+            assert_eq!(Side::len(terms), mappable, "{pools}");
+        }
     }
 }
