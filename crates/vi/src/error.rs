@@ -9,10 +9,20 @@ pub enum CompletionError {
     /// The message is longer than the buffers posted for it, or than the fabric carries.
     #[error("the message is longer than its buffers")]
     TooLong,
-    /// A buffer's memory has another protection tag than the VI, is not registered with this fabric, or cannot be shown to the peer
-    /// beside all that it was [shown](crate::Nic::register) before.
-    #[error("memory of another protection tag, or more of it than the peer can be shown")]
+    /// A buffer's memory has another protection tag than the VI, or is not registered with this fabric.
+    #[error("memory of another protection tag, or not registered")]
     Protection,
+    /// A peer was shown more memory than it takes: this side by the peer or the other way round. See
+    /// [`ViAttributes::peer_memory`](crate::ViAttributes::peer_memory), and [`Nic::register`](crate::Nic::register) for how much can be
+    /// shown at all.
+    #[error("more memory than can be shown to the peer")]
+    TooMuchMemory,
+    /// The peer cannot be shown a buffer's memory, since it has yet to take note of what it was shown or told before.
+    #[error("the peer takes no note of what memory it is shown")]
+    Unheeded,
+    /// Memory that was shown, by this side or the peer, cannot be mapped at the other: that process has no room for it.
+    #[error("no room to map the memory that was shown")]
+    NotMapped,
     /// The remote memory is unknown, stale, too short, of another tag, or lacks the right.
     #[error("no such right to remote memory")]
     RemoteProtection,
@@ -43,7 +53,7 @@ impl CompletionError {
     /// What the peer's sends fail with when this side stops for this reason.
     pub(crate) fn as_told_to_the_peer(self) -> Self {
         match self {
-            Self::TooLong | Self::ReceiveQueueEmpty => self,
+            Self::TooLong | Self::ReceiveQueueEmpty | Self::TooMuchMemory | Self::NotMapped => self,
             Self::Disconnected | Self::Flushed => Self::Disconnected,
             _ => Self::ConnectionLost,
         }

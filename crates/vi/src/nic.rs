@@ -77,7 +77,7 @@ impl Nic {
     /// Registers new memory: `count` buffers of `size` bytes, which is rounded up to a multiple of 64. Whoever is
     /// connected to a VI of this tag may come to read all of it. Over shared memory a VI sends long messages from at most 64 regions
     /// or other VIs' own buffers at a time, as long as the region or a buffer of it is there: from another one they complete with
-    /// [`CompletionError::Protection`](crate::CompletionError::Protection). The peer maps each anew, so regions are better kept and
+    /// [`CompletionError::TooMuchMemory`](crate::CompletionError::TooMuchMemory). The peer maps each anew, so regions are better kept and
     /// used again.
     ///
     /// # Errors

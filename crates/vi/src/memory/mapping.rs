@@ -55,7 +55,7 @@ impl Mapping {
         if kind as u64 != TMPFS || u64::try_from(size).is_ok_and(|size| size < len as u64) {
             return Err(Untrusted("memory file too short, or of another kind"));
         }
-        Self::map(fd, len, writable).map_err(|_| Untrusted("memory cannot be mapped"))
+        Self::map(fd, len, writable).map_err(|_| Untrusted(NO_ROOM))
     }
 
     fn map(fd: BorrowedFd<'_>, len: usize, writable: bool) -> io::Result<Self> {
@@ -103,3 +103,12 @@ impl Drop for Mapping {
 /// Why a peer's memory was not mapped.
 #[derive(Debug)]
 pub(crate) struct Untrusted(pub(crate) &'static str);
+
+const NO_ROOM: &str = "memory cannot be mapped";
+
+impl Untrusted {
+    /// The memory is as it should be, but the system does not map it.
+    pub(crate) fn is_for_lack_of_room(&self) -> bool {
+        self.0 == NO_ROOM
+    }
+}

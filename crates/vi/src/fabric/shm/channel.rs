@@ -7,7 +7,7 @@ use super::{
     hello::{Control, Terms},
     lines::{LINE, Lines},
     parking,
-    remote::{Limits, Refused, Remote, RemoteWindow},
+    remote::{Limits, Remote, RemoteWindow},
     socket,
     waking::{Sleeper, Waker, Woken},
 };
@@ -307,6 +307,18 @@ impl Channel {
         socket::send(self.socket.as_fd(), &what.to_bytes(), file.as_slice())
     }
 
+    /// Says that there is memory to fetch messages from.
+    pub(crate) fn show_memory(&self, what: Control, file: BorrowedFd<'_>) -> Result<(), CompletionError> {
+        use rustix::io::Errno;
+        self.say(what, Some(file)).map_err(|errno| match errno {
+            Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM => {
+                self.waker.send_word();
+                CompletionError::Unheeded
+            }
+            _ => CompletionError::ConnectionLost,
+        })
+    }
+
     /// Says that a window is there, or no more.
     pub(crate) fn show(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
         self.say(what, file)?;
@@ -347,8 +359,8 @@ impl Channel {
         match Control::from_message(message) {
             Some(Control::Bye(why)) => self.stop(why),
             Some(shown) => {
-                if let Err(Refused) = self.heard(|heard| heard.remote.hear(shown, message)) {
-                    self.stop(CompletionError::Protocol);
+                if let Err(why) = self.heard(|heard| heard.remote.hear(shown, message)) {
+                    self.stop(why);
                 }
             }
             None => self.stop(CompletionError::Protocol),

@@ -88,7 +88,7 @@ impl Elsewhere {
         self.out.len = 0;
         for buffer in std::iter::once(&descriptor.buffer).chain(descriptor.more.iter()) {
             if !buffer.is_empty() {
-                let segment = self.segment(buffer, channel).ok_or(CompletionError::Protection)?;
+                let segment = self.segment(buffer, channel)?;
                 self.out.push(segment).ok_or(CompletionError::TooLong)?;
             }
         }
@@ -99,7 +99,7 @@ impl Elsewhere {
     #[inline]
     pub(crate) fn place_lent(&mut self, buffer: &Buffer, channel: &Channel) -> Option<u64> {
         let part = buffer.memory().file().filter(|part| self.lends && part.lent)?;
-        let number = self.number(buffer.memory(), part, channel)?;
+        let number = self.number(buffer.memory(), part, channel).ok()?;
         Some(u64::from(number) << OFFSET_BITS | buffer.offset())
     }
 
@@ -131,37 +131,48 @@ impl Elsewhere {
         &self.out.bytes[..self.out.len]
     }
 
-    fn segment(&mut self, buffer: &Buffer, channel: &Channel) -> Option<Segment> {
-        let part = buffer.memory().file().filter(|part| self.lends || !part.lent)?;
+    fn segment(&mut self, buffer: &Buffer, channel: &Channel) -> Result<Segment, CompletionError> {
+        let part = buffer.memory().file().filter(|part| self.lends || !part.lent);
+        let part = part.ok_or(CompletionError::Protection)?;
         let len = buffer.len() as u32;
         if Arc::ptr_eq(&part.file, &self.own.file) {
             let offset = part.offset - self.own.offset + buffer.offset();
-            return Some(Segment { memory: 0, len, offset });
+            return Ok(Segment { memory: 0, len, offset });
         }
         let memory = self.number(buffer.memory(), part, channel)?;
-        Some(Segment { memory, len, offset: buffer.offset() })
+        Ok(Segment { memory, len, offset: buffer.offset() })
     }
 
     /// The number under which the peer knows this memory; it is shown now if it was not before.
-    fn number(&mut self, memory: &Arc<Memory>, part: &FilePart, channel: &Channel) -> Option<u32> {
+    fn number(
+        &mut self,
+        memory: &Arc<Memory>,
+        part: &FilePart,
+        channel: &Channel,
+    ) -> Result<u32, CompletionError> {
         let is_it = |shown: &&Shown| std::ptr::eq(shown.memory.as_ptr(), Arc::as_ptr(memory));
         match self.shown.iter().find(is_it) {
-            Some(shown) => Some(shown.number),
+            Some(shown) => Ok(shown.number),
             None => self.show(memory, part, channel),
         }
     }
 
     #[cold]
-    fn show(&mut self, memory: &Arc<Memory>, part: &FilePart, channel: &Channel) -> Option<u32> {
-        let (place, number) = self.place_to_show()?;
+    fn show(
+        &mut self,
+        memory: &Arc<Memory>,
+        part: &FilePart,
+        channel: &Channel,
+    ) -> Result<u32, CompletionError> {
+        let (place, number) = self.place_to_show().ok_or(CompletionError::TooMuchMemory)?;
         let what = Control::Memory { number, offset: part.offset, len: memory.size(), lent: part.lent };
-        channel.say(what, Some(part.file.as_fd())).ok()?;
+        channel.show_memory(what, part.file.as_fd())?;
         let shown = Shown { memory: Arc::downgrade(memory), number };
         match self.shown.get_mut(place) {
             Some(before) => *before = shown,
             None => self.shown.push(shown),
         }
-        Some(number)
+        Ok(number)
     }
 
     /// Where a memory can be shown, and under which number. A memory that is no more has no message that the peer has not fetched:

@@ -118,6 +118,8 @@ fn reason_to_byte(why: CompletionError) -> u8 {
         CompletionError::TooLong => 1,
         CompletionError::ReceiveQueueEmpty => 2,
         CompletionError::Disconnected => 3,
+        CompletionError::TooMuchMemory => 5,
+        CompletionError::NotMapped => 6,
         _ => 4,
     }
 }
@@ -127,6 +129,8 @@ fn reason_from_byte(byte: u8) -> CompletionError {
         1 => CompletionError::TooLong,
         2 => CompletionError::ReceiveQueueEmpty,
         3 => CompletionError::Disconnected,
+        5 => CompletionError::TooMuchMemory,
+        6 => CompletionError::NotMapped,
         _ => CompletionError::ConnectionLost,
     }
 }
@@ -148,6 +152,8 @@ mod tests {
             Control::Accept(Terms { trusting: false, ..terms }),
             Control::Reject { mismatch: true },
             Control::Bye(CompletionError::TooLong),
+            Control::Bye(CompletionError::TooMuchMemory),
+            Control::Bye(CompletionError::NotMapped),
             Control::Memory { number: 1, offset: 1 << 40, len: 7, lent: false },
             Control::Memory { number: u32::MAX, offset: 0, len: 1 << 30, lent: true },
             Control::Window {

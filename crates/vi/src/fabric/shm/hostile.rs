@@ -273,21 +273,23 @@ fn no_more_is_mapped_than_was_agreed_to() {
     let withdraw = Control::Withdraw { handle: crate::MemoryHandle(1) };
     let all = 1 << 20;
     let small = window(1, 10);
-    let cases: [(&[Control], bool); 14] = [
-        (&[window(1, all)], true),
-        (&[window(1, all), withdraw, memory(1, all - 5, 5), memory(2, 0, 0)], true),
-        (&[window(1, all), window(2, 1)], false),
-        (&[memory(1, all - 5, 5), window(2, 1)], false),
-        (&[small, small, small], true),
-        (&[small, small, small, withdraw, small, small, small], true),
-        (&[small, memory(1, 0, 1), memory(2, 0, 1), memory(3, 0, 1)], false),
-        (&[small, memory(1, 0, 1), memory(2, 0, 1), memory(65, 0, 1), memory(66, 0, 1)], true),
-        (&[memory(1, 0, all), memory(65, 0, all)], true),
-        (&[memory(1, 0, 1), memory(65, 0, all), memory(2, 0, 1)], false),
-        (&[memory(0, 0, 1)], false),
-        (&[memory(2, 0, 1)], false),
-        (&[memory(1, 0, 1), memory(129, 0, 1)], false),
-        (&[small, small, small, small], false),
+    use CompletionError::{Protocol, TooMuchMemory};
+    let cases: [(&[Control], Result<(), CompletionError>); 15] = [
+        (&[window(1, all)], Ok(())),
+        (&[window(1, all), withdraw, memory(1, all - 5, 5), memory(2, 0, 0)], Ok(())),
+        (&[window(1, all), window(2, 1)], Err(TooMuchMemory)),
+        (&[memory(1, all - 5, 5), window(2, 1)], Err(TooMuchMemory)),
+        (&[small, small, small], Ok(())),
+        (&[small, small, small, withdraw, small, small, small], Ok(())),
+        (&[small, memory(1, 0, 1), memory(2, 0, 1), memory(3, 0, 1)], Err(TooMuchMemory)),
+        (&[small, memory(1, 0, 1), memory(2, 0, 1), memory(65, 0, 1), memory(66, 0, 1)], Ok(())),
+        (&[memory(1, 0, all), memory(65, 0, all)], Ok(())),
+        (&[memory(1, 0, 1), memory(65, 0, all), memory(2, 0, 1)], Err(TooMuchMemory)),
+        (&[memory(0, 0, 1)], Err(Protocol)),
+        (&[memory(2, 0, 1)], Err(Protocol)),
+        (&[memory(1, 0, 1), memory(129, 0, 1)], Err(Protocol)),
+        (&[memory(1, all, 1)], Err(TooMuchMemory)),
+        (&[small, small, small, small], Err(TooMuchMemory)),
     ];
     for (shown, taken) in cases {
         let (mut vi, peer) = connected_with(&attributes);
@@ -296,10 +298,49 @@ fn no_more_is_mapped_than_was_agreed_to() {
             socket::send(peer.socket.as_fd(), &what.to_bytes(), file).expect("sent");
         }
         peer.waker.send_word();
-        let timeout = if taken { Duration::from_millis(20) } else { Duration::from_secs(20) };
-        assert_eq!(matches!(vi.receive_wait(Some(timeout)), Err(WaitError::Timeout)), taken, "{shown:?}");
-        let refused = State::Stopped(CompletionError::Protocol);
-        assert_eq!(vi.state(), if taken { State::Connected } else { refused }, "{shown:?}");
+        let timeout = if taken.is_ok() { Duration::from_millis(20) } else { Duration::from_secs(20) };
+        assert_eq!(
+            matches!(vi.receive_wait(Some(timeout)), Err(WaitError::Timeout)),
+            taken.is_ok(),
+            "{shown:?}"
+        );
+        assert_eq!(vi.state(), taken.map_or_else(State::Stopped, |()| State::Connected), "{shown:?}");
+        if taken.is_ok() {
+            continue;
+        }
+        // And hears why.
+        let told = socket::receive(peer.socket.as_fd()).expect("a farewell");
+        let told = Control::from_message(&told);
+        let reason =
+            if taken == Err(TooMuchMemory) { TooMuchMemory } else { CompletionError::ConnectionLost };
+        assert_eq!(told, Some(Control::Bye(reason)), "{shown:?}");
+    }
+}
+
+/// Whoever sends from memory that the peer cannot be shown: from too much of it, and to a peer that looks at nothing.
+#[test]
+fn why_memory_cannot_be_shown_is_told() {
+    for (windows, why) in [(0, CompletionError::TooMuchMemory), (600, CompletionError::Unheeded)] {
+        let attributes = ViAttributes::new(Reliability::ReliableDelivery);
+        let nics = [(); 2].map(|()| Nic::shm().expect("a NIC"));
+        let mut listener = nics[1].listen(b"memory").expect("a listener");
+        let [mut active, mut passive] = [0, 1].map(|at| nics[at].create_vi(&attributes).expect("a VI"));
+        std::thread::scope(|scope| {
+            let connecting = scope.spawn(|| active.connect(nics[1].address(), b"memory", LONG));
+            listener.wait(LONG).expect("a request").accept(&mut passive).expect("accepted");
+            connecting.join().expect("no panic").expect("connected");
+        });
+        let rights = Rights { remote_write: false, remote_read: true };
+        let window = || nics[0].register_window(64, active.tag(), rights).expect("a window");
+        let _windows: Vec<_> = (0..windows).map(|_| window()).collect();
+        for _ in 0..65 {
+            let region = nics[0].register(1, 3000, active.tag()).expect("memory");
+            let buffer = region.buffer().expect("a buffer");
+            if active.post_send(buffer).is_err() {
+                break;
+            }
+        }
+        assert_eq!(active.state(), State::Stopped(why));
     }
 }
 

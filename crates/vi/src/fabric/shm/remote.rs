@@ -38,9 +38,9 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    fn take(&mut self, bytes: u64) -> Result<(), Refused> {
+    fn take(&mut self, bytes: u64) -> Result<(), CompletionError> {
         let left = self.bytes.checked_sub(bytes).zip(self.pieces.checked_sub(1));
-        (self.bytes, self.pieces) = left.ok_or(Refused)?;
+        (self.bytes, self.pieces) = left.ok_or(CompletionError::TooMuchMemory)?;
         Ok(())
     }
 
@@ -68,20 +68,18 @@ pub(crate) struct RemoteWindow {
     rights: Rights,
 }
 
-/// The peer broke the rules.
-pub(crate) struct Refused;
-
 impl Remote {
-    /// Takes note of what the peer shows or withdraws.
-    pub(crate) fn hear(&mut self, control: Control, message: &Message) -> Result<(), Refused> {
+    /// Takes note of what the peer shows or withdraws, or says why not.
+    pub(crate) fn hear(&mut self, control: Control, message: &Message) -> Result<(), CompletionError> {
+        use CompletionError::{Protocol, TooMuchMemory};
         match control {
             Control::Memory { number, offset, len, lent } => {
-                let end = offset.checked_add(len).filter(|end| *end <= MAX_FILE).ok_or(Refused)?;
-                let place = place_of(number).ok_or(Refused)?;
+                let end = offset.checked_add(len).filter(|end| *end <= MAX_FILE).ok_or(TooMuchMemory)?;
+                let place = place_of(number).ok_or(Protocol)?;
                 let before = self.memories.get(place);
                 let due = next_number(place, before.map(|memory| memory.number));
                 if place > self.memories.len() || due != Some(number) || lent && !self.trusting {
-                    return Err(Refused);
+                    return Err(Protocol);
                 }
                 before.into_iter().for_each(|memory| self.limits.give_back(memory.offset + memory.len));
                 self.limits.take(end)?;
@@ -93,7 +91,7 @@ impl Remote {
             }
             Control::Window { handle, len, rights } => {
                 if len > MAX_FILE || self.windows.len() == MAX_WINDOWS {
-                    return Err(Refused);
+                    return Err(TooMuchMemory);
                 }
                 self.limits.take(len)?;
                 let mapping = map(message, len, rights.remote_write)?;
@@ -104,7 +102,7 @@ impl Remote {
                     self.limits.give_back(window.len);
                 }
             }
-            _ => return Err(Refused),
+            _ => return Err(Protocol),
         }
         Ok(())
     }
@@ -128,10 +126,14 @@ pub(crate) fn numbered(memories: &[RemoteMemory], number: u32) -> Option<&Remote
     memories.get(place_of(number)?).filter(|memory| memory.number == number)
 }
 
-fn map(message: &Message, len: u64, writable: bool) -> Result<Arc<Mapping>, Refused> {
-    let file = message.file.as_ref().ok_or(Refused)?;
-    let len = usize::try_from(len).map_err(|_| Refused)?;
-    Mapping::of_peer(file.as_fd(), len.max(1), writable).map(Arc::new).map_err(|_| Refused)
+fn map(message: &Message, len: u64, writable: bool) -> Result<Arc<Mapping>, CompletionError> {
+    let file = message.file.as_ref().ok_or(CompletionError::Protocol)?;
+    let len = usize::try_from(len).map_err(|_| CompletionError::NotMapped)?;
+    let mapping = Mapping::of_peer(file.as_fd(), len.max(1), writable).map_err(|untrusted| {
+        tracing::debug!(why = untrusted.0, "a peer's memory is refused");
+        if untrusted.is_for_lack_of_room() { CompletionError::NotMapped } else { CompletionError::Protocol }
+    })?;
+    Ok(Arc::new(mapping))
 }
 
 impl RemoteMemory {
