@@ -459,6 +459,12 @@ impl Lower<'_> {
         handle.is_some() && self.cx.path(path).is_some_and(|path| path.listener == handle)
     }
 
+    /// Whether frames name a path, and so take no other.
+    pub fn is_named(&mut self, path: Slot) -> bool {
+        let lowest = self.cx.path(path).and_then(|path| path.lowest());
+        lowest.is_some_and(|layer| self.identifies(layer.protocol))
+    }
+
     /// Has a path stay until it is closed, however silent: for connections.
     pub fn pin_path(&mut self, path: Slot) {
         if let Some(path) = self.cx.path(path) {

@@ -66,6 +66,8 @@ struct Entry<K, S> {
     uses: u32,
     /// Whether it was found since the hand passed.
     found: bool,
+    /// Whether it is found no more.
+    hidden: bool,
     session: S,
 }
 
@@ -137,14 +139,14 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
     pub fn confirm(&mut self, slot: Slot, key: &K) -> Option<&mut S> {
         let entry = self.entry(slot)?;
         entry.found = true;
-        (entry.key == *key).then_some(&mut entry.session)
+        (entry.key == *key && !entry.hidden).then_some(&mut entry.session)
     }
 
     /// Adds a session, with `uses` users. When there are as many as may be, one that nobody needs and nobody asked for
     /// lately goes; it is returned, so that the caller can give back what it held.
     pub fn insert(&mut self, key: K, session: S, uses: u32) -> Result<(Slot, Option<S>), AllInUse> {
         let gone = if self.entries.len() >= self.most { Some(self.evict()?) } else { None };
-        let entry = Entry { key: key.clone(), uses, found: true, session };
+        let entry = Entry { key: key.clone(), uses, found: true, hidden: false, session };
         let handle = self.entries.insert(0, entry).map_err(|_| AllInUse)?;
         if self.locator.insert(key, handle.slot).is_err() {
             self.entries.remove(handle);
@@ -159,6 +161,14 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
         if self.locator.insert(key.clone(), slot).is_ok() {
             let old = std::mem::replace(&mut entry.key, key);
             self.locator.remove(&old);
+        }
+    }
+
+    /// Has a session not be found any more, so that there can be another of this key. Whoever knows where it is has it as before.
+    pub fn hide(&mut self, slot: Slot) {
+        let Some(entry) = self.entries.exclusive().into_slot(slot) else { return };
+        if !std::mem::replace(&mut entry.hidden, true) {
+            self.locator.remove(&entry.key);
         }
     }
 
@@ -179,8 +189,11 @@ impl<K: Key + Send + Sync, S: Default + Send + Sync> Sessions<K, S> {
 
     pub fn remove(&mut self, slot: Slot) -> Option<S> {
         let entry = self.entry(slot)?;
-        let (key, session) = (entry.key.clone(), std::mem::take(&mut entry.session));
-        self.locator.remove(&key);
+        let session = std::mem::take(&mut entry.session);
+        let (key, hidden) = (entry.key.clone(), entry.hidden);
+        if !hidden {
+            self.locator.remove(&key);
+        }
         self.entries.remove(self.entries.handle_at(slot)?);
         Some(session)
     }

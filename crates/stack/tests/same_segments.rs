@@ -543,6 +543,17 @@ fn who_did_not_answer_may_come_again() {
     }
 }
 
+/// Though frames may name the path that the one before had, and has until its user closes it.
+#[test]
+fn who_has_ended_may_ask_again() {
+    let last = [Step::Next(0, FIN | ACK, 0), Step::Shuts(0), Step::Next(0, ACK, 0), Step::Connect(0)];
+    let steps: Vec<_> = [Step::Connect(0)].into_iter().chain(last).collect();
+    for (description, accepted) in GRAPHS.into_iter().zip([1, 2]) {
+        let said = all_agree(description, &steps).unwrap();
+        assert_eq!(said.iter().filter(|said| *said == "accepted").count(), accepted, "{said:#?}");
+    }
+}
+
 /// The parts of an echo request that comes where frames name the path of datagrams are not kept, in none of them.
 #[test]
 fn parts_that_come_by_the_path_of_others_are_refused_one_by_one() {

@@ -374,6 +374,37 @@ fn the_same_ends_again() {
     }
 }
 
+/// Without having closed what he asked with first.
+#[test]
+fn who_was_refused_asks_again_from_the_same_port() {
+    for architecture in [Architecture::Layered, Architecture::Integrated] {
+        let mut pair = Pair::new(graph(architecture), architecture);
+        let from = Participants { local_port: Some(7777), ..Participants::to(SERVER, 80) };
+        let refused = pair.client.open("tcp", from.application(9)).unwrap();
+        pair.exchange();
+        let listener = pair.server.enable("tcp", Participants::at(80).application(9)).unwrap();
+        let client = pair.client.open("tcp", from.application(9)).unwrap();
+        pair.exchange();
+        let server = pair.server.accepted(listener).expect("a connection");
+        for closed in [false, true] {
+            let why = if closed { StreamError::NoPath } else { StreamError::Closed };
+            assert_eq!(pair.client.write(refused, b"?"), Err(why));
+            assert_eq!(pair.client.write(client, b"hello"), Ok(5));
+            pair.exchange();
+            let mut came = Vec::new();
+            drain(&mut pair.server, server, &mut came);
+            assert_eq!(came, b"hello");
+            pair.client.close(refused);
+        }
+        pair.client.close(client);
+        pair.server.close(server);
+        for _ in 0..80 {
+            pair.pass(1000);
+        }
+        assert_eq!((pair.client.counts().paths, pair.server.counts().paths), (0, 0));
+    }
+}
+
 /// A SYN of a host that does not answer.
 fn syn(n: u32) -> Vec<u8> {
     segment(n, 0, |tcp| tcp.set_syn(true))

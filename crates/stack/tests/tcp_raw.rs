@@ -119,6 +119,36 @@ fn a_peer_that_restarted_gets_in() {
     }
 }
 
+/// RFC 9293, 3.10.7.4: a connection that was reset is no more, though its user has yet to take note of that.
+#[test]
+fn a_connection_that_was_reset_makes_way_before_its_user_closes_it() {
+    let mut raw = Raw::new(ETH);
+    let mut over = Vec::new();
+    for round in 0..5 {
+        let path = raw.connect(&[]);
+        for before in &over {
+            assert_eq!(raw.graph.write(*before, b"?"), Err(StreamError::Closed));
+        }
+        assert_eq!(raw.graph.write(path, b"hello"), Ok(5));
+        let sent = raw.sent();
+        assert_eq!(sent[0].data, b"hello");
+        raw.acknowledged = sent[0].end();
+        if round % 2 == 0 {
+            over.drain(..).for_each(|before| raw.graph.close(before));
+        }
+        raw.send(Segment::default().with(b"abc"));
+        assert_eq!(read(&mut raw.graph, path), (b"abc".to_vec(), Ok(0)));
+        assert_eq!(raw.send(Segment::of(RST, 3)), []);
+        assert_eq!(raw.graph.write(path, b"?"), Err(StreamError::Closed));
+        // What is left of it on its way finds nobody.
+        assert_eq!(raw.send(Segment::of(ACK, 3))[0].flags, RST);
+        over.push(path);
+    }
+    over.drain(..).for_each(|before| raw.graph.close(before));
+    let path = raw.connect(&[]);
+    assert_eq!(raw.graph.write(path, b"hello"), Ok(5));
+}
+
 /// RFC 9293, 3.6.1: a connection that is over does not keep its ends from another one.
 #[test]
 fn a_connection_that_is_over_makes_way() {

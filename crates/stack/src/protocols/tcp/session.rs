@@ -351,6 +351,12 @@ impl Session {
         }
     }
 
+    /// Whether the user has heard that it is over, for good.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.told == Some(State::Closed)
+    }
+
     /// The user is gone; at `abort_at` the connection ends, unless the other end is still taking what he wrote.
     pub fn release(&mut self, abort_at: Instant) {
         self.released = true;

@@ -8,7 +8,7 @@ use smoltcp::{
 use throughline_demux::Slot;
 
 use super::{ACK_DELAY, Tcp, link::Link, session::Session};
-use crate::{Layer, Lower, Message, Pool};
+use crate::{Layer, Lower, Message, Pool, Upper};
 
 /// Segments that one event sends at most before others have their turn.
 const BURST: usize = 64;
@@ -61,12 +61,26 @@ impl Tcp {
             self.wheel.add(due, slot.0);
         }
         session.tell(lower);
-        let (below, ended) = (session.below, session.has_ended());
+        let (below, ended, over) = (session.below, session.has_ended(), session.is_over());
         if !self.made.is_empty() {
             push_all(&mut self.made, below, lower);
         }
         if ended {
             self.remove(slot, lower);
+        } else if over {
+            self.make_way(slot, lower);
+        }
+    }
+
+    /// A connection is over that its user has yet to close. The other end may ask for a new one meanwhile, unless its frames name this
+    /// one.
+    #[cold]
+    fn make_way(&mut self, slot: Slot, lower: &mut Lower<'_>) {
+        if let Some(session) = self.sessions.get(slot)
+            && let Upper::User(path) = session.upper
+            && !lower.is_named(path)
+        {
+            self.sessions.hide(slot);
         }
     }
 }
