@@ -31,6 +31,7 @@ mod rate;
 mod run_queue;
 #[cfg(feature = "ciphers")]
 mod seal;
+mod secret;
 mod sessions;
 mod settle;
 mod shepherd;

@@ -1,7 +1,5 @@
 //! The sessions of one protocol: an arena of records and a locator that finds them by key.
 
-use std::hash::{BuildHasher, RandomState};
-
 use throughline_demux::{AnyLocator, Arena, ConfigError, Key, Locator, LocatorConfig, Slot, Strategy};
 
 /// How a protocol finds its sessions, and how many there may be.
@@ -20,11 +18,6 @@ impl Lookup {
     /// This strategy with a random seed, for [`DEFAULT_SESSIONS`].
     pub fn new(strategy: Strategy) -> Self {
         Self { strategy, config: LocatorConfig { limit: DEFAULT_SESSIONS, ..LocatorConfig::random() } }
-    }
-
-    /// A random number for what others are told. It says nothing of the seed: who knew that could choose keys that collide.
-    pub(crate) fn drawn(&self) -> u64 {
-        RandomState::new().hash_one(self.config.seed)
     }
 }
 

@@ -1,13 +1,11 @@
 //! What is said of packets that went no further: by us to their senders, and by others to us.
 
-use std::hash::{BuildHasher, RandomState};
-
 use smoltcp::{
     time::{Duration, Instant},
     wire::IpAddress,
 };
 
-use crate::{Message, ProtocolId, Trouble};
+use crate::{Message, ProtocolId, Trouble, secret::Secret};
 
 /// Why the sender of a packet is told that it went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +75,7 @@ pub struct Allowance {
 
 impl Default for Allowance {
     fn default() -> Self {
-        Self { left: BURST, filled: Instant::ZERO, random: RandomState::new().hash_one(0) | 1 }
+        Self { left: BURST, filled: Instant::ZERO, random: Secret::default().draw() | 1 }
     }
 }
 

@@ -14,7 +14,7 @@ use super::way::{Network, Way};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
     Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, fragments::Fragments,
-    sessions::Sessions,
+    secret::Secret, sessions::Sessions,
 };
 
 const ETHERTYPE: u16 = 0x0800;
@@ -53,7 +53,7 @@ impl Ipv4 {
         host: Host,
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
-        let next_ident = lookup.drawn() as u16;
+        let next_ident = Secret::default().draw() as u16;
         Ok(Self {
             own,
             below: below.0,

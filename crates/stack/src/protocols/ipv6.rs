@@ -22,7 +22,7 @@ use super::way::{Network, Way};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lookup, LookupError, Lower, Message, OpenError,
     Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, fragments::Fragments,
-    sessions::Sessions,
+    secret::Secret, sessions::Sessions,
 };
 
 const ETHERTYPE: u16 = 0x86dd;
@@ -62,7 +62,7 @@ impl Ipv6 {
         host: Host,
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
-        let next_ident = lookup.drawn() as u32;
+        let next_ident = Secret::default().draw() as u32;
         Ok(Self {
             own,
             ways: Ways::new(below),

@@ -21,7 +21,7 @@ use self::{
 use super::transport::{Opened, Transport, key};
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, Report, SendError, Upper, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, Report, SendError, Upper, secret::Secret, sessions::Sessions,
     timer_wheel::TimerWheel,
 };
 
@@ -48,10 +48,11 @@ impl Rpc {
         below: &[(ProtocolId, &dyn Protocol)],
         lookup: Lookup,
     ) -> Result<Self, LookupError> {
-        let drawn = lookup.drawn();
+        let mut secret = Secret::default();
+        let drawn = secret.draw();
         let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0);
         Ok(Self {
-            transport: Transport::new(own, PROTOCOL, below, drawn),
+            transport: Transport::new(own, PROTOCOL, below, secret.draw()),
             room: room.saturating_sub(HEADER),
             sessions: Sessions::new(lookup)?,
             wheel: TimerWheel::default(),

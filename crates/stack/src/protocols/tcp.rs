@@ -24,7 +24,7 @@ use throughline_demux::Slot;
 use self::{
     link::Link,
     marked::{acknowledges, asks, is_marked, sequence},
-    numbers::Secret,
+    numbers::interface,
     session::Session,
     work::{Sends, push_all},
 };
@@ -35,7 +35,7 @@ use super::{
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Host, Layer, Lead, Lookup, LookupError, Lower, Message,
     OpenError, Participants, Pop, Protocol, ProtocolId, Reach, Report, SendError, StreamError, Upper,
-    sessions::Sessions, shepherd::AT_ONCE, timer_wheel::TimerWheel,
+    secret::Secret, sessions::Sessions, shepherd::AT_ONCE, timer_wheel::TimerWheel,
 };
 
 const PROTOCOL: u8 = 6;
@@ -99,7 +99,7 @@ impl Tcp {
         let whole = |below: &dyn Protocol| below.room() + link::network_header(below.version());
         let mtu = below.iter().map(|(_, below)| whole(*below)).min().unwrap_or(0);
         let mut secret = Secret::default();
-        let mut interface = secret.interface(mtu);
+        let mut interface = interface(&mut secret, mtu);
         let mut crowd = Vec::new();
         interface.update_ip_addrs(|own| match own.extend_from_slice(addresses) {
             Ok(()) => {}
@@ -107,7 +107,7 @@ impl Tcp {
         });
         Ok(Self {
             own,
-            transport: Transport::new(own, PROTOCOL, below, lookup.drawn()),
+            transport: Transport::new(own, PROTOCOL, below, secret.draw()),
             room,
             buffers,
             interface,
@@ -197,7 +197,7 @@ impl Tcp {
 
     /// Has the next connection begin with a number of its own.
     fn draw(&mut self) {
-        let mut interface = self.secret.interface(self.mtu);
+        let mut interface = interface(&mut self.secret, self.mtu);
         // No more than an interface holds, since one holds them.
         interface.update_ip_addrs(|own| own.extend(self.interface.ip_addrs().iter().copied()));
         self.interface = interface;

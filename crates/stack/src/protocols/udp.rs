@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     Answer, Control, Demux, Discard, Enabled, Layer, Lookup, LookupError, Lower, Message, OpenError,
-    Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, sessions::Sessions,
+    Participants, Pop, Protocol, ProtocolId, Refusal, Report, SendError, Upper, secret::Secret,
+    sessions::Sessions,
 };
 
 pub(crate) const HEADER: usize = 8;
@@ -62,7 +63,7 @@ impl Udp {
     ) -> Result<Self, LookupError> {
         let room = below.iter().map(|(_, below)| below.room()).min().unwrap_or(0) - HEADER;
         Ok(Self {
-            transport: Transport::new(own, PROTOCOL, below, lookup.drawn()),
+            transport: Transport::new(own, PROTOCOL, below, Secret::default().draw()),
             room,
             checksums,
             sessions: Sessions::new(lookup)?,

@@ -1,7 +1,5 @@
 //! The numbers that connections begin with.
 
-use std::hash::{BuildHasher, RandomState};
-
 use smoltcp::{
     iface::{Config, Interface},
     time::Instant,
@@ -9,25 +7,16 @@ use smoltcp::{
 };
 
 use super::link;
+use crate::secret::Secret;
 
-/// What nobody can foresee who does not know it.
+/// An interface that draws a number of which those of others tell nothing (RFC 9293, 3.4.1).
 ///
 /// smoltcp draws numbers from a generator that hides little: who knows a few, since he has connected, can work out its state, and so
 /// what others were and will be given. So it draws one only, and is seeded anew for the next.
-#[derive(Debug, Default)]
-pub(super) struct Secret {
-    key: RandomState,
-    drawn: u64,
-}
-
-impl Secret {
-    /// An interface that draws a number of which those of others tell nothing (RFC 9293, 3.4.1).
-    pub fn interface(&mut self, mtu: usize) -> Interface {
-        self.drawn += 1;
-        let mut config = Config::new(HardwareAddress::Ip);
-        config.random_seed = self.key.hash_one(self.drawn);
-        Interface::new(config, &mut link::capabilities(mtu), Instant::ZERO)
-    }
+pub(super) fn interface(secret: &mut Secret, mtu: usize) -> Interface {
+    let mut config = Config::new(HardwareAddress::Ip);
+    config.random_seed = secret.draw();
+    Interface::new(config, &mut link::capabilities(mtu), Instant::ZERO)
 }
 
 #[cfg(test)]
