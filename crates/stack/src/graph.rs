@@ -224,13 +224,16 @@ impl Graph {
         Ok(id)
     }
 
-    /// Ends what [`enable`](Self::enable) began. Paths that were made stay open.
-    pub fn disable(&mut self, id: ListenerId) {
-        let Some(listener) = self.cx.listeners.exclusive().into_record(id.0) else { return };
+    /// Ends what [`enable`](Self::enable) began. Paths that were made stay open; those that [`accepted`](Self::accepted) has not
+    /// given are given now.
+    pub fn disable(&mut self, id: ListenerId) -> Vec<PathId> {
+        let Some(listener) = self.cx.listeners.exclusive().into_record(id.0) else { return Vec::new() };
         let (protocol, participants) = (ProtocolId(listener.protocol), listener.participants);
+        let accepted = std::mem::take(&mut listener.accepted);
         let user = Enabled::Listener(id.0.slot);
         self.with(protocol, |top, lower| top.disable(user, &participants, lower));
         self.cx.listeners.remove(id.0);
+        accepted.into()
     }
 
     /// The next path made for a listener.

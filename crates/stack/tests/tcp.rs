@@ -374,6 +374,30 @@ fn the_same_ends_again() {
     }
 }
 
+/// Otherwise nobody could ever close them.
+#[test]
+fn connections_that_nobody_has_asked_for_come_when_their_listener_goes() {
+    for architecture in Architecture::ALL {
+        let (mut pair, listener) = listening(architecture);
+        let client = pair.client.open("tcp", Participants::to(SERVER, 80).application(9)).unwrap();
+        pair.exchange();
+        let servers = pair.server.disable(listener);
+        let [server] = servers[..] else { panic!("{servers:?}") };
+        assert_eq!((pair.server.accepted(listener), pair.server.disable(listener)), (None, vec![]));
+        assert_eq!(pair.server.write(server, b"hello"), Ok(5));
+        pair.exchange();
+        let mut came = Vec::new();
+        drain(&mut pair.client, client, &mut came);
+        assert_eq!(came, b"hello");
+        pair.client.close(client);
+        pair.server.close(server);
+        for _ in 0..80 {
+            pair.pass(1000);
+        }
+        assert_eq!((pair.client.counts().paths, pair.server.counts().paths), (0, 0));
+    }
+}
+
 /// Without having closed what he asked with first.
 #[test]
 fn who_was_refused_asks_again_from_the_same_port() {
