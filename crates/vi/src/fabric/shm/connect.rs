@@ -24,6 +24,8 @@ use std::{
 
 /// Callers that have not yet said what they want; others wait, or the oldest is dropped.
 const MAX_SILENT: usize = 32;
+/// Callers of other users that are sent away at a time, lest they keep us busy.
+const MAX_OTHERS: usize = 128;
 /// How long every caller may be silent, however many there are.
 const GRACE: Duration = Duration::from_millis(50);
 /// How long a caller may be silent.
@@ -121,12 +123,19 @@ impl ShmListener {
 
     /// Those beyond [`MAX_SILENT`] wait in the kernel's queue.
     fn take_callers(&mut self) -> Result<(), ConnectError> {
-        while self.silent.len() < MAX_SILENT {
+        let mut others = 0;
+        while self.silent.len() < MAX_SILENT && others < MAX_OTHERS {
             match rustix::net::accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-                Ok(caller) => {
-                    watch(&self.epoll, &caller)?;
-                    self.silent.push((caller, Instant::now() + PATIENCE));
-                }
+                Ok(caller) => match same_user(&caller) {
+                    Ok(_) => {
+                        watch(&self.epoll, &caller)?;
+                        self.silent.push((caller, Instant::now() + PATIENCE));
+                    }
+                    Err(error) => {
+                        others += 1;
+                        tracing::debug!(%error, "a caller is sent away");
+                    }
+                },
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(errno) => return Err(errno.into()),

@@ -11,7 +11,7 @@ use crate::{
     CompletionError, CompletionQueue, ConnectError, Nic, Reliability, Rights, SendDescriptor, State,
     TrustedPeers, Vi, ViAttributes, WaitError, fabric::readable,
 };
-use rustix::{fs::MemfdFlags, net::SocketFlags};
+use rustix::{fs::MemfdFlags, io::Errno, net::SocketFlags};
 use std::{
     collections::VecDeque,
     os::fd::{AsFd, OwnedFd},
@@ -483,6 +483,30 @@ fn callers_that_say_nothing_keep_no_listener_beyond_its_time() {
     });
     assert!(waited.iter().all(|(result, _)| matches!(result, Err(ConnectError::Timeout))), "{waited:?}");
     assert!(waited[2].1 < Duration::from_secs(2), "{waited:?}");
+}
+
+/// They would be refused whatever they say.
+#[test]
+fn callers_of_other_users_are_not_waited_for() {
+    let nic = Nic::shm().expect("a NIC");
+    let mut listener = nic.listen(b"others").expect("a listener");
+    let name = socket::name(nic.address(), b"others").expect("a name");
+    let call = || {
+        let caller = socket::new_socket().expect("a socket");
+        rustix::net::connect(&caller, &name).map(|()| caller).expect("somebody listens")
+    };
+    // Of this thread alone.
+    let another = || rustix::thread::set_thread_uid(rustix::fs::Uid::from_raw(4321));
+    let others = std::thread::scope(|scope| {
+        let calling = scope.spawn(|| another().map(|()| (0..100).map(|_| call()).collect::<Vec<_>>()));
+        calling.join().expect("no panic")
+    });
+    let Ok(others) = others else { return eprintln!("SKIPPED: may not act as another user") };
+    let ours = call();
+    let waited = listener.wait(Some(Duration::from_millis(20)));
+    assert!(matches!(waited, Err(ConnectError::Timeout)), "nobody has said anything");
+    let is_open = |caller: &OwnedFd| socket::receive(caller.as_fd()).is_err_and(|why| why == Errno::AGAIN);
+    assert!(!others.iter().any(is_open) && is_open(&ours));
 }
 
 /// Publishes the frame of a message that stays in the peer's pools.
