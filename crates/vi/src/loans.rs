@@ -26,6 +26,17 @@ impl Loans {
 }
 
 impl Vi {
+    /// What the peer has and has not released it may still change, though this VI is no more: nobody gets that again.
+    pub(crate) fn retire_loans(&mut self) {
+        if !self.loans.0.is_empty() {
+            let acknowledged = self.link.acknowledged();
+            drop(self.loans.back(acknowledged));
+            self.loans.0.drain(..).for_each(|(_, buffer)| buffer.retire());
+        }
+    }
+}
+
+impl Vi {
     /// Whether messages may be [lent](Self::lend): both sides were made with the promise that the other is to be
     /// [trusted](crate::ViAttributes::trusted), and share memory. False before the VI is connected.
     pub fn lends(&self) -> bool {

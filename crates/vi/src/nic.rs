@@ -91,7 +91,8 @@ impl Nic {
     /// As [`register`](Self::register), of memory that a VI can [lend](Vi::lend) to a receiver with a message that lies in it: he may
     /// change the message there ([`Vi::lent_mut`]), and the buffer comes back as he left it. A VI that [lends](Vi::lends) can also
     /// send from it as from any other; one that does not completes with
-    /// [`CompletionError::Protection`](crate::CompletionError::Protection). Where peers share no memory it is as any other.
+    /// [`CompletionError::Protection`](crate::CompletionError::Protection). A buffer that is lent when its VI is dropped is lost, and
+    /// the region has one less, since the receiver may still change it. Where peers share no memory it is as any other.
     ///
     /// # Errors
     ///

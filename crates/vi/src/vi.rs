@@ -779,6 +779,7 @@ impl Vi {
 
 impl Drop for Vi {
     fn drop(&mut self) {
+        self.retire_loans();
         if self.state.is_connected() {
             self.link.close(CompletionError::Disconnected, &mut self.posted);
         }

@@ -216,3 +216,23 @@ fn other_fabrics_lend_nothing() -> Result {
     }
     Ok(())
 }
+
+/// Whoever has it may still change it. What was released is there again.
+#[test]
+fn what_is_away_when_its_vi_is_dropped_is_given_to_nobody() -> Result {
+    let (mut a, mut b, region) = pair(&Nic::shm()?, [true; 2])?;
+    for round in 0..2 {
+        let message = pattern(round, 50_000);
+        assert!(a.lend(written(&region, &message)?, message.len()).is_ok());
+        assert_eq!(receive_lent(&mut b), Some(message.len()));
+        if round == 0 {
+            b.release();
+        }
+    }
+    drop(a);
+    let mut others: Vec<_> = std::iter::from_fn(|| region.buffer()).collect();
+    others.iter_mut().for_each(|buffer| buffer.fill(0xFF));
+    assert!(*b.lent_mut().ok_or("it is there")? == *pattern(1, 50_000));
+    assert_eq!(others.len(), 2);
+    Ok(())
+}

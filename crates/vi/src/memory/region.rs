@@ -5,6 +5,7 @@ use crate::ProtectionTag;
 use std::{
     alloc::Layout,
     fmt, io,
+    mem::ManuallyDrop,
     ops::{Deref, DerefMut},
     os::fd::OwnedFd,
     ptr::NonNull,
@@ -180,6 +181,13 @@ impl Buffer {
     #[inline]
     pub fn set_full(&mut self) {
         self.len = self.memory.chunk;
+    }
+
+    /// It goes back to nobody: its memory has one buffer less.
+    pub(crate) fn retire(self) {
+        let buffer = ManuallyDrop::new(self);
+        // SAFETY: nobody uses or drops the one that this is read from any more.
+        drop(unsafe { std::ptr::read(&raw const buffer.memory) });
     }
 
     /// All its bytes, however long it is at present.
