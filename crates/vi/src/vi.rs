@@ -540,7 +540,7 @@ impl Vi {
             return self.take_received();
         }
         if self.blocked != 0 {
-            self.progress_sends();
+            self.progress_blocked();
         }
         let found = self.poll();
         if found.is_none() {
@@ -548,6 +548,14 @@ impl Vi {
             self.progress_sends();
         }
         found
+    }
+
+    /// Ahead of a message. What is blocked when the peer has stopped ends the connection, but not before all that came is received.
+    #[cold]
+    fn progress_blocked(&mut self) {
+        if self.link.over().is_none() {
+            self.progress_sends();
+        }
     }
 
     #[cold]

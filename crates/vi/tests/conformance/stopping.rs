@@ -335,3 +335,30 @@ fn a_send_that_the_peer_never_takes_fails_though_a_message_lies_there_without_a_
         Ok(())
     })
 }
+
+/// Though there is no room for what this side has to send, and never will be.
+#[test]
+fn what_came_before_the_end_is_received_while_sends_are_blocked() -> Result {
+    on_pairs(|pair| {
+        if pair.vis[0].reliability() == Reliability::Unreliable {
+            return Ok(());
+        }
+        let (a, b) = pair.both();
+        for _ in 0..40 {
+            send(a, &[7; 2000])?;
+        }
+        for byte in 0..3 {
+            send(b, &[byte])?;
+        }
+        b.disconnect();
+        // The end is known before what came ahead of it is received.
+        a.bell().ok_or("it is connected")?.drain();
+        for byte in 0..3 {
+            let completion = a.receive_wait(LONG)?;
+            assert_eq!((completion.result, &*completion.buffer), (Ok(1), &[byte][..]));
+        }
+        assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
+        assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
+        Ok(())
+    })
+}
