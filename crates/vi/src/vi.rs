@@ -1,22 +1,18 @@
 //! Virtual interfaces: a send queue and a receive queue, and one connection.
 
+mod waiting;
+
+pub(crate) use waiting::deadline;
+
 use crate::{
     Bell, Buffer, Completion, CompletionError, ConnectError, MAX_DISCRIMINATOR, PostError, PostRefused,
     ProtectionTag, ReceiveDescriptor, Reliability, ResourceError, SendDescriptor, State, ViAttributes,
-    WaitError,
     completion_queue::Member,
-    fabric::{
-        Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin, sleep_at,
-    },
+    fabric::{Arrival, Destination, Doorbell, Fabric, Incoming, Link, Posted, SMALL_MESSAGE, Sent, Spin},
     loans::Loans,
     memory::{Left, Pool},
 };
-use std::{
-    collections::VecDeque,
-    fmt,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
 /// A virtual interface.
 ///
@@ -716,66 +712,6 @@ impl Vi {
         self.stop(CompletionError::ConnectionLost);
     }
 
-    /// As [`send_done`](Self::send_done), and waits for it; for ever without a timeout.
-    ///
-    /// # Errors
-    ///
-    /// See [`WaitError`].
-    pub fn send_wait(&mut self, timeout: Option<Duration>) -> Result<Completion, WaitError> {
-        self.wait(timeout, Self::send_done, |vi| !vi.sending.is_empty(), |vi| vi.has_place())
-    }
-
-    /// As [`receive_done`](Self::receive_done), and waits for it; for ever without a timeout.
-    ///
-    /// # Errors
-    ///
-    /// See [`WaitError`].
-    pub fn receive_wait(&mut self, timeout: Option<Duration>) -> Result<Completion, WaitError> {
-        self.wait(timeout, Self::receive_done, |vi| !vi.posted.is_empty(), |_| true)
-    }
-
-    fn wait(
-        &mut self,
-        timeout: Option<Duration>,
-        done: impl Fn(&mut Self) -> Option<Completion>,
-        outstanding: impl Fn(&Self) -> bool,
-        takes_messages: impl Fn(&Self) -> bool,
-    ) -> Result<Completion, WaitError> {
-        let deadline = deadline(timeout);
-        loop {
-            let mut spin = std::mem::replace(&mut self.spin, Spin::new(Duration::ZERO));
-            let found = spin.look(deadline, || done(self));
-            self.spin = spin;
-            if let Some(completion) = found {
-                return Ok(completion);
-            }
-            if !outstanding(self) || !self.state.is_connected() {
-                return done(self).ok_or(WaitError::NothingOutstanding);
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(WaitError::Timeout);
-            }
-            self.park(takes_messages(self), deadline)?;
-        }
-    }
-
-    fn park(&mut self, takes_messages: bool, deadline: Option<Instant>) -> Result<(), WaitError> {
-        let Some(doorbell) = &self.doorbell else { return Ok(()) };
-        if std::mem::take(&mut self.was_woken) {
-            doorbell.drain();
-        }
-        let ready = || if takes_messages { doorbell.ready() } else { doorbell.ready_for_sends() };
-        let two = doorbell.doze();
-        if !ready() {
-            let slept = sleep_at(&**doorbell, two, ready, deadline);
-            doorbell.disarm();
-            self.was_woken = true;
-            return Ok(slept?);
-        }
-        doorbell.disarm();
-        Ok(())
-    }
-
     /// Tells the completion queue whether completions lie here.
     #[inline]
     fn tell_member(&self) {
@@ -811,8 +747,4 @@ impl fmt::Debug for Vi {
 fn failed(mut descriptor: ReceiveDescriptor, why: CompletionError) -> Completion {
     descriptor.set_len(0);
     descriptor.completed(Err(why), None)
-}
-
-pub(crate) fn deadline(timeout: Option<Duration>) -> Option<Instant> {
-    timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
