@@ -172,13 +172,21 @@ fn many_keys() {
         let n: u32 = if strategy.is_list() { 2_000 } else { 300_000 };
         let config = LocatorConfig { places: n as usize, ..CONFIG };
         let mut locator = filled(strategy, config, n);
-        let mut most = 0;
+        let (mut most, mut all, mut beyond) = (0, 0, 0);
+        let limit = worst(strategy, config, n.into());
         for i in 0..n {
             let (slot, examined) = locator.find_counted(&key(i.into()));
             assert_eq!(slot, Some(Slot(i)), "{strategy}");
             most = most.max(examined.entries);
+            all += examined.entries;
+            beyond += u32::from(examined.entries > limit);
         }
-        assert!(most <= worst(strategy, config, n.into()), "{strategy}: {most} entries examined");
+        // Tags coincide by chance: one table of 30 has a key beyond.
+        let is_by_chance = strategy == Strategy::FlowTable;
+        let beyond_at_most = if is_by_chance { 1 } else { 0 };
+        assert!(beyond <= beyond_at_most, "{strategy}: {most} entries examined, too many for {beyond} keys");
+        let mean = all as f64 / f64::from(n);
+        assert!(!is_by_chance || mean < 1.045, "{strategy}: {mean} entries examined on average");
         assert_eq!(locator.find(&key(n.into())), None);
         // About half of the keys are absent, and the batch is no multiple of anything.
         let asked: Vec<TestKey> = (0..1_237).map(|i| key(u64::from(n) - 617 + i)).collect();
