@@ -181,9 +181,9 @@ fn many_keys() {
             all += examined.entries;
             beyond += u32::from(examined.entries > limit);
         }
-        // Tags coincide by chance: one table of 30 has a key beyond.
+        // Tags coincide by chance: one table of 30 has a key beyond, with this seed that of 32 bits, whose hashes are others.
         let is_by_chance = strategy == Strategy::FlowTable;
-        let beyond_at_most = if is_by_chance { 1 } else { 0 };
+        let beyond_at_most = u32::from(is_by_chance && cfg!(target_pointer_width = "32"));
         assert!(beyond <= beyond_at_most, "{strategy}: {most} entries examined, too many for {beyond} keys");
         let mean = all as f64 / f64::from(n);
         assert!(!is_by_chance || mean < 1.045, "{strategy}: {mean} entries examined on average");
