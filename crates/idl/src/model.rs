@@ -229,14 +229,9 @@ impl Model {
     }
 
     /// The type behind typedefs: never a [`Type::Named`] that leads to a typedef.
-    pub fn unalias<'m>(&'m self, mut ty: &'m Type) -> &'m Type {
-        while let Type::Named(id) = ty {
-            match &self.get(*id).kind {
-                Kind::Typedef(alias) => ty = &alias.ty,
-                _ => break,
-            }
-        }
-        ty
+    pub fn unalias<'m>(&'m self, ty: &'m Type) -> &'m Type {
+        let kind = |id: DefId| &self.get(id).kind;
+        behind_typedefs(ty, kind)
     }
 
     /// The interface with this id, if it is one and is defined here.
@@ -263,5 +258,15 @@ impl Model {
     /// Whether `derived` is `base` or inherits from it, directly or not.
     pub fn is_a(&self, derived: DefId, base: DefId) -> bool {
         derived == base || self.interface(derived).is_some_and(|it| it.ancestors.contains(&base))
+    }
+}
+
+/// The type behind typedefs, of definitions that are found by `kind`.
+pub(crate) fn behind_typedefs<'m>(ty: &'m Type, kind: impl Fn(DefId) -> &'m Kind) -> &'m Type {
+    let Type::Named(id) = ty else { return ty };
+    let Kind::Typedef(first) = kind(*id) else { return ty };
+    match first.last.map(kind) {
+        Some(Kind::Typedef(last)) => &last.ty,
+        _ => &first.ty,
     }
 }

@@ -217,6 +217,7 @@ impl Resolver<'_> {
             explicit_id: None,
             local: false,
             recursive: false,
+            constructed: None,
         });
         self.adopt(id);
         self.declare(name, Target::Definition(id), noun);

@@ -86,10 +86,28 @@ fn what_contains_the_one_before() {
     }
 }
 
+#[test]
+fn what_names_the_one_before() {
+    let plain = reading(&chain(5000, "", |i, _| format!("typedef long T{i};")));
+    let shapes = [
+        chain(30_000, "typedef long T0;", |i, last| format!("typedef T{last} T{i};")),
+        chain(30_000, "typedef long T0;", |i, last| format!("typedef sequence<T{last}> T{i};")),
+    ];
+    for text in shapes {
+        let took = reading(&text);
+        assert!(took < MORE * plain, "{took} ns for an octet, not {plain}: {}..", &text[..100]);
+    }
+}
+
 /// The stack of a thread is much shorter than the chain.
 #[test]
 fn chains_are_no_matter_of_the_stack() {
-    let shapes = [chain(4000, "struct S0 { long x; };", |i, last| format!("struct S{i} {{ S{last} a; }};"))];
+    let shapes = [
+        chain(4000, "struct S0 { long x; };", |i, last| format!("struct S{i} {{ S{last} a; }};")),
+        chain(4000, "typedef long T0;", |i, last| format!("typedef T{last} T{i}[1];")),
+        chain(4000, "typedef long T0;", |i, last| format!("typedef sequence<T{last}> T{i};"))
+            + "interface I { void f(in T3999 x); };",
+    ];
     let run = || shapes.iter().for_each(|text| assert!(!generated(&model(text)).is_empty()));
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(512 << 10).spawn_scoped(scope, run);

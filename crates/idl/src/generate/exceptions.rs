@@ -89,7 +89,7 @@ impl Scope<'_> {
 
     /// Whether Clippy finds the exceptions of a call large enough to warn of them.
     pub(super) fn has_large_error(&self, call: &Call<'_>) -> bool {
-        call.raises.iter().any(|id| self.g.facts.memory_size(self.g.model, &Type::Named(*id)) >= LARGE_ERROR)
+        call.raises.iter().any(|id| self.g.facts.memory_size(&Type::Named(*id)) >= LARGE_ERROR)
     }
 
     fn error_variants(&self, raises: &[DefId]) -> Vec<Ident> {

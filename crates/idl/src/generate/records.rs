@@ -54,10 +54,7 @@ impl Scope<'_> {
         let fields = field_names(members);
         let w = ident("w");
         let encode = self.in_sequence(fields.iter().map(|it| self.encode(&quote!(&self.#it), &w)));
-        let size = members
-            .iter()
-            .map(|it| self.g.facts.min_size(self.g.model, &it.ty))
-            .fold(0, usize::saturating_add);
+        let size = members.iter().map(|it| self.g.facts.min_size(&it.ty)).fold(0, usize::saturating_add);
         let size = Literal::usize_unsuffixed(size);
         let (w, r) = if fields.is_empty() { (quote!(_), quote!(_)) } else { (quote!(w), quote!(r)) };
         let value = match fields.as_slice() {

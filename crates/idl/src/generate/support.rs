@@ -7,10 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::descriptor::IMPLICIT;
+use super::traits::behind;
 use super::types::interface_kind;
 use super::{Generator, Unsupported};
 use crate::model::{
-    Attribute, DefId, Definition, Feature, Interface, InterfaceKind, Kind, Operation, Origin, Type, Value,
+    Attribute, DefId, Definition, Feature, Interface, InterfaceKind, Kind, Model, Operation, Origin, Type,
+    Value,
 };
 
 /// What is left out, and what to say about it.
@@ -38,8 +40,9 @@ const NOT_YET: &str = "exclude it with `#if`, or have what is not supported skip
 
 /// Examines all definitions.
 pub(super) fn examine(g: &Generator<'_>) -> Findings {
+    let locals = locals(g.model);
     let ids = g.model.iter().map(|(id, _)| id).filter(|id| !g.is_elsewhere(*id));
-    let entries: BTreeMap<_, _> = ids.map(|id| (id, Examination::of(g, id))).collect();
+    let entries: BTreeMap<_, _> = ids.map(|id| (id, Examination::of(g, &locals, id))).collect();
     let left_out = spread(&entries);
     let mut told = BTreeSet::new();
     let mut unsupported = Vec::new();
@@ -115,14 +118,16 @@ fn describe(g: &Generator<'_>, id: DefId, definition: &Definition) -> String {
 /// The examination of one definition.
 struct Examination<'g> {
     g: &'g Generator<'g>,
+    /// For each definition, the local interface in it.
+    locals: &'g [Option<DefId>],
     entry: Entry,
     /// Local interfaces may appear.
     local: bool,
 }
 
 impl<'g> Examination<'g> {
-    fn of(g: &'g Generator<'g>, id: DefId) -> Entry {
-        let mut examination = Self { g, entry: Entry::default(), local: false };
+    fn of(g: &'g Generator<'g>, locals: &'g [Option<DefId>], id: DefId) -> Entry {
+        let mut examination = Self { g, locals, entry: Entry::default(), local: false };
         examination.definition(id);
         examination.entry
     }
@@ -239,7 +244,7 @@ impl<'g> Examination<'g> {
             return;
         }
         let model = self.g.model;
-        if let Some(local) = find_local(self.g, &Type::Named(id)) {
+        if let Some(local) = self.locals[id.index()] {
             let name = model.scoped_name(local);
             self.refuse(format!("local interface `{name}` in {what} cannot travel"), at);
         }
@@ -261,11 +266,16 @@ fn half_of_a_pair(value: &Value) -> Option<u16> {
     char::decode_utf16(units.iter().copied()).find_map(|it| it.err()).map(|it| it.unpaired_surrogate())
 }
 
-/// The local interface that a type leads to through typedefs, sequences and arrays.
-fn find_local(g: &Generator<'_>, ty: &Type) -> Option<DefId> {
-    match g.model.unalias(ty) {
-        Type::Sequence { element, .. } | Type::Array { element, .. } => find_local(g, element),
-        Type::Named(id) if interface_kind(g.model, *id) == Some(InterfaceKind::Local) => Some(*id),
-        _ => None,
+/// For each definition the local interface that it is, or leads to through typedefs, sequences and arrays. What a typedef names
+/// stands before it.
+fn locals(model: &Model) -> Vec<Option<DefId>> {
+    let mut found: Vec<Option<DefId>> = Vec::with_capacity(model.definitions().len());
+    for (id, definition) in model.iter() {
+        let local = match &definition.kind {
+            Kind::Typedef(it) => behind(&it.ty).and_then(|it| found.get(it.index()).copied().flatten()),
+            _ => (interface_kind(model, id) == Some(InterfaceKind::Local)).then_some(id),
+        };
+        found.push(local);
     }
+    found
 }

@@ -92,24 +92,24 @@ impl Facts {
     }
 
     /// The fewest octets that a value takes on the wire, padding not counted.
-    pub(super) fn min_size(&self, model: &Model, ty: &Type) -> usize {
-        match model.unalias(ty) {
+    pub(super) fn min_size(&self, ty: &Type) -> usize {
+        match ty {
             Type::Primitive(it) => wire_size(*it),
-            Type::Array { element, dimensions } => dimensions
-                .iter()
-                .fold(self.min_size(model, element), |size, n| size.saturating_mul(*n as usize)),
+            Type::Array { element, dimensions } => {
+                dimensions.iter().fold(self.min_size(element), |size, n| size.saturating_mul(*n as usize))
+            }
             Type::Named(id) => self.of[id.index()].least,
             _ => 4,
         }
     }
 
     /// About how large a value is in memory. Decides which of Clippy's hints on size will come.
-    pub(super) fn memory_size(&self, model: &Model, ty: &Type) -> usize {
-        match model.unalias(ty) {
+    pub(super) fn memory_size(&self, ty: &Type) -> usize {
+        match ty {
             Type::Primitive(Primitive::Char | Primitive::WChar) => 4,
             Type::Primitive(it) => wire_size(*it),
             Type::Array { element, dimensions } => {
-                array_size(self.memory_size(model, element), dimensions, |_, _| ())
+                array_size(self.memory_size(element), dimensions, |_, _| ())
             }
             Type::Named(id) => self.of[id.index()].memory,
             _ => VEC,
@@ -117,9 +117,9 @@ impl Facts {
     }
 
     /// The dimensions of an array, innermost first, each with whether it stands in a box.
-    pub(super) fn array_levels(&self, model: &Model, element: &Type, dimensions: &[u32]) -> Vec<(u32, bool)> {
+    pub(super) fn array_levels(&self, element: &Type, dimensions: &[u32]) -> Vec<(u32, bool)> {
         let mut levels = Vec::with_capacity(dimensions.len());
-        array_size(self.memory_size(model, element), dimensions, |n, boxed| levels.push((n, boxed)));
+        array_size(self.memory_size(element), dimensions, |n, boxed| levels.push((n, boxed)));
         levels
     }
 
@@ -127,7 +127,7 @@ impl Facts {
     fn part(&mut self, model: &Model, edges: &[Vec<usize>], part: &[usize]) {
         let recursive = part.len() > 1 || part.iter().any(|at| edges[*at].contains(at));
         let types = part.iter().flat_map(|at| types_in(model, DefId(*at as u32)));
-        let derives = types.map(|ty| self.type_derives(model, ty)).fold(Derives::ALL, Derives::and);
+        let derives = types.map(|ty| self.type_derives(ty)).fold(Derives::ALL, Derives::and);
         for at in part {
             let Fact { derives: of, recursive: is, .. } = &mut self.of[*at];
             (*of, *is) = (own_derives(model, DefId(*at as u32)).and(derives), recursive);
@@ -139,19 +139,21 @@ impl Facts {
         let kind = &model.get(id).kind;
         let Members { size, boxed } = self.members(model, id);
         let least = match kind {
+            Kind::Typedef(of) => self.min_size(&of.ty),
             Kind::Struct(of) => {
-                of.members.iter().map(|it| self.min_size(model, &it.ty)).fold(0, usize::saturating_add)
+                of.members.iter().map(|it| self.min_size(&it.ty)).fold(0, usize::saturating_add)
             }
-            Kind::Union(of) => self.min_size(model, &of.discriminator),
+            Kind::Union(of) => self.min_size(&of.discriminator),
             Kind::Interface(_) | Kind::ForwardInterface(_) => 1,
             _ => 4,
         };
         let memory = match kind {
+            Kind::Typedef(of) => self.memory_size(&of.ty),
             Kind::Struct(_) | Kind::Union(_) | Kind::Exception(_) => size,
             Kind::Enum(_) => 1,
             _ => VEC,
         };
-        let parts = types_in(model, id).map(|ty| self.type_derives(model, ty));
+        let parts = types_in(model, id).map(|ty| self.type_derives(ty));
         let derives = parts.fold(own_derives(model, id), Derives::and);
         let fact = &mut self.of[id.index()];
         let copy = derives.copy && !boxed.contains(&true);
@@ -159,20 +161,19 @@ impl Facts {
         (fact.least, fact.memory, fact.boxed) = (least, memory, boxed);
     }
 
-    fn type_derives(&self, model: &Model, ty: &Type) -> Derives {
+    fn type_derives(&self, ty: &Type) -> Derives {
         match ty {
             Type::Primitive(Primitive::Float | Primitive::Double) => Derives::FLOAT,
             Type::Primitive(_) => Derives::ALL,
             Type::String { .. } | Type::WString { .. } => Derives::TEXT,
             Type::Sequence { element, .. } => {
-                Derives { copy: false, default: true, ..self.type_derives(model, element) }
+                Derives { copy: false, default: true, ..self.type_derives(element) }
             }
             Type::Array { element: element_type, dimensions } => {
-                let element = self.type_derives(model, element_type);
+                let element = self.type_derives(element_type);
                 // Rust has `Default` for arrays of up to 32 elements.
                 let default = element.default && dimensions.iter().all(|n| *n <= 32);
-                let boxed =
-                    self.array_levels(model, element_type, dimensions).into_iter().any(|(_, large)| large);
+                let boxed = self.array_levels(element_type, dimensions).into_iter().any(|(_, large)| large);
                 Derives { default, copy: element.copy && !boxed, ..element }
             }
             Type::Object => Derives::REFERENCE,
@@ -184,11 +185,10 @@ impl Facts {
     /// How the members of a definition are kept, which may have none.
     fn members(&self, model: &Model, id: DefId) -> Members {
         match &model.get(id).kind {
-            Kind::Struct(of) => self.record(model, id, &of.members),
-            Kind::Exception(of) => self.record(model, id, &of.members),
+            Kind::Struct(of) => self.record(id, &of.members),
+            Kind::Exception(of) => self.record(id, &of.members),
             Kind::Union(of) => {
-                let sizes: Vec<_> =
-                    of.cases.iter().map(|it| self.memory_size(model, &it.member.ty)).collect();
+                let sizes: Vec<_> = of.cases.iter().map(|it| self.memory_size(&it.member.ty)).collect();
                 let limit = self.limit(id, sizes.iter().copied().max().unwrap_or_default());
                 let boxed: Vec<_> = sizes.iter().map(|size| *size > limit).collect();
                 let kept = sizes.iter().zip(&boxed).map(|(size, boxed)| if *boxed { BOX } else { *size });
@@ -199,8 +199,8 @@ impl Facts {
     }
 
     /// Padding makes a struct at most as large as if each member took a multiple of eight.
-    fn record(&self, model: &Model, id: DefId, members: &[Member]) -> Members {
-        let sizes = members.iter().map(|it| self.memory_size(model, &it.ty).checked_next_multiple_of(8));
+    fn record(&self, id: DefId, members: &[Member]) -> Members {
+        let sizes = members.iter().map(|it| self.memory_size(&it.ty).checked_next_multiple_of(8));
         let sizes: Vec<_> = sizes.map(|it| it.unwrap_or(usize::MAX)).collect();
         let mut size = sizes.iter().copied().fold(0, usize::saturating_add);
         let limit = self.limit(id, size);
@@ -270,7 +270,7 @@ fn leads_to(model: &Model, id: DefId, named: fn(&Type) -> Option<DefId>) -> Vec<
 }
 
 /// The definition that a type names, be it behind sequences.
-fn behind(ty: &Type) -> Option<DefId> {
+pub(super) fn behind(ty: &Type) -> Option<DefId> {
     match ty {
         Type::Sequence { element, .. } | Type::Array { element, .. } => behind(element),
         Type::Named(id) => Some(*id),

@@ -126,7 +126,7 @@ impl Scope<'_> {
     }
 
     fn array(&self, element: &Type, dimensions: &[u32]) -> TokenStream {
-        let levels = self.g.facts.array_levels(self.g.model, element, dimensions);
+        let levels = self.g.facts.array_levels(element, dimensions);
         levels.into_iter().fold(self.ty(element), |inner, (n, boxed)| {
             let n = Literal::u32_unsuffixed(n);
             match boxed {

@@ -68,8 +68,7 @@ impl Scope<'_> {
         boxed: &[bool],
     ) -> Option<TokenStream> {
         let inside = union.cases.iter().zip(boxed).filter(|(_, boxed)| !**boxed);
-        let mut sizes: Vec<_> =
-            inside.map(|(it, _)| self.g.facts.memory_size(self.g.model, &it.member.ty)).collect();
+        let mut sizes: Vec<_> = inside.map(|(it, _)| self.g.facts.memory_size(&it.member.ty)).collect();
         sizes.push(0);
         sizes.sort_unstable();
         let uneven = sizes.iter().rev().take(2).copied().reduce(usize::saturating_sub).unwrap_or(0) >= 160;
@@ -219,7 +218,7 @@ impl Scope<'_> {
             Some(variant) => quote!(_ => Self::#variant(discriminator),),
             None => self.decode_impossible(parts),
         };
-        let size = self.g.facts.min_size(self.g.model, &parts.union.discriminator);
+        let size = self.g.facts.min_size(&parts.union.discriminator);
         let size = proc_macro2::Literal::usize_unsuffixed(size);
         quote! {
             impl<'a> #rt::Decode<'a> for #name {

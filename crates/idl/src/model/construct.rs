@@ -14,6 +14,8 @@ pub struct Module {
 pub struct Typedef {
     /// The type it names; an array if the declarator has dimensions.
     pub ty: Type,
+    /// Where that is the name of another typedef: the last one of the chain, however long it is.
+    pub(crate) last: Option<DefId>,
 }
 
 /// A member of a struct, exception, union or value type.

@@ -18,10 +18,11 @@ impl Resolver<'_> {
             let made = ty.clone().and_then(|ty| self.dimensioned(ty, declarator));
             let broken = made.is_none();
             let ty = made.unwrap_or(Type::Any);
-            let local = self.is_local(&ty);
-            if let Some(id) = self.define(doc, &declarator.name, Kind::Typedef(Typedef { ty })) {
+            let (local, constructed, last) =
+                (self.is_local(&ty), self.constructed_in(&ty), self.last_typedef(&ty));
+            if let Some(id) = self.define(doc, &declarator.name, Kind::Typedef(Typedef { ty, last })) {
                 let draft = &mut self.drafts[id.index()];
-                draft.local = local;
+                (draft.local, draft.constructed) = (local, constructed);
                 if broken {
                     draft.state = State::Broken;
                 }

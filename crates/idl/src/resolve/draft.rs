@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::Resolver;
 use super::scope::ScopeId;
+use super::types::Gap;
 use crate::diagnostic::Report;
 use crate::model::{
     Coverage, DefId, Definition, FileId, Kind, Model, ModelFile, Origin, Primitive, Struct, Type, Union,
@@ -43,6 +44,8 @@ pub(super) struct Draft {
     pub local: bool,
     /// Contains itself.
     pub recursive: bool,
+    /// The struct or union that a typedef leads to, in whatever chain.
+    pub constructed: Option<Gap>,
 }
 
 impl Draft {

@@ -4,7 +4,7 @@ use super::Resolver;
 use super::draft::{Draft, State};
 use super::scope::{Target, a};
 use crate::diagnostic::Report;
-use crate::model::{DefId, Kind, Primitive, Type, Value};
+use crate::model::{DefId, Kind, Primitive, Type, Value, behind_typedefs};
 use crate::source::Span;
 use crate::syntax::{Declarator, Expression, ScopedName, TypeKind, TypeSpec};
 
@@ -12,6 +12,7 @@ use crate::syntax::{Declarator, Expression, ScopedName, TypeKind, TypeSpec};
 const MAX_ARRAY: u64 = u32::MAX as u64;
 
 /// What keeps a type from being used: a struct or union whose members are not known yet.
+#[derive(Clone, Copy)]
 pub(super) struct Gap {
     pub definition: DefId,
     /// Reached without a sequence in between.
@@ -177,18 +178,26 @@ impl Resolver<'_> {
     }
 
     /// The type behind typedefs.
-    pub(super) fn unaliased<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
-        while let Type::Named(id) = ty {
-            match &self.drafts[id.index()].kind {
-                Kind::Typedef(alias) => ty = &alias.ty,
-                _ => break,
-            }
-        }
-        ty
+    pub(super) fn unaliased<'t>(&'t self, ty: &'t Type) -> &'t Type {
+        behind_typedefs(ty, |id| &self.drafts[id.index()].kind)
+    }
+
+    /// The last of a chain of typedefs that begins with a type.
+    pub(super) fn last_typedef(&self, ty: &Type) -> Option<DefId> {
+        let Type::Named(id) = ty else { return None };
+        let Kind::Typedef(it) = &self.drafts[id.index()].kind else { return None };
+        it.last.or(Some(*id))
     }
 
     /// The incomplete struct or union in a type, if there is one.
     fn gap(&self, ty: &Type) -> Option<Gap> {
+        let incomplete =
+            |it: &Gap| matches!(self.drafts[it.definition.index()].state, State::Forward | State::Open);
+        self.constructed_in(ty).filter(incomplete)
+    }
+
+    /// The struct or union in a type, if there is one, complete or not.
+    pub(super) fn constructed_in(&self, ty: &Type) -> Option<Gap> {
         let (mut ty, mut direct) = (ty, true);
         loop {
             match ty {
@@ -199,14 +208,14 @@ impl Resolver<'_> {
                 Type::Array { element, .. } => ty = element,
                 Type::Named(id) => {
                     let draft = &self.drafts[id.index()];
-                    match &draft.kind {
-                        Kind::Typedef(alias) => ty = &alias.ty,
-                        Kind::Struct(_) | Kind::Union(_) => {
-                            let incomplete = matches!(draft.state, State::Forward | State::Open);
-                            return incomplete.then_some(Gap { definition: *id, direct });
+                    return match &draft.kind {
+                        // Found when it was defined.
+                        Kind::Typedef(_) => {
+                            draft.constructed.map(|it| Gap { direct: direct && it.direct, ..it })
                         }
-                        _ => return None,
-                    }
+                        Kind::Struct(_) | Kind::Union(_) => Some(Gap { definition: *id, direct }),
+                        _ => None,
+                    };
                 }
                 _ => return None,
             }
