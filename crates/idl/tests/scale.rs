@@ -99,6 +99,22 @@ fn what_names_the_one_before() {
     }
 }
 
+#[test]
+fn what_needs_something_that_is_not_supported() {
+    let plain = generating(&chain(2000, "", |i, _| format!("typedef any T{i};")));
+    let backwards = (0..2000).map(|i| format!("struct S{i}; typedef sequence<S{i}> Q{i};\n"));
+    let contents = (0..2000).map(|i| if i == 0 { "any".to_owned() } else { format!("Q{}", 2000 - i) });
+    let structs = contents.enumerate().map(|(i, it)| format!("struct S{} {{ {it} a; }};\n", 1999 - i));
+    let shapes = [
+        chain(2000, "typedef any T0;", |i, last| format!("typedef T{last} T{i};")),
+        backwards.chain(structs).collect(),
+    ];
+    for text in shapes {
+        let took = generating(&text);
+        assert!(took < MORE * plain, "{took} ns for an octet, not {plain}: {}..", &text[..100]);
+    }
+}
+
 /// The stack of a thread is much shorter than the chain.
 #[test]
 fn chains_are_no_matter_of_the_stack() {

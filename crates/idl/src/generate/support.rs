@@ -4,7 +4,7 @@
 //! included file and cannot is left out silently unless something in the main file needs it: standard files are full of
 //! what an application never uses.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::descriptor::IMPLICIT;
 use super::traits::behind;
@@ -59,24 +59,21 @@ fn is_wanted(definition: &Definition) -> bool {
 
 /// Everything with an obstacle, and everything that needs such a thing.
 fn spread(entries: &BTreeMap<DefId, Entry>) -> BTreeSet<DefId> {
+    let mut needed_by: HashMap<DefId, Vec<DefId>> = HashMap::new();
+    for (id, entry) in entries {
+        entry.needs.iter().for_each(|it| needed_by.entry(*it).or_default().push(*id));
+    }
     let direct = entries.iter().filter(|(_, entry)| !entry.obstacles.is_empty());
     let mut left_out: BTreeSet<_> = direct.map(|(id, _)| *id).collect();
-    loop {
-        let more: Vec<_> = entries
-            .iter()
-            .filter(|(id, entry)| {
-                !left_out.contains(id) && entry.needs.iter().any(|it| left_out.contains(it))
-            })
-            .map(|(id, _)| *id)
-            .collect();
-        if more.is_empty() {
-            return left_out;
-        }
-        left_out.extend(more);
+    let mut open: Vec<_> = left_out.iter().copied().collect();
+    while let Some(id) = open.pop() {
+        let needing = needed_by.get(&id).into_iter().flatten();
+        open.extend(needing.filter(|it| left_out.insert(**it)));
     }
+    left_out
 }
 
-/// Tells the obstacles behind a definition of the main file, each once.
+/// Tells the obstacles behind a definition of the main file, each once. Behind what was told nothing is left to tell.
 fn report(
     g: &Generator<'_>,
     entries: &BTreeMap<DefId, Entry>,
@@ -85,15 +82,13 @@ fn report(
     told: &mut BTreeSet<DefId>,
     unsupported: &mut Vec<Unsupported>,
 ) {
-    let mut seen = BTreeSet::from([of]);
-    let mut open = vec![of];
+    let mut open = Vec::new();
+    open.extend(told.insert(of).then_some(of));
     while let Some(id) = open.pop() {
         let Some(entry) = entries.get(&id) else { continue };
-        if told.insert(id) {
-            unsupported.extend(entry.obstacles.iter().map(|it| it.report(g, id, of)));
-        }
+        unsupported.extend(entry.obstacles.iter().map(|it| it.report(g, id, of)));
         let causes = entry.needs.iter().filter(|it| left_out.contains(it));
-        open.extend(causes.filter(|it| seen.insert(**it)));
+        open.extend(causes.filter(|it| told.insert(**it)));
     }
 }
 
