@@ -5,8 +5,8 @@ use quote::quote;
 
 use super::docs::docs;
 use super::scope::Scope;
-use super::words::{camel, claim_all, ident};
-use crate::model::{Constant, DefId, Kind, Primitive, Type, Value};
+use super::words::ident;
+use crate::model::{Constant, DefId, Primitive, Type, Value};
 
 impl Scope<'_> {
     /// `pub const NAME: T = value;`
@@ -78,11 +78,7 @@ impl Scope<'_> {
 
     fn enumerator(&self, enumeration: DefId, index: u32) -> TokenStream {
         let path = self.item(enumeration);
-        let Kind::Enum(it) = &self.g.model.get(enumeration).kind else {
-            unreachable!("enumerators belong to enums")
-        };
-        let names = claim_all(it.enumerators.iter().map(|it| it.name.as_str()), camel);
-        let name = ident(&names[index as usize]);
+        let name = ident(&self.g.naming.enumerators(enumeration)[index as usize]);
         quote!(#path::#name)
     }
 }
@@ -164,6 +160,26 @@ mod tests {
         assert_eq!(quadruple(f64::MIN_POSITIVE), octets(&[0x3C, 0x01]));
         assert_eq!(quadruple(f64::MIN_POSITIVE / 2.0), octets(&[0x3C, 0x00]));
         assert_eq!(quadruple(f64::MIN_POSITIVE * 0.75), octets(&[0x3C, 0x00, 0x80]));
+    }
+
+    /// So many that to name all of them for each would take most of an hour.
+    #[test]
+    fn each_of_many_enumerators_has_its_name() {
+        let names: Vec<_> = (0..30_000).map(|i| format!("e_{i}")).collect();
+        let text = format!("enum E {{ {} }};", names.join(", "));
+        let model = crate::compile_text_to_model("e.idl", &text, &crate::Options::default()).unwrap().model;
+        let generator = super::super::Generator {
+            model: &model,
+            naming: super::super::naming::Naming::new(&model),
+            facts: super::super::traits::Facts::new(&model),
+            externs: Default::default(),
+            left_out: Default::default(),
+        };
+        let (scope, enumeration) = (Scope::new(&generator, Vec::new(), model.roots()), model.roots()[0]);
+        for index in 0..30_000 {
+            let last = scope.enumerator(enumeration, index).into_iter().last().map(|it| it.to_string());
+            assert_eq!(last, Some(format!("E{index}")));
+        }
     }
 
     #[test]

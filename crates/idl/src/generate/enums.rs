@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::docs::docs;
 use super::scope::Scope;
-use super::words::{camel, claim_all, ident};
+use super::words::ident;
 use crate::model::{DefId, Enum};
 
 impl Scope<'_> {
@@ -15,8 +15,8 @@ impl Scope<'_> {
         let about = docs(definition.doc.as_deref(), &format!("`{}`", definition.repository_id));
         let item = &self.g.naming.of(id).item;
         let name = ident(item);
-        let variants = claim_all(enumeration.enumerators.iter().map(|it| it.name.as_str()), camel);
-        let allow = repeats_a_word(item, &variants).then(|| quote!(#[allow(clippy::enum_variant_names)]));
+        let variants = self.g.naming.enumerators(id);
+        let allow = repeats_a_word(item, variants).then(|| quote!(#[allow(clippy::enum_variant_names)]));
         let variants: Vec<_> = variants.iter().map(|it| ident(it)).collect();
         let docs =
             enumeration.enumerators.iter().map(|it| docs(it.doc.as_deref(), &format!("`{}`", it.name)));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::words::{Names, camel, screaming, snake};
+use super::words::{Names, camel, claim_all, screaming, snake};
 use crate::model::{DefId, Feature, Kind, Model};
 
 /// Methods that references and servants have from traits of the prelude or of the runtime. An operation with such a name
@@ -75,12 +75,14 @@ pub(super) struct CallNames {
 #[derive(Debug)]
 pub(super) struct Naming {
     names: HashMap<DefId, DefNames>,
+    /// Of the variants of each enum.
+    enumerators: HashMap<DefId, Vec<String>>,
 }
 
 impl Naming {
     /// Names everything in a model.
     pub(super) fn new(model: &Model) -> Self {
-        let mut naming = Self { names: HashMap::new() };
+        let mut naming = Self { names: HashMap::new(), enumerators: enumerators(model) };
         naming.scope(model, model.roots());
         // Bases come first, which may stand behind derived interfaces in the tree: they have fewer ancestors.
         let ancestors = |(id, _)| Some((model.interface(id)?.ancestors.len(), id));
@@ -95,6 +97,11 @@ impl Naming {
     /// The names of a definition.
     pub(super) fn of(&self, id: DefId) -> &DefNames {
         &self.names[&id]
+    }
+
+    /// The names of an enum's variants.
+    pub(super) fn enumerators(&self, id: DefId) -> &[String] {
+        &self.enumerators[&id]
     }
 
     /// The names of an interface's companions.
@@ -164,6 +171,14 @@ impl FeatureNames {
         };
         Self { call: again(&self.call), setter: self.setter.as_ref().map(again) }
     }
+}
+
+fn enumerators(model: &Model) -> HashMap<DefId, Vec<String>> {
+    let enums = model.iter().filter_map(|(id, definition)| match &definition.kind {
+        Kind::Enum(it) => Some((id, claim_all(it.enumerators.iter().map(|it| it.name.as_str()), camel))),
+        _ => None,
+    });
+    enums.collect()
 }
 
 fn item_name(model: &Model, id: DefId, names: &mut Names) -> String {
