@@ -115,6 +115,18 @@ fn what_needs_something_that_is_not_supported() {
     }
 }
 
+#[test]
+fn modules_in_modules() {
+    let nested = |depth: usize| {
+        let structs = chain(300, "", |i, _| format!("struct S{i} {{ long x; }};"));
+        let modules: String = (0..depth).map(|i| format!("module M{i} {{ ")).collect();
+        modules + &structs + &"};".repeat(depth)
+    };
+    let plain = generating(&nested(1));
+    let took = generating(&nested(60));
+    assert!(took < MORE * plain, "{took} ns for an octet, not {plain}");
+}
+
 /// The stack of a thread is much shorter than the chain.
 #[test]
 fn chains_are_no_matter_of_the_stack() {

@@ -127,10 +127,19 @@ fn attributes(item: &mut syn::Item) -> Option<&mut Vec<syn::Attribute>> {
     }
 }
 
-/// Whether a path starts with this name, outside of nested modules.
+/// Whether a path starts with this name, outside of nested modules. These are stepped over: what is in each was looked at
+/// when it was made.
 fn mentions(items: &TokenStream, name: &str) -> bool {
-    let Ok(file) = syn::parse2::<syn::File>(items.clone()) else { return true };
-    file.items.iter().filter(|it| !matches!(it, syn::Item::Mod(_))).any(|it| contains(quote!(#it), name))
+    let mut module = false;
+    items.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(it) if it == "mod" => {
+            module = true;
+            false
+        }
+        TokenTree::Ident(it) => !module && it == name,
+        TokenTree::Group(it) => !std::mem::take(&mut module) && contains(it.stream(), name),
+        _ => false,
+    })
 }
 
 fn contains(tokens: TokenStream, name: &str) -> bool {
@@ -139,4 +148,16 @@ fn contains(tokens: TokenStream, name: &str) -> bool {
         TokenTree::Group(it) => contains(it.stream(), name),
         _ => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_modules_have_their_own() {
+        assert!(mentions(&quote!(mod a { b } struct C(rt::D);), "rt"));
+        assert!(mentions(&quote!(mod rt { b } type E = rt::F;), "rt"));
+        assert!(!mentions(&quote!(#[doc = "rt"] pub mod a { use rt; } mod rt { rt::b } struct C;), "rt"));
+    }
 }
