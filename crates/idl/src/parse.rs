@@ -51,6 +51,8 @@ pub(crate) fn parse(lexed: Lexed, sources: &SourceMap, sink: &mut Sink) -> Parse
         lost,
         last_broken: None,
         defined: HashMap::new(),
+        searched: 0,
+        own_types: HashSet::new(),
     };
     let items = parser.items(Place::File);
     Parsed { items, lost: parser.lost, defined: parser.defined }
@@ -78,6 +80,9 @@ struct Parser<'s> {
     defined: HashMap<Rc<str>, Span>,
     /// The token at which the last report was made: one report per place is enough.
     last_broken: Option<usize>,
+    /// How many tokens were searched for definitions that have the names of types of IDL 4, and what was found.
+    searched: usize,
+    own_types: HashSet<Rc<str>>,
 }
 
 impl Parser<'_> {

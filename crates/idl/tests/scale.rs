@@ -127,6 +127,18 @@ fn modules_in_modules() {
     assert!(took < MORE * plain, "{took} ns for an octet, not {plain}");
 }
 
+#[test]
+fn names_that_are_types_elsewhere() {
+    let uses = |name: &str| {
+        let before = chain(12_000, "", |i, _| format!("typedef long T{i};"));
+        before
+            + &format!("typedef long {name};\n")
+            + &chain(12_000, "", |i, _| format!("typedef {name} U{i};"))
+    };
+    let (plain, took) = (reading(&uses("int33")), reading(&uses("int32")));
+    assert!(took < MORE * plain, "{took} ns for an octet, not {plain}");
+}
+
 /// The stack of a thread is much shorter than the chain.
 #[test]
 fn chains_are_no_matter_of_the_stack() {

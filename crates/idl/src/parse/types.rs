@@ -16,15 +16,13 @@ impl Parser<'_> {
     }
 
     fn type_spec_inner(&mut self, what: &str) -> Parse<TypeSpec> {
-        let start = self.span();
+        let (start, idl_4) = (self.span(), self.is_idl_4_use());
         let kind = match &self.peek().kind {
             TokenKind::Keyword("struct") => TypeKind::Struct(Box::new(self.structure()?)),
             TokenKind::Keyword("union") => TypeKind::Union(Box::new(self.union()?)),
             TokenKind::Keyword("enum") => TypeKind::Enum(Box::new(self.enumeration()?)),
             TokenKind::Keyword(_) => self.keyword_type(what)?,
-            TokenKind::Identifier { name, escaped: false, .. }
-                if IDL_4.contains(&&**name) && self.is_idl_4_use() =>
-            {
+            TokenKind::Identifier { name, .. } if idl_4 => {
                 let message = format!("`{name}` is a type of IDL 4; this compiler reads CORBA's IDL 2 and 3");
                 let report = Report::error(start, message);
                 return self.fail(match idl_2(name) {
@@ -48,16 +46,25 @@ impl Parser<'_> {
 
     /// `int32 name` rather than a user's own type of that name: only known once names are resolved, so a definition
     /// of that name anywhere before wins.
-    fn is_idl_4_use(&self) -> bool {
-        let TokenKind::Identifier { name, .. } = &self.peek().kind else { return false };
-        if matches!(self.peek_at(1), TokenKind::Punctuator("::")) {
+    fn is_idl_4_use(&mut self) -> bool {
+        let listed = |name: &str| IDL_4.contains(&name);
+        let named =
+            matches!(&self.peek().kind, TokenKind::Identifier { name, escaped: false, .. } if listed(name));
+        if !named || matches!(self.peek_at(1), TokenKind::Punctuator("::")) {
             return false;
         }
-        let defines = |pair: &[crate::lex::Token]| {
-            matches!(&pair[0].kind, TokenKind::Identifier { name: it, .. } if it == name)
+        while self.searched + 1 < self.at {
+            let pair = &self.tokens[self.searched..self.searched + 2];
+            self.searched += 1;
+            if let TokenKind::Identifier { name, .. } = &pair[0].kind
+                && listed(name)
                 && matches!(pair[1].kind, TokenKind::Punctuator(";" | "{" | ":" | "[" | ","))
-        };
-        !self.tokens[..self.at].windows(2).any(defines)
+            {
+                self.own_types.insert(name.clone());
+            }
+        }
+        let TokenKind::Identifier { name, .. } = &self.peek().kind else { return false };
+        !self.own_types.contains(name)
     }
 
     fn keyword_type(&mut self, what: &str) -> Parse<TypeKind> {
