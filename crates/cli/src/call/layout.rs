@@ -8,13 +8,20 @@ const WIDTH: usize = 110;
 /// Text as it is, anything else as JSON. Later lines begin `indent` columns to the right.
 pub fn text(value: &Json, indent: usize) -> String {
     match value {
-        Json::String(text) => text.replace('\n', &format!("\n{}", " ".repeat(indent))),
+        Json::String(text) if !needs_quotes(text) => text.replace('\n', &format!("\n{}", " ".repeat(indent))),
         _ => {
             let mut out = String::new();
             json(&mut out, value, indent, 0);
             out
         }
     }
+}
+
+/// Whether a text is only told by JSON: one with characters that nobody sees, or that a terminal obeys, and one that would be
+/// taken for JSON itself if it were passed on.
+fn needs_quotes(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_control() && !matches!(c, '\n' | '\t'))
+        || text.starts_with('"') && serde_json::from_str::<String>(text).is_ok()
 }
 
 /// Adds a value that begins `indent` columns to the right; what follows it in its line takes `after`.
@@ -109,6 +116,15 @@ mod tests {
         assert_eq!((lines.len(), lines[0], lines[3]), (4, "[", "    ]"));
         assert!(lines[1].starts_with("      {\"name\": \"aaa") && lines[1].ends_with("\"},"), "{rows}");
         assert_eq!(serde_json::from_str::<Json>(&rows).unwrap(), json!([row, row]));
+    }
+
+    #[test]
+    fn text_that_cannot_be_seen_or_passed_on_is_quoted() {
+        assert_eq!(text(&json!("\0"), 0), r#""\u0000""#);
+        assert_eq!(text(&json!("a\u{1b}[2J"), 0), r#""a\u001b[2J""#);
+        assert_eq!(text(&json!("\"5\""), 0), r#""\"5\"""#);
+        assert_eq!(text(&json!("\"5"), 0), "\"5");
+        assert_eq!(text(&json!("\ta"), 0), "\ta");
     }
 
     #[test]
