@@ -6,6 +6,8 @@ mod invocation;
 mod latency;
 mod layout;
 mod report;
+#[cfg(test)]
+mod round_trip;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! | IDL | JSON |
 //! |---|---|
-//! | integers, `octet`, `float`, `double`, `long double` | a number; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+//! | integers, `octet`, `float`, `double`, `long double` | a number; `"NaN"`, `"Infinity"`, `"-Infinity"`; any other as `"0x"` and its octets in hexadecimal digits |
 //! | `boolean` | `true`, `false` |
 //! | `char`, `wchar`, `string`, `wstring` | a string |
 //! | `fixed` | a string of decimal digits, or a number |
@@ -12,11 +12,13 @@
 //! | `sequence`, array | an array; of octets also `"0x"` and hexadecimal digits |
 //! | an object reference | its text in any form, or `null` |
 //!
-//! What is shown can be passed as an argument again.
+//! What is shown can be passed as an argument again. A decimal of more than 15 digits is a string, as a number in JSON may
+//! lose those behind them.
 
 mod decode;
 mod encode;
 mod from_json;
+mod json;
 mod mismatch;
 mod number;
 mod show;
@@ -33,6 +35,7 @@ use throughline_idl::model::{
 };
 
 pub use self::from_json::Resolve;
+pub use self::json::parse;
 pub use self::mismatch::Mismatch;
 
 /// A value that fits a type of a [`Model`]. There may be millions in an answer: what is large and rare is in a box.
@@ -40,7 +43,9 @@ pub use self::mismatch::Mismatch;
 pub enum Value {
     /// Of every integer type, and `octet`.
     Integer(i128),
-    /// Of `float` and `double`.
+    /// Of `float`, which keeps the octets of what is no number.
+    Single(f32),
+    /// Of `double`.
     Float(f64),
     LongDouble(LongDouble),
     Boolean(bool),
@@ -130,28 +135,26 @@ impl<'m> Types<'m> {
         }
     }
 
-    /// What of a type cannot be handled, if anything.
+    /// What of a type cannot be handled, if anything. Types may contain themselves, and chains of them are as long as somebody
+    /// wrote them.
     pub fn unsupported(self, ty: &'m Type) -> Option<&'m Type> {
-        self.find_unsupported(ty, &mut BTreeSet::new())
-    }
-
-    /// `seen`: types that were looked into already, as they may contain themselves.
-    fn find_unsupported(self, ty: &'m Type, seen: &mut BTreeSet<DefId>) -> Option<&'m Type> {
-        match ty {
-            Type::Any | Type::TypeCode | Type::ValueBase => Some(ty),
-            Type::Sequence { element, .. } | Type::Array { element, .. } => {
-                self.find_unsupported(element, seen)
+        let (mut seen, mut open) = (BTreeSet::new(), vec![ty]);
+        while let Some(ty) = open.pop() {
+            match ty {
+                Type::Any | Type::TypeCode | Type::ValueBase => return Some(ty),
+                Type::Sequence { element, .. } | Type::Array { element, .. } => open.push(element),
+                Type::Named(id) if seen.insert(*id) => match &self.model.get(*id).kind {
+                    Kind::Typedef(it) => open.push(&it.ty),
+                    Kind::Struct(it) => open.extend(it.members.iter().rev().map(|it| &it.ty)),
+                    Kind::Union(it) => open.extend(it.cases.iter().rev().map(|it| &it.member.ty)),
+                    Kind::Enum(_) => {}
+                    _ if matches!(self.named(*id), Shape::Unsupported) => return Some(ty),
+                    _ => {}
+                },
+                _ => {}
             }
-            Type::Named(id) if !seen.insert(*id) => None,
-            Type::Named(id) => match &self.model.get(*id).kind {
-                Kind::Typedef(it) => self.find_unsupported(&it.ty, seen),
-                Kind::Struct(it) => it.members.iter().find_map(|it| self.find_unsupported(&it.ty, seen)),
-                Kind::Union(it) => it.cases.iter().find_map(|it| self.find_unsupported(&it.member.ty, seen)),
-                Kind::Enum(_) => None,
-                _ => matches!(self.named(*id), Shape::Unsupported).then_some(ty),
-            },
-            _ => None,
         }
+        None
     }
 
     /// Whether a sequence or array of this type, with no dimension left, is kept as octets.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use throughline_idl::model::Signature;
 use throughline_idl::nearest;
 
-use crate::dynamic::{Mismatch, Resolve, Types, Value};
+use crate::dynamic::{self, Mismatch, Resolve, Types, Value};
 use crate::failure::{Failure, Result};
 
 /// Arguments, not checked yet.
@@ -31,7 +31,7 @@ impl Given {
             Failure::usage(format!("the arguments in {} {what}", file.display())).because(why)
         };
         let text = text.map_err(|e| wrong("cannot be read", &e))?;
-        match serde_json::from_str(&text) {
+        match dynamic::parse(&text) {
             Ok(Json::Array(items)) => Ok(Self::List(items)),
             Ok(Json::Object(fields)) => Ok(Self::Named(fields)),
             Ok(_) => Err(wrong("make no sense", &"a JSON array or object is wanted")),

@@ -4,6 +4,7 @@ use throughline::Ior;
 use throughline_cdr::{Decode, DecodeError, Reader};
 use throughline_idl::model::{FixedValue, Primitive, Type};
 
+use super::json::MAX_LEVELS;
 use super::{Shape, Types, Value, selected};
 
 impl<'m> Types<'m> {
@@ -12,10 +13,16 @@ impl<'m> Types<'m> {
     /// # Errors
     /// What is wrong with the octets.
     pub fn decode(self, ty: &'m Type, r: &mut Reader<'_>) -> Result<Value, DecodeError> {
-        self.decode_shape(self.shape(ty), r)
+        self.decode_at(ty, r, MAX_LEVELS)
     }
 
-    fn decode_shape(self, shape: Shape<'m>, r: &mut Reader<'_>) -> Result<Value, DecodeError> {
+    /// `left`: in how many more lists, records and unions values may be.
+    fn decode_at(self, ty: &'m Type, r: &mut Reader<'_>, left: usize) -> Result<Value, DecodeError> {
+        self.decode_shape(self.shape(ty), r, left)
+    }
+
+    fn decode_shape(self, shape: Shape<'m>, r: &mut Reader<'_>, left: usize) -> Result<Value, DecodeError> {
+        let inner = || left.checked_sub(1).ok_or(DecodeError::TooDeep);
         Ok(match shape {
             Shape::Primitive(primitive) => decode_primitive(primitive, r)?,
             Shape::String(bound) => {
@@ -29,12 +36,13 @@ impl<'m> Types<'m> {
                 Value::Text(text)
             }
             Shape::Fixed { digits, scale } => Value::Fixed(Box::new(decode_fixed(digits, scale, r)?)),
-            Shape::Sequence(element, bound) => self.decode_sequence(element, bound, r)?,
+            Shape::Sequence(element, bound) => self.decode_sequence(element, bound, r, left)?,
             Shape::Array(length, element, rest) if self.is_octet(element, rest) => {
                 Value::Octets(r.read_bytes(length)?.to_vec())
             }
             Shape::Array(length, element, rest) => {
-                let items = (0..length).map(|_| self.decode_shape(self.array(element, rest), r));
+                let left = inner()?;
+                let items = (0..length).map(|_| self.decode_shape(self.array(element, rest), r, left));
                 Value::List(items.collect::<Result<_, _>>()?)
             }
             Shape::Enum(it) => {
@@ -45,13 +53,15 @@ impl<'m> Types<'m> {
                 Value::Enumerator(value)
             }
             Shape::Struct(members) => {
-                let values = members.iter().map(|member| self.decode(&member.ty, r));
+                let left = inner()?;
+                let values = members.iter().map(|member| self.decode_at(&member.ty, r, left));
                 Value::Record(values.collect::<Result<_, _>>()?)
             }
             Shape::Union(union) => {
-                let discriminator = self.decode(&union.discriminator, r)?;
+                let left = inner()?;
+                let discriminator = self.decode_at(&union.discriminator, r, left)?;
                 let member = match selected(union, &discriminator) {
-                    Some((at, case)) => Some((at, Box::new(self.decode(&case.member.ty, r)?))),
+                    Some((at, case)) => Some((at, Box::new(self.decode_at(&case.member.ty, r, left)?))),
                     None => None,
                 };
                 Value::Union { discriminator: Box::new(discriminator), member }
@@ -66,6 +76,7 @@ impl<'m> Types<'m> {
         element: &'m Type,
         bound: Option<u32>,
         r: &mut Reader<'_>,
+        left: usize,
     ) -> Result<Value, DecodeError> {
         if self.is_octet(element, &[]) {
             let octets = r.read_octets()?;
@@ -74,11 +85,11 @@ impl<'m> Types<'m> {
         }
         let length = r.read_length(1)?;
         within(length, bound)?;
-        let mut items = Vec::new();
+        let (left, mut items) = (left.checked_sub(1).ok_or(DecodeError::TooDeep)?, Vec::new());
         // Types that contain themselves do so through sequences.
         r.nested(|r| {
             for _ in 0..length {
-                items.push(self.decode(element, r)?);
+                items.push(self.decode_at(element, r, left)?);
             }
             Ok(())
         })?;
@@ -104,7 +115,7 @@ fn decode_primitive(primitive: Primitive, r: &mut Reader<'_>) -> Result<Value, D
         Primitive::ULong => Value::Integer(r.read_u32()?.into()),
         Primitive::LongLong => Value::Integer(r.read_i64()?.into()),
         Primitive::ULongLong => Value::Integer(r.read_u64()?.into()),
-        Primitive::Float => Value::Float(r.read_f32()?.into()),
+        Primitive::Float => Value::Single(r.read_f32()?),
         Primitive::Double => Value::Float(r.read_f64()?),
         Primitive::LongDouble => Value::LongDouble(r.read_long_double()?),
         Primitive::Boolean => Value::Boolean(r.read_bool()?),

@@ -77,7 +77,7 @@ fn encode_primitive(primitive: Primitive, value: &Value, w: &mut Writer<'_>) -> 
         (Primitive::ULong, Value::Integer(it)) => w.write_u32(*it as u32),
         (Primitive::LongLong, Value::Integer(it)) => w.write_i64(*it as i64),
         (Primitive::ULongLong, Value::Integer(it)) => w.write_u64(*it as u64),
-        (Primitive::Float, Value::Float(it)) => w.write_f32(*it as f32),
+        (Primitive::Float, Value::Single(it)) => w.write_f32(*it),
         (Primitive::Double, Value::Float(it)) => w.write_f64(*it),
         (Primitive::LongDouble, Value::LongDouble(it)) => w.write_long_double(*it),
         (Primitive::Boolean, Value::Boolean(it)) => w.write_bool(*it),

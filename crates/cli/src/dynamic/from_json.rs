@@ -5,7 +5,7 @@ use throughline::Ior;
 use throughline_idl::model::{Coverage, Enum, Member, Primitive, Type, Union, UnionCase};
 
 use super::mismatch::{Checked, Place, did_you_mean, mismatch, shown, with_hint};
-use super::{Shape, Types, Value, label, number, selected};
+use super::{Shape, Types, Value, json, label, number, selected};
 
 /// Turns the text of a reference into the reference.
 pub type Resolve<'a> = &'a dyn Fn(&str) -> Result<Ior, String>;
@@ -26,7 +26,7 @@ impl<'m> Types<'m> {
     /// The first place that does not fit.
     pub fn check_text(self, name: &str, ty: &'m Type, text: &str, resolve: Resolve<'_>) -> Checked {
         let quoted =
-            || serde_json::from_str::<Json>(text).ok().filter(|it| text.starts_with('"') && it.is_string());
+            || text.starts_with('"').then(|| serde_json::from_str(text).ok().map(Json::String)).flatten();
         let plain = || Json::String(text.to_owned());
         let json = match self.shape(ty) {
             Shape::String(_) | Shape::WString(_) | Shape::Enum(_) | Shape::Fixed { .. } => {
@@ -35,7 +35,7 @@ impl<'m> Types<'m> {
             Shape::Primitive(Primitive::Char | Primitive::WChar) => quoted().unwrap_or_else(plain),
             Shape::Reference { .. } if text == "null" => Json::Null,
             Shape::Reference { .. } => quoted().unwrap_or_else(plain),
-            _ => match serde_json::from_str(text) {
+            _ => match json::parse(text) {
                 Ok(json) => json,
                 Err(e) if text.starts_with(['{', '[']) => {
                     return mismatch(&Place::Root(name), format!("is no JSON: {e}"));
@@ -94,7 +94,14 @@ impl<'m> Checker<'m, '_> {
                 text_value(place, text, text.encode_utf16().count(), bound)
             }
             (Shape::Fixed { digits, scale }, Json::String(_) | Json::Number(_)) => {
-                let text = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+                let text = match json {
+                    Json::Number(number) => number::decimal(number),
+                    _ => json.as_str().map(str::to_owned),
+                };
+                let Some(text) = text else {
+                    let what = format!("wants {}, so many digits in quotes", self.types.wanted(ty));
+                    return mismatch(place, what);
+                };
                 match number::fixed(&text, digits, scale) {
                     Some(value) => Ok(Value::Fixed(Box::new(value))),
                     None => self.wants(place, ty, json),
@@ -133,12 +140,8 @@ impl<'m> Checker<'m, '_> {
                 let one = |text: &&str| text.chars().count() == 1;
                 json.as_str().filter(one).map(|text| Value::Text(text.to_owned()))
             }
-            // What is beyond the greatest float becomes infinite, which is not what was said.
-            Primitive::Float => {
-                let fits = |it: &f64| !it.is_finite() || (*it as f32).is_finite();
-                number::float(json).filter(fits).map(|it| Value::Float(f64::from(it as f32)))
-            }
-            Primitive::Double => number::float(json).map(Value::Float),
+            Primitive::Float => number::single(json).map(Value::Single),
+            Primitive::Double => number::double(json).map(Value::Float),
             Primitive::LongDouble => number::long_double(json).map(Value::LongDouble),
             _ => return self.integer(place, ty, primitive, json),
         };

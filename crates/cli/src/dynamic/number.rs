@@ -5,7 +5,7 @@ use throughline_cdr::LongDouble;
 use throughline_idl::model::FixedValue;
 
 /// A floating-point number; those that JSON has no number for are strings.
-pub fn float(json: &Json) -> Option<f64> {
+fn float(json: &Json) -> Option<f64> {
     match json {
         Json::Number(number) => number.as_f64(),
         Json::String(text) => match text.as_str() {
@@ -18,8 +18,8 @@ pub fn float(json: &Json) -> Option<f64> {
     }
 }
 
-/// As [`float`] reads it.
-pub fn show_float(value: f64) -> Json {
+/// As [`float`] reads it; no other NaN than the one it has.
+fn show_float(value: f64) -> Json {
     match Number::from_f64(value) {
         Some(number) => Json::Number(number),
         None if value.is_nan() => "NaN".into(),
@@ -28,26 +28,60 @@ pub fn show_float(value: f64) -> Json {
     }
 }
 
-/// A `float`, with no more digits than it has.
+/// A `float`.
+pub fn single(json: &Json) -> Option<f32> {
+    if let Some(octets) = octets(json) {
+        return octets.try_into().ok().map(f32::from_be_bytes);
+    }
+    let value = float(json)?;
+    // What is beyond the greatest float becomes infinite, which is not what was said.
+    let nearest = value as f32;
+    (!value.is_finite() || nearest.is_finite()).then_some(if value.is_nan() { f32::NAN } else { nearest })
+}
+
+/// As [`single`] reads it, with no more digits than it needs.
 pub fn show_single(value: f32) -> Json {
-    let shortest = value.to_string().parse();
-    show_float(shortest.unwrap_or(f64::from(value)))
+    if value.is_nan() && value.to_bits() != f32::NAN.to_bits() {
+        return show_octets(&value.to_be_bytes()).into();
+    }
+    let shortest: Option<f64> = value.to_string().parse().ok();
+    // The double nearest to its shortest digits may round to the next float.
+    let same = shortest.filter(|it| (*it as f32).to_bits() == value.to_bits());
+    show_float(same.unwrap_or(f64::from(value)))
+}
+
+/// A `double`.
+pub fn double(json: &Json) -> Option<f64> {
+    match octets(json) {
+        Some(octets) => octets.try_into().ok().map(f64::from_be_bytes),
+        None => float(json),
+    }
+}
+
+/// As [`double`] reads it.
+pub fn show_double(value: f64) -> Json {
+    if value.is_nan() && value.to_bits() != f64::NAN.to_bits() {
+        return show_octets(&value.to_be_bytes()).into();
+    }
+    show_float(value)
 }
 
 /// A `long double`: a number that a double holds exactly, or its octets.
 pub fn long_double(json: &Json) -> Option<LongDouble> {
-    if let Json::String(text) = json
-        && let Some(octets) = hexadecimal(text)
-    {
-        return octets.try_into().ok().map(LongDouble);
+    match octets(json) {
+        Some(octets) => octets.try_into().ok().map(LongDouble),
+        None => float(json).map(LongDouble::from),
     }
-    float(json).map(LongDouble::from)
 }
 
 /// As [`long_double`] reads it.
 pub fn show_long_double(value: LongDouble) -> Json {
-    let near = value.to_f64();
-    if LongDouble::from(near) == value { show_float(near) } else { json!(show_octets(&value.0)) }
+    let shown = show_float(value.to_f64());
+    if long_double(&shown) == Some(value) { shown } else { json!(show_octets(&value.0)) }
+}
+
+fn octets(json: &Json) -> Option<Vec<u8>> {
+    json.as_str().and_then(hexadecimal)
 }
 
 /// Octets written as `0x` and pairs of hexadecimal digits.
@@ -69,6 +103,14 @@ pub fn show_octets(octets: &[u8]) -> String {
         }
     }
     text
+}
+
+/// A decimal as a number of JSON has it: of one that is no integer, a double keeps the first 15 digits.
+pub fn decimal(number: &Number) -> Option<String> {
+    let text = number.to_string();
+    let digits =
+        text.bytes().take_while(|it| *it != b'e').filter(u8::is_ascii_digit).skip_while(|it| *it == b'0');
+    (!number.is_f64() || digits.count() <= 15).then_some(text)
 }
 
 /// A decimal of at most this many digits, of which `scale` stand behind the point.
@@ -106,6 +148,17 @@ mod tests {
         assert_eq!(read("007.500").as_deref(), Some("7.50"));
         for wrong in ["1234", "1.234", "", ".5", "1e3", "--1", "1.-5"] {
             assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_json_that_may_have_lost_digits_is_no_decimal() {
+        let read = |text: &str| decimal(&serde_json::from_str(text).unwrap());
+        for kept in ["0.123456789012345", "12.5", "12345678901234567", "-1234567890.12345"] {
+            assert_eq!(read(kept).as_deref(), Some(kept));
+        }
+        for lost in ["0.1234567890123456789", "1234567890123456.7"] {
+            assert_eq!(read(lost), None, "{lost}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Values as JSON.
 
 use serde_json::{Map, Value as Json, json};
-use throughline_idl::model::{Primitive, Type};
+use throughline_idl::model::Type;
 
 use super::{Shape, Types, Value, label, number};
 
@@ -13,8 +13,8 @@ impl<'m> Types<'m> {
 
     fn show_shape(self, shape: Shape<'m>, value: &Value) -> Json {
         match (shape, value) {
-            (Shape::Primitive(Primitive::Float), Value::Float(it)) => number::show_single(*it as f32),
-            (_, Value::Float(it)) => number::show_float(*it),
+            (_, Value::Single(it)) => number::show_single(*it),
+            (_, Value::Float(it)) => number::show_double(*it),
             (_, Value::LongDouble(it)) => number::show_long_double(*it),
             (_, Value::Integer(it)) => integer(*it),
             (_, Value::Boolean(it)) => json!(it),

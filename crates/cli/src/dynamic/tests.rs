@@ -297,6 +297,19 @@ fn any_octets_are_a_value_or_an_error() {
 }
 
 #[test]
+fn a_chain_of_types_is_no_matter_of_the_stack() {
+    let chain = |first: &str| {
+        let next = |text: String, i: u32| text + &format!("struct S{i} {{ S{} a; }};\n", i - 1);
+        let text = (1..20_000).fold(format!("struct S0 {{ {first} x; }};\n"), next);
+        compile_text_to_model("chain.idl", &text, &Options::default()).unwrap().model
+    };
+    for (first, wanted) in [("long", None), ("any", Some(&Type::Any))] {
+        let model = chain(first);
+        assert_eq!(Types { model: &model }.unsupported(&ty(&model, "S19999")), wanted, "{first}");
+    }
+}
+
+#[test]
 fn values_of_which_there_are_millions_are_small() {
     assert!(size_of::<Value>() <= 32, "{}", size_of::<Value>());
 }
