@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use etherparse::{Ipv6ExtensionSlice, LaxIpSlice, LaxIpv4Slice, LaxIpv6Slice, ip_number};
+use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice, LaxIpv4Slice, LaxIpv6Slice, ip_number};
 
 use crate::fragments::{DatagramId, Fragments};
 
@@ -58,7 +58,7 @@ impl Flow {
 pub enum Seen {
     /// Part of a flow, with the bits of its TCP header.
     Flow(Flow, u8),
-    /// Part of a datagram whose beginning, which has the ports, was not seen, or comes later.
+    /// Part of a datagram whose beginning, which has the ports if there are any, was not seen, or comes later.
     LostFragment,
     /// Neither TCP nor UDP.
     OtherProtocol,
@@ -95,6 +95,7 @@ fn look_v4(ip: &LaxIpv4Slice<'_>, fragments: &mut Fragments) -> Seen {
             protocol: header.protocol().0,
         },
         first: header.fragments_offset().value() == 0,
+        carries: header.protocol(),
     });
     transport(ip.payload().ip_number.0, ip.payload().payload, part, fragments, make)
 }
@@ -106,34 +107,50 @@ fn look_v6(ip: &LaxIpv6Slice<'_>, fragments: &mut Fragments) -> Seen {
         let (source, destination) = (u128::from_be_bytes(source), u128::from_be_bytes(destination));
         Flow::V6(Tuple { from: (source, from), to: (destination, to), protocol })
     };
-    let part = fragment_of(ip).map(|(id, first)| Part {
+    let part = fragment_of(ip).map(|(id, first, carries)| Part {
         id: DatagramId { from: source.into(), to: destination.into(), id, protocol: 0 },
         first,
+        carries,
     });
     transport(ip.payload().ip_number.0, ip.payload().payload, part, fragments, make)
 }
 
-/// Identification, and whether the fragment is the first, if the packet is part of a datagram.
-fn fragment_of(ip: &LaxIpv6Slice<'_>) -> Option<(u32, bool)> {
+/// Identification, whether the fragment is the first, and what it is of, if the packet is part of a datagram.
+fn fragment_of(ip: &LaxIpv6Slice<'_>) -> Option<(u32, bool, IpNumber)> {
     if !ip.is_payload_fragmented() {
         return None;
     }
     ip.extensions().clone().into_iter().find_map(|extension| match extension {
         Ipv6ExtensionSlice::Fragment(head) => {
-            Some((head.identification(), head.fragment_offset().value() == 0))
+            Some((head.identification(), head.fragment_offset().value() == 0, head.next_header()))
         }
         _ => None,
     })
 }
 
 fn is_later_fragment(ip: &LaxIpv6Slice<'_>) -> bool {
-    fragment_of(ip).is_some_and(|(_, first)| !first)
+    fragment_of(ip).is_some_and(|(_, first, _)| !first)
 }
 
 /// A fragment's place.
 struct Part {
     id: DatagramId,
     first: bool,
+    /// What the datagram carries, or the header that lies before that.
+    carries: IpNumber,
+}
+
+impl Part {
+    /// What it is, if the beginning of its datagram is not known: without ports, nothing is lost with that.
+    fn lost(&self) -> Seen {
+        match self.carries {
+            // Encrypted: what ports there are, the beginning does not show either.
+            ip_number::ENCAP_SEC => Seen::OtherProtocol,
+            ip_number::TCP | ip_number::UDP => Seen::LostFragment,
+            further if further.is_ipv6_ext_header_value() => Seen::LostFragment,
+            _ => Seen::OtherProtocol,
+        }
+    }
 }
 
 fn transport(
@@ -144,7 +161,7 @@ fn transport(
     make: impl Fn(u8, [u16; 2]) -> Flow,
 ) -> Seen {
     if let Some(part) = part.as_ref().filter(|part| !part.first) {
-        return fragments.find(&part.id).map_or(Seen::LostFragment, |flow| Seen::Flow(flow, 0));
+        return fragments.find(&part.id).map_or_else(|| part.lost(), |flow| Seen::Flow(flow, 0));
     }
     if protocol != ip_number::TCP.0 && protocol != ip_number::UDP.0 {
         return Seen::OtherProtocol;

@@ -379,6 +379,22 @@ fn tags_and_extension_headers() {
     assert!(matches!(extended.flows()[..], [Flow::V6(_)]));
 }
 
+/// Of a datagram that has no ports nothing is lost with its beginning.
+#[test]
+fn fragments_of_what_has_no_ports_are_of_another_protocol() {
+    const MORE: u16 = 0x2000;
+    let part = |protocol, word| v4([1; 4], [2; 4], protocol, (7, word), &[0; 8]);
+    let later = |next: u8| v6(1, 2, 44, &[&[next, 0, 0, 8, 0, 0, 0, 9][..], &[0; 8]].concat());
+    let frames = |packets: &[Vec<u8>]| packets.iter().map(|p| (0, frame(101, p))).collect::<Vec<_>>();
+    let others = [part(1, MORE), part(1, MORE | 1), part(1, 2), part(50, 1), later(58), later(132)];
+    let others = contents(pcap(Order::Little, false, 101, &frames(&others)));
+    assert_eq!(others.seen, [Some(Seen::OtherProtocol); 6]);
+    // What lies behind an authentication, or behind further headers, the beginning tells.
+    let lost = [part(6, 1), part(17, 1), part(51, 1), later(6), later(17), later(60), later(51)];
+    let lost = contents(pcap(Order::Little, false, 101, &frames(&lost)));
+    assert_eq!(lost.seen, [Some(Seen::LostFragment); 7]);
+}
+
 #[test]
 fn fragments_belong_to_their_flow() {
     const MORE: u16 = 0x2000;
