@@ -11,6 +11,11 @@ const LOOP: u32 = 108;
 const LINUX_COOKED: u32 = 113;
 const LINUX_COOKED_2: u32 = 276;
 const RAW: [u32; 5] = [12, 14, 101, 228, 229];
+/// Frames that have labels of MPLS before a packet, which is for one or for several.
+const LABELLED: EtherType = EtherType(0x8847);
+const LABELLED_FOR_SEVERAL: EtherType = EtherType(0x8848);
+/// Frames of a session of PPPoE, once it is established.
+const SESSION: EtherType = EtherType(0x8864);
 /// VLAN tags of one frame, at most.
 const TAGS: usize = 4;
 
@@ -97,10 +102,28 @@ fn by_type(mut kind: EtherType, mut data: &[u8]) -> Payload<'_> {
                 Ok(tag) => (kind, data) = (tag.ether_type(), tag.payload_slice()),
                 Err(_) => return Payload::Other,
             },
+            LABELLED | LABELLED_FOR_SEVERAL => return behind_labels(data),
+            SESSION => return in_session(data),
             _ => return Payload::Other,
         }
     }
     Payload::Other
+}
+
+/// What lies behind labels (RFC 3032), of which the last is marked. They do not tell what that is; if it is a packet, it does itself.
+fn behind_labels(data: &[u8]) -> Payload<'_> {
+    let (labels, _) = data.as_chunks::<4>();
+    let last = labels.iter().position(|label| label[2] & 1 != 0);
+    last.and_then(|last| data.get(4 * (last + 1)..)).map_or(Payload::Other, ip)
+}
+
+/// What a session carries (RFC 2516): packets, by the protocols of PPP that are theirs.
+fn in_session(data: &[u8]) -> Payload<'_> {
+    match data {
+        // Version and type, code, the session, a length, the protocol.
+        [0x11, 0, _, _, _, _, 0, 0x21 | 0x57, packet @ ..] => ip(packet),
+        _ => Payload::Other,
+    }
 }
 
 fn ip(data: &[u8]) -> Payload<'_> {

@@ -379,6 +379,43 @@ fn tags_and_extension_headers() {
     assert!(matches!(extended.flows()[..], [Flow::V6(_)]));
 }
 
+/// Where providers capture, packets lie behind labels and in sessions, with tags or without.
+#[test]
+fn labels_and_sessions() {
+    let (four, six) = (v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2)), v6(1, 2, 17, &udp(1, 2)));
+    let ethernet = |heads: &[&[u8]], packet: &[u8]| [&[2; 12][..], &heads.concat(), packet].concat();
+    let (label, last) = ([0, 1, 0x20, 64], [0, 1, 0x31, 64]);
+    let session = |protocol: [u8; 2], packet: &[u8]| {
+        let length = (packet.len() as u16 + 2).to_be_bytes();
+        [&[0x11, 0, 0, 9][..], &length, &protocol].concat()
+    };
+    let tag: &[u8] = &[0x81, 0, 0, 7];
+    let frames = [
+        ethernet(&[&[0x88, 0x47], &last], &four),
+        ethernet(&[&[0x88, 0x48], &label, &label, &last], &six),
+        ethernet(&[tag, &[0x88, 0x47], &label, &last], &four),
+        ethernet(&[&[0x88, 0x64], &session([0, 0x21], &four)], &four),
+        ethernet(&[&[0x88, 0x64], &session([0, 0x57], &six)], &six),
+        ethernet(&[tag, tag, &[0x88, 0x64], &session([0, 0x21], &four)], &four),
+    ];
+    let others = [
+        // A wire behind labels, whose control word begins with 0.
+        ethernet(&[&[0x88, 0x47], &last], &[0; 20]),
+        // Labels without an end.
+        ethernet(&[&[0x88, 0x47], &label, &label], &[]),
+        ethernet(&[&[0x88, 0x47]], &[0, 1]),
+        // What a session is kept up with; how it begins; and one cut off.
+        ethernet(&[&[0x88, 0x64], &session([0xc0, 0x21], &four)], &four),
+        ethernet(&[&[0x88, 0x63], &session([0, 0x21], &four)], &four),
+        ethernet(&[&[0x88, 0x64]], &[0x11, 0, 0, 9, 0, 2, 0]),
+    ];
+    let timed = |frames: &[Vec<u8>]| frames.iter().map(|frame| (0, frame.clone())).collect::<Vec<_>>();
+    let within = contents(pcap(Order::Little, false, 1, &timed(&frames)));
+    assert_eq!((within.packets(), within.flows().len()), (6, 2), "{:?}", within.seen);
+    let without = contents(pcap(Order::Little, false, 1, &timed(&others)));
+    assert_eq!(without.seen, [None; 6]);
+}
+
 /// Of a datagram that has no ports nothing is lost with its beginning.
 #[test]
 fn fragments_of_what_has_no_ports_are_of_another_protocol() {
