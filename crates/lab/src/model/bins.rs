@@ -44,11 +44,12 @@ pub fn overflow_fraction(load: f64, places: u32) -> f64 {
     (poisson_tail(load, places) - kept * poisson_tail(load, places + 1)).max(0.0)
 }
 
-/// The length that the longest of `bins` chains exceeds with a probability of at most one half, `keys` thrown in.
+/// The length that the longest of `bins` chains exceeds with a probability of at most one half, `keys` thrown in; `u32::MAX` if it is
+/// more than that.
 pub fn longest_chain(keys: f64, bins: f64) -> u32 {
     let load = keys / bins;
     let mut length = load as u32;
-    while bins * (-poisson_tail(load, length + 1)).ln_1p() < -std::f64::consts::LN_2 {
+    while length < u32::MAX && bins * (-poisson_tail(load, length + 1)).ln_1p() < -std::f64::consts::LN_2 {
         length += 1;
     }
     length

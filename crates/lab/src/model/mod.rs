@@ -5,7 +5,8 @@
 //! Costs are entries examined per lookup unless said otherwise. Rates are per second, times in seconds, numbers of
 //! users and chains `f64`, since the equations divide them. All functions are closed forms or short loops, sound for
 //! millions of users; where the paper has a sum or an integral, the documentation says which, and a test computes it
-//! literally.
+//! literally. They hold for at least one user and one chain, rates above 0, and times that are not negative; what they are given
+//! beyond that they compute with as it is, and the result may be infinite or no number.
 //!
 //! The paper counts differently from algorithm to algorithm, and the functions follow it:
 //!

@@ -210,4 +210,6 @@ fn bins() {
     assert!((8..=9).contains(&longest_chain(1e6, 1e6)));
     assert_eq!(longest_chain(0.0, 10.0), 0);
     assert_eq!(longest_chain(2000.0, 1.0), 2000, "the median");
+    // Longer than can be told: as long as can be.
+    assert_eq!([1e10, f64::INFINITY].map(|keys| longest_chain(keys, 1.0)), [u32::MAX; 2]);
 }
