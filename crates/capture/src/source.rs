@@ -261,7 +261,10 @@ fn root_cause(error: &io::Error) -> String {
                 if refusals.iter().any(|begin| text.starts_with(begin)) {
                     return too_far();
                 }
-                return text.lines().next().unwrap_or_default().trim_end().to_owned();
+                let line = text.lines().next().unwrap_or_default().trim_end();
+                // Some are but a number, of which nobody knows what it is.
+                let told = if line.contains(char::is_alphabetic) { line } else { "it is damaged" };
+                return told.to_owned();
             }
         }
     }
@@ -284,5 +287,21 @@ impl<R: Read> Read for Counted<R> {
         };
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ruzstd::decoding::errors::DecodeSequenceError;
+
+    use super::*;
+
+    /// A number by itself tells nobody what is wrong.
+    #[test]
+    fn causes_have_words() {
+        let of = |error: DecodeSequenceError| root_cause(&io::Error::other(error));
+        assert_eq!(of(DecodeSequenceError::ExtraBits { bits_remaining: 12 }), "it is damaged");
+        let others = of(DecodeSequenceError::NotEnoughBytesForNumSequences);
+        assert!(others.starts_with("Bytestream did not contain enough"), "{others}");
     }
 }
