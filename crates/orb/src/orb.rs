@@ -86,7 +86,8 @@ pub struct OrbConfig {
     pub linger: Duration,
     /// The largest message, in bytes, accepted from a peer.
     pub max_message: usize,
-    /// Connections accepted at a time.
+    /// Connections accepted at a time. One more is closed in order (`CloseConnection`): its client knows that nothing was begun, tries
+    /// the reference's other addresses, and ends the call with `TRANSIENT`, not completed, if there is none.
     pub max_connections: usize,
     /// Bytes of messages whose ends have not come yet that all connections accepted keep together; one of
     /// [`max_message`](Self::max_message) in any case. Whoever sends more loses its connection, since many clients that each

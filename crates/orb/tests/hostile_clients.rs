@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use raw::{Asked, GRACE, LONG, Said, Scene, Wire, number, ping};
+use throughline::{Completion, Kind};
 use throughline_cdr::ByteOrder;
-use throughline_giop::header::HEADER_LEN;
+use throughline_giop::header::{HEADER_LEN, MessageType};
 use throughline_giop::reply::ReplyStatus;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -294,7 +295,16 @@ fn connections_over_the_limit_are_closed_at_once() {
     scene.probe.ping().unwrap();
     let mut wires: Vec<_> = (0..7).map(|_| scene.wire()).collect();
     raw::eventually("seven more connections", || scene.server.connection_count() == 8);
-    scene.wire().expect_closed();
+    // In order, so that the client knows that nothing was begun, whether it has sent something already or not.
+    for asks in [false, true] {
+        let mut wire = scene.wire();
+        if asks {
+            wire.send(&ping(&scene.key, 1));
+        }
+        let (header, _) = wire.other().expect("closed without a word");
+        assert_eq!(header.kind, MessageType::CloseConnection);
+        wire.expect_closed();
+    }
     for (id, wire) in (0..).zip(&mut wires) {
         wire.send(&ping(&scene.key, id));
         assert_eq!(wire.reply().unwrap().id, id);
@@ -302,6 +312,24 @@ fn connections_over_the_limit_are_closed_at_once() {
     wires.clear();
     raw::eventually("room again", || scene.server.connection_count() == 1);
     scene.assert_alive();
+}
+
+#[test]
+fn a_call_over_the_limit_of_connections_is_known_not_to_have_begun() {
+    let scene = Scene::with(|c| c.max_connections = 1);
+    let wire = scene.wire();
+    raw::eventually("one connection", || scene.server.connection_count() == 1);
+    let ping = |future| match future {
+        false => scene.probe.within(LONG).ping(),
+        true => raw::block_on(scene.probe.within(LONG).ping_async()),
+    };
+    for future in [false, true] {
+        let e = ping(future).unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Transient, Completion::No), "{e}");
+    }
+    drop(wire);
+    raw::eventually("room again", || scene.server.connection_count() == 0);
+    assert_eq!([false, true].map(ping), [Ok(()), Ok(())]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Listener {
     fn admit(&self, fd: OwnedFd, reactor: &Arc<Reactor>) {
         if self.accepted.connections.load(Ordering::Relaxed) >= self.limits.max_connections {
             tracing::warn!(limit = self.limits.max_connections, "connection refused: too many are open");
-            return;
+            return self.turn_away(fd);
         }
         // Fails on Unix-domain sockets, which have nothing to delay.
         let _ = rustix::net::sockopt::set_tcp_nodelay(&fd, true);
@@ -96,6 +96,16 @@ impl Listener {
         if let Err(e) = started {
             tracing::warn!(error = %e, "connection refused");
         }
+    }
+}
+
+impl Listener {
+    /// Closes a new connection in order, so that its client knows that nothing was begun.
+    fn turn_away(&self, fd: OwnedFd) {
+        let Ok(socket) = Socket::new(fd) else { return };
+        let _ = socket.try_send(&self.dispatcher.close_connection());
+        // With requests left unread it would be reset, and what was sent be lost to clients of many systems.
+        let _ = socket.try_receive(&mut [0; 16 * 1024]);
     }
 }
 

@@ -126,7 +126,10 @@ impl ServerConnection {
         // A connection that breaks at once raises an event at once: it must not be removed before its handle is known.
         let read = lock(&connection.read);
         let registered = reactor.register(&connection.socket, Arc::clone(&connection) as Arc<dyn Source>);
-        let handle = registered.inspect_err(|_| connection.remove())?;
+        let handle = registered.inspect_err(|_| {
+            connection.say_farewell();
+            connection.remove();
+        })?;
         let _ = connection.handle.set(handle);
         drop(read);
         connection.arm(reactor, false);
