@@ -10,7 +10,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use throughline_cdr::DecodeError;
 
-use crate::fragment::{Assembled, Assembler, FragmentError, FragmentLimits};
+use crate::fragment::{Assembled, Assembler, Awaited, FragmentError, FragmentLimits};
 use crate::header::{HEADER_LEN, HeaderError, MessageHeader, MessageType, Version};
 
 /// Octets in a chunk when no message needs more.
@@ -312,9 +312,9 @@ impl Incoming {
         self.frames.waiting().len() + self.assembler.pending_octets()
     }
 
-    /// Whether fragments of a message have been taken, and others are to come.
+    /// Whether fragments of a message have been taken, or dropped, and others are to come.
     pub fn is_assembling(&self) -> bool {
-        self.assembler.pending_octets() > 0
+        self.assembler.is_assembling()
     }
 
     /// Whether a part of a message has been received, and the rest has not.
@@ -327,21 +327,26 @@ impl Incoming {
         self.assembler.discard(request_id);
     }
 
+    /// Drops all messages that nobody waits for any more; see [`Assembler::forget`].
+    pub fn forget(&mut self, awaited: impl Fn(u32) -> Awaited) {
+        self.assembler.forget(awaited);
+    }
+
     /// Takes the next message, if all of it is there. After an error, nothing more can be taken that makes sense.
     #[expect(clippy::should_implement_trait, reason = "an error does not end what an iterator would")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Frame>, ProtocolError> {
-        self.next_awaited(|_| false)
+        self.next_awaited(|_| Awaited::No)
     }
 
     /// As [`next`](Self::next); see [`Assembler::accept_awaited`].
     #[inline]
-    pub fn next_awaited(&mut self, is_awaited: impl Fn(u32) -> bool) -> Result<Option<Frame>, ProtocolError> {
+    pub fn next_awaited(&mut self, awaited: impl Fn(u32) -> Awaited) -> Result<Option<Frame>, ProtocolError> {
         while let Some(frame) = self.frames.next()? {
             if !self.role.accepts(frame.header.kind, frame.header.version) {
                 return Err(ProtocolError::WrongSide(frame.header.kind));
             }
-            match self.assembler.accept_awaited(&frame.header, &frame, &is_awaited)? {
+            match self.assembler.accept_awaited(&frame.header, &frame, &awaited)? {
                 Assembled::Whole => return Ok(Some(frame)),
                 Assembled::Partial => {}
                 Assembled::Complete(header, octets) => {

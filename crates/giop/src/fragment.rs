@@ -146,10 +146,21 @@ pub enum Assembled {
     Complete(MessageHeader, Vec<u8>),
 }
 
+/// Who waits for a message that comes in fragments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Somebody.
+    Yes,
+    /// Nobody that is known of.
+    No,
+    /// Nobody any more: what comes of it is dropped.
+    NoLonger,
+}
+
 /// Room kept for the end of a message, in octets.
 const SLACK: usize = 1024;
 
-/// Messages being put together at a time, whoever waits for them: for each piece all are looked through.
+/// Messages whose ends are missing, whoever waits for them: for each piece all are looked through.
 const MOST_AWAITED: usize = 1024;
 
 /// A message of which the end is missing.
@@ -165,22 +176,19 @@ struct Pending {
 }
 
 impl Pending {
-    /// Whether it is the message with this request id, as far as has arrived.
-    fn is_request(&self, id: u32) -> bool {
-        match self.id {
-            Some(own) => own == id,
-            None => self.read_id().is_ok_and(|own| own == id),
-        }
+    /// The request id, as far as has arrived.
+    fn request_id(&self) -> Option<u32> {
+        self.id.or_else(|| read_id(&self.header, &self.octets).ok())
     }
+}
 
-    /// In GIOP 1.1, where the request id stands behind the service contexts. Not behind more of them than anybody sends: each
-    /// of a stranger's CancelRequests would have us go through all.
-    fn read_id(&self) -> Result<u32, DecodeError> {
-        let octets = &self.octets[..self.octets.len().min(LOOKED_AT)];
-        let mut r = Reader::starting_at(octets, self.header.order, HEADER_LEN);
-        ServiceContexts::read(&mut r, octets)?;
-        r.read_u32()
-    }
+/// In GIOP 1.1, where the request id stands behind the service contexts. Not behind more of them than anybody sends: each
+/// of a stranger's CancelRequests would have us go through all.
+fn read_id(header: &MessageHeader, octets: &[u8]) -> Result<u32, DecodeError> {
+    let octets = &octets[..octets.len().min(LOOKED_AT)];
+    let mut r = Reader::starting_at(octets, header.order, HEADER_LEN);
+    ServiceContexts::read(&mut r, octets)?;
+    r.read_u32()
 }
 
 /// Puts messages in fragments together, for one direction of one connection.
@@ -202,20 +210,25 @@ impl Assembler {
         self.total
     }
 
+    /// Whether messages have begun whose ends are to come, also of those that are dropped.
+    pub const fn is_assembling(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// Takes a message as it arrived, header included.
     #[inline]
     pub fn accept(&mut self, header: &MessageHeader, message: &[u8]) -> Result<Assembled, FragmentError> {
-        self.accept_awaited(header, message, |_| false)
+        self.accept_awaited(header, message, |_| Awaited::No)
     }
 
-    /// As [`accept`](Self::accept), where those messages do not count among the [most](FragmentLimits::max_messages) that
-    /// `is_awaited` by their request ids: a peer may answer many requests at a time. There may be 1024 in all.
+    /// As [`accept`](Self::accept), where those messages alone count among the [most](FragmentLimits::max_messages) that nobody
+    /// waits for, by their request ids: a peer may answer many requests at a time. There may be 1024 in all.
     #[inline]
     pub fn accept_awaited(
         &mut self,
         header: &MessageHeader,
         message: &[u8],
-        is_awaited: impl Fn(u32) -> bool,
+        awaited: impl Fn(u32) -> Awaited,
     ) -> Result<Assembled, FragmentError> {
         match header.kind {
             MessageType::Fragment => self.append(header, message),
@@ -223,24 +236,31 @@ impl Assembler {
                 self.cancel(header, message);
                 Ok(Assembled::Whole)
             }
-            _ if header.more_fragments => self.begin(header, message, &is_awaited),
+            _ if header.more_fragments => self.begin(header, message, &awaited),
             _ => Ok(Assembled::Whole),
         }
     }
 
     /// Drops what has arrived of a message and what still will, for instance a reply nobody waits for any more.
     pub fn discard(&mut self, request_id: u32) {
-        if let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == Some(request_id)) {
-            self.total -= pending.octets.len();
-            pending.octets = Vec::new();
-            pending.discarded = true;
+        self.forget(|id| if id == request_id { Awaited::NoLonger } else { Awaited::Yes });
+    }
+
+    /// [Discards](Self::discard) all messages that nobody waits for any more.
+    pub fn forget(&mut self, awaited: impl Fn(u32) -> Awaited) {
+        for pending in self.pending.iter_mut().filter(|pending| !pending.discarded) {
+            if pending.request_id().map(&awaited) == Some(Awaited::NoLonger) {
+                self.total -= pending.octets.len();
+                pending.octets = Vec::new();
+                pending.discarded = true;
+            }
         }
     }
 
     /// A client that cancels a request in the middle sends no more of it (section 9.4.4).
     fn cancel(&mut self, header: &MessageHeader, message: &[u8]) {
         let Ok(id) = header.body(message).read_u32() else { return };
-        if let Some(at) = self.pending.iter().position(|pending| pending.is_request(id)) {
+        if let Some(at) = self.pending.iter().position(|pending| pending.request_id() == Some(id)) {
             self.total -= self.pending.swap_remove(at).octets.len();
         }
     }
@@ -250,26 +270,33 @@ impl Assembler {
         &mut self,
         header: &MessageHeader,
         message: &[u8],
-        is_awaited: &dyn Fn(u32) -> bool,
+        awaited: &dyn Fn(u32) -> Awaited,
     ) -> Result<Assembled, FragmentError> {
         let id = request_id(header, message)?;
         if self.pending.iter().any(|pending| pending.id == id) {
             return Err(FragmentError::Overlapping);
         }
+        let this = id.or_else(|| read_id(header, message).ok()).map_or(Awaited::No, awaited);
         let (count, limit) = (self.pending.len(), self.limits.max_messages);
-        if count >= limit && (count >= MOST_AWAITED || self.unawaited(id, is_awaited) > limit) {
+        let too_many = || self.unawaited(awaited) + usize::from(this == Awaited::No) > limit;
+        if count >= MOST_AWAITED.max(limit) || count >= limit && too_many() {
             return Err(FragmentError::TooMany);
         }
-        self.check_room(0, message.len())?;
-        self.total += message.len();
-        self.pending.push(Pending { id, header: *header, octets: message.to_vec(), discarded: false });
+        let discarded = this == Awaited::NoLonger;
+        let mut octets = Vec::new();
+        if !discarded {
+            self.check_room(0, message.len())?;
+            self.total += message.len();
+            octets.extend_from_slice(message);
+        }
+        self.pending.push(Pending { id, header: *header, octets, discarded });
         Ok(Assembled::Partial)
     }
 
-    /// How many messages nobody waits for, with one more.
-    fn unawaited(&self, more: Option<u32>, is_awaited: &dyn Fn(u32) -> bool) -> usize {
-        let ids = self.pending.iter().map(|pending| pending.id).chain([more]);
-        ids.filter(|id| !id.is_some_and(is_awaited)).count()
+    /// How many messages are kept that nobody waits for.
+    fn unawaited(&self, awaited: &dyn Fn(u32) -> Awaited) -> usize {
+        let kept = self.pending.iter().filter(|pending| !pending.discarded);
+        kept.filter(|pending| pending.request_id().map_or(Awaited::No, awaited) == Awaited::No).count()
     }
 
     fn check_room(&self, so_far: usize, more: usize) -> Result<(), FragmentError> {

@@ -1,5 +1,7 @@
 //! Streams of octets cut into messages; messages cut into fragments and put together.
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 use throughline_cdr::ByteOrder;
 use throughline_giop::connection::*;
@@ -199,13 +201,50 @@ fn fragments_that_are_waited_for_are_too_many_only_together() {
     let mut begin = |id| {
         let piece = pieces(&request(Version::V1_2, id, &[1; 600]), 64).swap_remove(0);
         let header = MessageHeader::of(&piece, usize::MAX).unwrap();
-        assembler.accept_awaited(&header, &piece, |id| id < 2000)
+        assembler.accept_awaited(&header, &piece, |id| if id < 2000 { Awaited::Yes } else { Awaited::No })
     };
     let too_many = Err(FragmentError::TooMany);
     (0..3).chain(2000..2003).for_each(|id| assert_eq!(begin(id), Ok(Assembled::Partial)));
     assert_eq!((begin(2003), begin(2000)), (too_many.clone(), Err(FragmentError::Overlapping)));
     (3..1021).for_each(|id| assert_eq!(begin(id), Ok(Assembled::Partial)));
     assert_eq!(begin(1021), too_many);
+}
+
+#[test]
+fn what_nobody_waits_for_any_more_is_dropped_and_does_not_count() {
+    let limits = FragmentLimits { max_total: 1000, max_messages: 3, ..FragmentLimits::default() };
+    for version in [Version::V1_1, Version::V1_2] {
+        let mut assembler = Assembler::new(limits);
+        let over = Cell::new(0);
+        let awaited = |id| if id <= over.get() { Awaited::NoLonger } else { Awaited::Yes };
+        let accept = |assembler: &mut Assembler, piece: &[u8]| {
+            assembler.accept_awaited(&MessageHeader::of(piece, usize::MAX).unwrap(), piece, awaited)
+        };
+        for id in 1..50 {
+            let pieces = pieces(&request(version, id, &[1; 600]), 500);
+            // It has begun when it is given up, or begins then.
+            if id % 2 == 0 {
+                over.set(id);
+            }
+            assert_eq!(accept(&mut assembler, &pieces[0]), Ok(Assembled::Partial), "{version}");
+            assert_eq!(assembler.pending_octets() > 0, id % 2 == 1);
+            over.set(id);
+            assembler.forget(awaited);
+            assert_eq!((assembler.pending_octets(), assembler.is_assembling()), (0, true));
+            // In GIOP 1.1 nothing else comes before its end. Others never end.
+            if version == Version::V1_1 || id % 5 == 0 {
+                assert_eq!(accept(&mut assembler, &pieces[1]), Ok(Assembled::Partial));
+            }
+        }
+        let [whole, other] = [100, 200].map(|id| request(version, id, &[2; 600]));
+        let [pieces, others] = [&whole, &other].map(|message| pieces(message, 500));
+        assert_eq!(accept(&mut assembler, &pieces[0]), Ok(Assembled::Partial));
+        match accept(&mut assembler, &pieces[1]) {
+            Ok(Assembled::Complete(_, octets)) => assert_eq!(octets, whole),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(accept(&mut assembler, &others[1]), Err(FragmentError::Unexpected), "it has not begun");
+    }
 }
 
 #[test]

@@ -407,3 +407,51 @@ fn a_long_reply_costs_an_idle_client_nothing() {
         client.shutdown(raw::GRACE);
     }
 }
+
+#[test]
+fn what_has_come_of_a_reply_is_dropped_with_its_call() {
+    const PIECE: usize = 250 * KIB;
+    let mut count = Count::start();
+    let client = client_with(|_| {});
+    let bad = BadServer::new(|_, mut wire| {
+        let native = ByteOrder::NATIVE.flag();
+        while let Some(heard) = wire.request() {
+            if heard.operation == "ping" {
+                wire.send(&heard.answer());
+                continue;
+            }
+            let start = [heard.id.to_ne_bytes(), [0; 4], [0; 4]].concat();
+            wire.send(&raw::message((1, 2), native | 2, 1, 12, &start));
+            let piece = [&heard.id.to_ne_bytes()[..], &[0; PIECE - 4]].concat();
+            let piece = raw::message((1, 2), native | 2, 7, PIECE as u32, &piece);
+            (0..32).for_each(|_| wire.send(&piece));
+        }
+    });
+    let probe = bad.reference(&client).within(raw::LONG);
+    probe.ping().unwrap();
+    block_on(probe.ping_async()).unwrap();
+    let enough = |count: &Count| count.peak() > 20 * PIECE;
+    let nearly_nothing = |count: &Count, how| {
+        raw::eventually(how, || count.now() < MIB);
+        probe.ping().unwrap();
+    };
+    count.restart();
+    let mut dropped = probe.blob_async(1);
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(std::pin::Pin::new(&mut dropped).poll(&mut cx).is_pending());
+    raw::eventually("most of it", || enough(&count));
+    drop(dropped);
+    nearly_nothing(&count, "little memory after a future was dropped");
+    for future in [false, true] {
+        let mut limit = Duration::from_millis(200);
+        count.restart();
+        while !enough(&count) {
+            let probe = probe.within(limit);
+            let e = if future { block_on(probe.blob_async(1)) } else { probe.blob(1) }.unwrap_err();
+            assert_eq!(e.kind, throughline::Kind::Timeout, "{e}");
+            limit *= 2;
+        }
+        nearly_nothing(&count, "little memory when the time was over");
+    }
+    client.shutdown(raw::GRACE);
+}

@@ -624,6 +624,49 @@ fn as_many_replies_in_fragments_at_a_time_as_were_asked_for() {
 }
 
 #[test]
+fn replies_that_nobody_waits_for_any_more_are_forgotten_though_their_ends_never_come() {
+    // More than may have begun that nobody waits for.
+    const CALLS: usize = 40;
+    for future in [false, true] {
+        let client = client();
+        let bad = BadServer::new(|_, mut wire| {
+            let mut late = None;
+            for n in 0..CALLS {
+                let Some(heard) = wire.request() else { return };
+                match n % 2 {
+                    0 => wire.send(&in_two_pieces(heard.id)[0]),
+                    // Begins when the call is over.
+                    _ => {
+                        late.replace(heard.id);
+                        continue;
+                    }
+                }
+                late.take().into_iter().for_each(|id| wire.send(&in_two_pieces(id)[0]));
+            }
+            let mut last = late;
+            while let Some(heard) = wire.request() {
+                // What has been forgotten may still come to its end.
+                last.take().into_iter().for_each(|id| wire.send(&in_two_pieces(id).concat()));
+                wire.send(&heard.answer());
+            }
+        });
+        let probe = bad.reference(&client);
+        let ping = |limit| match future {
+            false => probe.within(limit).ping(),
+            true => block_on(probe.within(limit).ping_async()),
+        };
+        // It needs not time for that to be sent where a connection is open.
+        for n in 0..CALLS {
+            let e = ping(if n == 0 { SECOND } else { SECOND / 50 }).unwrap_err();
+            assert_eq!((e.kind, n), (Kind::Timeout, n), "future: {future}, {e}");
+        }
+        assert_eq!([LONG; 2].map(ping), [Ok(()), Ok(())], "future: {future}");
+        assert_eq!(bad.connections(), 1);
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn a_reply_in_crumbs_and_in_the_other_byte_order() {
     let serve = |_, mut wire: Wire| {
         let Some(heard) = wire.request() else { return };

@@ -10,6 +10,7 @@ use std::thread::Thread;
 use std::time::Instant;
 
 use throughline_giop::connection::Frame;
+use throughline_giop::fragment::Awaited;
 
 use crate::transport::reactor::wake;
 
@@ -208,6 +209,16 @@ impl Calls {
     /// Whether a call of this number has not ended.
     pub(crate) fn is_under_way(&mut self, id: u32) -> bool {
         self.entry(id).is_some()
+    }
+
+    /// Whether somebody waits for the reply to a call of this number.
+    pub(crate) fn awaited(&self, id: u32) -> Awaited {
+        let entry = self.entries.get((id & INDEX_MASK) as usize).filter(|entry| entry.is(id));
+        match entry.map(|entry| &entry.slot) {
+            None | Some(Slot::Free { .. }) => Awaited::No,
+            Some(Slot::GivenUp | Slot::Done(Err(_))) => Awaited::NoLonger,
+            Some(_) => Awaited::Yes,
+        }
     }
 
     /// Whether the reply to a call is there.

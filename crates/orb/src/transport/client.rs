@@ -83,6 +83,8 @@ pub(crate) struct ClientConnection {
     /// The minor version of GIOP of the last request: one that the server understands.
     minor_version: AtomicU8,
     dead: AtomicBool,
+    /// A call was given up since what has come of replies was looked through.
+    gave_up: AtomicBool,
     epoch: Instant,
     /// Milliseconds after `epoch` at which the last call ended.
     used_at: AtomicU64,
@@ -109,6 +111,7 @@ impl ClientConnection {
             announced: AtomicBool::new(false),
             minor_version: AtomicU8::new(0),
             dead: AtomicBool::new(false),
+            gave_up: AtomicBool::new(false),
             epoch: Instant::now(),
             used_at: AtomicU64::new(0),
         })
@@ -423,7 +426,26 @@ impl ClientConnection {
         let (waited, waker) = lock(&self.calls).give_up(id);
         drop(waker);
         if waited {
+            self.gave_up.store(true, Ordering::Release);
+            self.drop_pieces();
             self.send_cancel(id);
+        }
+    }
+
+    /// Drops what has come of replies that nobody waits for any more; or whoever receives at present does so before he goes on, or
+    /// when he ends.
+    fn drop_pieces(&self) {
+        if self.gave_up.load(Ordering::Relaxed)
+            && let Ok(mut read) = self.read.try_lock()
+        {
+            self.drop_pieces_of(&mut read);
+        }
+    }
+
+    #[cold]
+    fn drop_pieces_of(&self, read: &mut Reading) {
+        if self.gave_up.swap(false, Ordering::Acquire) {
+            read.inbox.forget(|id| lock(&self.calls).awaited(id));
         }
     }
 
@@ -469,6 +491,7 @@ impl ClientConnection {
     fn stop_reading(&self) {
         let now = self.epoch.elapsed().as_millis() as u64;
         self.used_at.store(now, Ordering::Relaxed);
+        self.drop_pieces();
         lock(&self.calls).has_reader = false;
         self.find_reader();
     }
@@ -514,9 +537,12 @@ impl ClientConnection {
     }
 
     fn deliver_each(&self, read: &mut Reading) -> Result<(), CallFailure> {
+        if self.gave_up.load(Ordering::Relaxed) {
+            self.drop_pieces_of(read);
+        }
         loop {
             let malformed = |e: &dyn std::fmt::Display| CallFailure::Malformed(e.to_string());
-            let next = read.inbox.next_awaited(|id| lock(&self.calls).is_under_way(id));
+            let next = read.inbox.next_awaited(|id| lock(&self.calls).awaited(id));
             let Some(frame) = next.map_err(|e| malformed(&e))? else { return Ok(()) };
             let header = frame.header;
             let id = match header.kind {
@@ -572,6 +598,7 @@ impl ClientConnection {
             && idle > UNSTEADY_AFTER
             && let Ok(mut read) = self.read.try_lock()
         {
+            self.drop_pieces_of(&mut read);
             read.inbox.release();
         }
         has_ended
@@ -707,9 +734,11 @@ impl Watched for ClientConnection {
         let (expired, more) = lock(&self.calls).expired(now);
         for id in expired {
             let wake = lock(&self.calls).deliver(id, Err(CallFailure::TimedOut));
+            self.gave_up.store(true, Ordering::Release);
             self.send_cancel(id);
             wake.wake();
         }
+        self.drop_pieces();
         more
     }
 }
