@@ -157,16 +157,38 @@ impl Encode for SystemException {
     }
 }
 
+/// The minor code of `UNKNOWN` for a system exception that is not in the standard.
+pub const NOT_STANDARD: u32 = OMG_VMCID | 2;
+
+/// A system exception that is not in the standard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// Its repository id.
+    pub id: String,
+    /// Its minor code, which only whoever made the exception up can read.
+    pub minor: u32,
+}
+
+impl SystemException {
+    /// Reads one. A repository id that is not in the standard becomes `UNKNOWN`, as the standard says; it is told as well.
+    pub fn read(r: &mut Reader<'_>) -> Result<(Self, Option<Foreign>), DecodeError> {
+        let id = r.read_string()?;
+        let (minor, completed) = (r.read_u32()?, Decode::decode(r)?);
+        Ok(match SystemExceptionKind::from_repository_id(&id) {
+            Some(kind) => (Self { kind, minor, completed }, None),
+            None => {
+                let unknown = Self { kind: SystemExceptionKind::Unknown, minor: NOT_STANDARD, completed };
+                (unknown, Some(Foreign { id: id.into_owned(), minor }))
+            }
+        })
+    }
+}
+
 impl Decode<'_> for SystemException {
     const MIN_SIZE: usize = 12;
-    /// A repository id that is not in the standard becomes `UNKNOWN`, as the standard says.
+    /// As [`read`](Self::read).
     fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let kind = SystemExceptionKind::from_repository_id(&r.read_string()?);
-        Ok(Self {
-            kind: kind.unwrap_or(SystemExceptionKind::Unknown),
-            minor: r.read_u32()?,
-            completed: Decode::decode(r)?,
-        })
+        Self::read(r).map(|(exception, _)| exception)
     }
 }
 

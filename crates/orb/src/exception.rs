@@ -3,7 +3,7 @@
 use std::fmt;
 
 use throughline_cdr::{Decode, DecodeError, Encode, EncodeError, ErrorClass, Reader};
-use throughline_giop::exception::{CompletionStatus, SystemException as OnTheWire};
+use throughline_giop::exception::{CompletionStatus, Foreign, SystemException as OnTheWire};
 
 use crate::servant::{Dispatched, ServerCall};
 
@@ -50,6 +50,8 @@ pub mod minor {
     pub const NO_SUCH_OBJECT: u32 = OMG | 2;
     /// UNKNOWN: a user exception that the operation's signature does not list (standard code 1).
     pub const UNLISTED_USER_EXCEPTION: u32 = OMG | 1;
+    /// UNKNOWN: a system exception that is not in the standard (standard code 2). The detail tells which, and with which code.
+    pub const NOT_STANDARD: u32 = throughline_giop::exception::NOT_STANDARD;
     /// UNKNOWN: the servant panicked.
     pub const SERVANT_PANICKED: u32 = THROUGHLINE | 1;
     /// INV_OBJREF: no profile of the reference can be used here.
@@ -142,8 +144,18 @@ impl SystemException {
         OnTheWire { kind: self.kind, minor: self.minor, completed: self.completed }
     }
 
-    pub(crate) fn from_the_wire(e: OnTheWire) -> Self {
-        Self { kind: e.kind, minor: e.minor, completed: e.completed, detail: None }
+    /// Reads what a server ended a call with.
+    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (e, foreign) = OnTheWire::read(r)?;
+        let exception = Self { kind: e.kind, minor: e.minor, completed: e.completed, detail: None };
+        Ok(match foreign {
+            None => exception,
+            Some(Foreign { id, minor }) => {
+                let id = id.escape_debug();
+                exception
+                    .detail(format!("the server's exception is no standard one: {id}, minor {minor:#010x}"))
+            }
+        })
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use throughline_cdr::{ByteOrder, CodeSets, Decode, DecodeError, EncodeError, Reader, Writer};
 use throughline_giop::connection::Frame;
-use throughline_giop::exception::SystemException as OnTheWire;
 use throughline_giop::header::{MessageType, Version};
 use throughline_giop::priority::PRIORITY_LEN;
 use throughline_giop::reply::{ReplyHeader, ReplyStatus};
@@ -470,8 +469,7 @@ impl Step {
                 Self::Done(Outcome::Remote { message: frame, body, user, code_sets })
             }
             ReplyStatus::SystemException => {
-                let exception = OnTheWire::decode(&mut reply.body).map_err(broken)?;
-                return Err(SystemException::from_the_wire(exception));
+                return Err(SystemException::read(&mut reply.body).map_err(broken)?);
             }
             // Whoever says where to ask, or how, has done nothing else, even if it can't be read.
             ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {

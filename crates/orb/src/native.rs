@@ -3,9 +3,8 @@
 //! The header says which object and which operation, both as indices; see [`throughline_wire`]. The body is CDR with text
 //! in UTF-8 and UTF-16, counted from the header's first byte.
 
-use throughline_cdr::{ByteOrder, CodeSets, Decode, DecodeError, Encode, Output, Reader, Writer};
+use throughline_cdr::{ByteOrder, CodeSets, DecodeError, Encode, Output, Reader, Writer};
 use throughline_demux::{Handle, Slot};
-use throughline_giop::exception::SystemException as OnTheWire;
 use throughline_wire::{Flags, Header, Kind, Message, PLAIN_BYTES, UNKNOWN_OBJECT};
 
 use crate::dispatch::{Dispatcher, upcall};
@@ -69,7 +68,7 @@ pub(crate) fn body_writer(output: Output<'_>) -> Writer<'_> {
 
 /// Reads the body of a [`Kind::SystemException`].
 pub(crate) fn read_exception(body: &mut Reader<'_>) -> Result<SystemException, DecodeError> {
-    OnTheWire::decode(body).map(SystemException::from_the_wire)
+    SystemException::read(body)
 }
 
 /// Whether an answer of so many octets, of which the first are at hand, says that the server does not know the object. A servant may say

@@ -14,6 +14,7 @@ use raw::{
     BadServer, GRACE, Heard, LONG, Probe, ProbeRef, Wire, block_on, client, client_with, reply, reply_of,
     within,
 };
+use throughline::exception::minor;
 use throughline::{Completion, Kind, Orb, SystemException, Version};
 use throughline_cdr::ByteOrder;
 use throughline_giop::finish;
@@ -664,6 +665,28 @@ fn replies_that_nobody_waits_for_any_more_are_forgotten_though_their_ends_never_
         assert_eq!(bad.connections(), 1);
         client.shutdown(GRACE);
     }
+}
+
+#[test]
+fn a_system_exception_that_no_standard_knows_is_unknown_for_that_reason() {
+    let client = client();
+    let bad = BadServer::new(|_, mut wire| {
+        while let Some(heard) = wire.request() {
+            wire.send(&reply_of(heard.id, ReplyStatus::SystemException, |w| {
+                w.write_string("IDL:acme.com/Broken:1.0").unwrap();
+                // Whatever it means there: with UNKNOWN it would be a user exception that is not listed.
+                w.write_u32(minor::UNLISTED_USER_EXCEPTION);
+                w.write_u32(2);
+            }));
+        }
+    });
+    let probe = bad.reference(&client).within(LONG);
+    for e in [probe.ping(), block_on(probe.ping_async())].map(Result::unwrap_err) {
+        assert_eq!((e.kind, e.minor, e.completed), (Kind::Unknown, 0x4f4d_0002, Completion::Maybe), "{e}");
+        let detail = e.detail_text().unwrap_or_default();
+        assert!(detail.contains("IDL:acme.com/Broken:1.0") && detail.contains("0x4f4d0001"), "{e}");
+    }
+    client.shutdown(GRACE);
 }
 
 #[test]
