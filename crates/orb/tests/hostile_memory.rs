@@ -455,3 +455,32 @@ fn what_has_come_of_a_reply_is_dropped_with_its_call() {
     }
     client.shutdown(raw::GRACE);
 }
+
+#[test]
+fn many_calls_at_a_time_cost_an_idle_client_nothing() {
+    const CALLS: usize = 40_000;
+    let mut count = Count::start();
+    let client = client_with(|_| {});
+    let bad = BadServer::new(|_, mut wire| {
+        wire.request().into_iter().for_each(|heard| wire.send(&heard.answer()));
+        let ids: Vec<_> = (0..CALLS).map_while(|_| Some(wire.request()?.id)).collect();
+        ids.into_iter().for_each(|id| wire.send(&raw::reply(id, |_| {})));
+        while let Some(heard) = wire.request() {
+            wire.send(&heard.answer());
+        }
+    });
+    let probe = bad.reference(&client);
+    block_on(probe.ping_async()).unwrap();
+    count.restart();
+    let mut calls: Vec<_> = (0..CALLS).map(|_| probe.ping_async()).collect();
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    for call in &mut calls {
+        assert!(std::pin::Pin::new(call).poll(&mut cx).is_pending());
+    }
+    for call in calls {
+        block_on(call).unwrap();
+    }
+    raw::eventually("little memory", || count.now() < MIB);
+    probe.ping().unwrap();
+    client.shutdown(raw::GRACE);
+}

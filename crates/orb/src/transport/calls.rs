@@ -18,6 +18,9 @@ use crate::transport::reactor::wake;
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 
+/// Places that a table keeps though no call needs them.
+const KEEP: usize = 64;
+
 /// Calls that were given up, the oldest first. Their places are others' once their replies have come, or so many others were given
 /// up since. Some replies may have come.
 #[derive(Debug, Default)]
@@ -96,6 +99,10 @@ impl Entry {
 pub(crate) struct Calls {
     entries: Vec<Entry>,
     free: Option<u32>,
+    /// Generations of the places that the table had behind its end, the next one last: they go on there.
+    generations: Vec<u16>,
+    /// How many places have become free since it was seen whether so many are needed.
+    freed: usize,
     given_up: GivenUp,
     active: usize,
     /// Calls of futures without a reply so far.
@@ -170,7 +177,7 @@ impl Calls {
             return None;
         }
         self.entries.push(Entry {
-            generation: 0,
+            generation: self.generations.pop().map_or(0, u32::from),
             slot: Slot::Free { next: None },
             is_task: false,
             deadline: None,
@@ -279,6 +286,32 @@ impl Calls {
         let entry = &mut self.entries[(id & INDEX_MASK) as usize];
         entry.generation = entry.generation.wrapping_add(1) & (u32::MAX >> INDEX_BITS);
         entry.slot = Slot::Free { next };
+        self.freed += 1;
+        // Seldom enough that a look at all places costs each call next to nothing.
+        if self.freed > self.entries.len().max(KEEP) {
+            self.freed = 0;
+            if self.active < self.entries.len() / 4 {
+                self.shrink();
+            }
+        }
+    }
+
+    /// Gives back the memory of free places at the end, which only more calls at a time need. Those before them are taken first
+    /// from now on, so that others become free there.
+    #[cold]
+    pub(crate) fn shrink(&mut self) {
+        if self.entries.len() <= KEEP {
+            return;
+        }
+        let is_free = |entry: &Entry| matches!(entry.slot, Slot::Free { .. });
+        let needed = self.entries.iter().rposition(|entry| !is_free(entry)).map_or(0, |last| last + 1);
+        let behind = self.entries.drain(needed.max(KEEP)..);
+        self.generations.extend(behind.rev().map(|entry| entry.generation as u16));
+        self.entries.shrink_to_fit();
+        self.free = None;
+        for (index, entry) in self.entries.iter_mut().enumerate().rev().filter(|(_, entry)| is_free(entry)) {
+            entry.slot = Slot::Free { next: self.free.replace(index as u32) };
+        }
     }
 
     /// The place is free once the reply has come, or it has not come for long.
@@ -443,6 +476,33 @@ mod tests {
         }
         assert!(calls.entries.len() <= GivenUp::MOST + 2 && calls.given_up.len() <= GivenUp::MOST);
         assert_eq!((calls.active(), calls.tasks_waiting()), (0, false));
+    }
+
+    #[test]
+    fn a_table_that_was_long_is_short_again_and_no_number_comes_again_soon() {
+        const MANY: usize = 300;
+        let mut calls = Calls::default();
+        let mut seen = std::collections::HashSet::new();
+        let mut long = 0;
+        for round in 1..=3 {
+            let ids: Vec<_> = (0..MANY).map(|_| calls.add(Caller::Thread, MANY).unwrap()).collect();
+            long = long.max(calls.entries.len());
+            assert!(ids.iter().all(|id| seen.insert(*id)), "round {round}");
+            // As long as one of the last is under way, the others before it are used.
+            let (last, others) = ids.split_last().unwrap();
+            others.iter().for_each(|id| calls.forget(*id));
+            let single = |calls: &mut Calls| {
+                let id = calls.add(Caller::Thread, MANY).unwrap();
+                calls.forget(id);
+                id
+            };
+            assert!((0..MANY + round).all(|_| seen.insert(single(&mut calls))), "round {round}");
+            calls.forget(*last);
+            assert!((0..2 * MANY).all(|_| seen.insert(single(&mut calls))), "round {round}");
+            assert!(calls.entries.len() <= KEEP && calls.entries.capacity() <= 2 * KEEP);
+            assert_eq!(calls.active(), 0);
+        }
+        assert_eq!(long, MANY);
     }
 
     #[test]

@@ -579,7 +579,7 @@ impl ClientConnection {
     }
 
     /// Ends the connection if it has been unused for longer than configured; true when it has ended. One that is not in steady use
-    /// gives back the memory that only long replies need.
+    /// gives back the memory that only long replies, or many calls at a time, need.
     pub(crate) fn close_if_idle(&self) -> bool {
         let now = self.epoch.elapsed().as_millis() as u64;
         let idle = Duration::from_millis(now.saturating_sub(self.used_at.load(Ordering::Relaxed)));
@@ -592,12 +592,12 @@ impl ClientConnection {
             self.end(&CallFailure::NotStarted);
             return true;
         }
-        let (has_ended, is_unused) = (calls.ended.is_some(), calls.active() == 0);
+        let (has_ended, is_unused) = (calls.ended.is_some(), calls.active() == 0 && idle > UNSTEADY_AFTER);
+        if is_unused {
+            calls.shrink();
+        }
         drop(calls);
-        if is_unused
-            && idle > UNSTEADY_AFTER
-            && let Ok(mut read) = self.read.try_lock()
-        {
+        if is_unused && let Ok(mut read) = self.read.try_lock() {
             self.drop_pieces_of(&mut read);
             read.inbox.release();
         }
