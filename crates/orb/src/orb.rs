@@ -76,10 +76,18 @@ pub struct OrbConfig {
     /// memory as long as it has them. A servant then changes an `inout` sequence of numbers there ([`InOut`](crate::InOut)), if it is
     /// the last argument and the only result, and nothing of it is copied but by the client, from its value and back.
     pub trusted_peers: Option<TrustedPeers>,
-    /// How long a call may take; none for ever, of which connecting takes 30 s at most. References can have their own.
+    /// How long a call may take; none for ever, of which connecting takes 30 s at most. References can have
+    /// [their own](ObjectRef::with_timeout).
     pub call_timeout: Option<Duration>,
     /// A connection on which nothing happens for this long is closed; the next call opens another.
     pub idle_timeout: Option<Duration>,
+    /// How long nothing may come on a TCP connection, in either role, before the other machine is asked whether it is still there. If
+    /// it does not answer for as long again, a minute in all unless configured, the connection has ended, and with it the calls that
+    /// wait for replies: they would wait for ever, without a limit of their own, for a machine that has lost its power. One that
+    /// answers may take as long as it likes with a call. With none nobody is asked. In whole seconds, at least one. What is sent to a
+    /// machine that is gone already is sent again for as long as the system is configured to (`tcp_retries2`, about a quarter of an
+    /// hour as a rule).
+    pub keep_alive: Option<Duration>,
     /// A client that stops in the middle of a message, or does not read its replies, loses its connection after this.
     pub stall_timeout: Duration,
     /// How long a worker stays with a silent connection before it gives it back to the common set.
@@ -157,6 +165,7 @@ impl Default for OrbConfig {
             trusted_peers: None,
             call_timeout: None,
             idle_timeout: Some(Duration::from_secs(180)),
+            keep_alive: Some(Duration::from_secs(30)),
             stall_timeout: Duration::from_secs(30),
             linger: Duration::from_millis(50),
             max_message: 64 * 1024 * 1024,
@@ -296,6 +305,7 @@ impl Orb {
             max_calls: config.max_outstanding,
             wait: config.wait,
             idle_timeout: config.idle_timeout,
+            keep_alive: config.keep_alive,
             linger: config.linger,
             cancel_requests: config.cancel_requests,
         };
@@ -362,6 +372,7 @@ impl Orb {
             wait: config.wait,
             linger: config.linger,
             idle_timeout: config.idle_timeout,
+            keep_alive: config.keep_alive,
             stall_timeout: config.stall_timeout,
         });
         for (fd, address) in bound {

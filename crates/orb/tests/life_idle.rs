@@ -108,3 +108,26 @@ fn many_threads_may_come_back_to_an_idle_connection_at_once() {
     }
     scene.probe.ping().unwrap();
 }
+
+/// What the system waits for at each end of the TCP connections to a port, as it tells: 2 is for the time to ask whether the other
+/// end is there.
+fn timers(port: u16) -> Vec<String> {
+    let port = format!(":{port:04X}");
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let open = lines.filter(|line| line[3] == "01" && (line[1].ends_with(&port) || line[2].ends_with(&port)));
+    open.map(|line| line[5].split(':').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn both_ends_ask_whether_the_other_machine_is_still_there() {
+    let scene = Scene::new();
+    scene.probe.ping().unwrap();
+    eventually("both ask", || timers(raw::port_of(&scene.server)) == ["02", "02"]);
+    // Whoever does not want that leaves it.
+    let scene = Scene::with(|c| c.keep_alive = None);
+    let client = raw::client_with(|c| c.keep_alive = None);
+    raw::seen_by(&client, &scene.own).ping().unwrap();
+    eventually("nobody asks", || timers(raw::port_of(&scene.server)) == ["00", "00"]);
+    client.shutdown(raw::GRACE);
+}

@@ -36,6 +36,8 @@ pub(crate) struct ClientLimits {
     /// How blocking callers wait for their replies.
     pub(crate) wait: Wait,
     pub(crate) idle_timeout: Option<Duration>,
+    /// After this long without an octet the server's machine is asked whether it is there.
+    pub(crate) keep_alive: Option<Duration>,
     /// How long a worker that reads for futures stays with a silent connection.
     pub(crate) linger: Duration,
     /// Whether servers are told of calls that were given up.

@@ -334,6 +334,7 @@ fn round(seed: u64) -> usize {
         max_calls: 64,
         wait: if random.below(3) == 0 { Wait::Spin(Duration::from_micros(20)) } else { Wait::Block },
         idle_timeout: None,
+        keep_alive: None,
         linger: Duration::from_millis(random.below(3)).max(Duration::from_micros(100)),
         cancel_requests: random.below(2) == 0,
     };

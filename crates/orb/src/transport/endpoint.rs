@@ -103,6 +103,9 @@ impl Endpoint {
         let left = timeout.checked_sub(started.elapsed()).ok_or(io::ErrorKind::TimedOut)?;
         let reactor = self.reactor.upgrade().ok_or(io::ErrorKind::ConnectionAborted)?;
         let socket = Socket::new(self.address.connect_by(self.network.as_deref(), left)?)?;
+        if let Some(after) = self.limits.keep_alive {
+            socket.keep_alive(after);
+        }
         tracing::debug!(address = %self.address, "connected");
         let connection = ClientConnection::new(socket, &reactor, Arc::clone(&self.limits), self.code_sets);
         self.connections[index].store(Some(Arc::clone(&connection)));

@@ -83,6 +83,9 @@ impl Listener {
         // Fails on Unix-domain sockets, which have nothing to delay.
         let _ = rustix::net::sockopt::set_tcp_nodelay(&fd, true);
         let started = Socket::new(fd).and_then(|socket| {
+            if let Some(after) = self.limits.keep_alive {
+                socket.keep_alive(after);
+            }
             let (dispatcher, limits) = (Arc::clone(&self.dispatcher), Arc::clone(&self.limits));
             let session = Session::new(self.most_urgent);
             ServerConnection::start(

@@ -36,6 +36,8 @@ pub(crate) struct ServerLimits {
     pub(crate) linger: Duration,
     /// After this long without a message a connection is closed.
     pub(crate) idle_timeout: Option<Duration>,
+    /// After this long without an octet the client's machine is asked whether it is there.
+    pub(crate) keep_alive: Option<Duration>,
     /// The rest of a message must follow its beginning, and a reply must be read, within this time.
     pub(crate) stall_timeout: Duration,
 }

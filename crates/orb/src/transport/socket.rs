@@ -31,6 +31,19 @@ impl Socket {
         Ok(Self { fd, receive_timeout: AtomicU64::new(0) })
     }
 
+    /// Has the system ask the peer's machine whether it is there when nothing has come for so long, and end the connection when it
+    /// has not answered for as long again. Not on Unix-domain sockets: those end with the peer.
+    pub(crate) fn keep_alive(&self, after: Duration) {
+        const QUESTIONS: u32 = 3;
+        // The kernel takes whole seconds, and not more of them than this.
+        let seconds = |time: Duration| Duration::from_secs(time.as_secs().clamp(1, 32_767));
+        // No TCP_USER_TIMEOUT: it would end connections to peers that are there and do not read for a while.
+        let _ = sockopt::set_tcp_keepidle(&self.fd, seconds(after))
+            .and_then(|()| sockopt::set_tcp_keepintvl(&self.fd, seconds(after / QUESTIONS)))
+            .and_then(|()| sockopt::set_tcp_keepcnt(&self.fd, QUESTIONS))
+            .and_then(|()| sockopt::set_socket_keepalive(&self.fd, true));
+    }
+
     /// Receives what is there; `WouldBlock` when nothing is.
     #[inline]
     pub(crate) fn try_receive(&self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -19,6 +19,7 @@ fn pair_that_lingers(
         max_calls: 8,
         wait: Wait::Block,
         idle_timeout: None,
+        keep_alive: None,
         linger,
         cancel_requests: true,
     };

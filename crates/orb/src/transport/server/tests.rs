@@ -31,6 +31,7 @@ fn connect(orb: &Orb) -> (Arc<Reactor>, Arc<ServerConnection>, UnixStream, mpsc:
         wait: Wait::Block,
         linger: Duration::from_millis(1),
         idle_timeout: None,
+        keep_alive: None,
         stall_timeout: Duration::from_secs(60),
     };
     let connection = ServerConnection::start(
