@@ -109,7 +109,8 @@ impl ObjectRef {
     /// The same reference, whose calls may take at most `timeout` each.
     ///
     /// A call that takes longer ends with `TIMEOUT`, or with `TRANSIENT` if the server could not be connected to in that time; the
-    /// server is not interrupted. A blocking call of an object in this
+    /// server is not interrupted. With a timeout of zero, which does not stand for none, it ends at once, and may have been sent all
+    /// the same where a connection was open. A blocking call of an object in this
     /// process runs on the caller's thread and has no limit: it returns when the servant does. Its future has one.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {

@@ -1,4 +1,4 @@
-//! The time that calls within one process may take.
+//! The time that calls within one process may take; and calls that may take none.
 #![allow(missing_docs)]
 
 #[path = "common/raw.rs"]
@@ -70,4 +70,40 @@ fn a_blocking_call_returns_when_the_servant_does() {
     probe.within(SHORT).sleep(200).unwrap();
     assert!(started.elapsed() >= Duration::from_millis(200));
     orb.shutdown(GRACE);
+}
+
+#[test]
+fn a_call_that_may_take_no_time_ends_at_once() {
+    let gate = Arc::new(Mutex::new(()));
+    let servant = {
+        let gate = Arc::clone(&gate);
+        Probe::running(move || drop(gate.lock()))
+    };
+    let client = raw::client();
+    let listen = |address: &str| server_with(|c| c.listen = vec![address.parse().unwrap()]);
+    let servers = ["iiop://127.0.0.1:0", "shm:", "udp://127.0.0.1:0"].map(listen);
+    for server in &servers {
+        let own = server.root().activate(servant.clone()).unwrap();
+        let probe = raw::seen_by(&client, &own);
+        for connected in [false, true] {
+            if connected {
+                probe.ping().unwrap();
+                block_on(probe.ping_async()).unwrap();
+            }
+            // Whoever waited for the servant would do so for ever.
+            let closed = gate.lock().unwrap();
+            let hasty = probe.within(Duration::ZERO);
+            for called in [hasty.run(), block_on(hasty.run_async())] {
+                let e = called.unwrap_err();
+                let not_connected = (Kind::Transient, Completion::No);
+                assert!(e.kind == Kind::Timeout || (e.kind, e.completed) == not_connected, "{server:?}, {e}");
+            }
+            drop(closed);
+        }
+        // Nor has it done harm.
+        probe.within(LONG).ping().unwrap();
+        block_on(probe.within(LONG).ping_async()).unwrap();
+    }
+    client.shutdown(GRACE);
+    servers.iter().for_each(|server| server.shutdown(GRACE));
 }
