@@ -194,7 +194,8 @@ impl<'r> OutgoingCall<'r> {
                 announce,
             };
             let version = route.version;
-            self.route = binding.current();
+            // Others may prefer another one meanwhile.
+            self.route = binding.index_of(route);
             let opened = request.write(&mut self.buffer.bytes, self.response);
             let open = opened.inspect_err(|_| connection.forget(id))?;
             self.way = Way::Remote { connection, id, open, version };
