@@ -151,7 +151,6 @@ fn many_threads_share_a_connection() {
     server.shutdown(GRACE);
 }
 
-// Neither side may wait for the other to read: the server sends a reply while all callers send requests.
 /// Calls when its thread ends, and tells what came of it.
 struct Last(EchoRef, Sender<Vec<Result<(), SystemException>>>);
 
@@ -185,6 +184,7 @@ fn a_thread_calls_until_its_very_end() {
     server.shutdown(GRACE);
 }
 
+// Neither side may wait for the other to read: the server sends a reply while all callers send requests.
 #[test]
 fn large_calls_of_many_threads_on_one_connection() {
     let path = std::env::temp_dir().join(format!("throughline-large-{}.sock", std::process::id()));

@@ -4,9 +4,11 @@
 #[path = "common/raw.rs"]
 mod raw;
 
+use std::cell::RefCell;
 use std::net::TcpStream;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use raw::{GRACE, LONG, Probe, Scene, block_on, number, ping, port_of, within};
@@ -383,4 +385,28 @@ fn the_file_of_a_unix_socket_goes_with_the_server() {
     assert!(path.exists());
     server.shutdown(GRACE);
     assert!(!path.exists());
+}
+
+/// Shuts its ORB down when its thread ends, and tells whether that went well.
+struct Last(Orb, mpsc::Sender<bool>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        let ended = std::panic::catch_unwind(AssertUnwindSafe(|| self.0.shutdown(GRACE)));
+        let _ = self.1.send(ended.is_ok());
+    }
+}
+
+#[test]
+fn a_thread_shuts_an_orb_down_at_its_very_end() {
+    thread_local!(static LAST: RefCell<Option<Last>> = const { RefCell::new(None) });
+    let (orb, other) = (raw::server(), raw::server());
+    let (ended, end) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        // It ends after what the ORB keeps for the thread.
+        LAST.set(Some(Last(orb, ended)));
+        other.shutdown(GRACE);
+    });
+    assert_eq!(end.recv_timeout(LONG), Ok(true));
+    thread.join().unwrap();
 }

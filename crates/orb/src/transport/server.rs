@@ -767,7 +767,9 @@ pub(crate) fn before_waiting() {
 #[cold]
 fn let_others_read() {
     crate::transport::native::server::before_waiting();
-    let Some((connection, worker)) = CURRENT.with_borrow(Clone::clone) else { return };
+    // Fails only while the thread is ending.
+    let current = CURRENT.try_with(|current| current.borrow().clone());
+    let Some((connection, worker)) = current.ok().flatten() else { return };
     if connection.owner.load(Ordering::Relaxed) != worker {
         // Others read already, and may hold the lock for long.
         return;
@@ -781,7 +783,7 @@ fn let_others_read() {
 
 /// Whether the calling thread is a worker that runs a servant.
 pub(crate) fn in_worker() -> bool {
-    CURRENT.with_borrow(Option::is_some)
+    CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
         || crate::lane_pool::in_lane()
         || crate::transport::native::server::in_worker()
 }

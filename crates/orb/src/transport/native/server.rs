@@ -213,8 +213,9 @@ thread_local! {
 
 /// A servant is about to wait for another object: somebody else must look at the links meanwhile.
 pub(crate) fn before_waiting() {
-    LEADING.with_borrow(|leading| {
-        if let Some((shared, term)) = leading
+    // Fails only while the thread is ending, when it leads no more.
+    let _ = LEADING.try_with(|leading| {
+        if let Some((shared, term)) = &*leading.borrow()
             && shared.roles.give_up(*term, shared.limits.max_threads)
         {
             start_another(shared);
@@ -229,7 +230,7 @@ pub(crate) fn caller() -> Option<u32> {
 
 /// Whether the calling thread is a worker that runs a servant.
 pub(crate) fn in_worker() -> bool {
-    LEADING.with_borrow(Option::is_some)
+    LEADING.try_with(|leading| leading.borrow().is_some()).unwrap_or(false)
 }
 
 fn work(shared: &Arc<Shared>) {
