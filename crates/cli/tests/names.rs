@@ -158,6 +158,12 @@ fn nobody_there() {
         assert!(status == 1 && message.contains("cannot be resolved"), "{message}");
     }
     assert_eq!(failure_of(&["names", "list", "--service", "corbaname::127.0.0.1:1#a//b"]).0, 2);
+    // It is no way to say that there is no limit.
+    let nowhere = ["names", "list", "--service", "corbaloc::127.0.0.1:1/NameService", "--timeout"];
+    for (seconds, status) in [("0", 2), ("-1", 2), ("1", 1)] {
+        let (told, message) = failure_of(&[&nowhere[..], &[seconds]].concat());
+        assert_eq!(told, status, "{seconds}: {message}");
+    }
     let (status, message) = failure_of(&["names", "list", "--service", "corbaloc::127.0.0.1:1/NameService"]);
     assert_eq!(status, 1);
     for part in ["does not answer", "cause:", "next:", "throughline names serve"] {

@@ -23,7 +23,7 @@ struct Service {
     #[command(flatten)]
     ways: Ways,
     /// Seconds to wait for an answer
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Tell on standard error which way the name service was called
     #[arg(short, long)]
@@ -75,7 +75,7 @@ impl Session<'_> {
 
 impl Service {
     fn open(&self) -> Result<Session<'_>> {
-        let orb = self.ways.orb(Duration::from_secs(self.timeout.max(1)))?;
+        let orb = self.ways.orb(Duration::from_secs(self.timeout))?;
         let object = self.ways.keep(&reference::object(&orb, &self.service)?)?;
         let root = object.narrow().map_err(|e| self.silent(&e))?;
         let other = || {
