@@ -9,7 +9,7 @@ use smoltcp::{
         EthernetAddress, Icmpv6Packet, Icmpv6Repr, Ipv6Address, NdiscNeighborFlags, NdiscRepr, UdpPacket,
     },
 };
-use throughline_stack::{Architecture, Discard, Message, Participants, solicited_node};
+use throughline_stack::{Architecture, Config, Discard, Graph, Host, Message, Participants, solicited_node};
 
 const GRAPH: &str = "udp > ipv6 > eth; icmp6 > ipv6";
 const ALL_NODES: Ipv6Address = Ipv6Address::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
@@ -129,6 +129,24 @@ fn neighbors_do_not_come_in_pieces() {
     assert_eq!(fate(&mut pair, &packet(CLIENT6, SERVER6, 44, 255, &first)), (vec![], vec![]));
     let frame = packet(CLIENT6, SERVER6, 44, 255, &second);
     assert_eq!(fate(&mut pair, &frame), (vec![], vec![Discard::Source]));
+}
+
+/// Who asks in the name of a host beyond the gateway does not get what is for that: a host has its packets go where they always go.
+#[test]
+fn who_asks_in_the_name_of_somebody_far_away_gets_nothing_of_his() {
+    let (gateway, liar) = ([2, 0, 0, 0, 0, 1], [2, 6, 6, 6, 6, 6]);
+    let mut pair = pair();
+    let server = Host { gateway6: Some(CLIENT6.into()), ..hosts::host(hosts::SERVER) };
+    pair.server = Graph::compose(GRAPH, server, Config::default()).unwrap();
+    fate(&mut pair, &discovery(CLIENT6, SERVER6, 255, solicitation(SERVER6, true)));
+    let far = Ipv6Address::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 5);
+    let lladdr = Some(EthernetAddress(liar).into());
+    let asks = NdiscRepr::NeighborSolicit { target_addr: SERVER6, lladdr };
+    fate(&mut pair, &discovery(far, SERVER6, 255, asks));
+    let mut ping = vec![128, 0, 0, 0, 0, 1, 0, 1];
+    Icmpv6Packet::new_unchecked(&mut ping[..]).fill_checksum(&far, &SERVER6);
+    let (sent, _) = fate(&mut pair, &packet(far, SERVER6, 58, 60, &ping));
+    assert_eq!(sent.iter().map(|frame| (&frame[..6], frame[54])).collect::<Vec<_>>(), [(&gateway[..], 129)]);
 }
 
 #[test]

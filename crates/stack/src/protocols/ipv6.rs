@@ -259,11 +259,11 @@ impl Protocol for Ipv6 {
         let read = self.header(self.ways.key(below), message)?;
         let packet = Ipv6Packet::new_unchecked(message.bytes());
         let (remote, to, protocol) = (packet.src_addr(), packet.dst_addr(), read.pair.protocol);
-        let way = match is_of_a_neighbor(&packet, &read.walked) {
-            true => self.way_on_link(remote),
-            false => None,
-        };
-        let (local, next_hop) = way.or_else(|| self.way_back(remote, to, protocol)).ok_or(Discard::Source)?;
+        // A host sends what is for others to its gateway, whoever asks on the link in their name; a router knows who is there.
+        let near = || self.way_on_link(remote).filter(|_| is_of_a_neighbor(&packet, &read.walked));
+        let first = if lower.cx.routes { near() } else { None };
+        let way = first.or_else(|| self.way_back(remote, to, protocol)).or_else(near);
+        let (local, next_hop) = way.ok_or(Discard::Source)?;
         let Some(user) = self.enabled(protocol) else {
             let is_first = read.walked.piece.is_none_or(|piece| piece.at == 0);
             if !to.is_multicast() && is_first && protocol != NOTHING {
