@@ -192,7 +192,7 @@ fn is_mapped(address: Ipv6Addr) -> bool {
 }
 
 #[inline]
-fn is_link_local(address: IpAddr) -> bool {
+pub(crate) fn is_link_local(address: IpAddr) -> bool {
     match address {
         // RFC 3927, 7.
         IpAddr::V4(address) => address.is_link_local(),

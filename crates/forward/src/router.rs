@@ -15,6 +15,7 @@ mod learned;
 mod local;
 mod multicast;
 mod owned;
+mod own;
 mod pending;
 mod port;
 mod routes;
@@ -35,6 +36,7 @@ use self::{
     icmp::Error,
     pending::Pending,
     port::{Port, connect},
+    own::Own,
     routes::Routes,
     threads::Threads,
     way::{Next, Resolved, Way},
@@ -74,6 +76,7 @@ pub struct Router {
     ports: Vec<Port>,
     routes: Routes<Option<Resolved>>,
     index: FlowIndex,
+    own: Own,
     pending: Pending,
     allowance: Allowance,
     counts: RouterCounts,
@@ -137,6 +140,7 @@ impl Router {
             routes,
             index: config.index,
             pending: Pending::default(),
+            own: Own::of(&ports),
             allowance: Allowance::default(),
             counts: RouterCounts::default(),
             control: Vec::new(),
@@ -238,6 +242,9 @@ impl Router {
             return Err(Refused::NotForUs);
         }
         Ok(Seen { ip, offset: packet.offset, label: packet.label, next_index: NO_INDEX })
+        if self.is_own(port, ip.source) {
+            return Err(Refused::Source);
+        }
     }
 
     #[cold]

@@ -191,12 +191,12 @@ fn what_does_not_come_from_its_source_goes_no_further() {
     for (source, group, lives, why) in [
         ("10.0.11.9", GROUP, 64, Refused::WrongWay),
         ("10.9.9.9", GROUP, 64, Refused::WrongWay),
-        ("10.0.10.1", GROUP, 64, Refused::WrongWay),
+        ("10.0.10.1", GROUP, 64, Refused::Source),
         ("169.254.0.1", GROUP, 64, Refused::WrongWay),
         ("10.0.10.9", GROUP, 1, Refused::TimeExceeded),
         ("fd00:b::9", GROUP6, 64, Refused::WrongWay),
         ("fd99::9", GROUP6, 64, Refused::WrongWay),
-        ("fd00:a::1", GROUP6, 64, Refused::WrongWay),
+        ("fd00:a::1", GROUP6, 64, Refused::Source),
         ("fe80::9", GROUP6, 64, Refused::WrongWay),
         ("fd00:a::9", GROUP6, 1, Refused::TimeExceeded),
     ] {

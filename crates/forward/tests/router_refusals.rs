@@ -357,7 +357,7 @@ fn answers_that_do_not_leave_are_not_counted_as_said() {
     let (far, to4) = (Ipv4Addr::new(10, 99, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
     assert_eq!(says(Refused::NoRoute, &v4(far, to4, (1, 64), &icmp4(8))), (0, 1));
     assert_eq!(says(Refused::NoRoute, &v4(far, to4, (99, 64), &[0; 8])), (0, 1), "an error");
-    assert_eq!(says(Refused::Destination, &v4(to4, to4, (1, 64), &icmp4(8))), (0, 1));
+    assert_eq!(says(Refused::Source, &v4(to4, to4, (1, 64), &icmp4(8))), (0, 1));
     // By the other network, which carries less.
     let (there, to6) =
         (Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
@@ -389,4 +389,39 @@ fn who_sends_an_unknown_protocol_is_told_where_he_named_it() {
     assert_eq!(says(OPTIONS, &behind(17)), Some((1, 4, 0)), "a datagram to nobody");
     assert_eq!(says(59, &[]), None);
     assert_eq!(says(OPTIONS, &behind(59)), None);
+}
+
+/// RFC 1812, 5.3.7: nobody else has the router's addresses, nor one that stands for all on its networks.
+#[test]
+fn nothing_comes_from_the_router_itself() {
+    let mut network = network();
+    let ours = network.router.host(PortId(0)).addresses.last().unwrap().address();
+    let there = network.router.host(PortId(1)).addresses.last().unwrap().address();
+    let (IpAddress::Ipv6(ours), IpAddress::Ipv6(there)) = (ours, there) else { panic!("not on the link") };
+    let mut fate = |frame: &[u8]| {
+        network.now += Duration::from_secs(1);
+        let before = network.router.counts().refused(Refused::Source);
+        let (passes, said) = passes(&mut network, frame);
+        (passes, said, network.router.counts().refused(Refused::Source) - before)
+    };
+    let server = Ipv4Addr::new(10, 0, 1, 2);
+    for (to, lives) in
+        [(server, 64), (server, 1), (Ipv4Addr::new(10, 0, 0, 1), 64), (Ipv4Addr::BROADCAST, 64)]
+    {
+        for source in [[10, 0, 0, 1], [10, 0, 1, 1], [10, 0, 0, 255]] {
+            let frame = v4(source.into(), to, (99, lives), &[0; 8]);
+            assert_eq!(fate(&frame), (false, 0, 1), "{source:?} > {to}, {lives}");
+        }
+    }
+    assert_eq!(fate(&v4([10, 0, 7, 1].into(), server, (99, 64), &[0; 8])), (true, 0, 0), "ends as ours does");
+    let address = |network, last| Ipv6Addr::new(0xfd00, network, 0, 0, 0, 0, 0, last);
+    let group = Ipv6Addr::new(0xff05, 0, 0, 0, 0, 0, 0, 7);
+    for to in [address(1, 2), address(0, 1), group] {
+        for source in [address(0, 1), address(1, 1), ours] {
+            assert_eq!(fate(&v6(source, to, (99, 64), &[0; 8])), (false, 0, 1), "{source} > {to}");
+        }
+    }
+    assert_eq!(fate(&v6(address(7, 1), address(1, 2), (99, 64), &[0; 8])), (true, 0, 0));
+    // On this link it may be somebody else's.
+    assert_eq!(fate(&v6(there, address(1, 2), (99, 64), &[0; 8])).2, 0);
 }

@@ -35,7 +35,7 @@ reasons! {
     Malformed = "malformed header",
     /// The sum of IPv4's header is wrong, or that of a datagram to the router.
     Checksum = "wrong checksum",
-    /// A sender that can't be one.
+    /// A sender that can't be one, such as the router itself.
     Source = "impossible source",
     /// A destination that can't be one, or one on the link only.
     Destination = "impossible destination",
