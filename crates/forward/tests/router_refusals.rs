@@ -425,3 +425,31 @@ fn nothing_comes_from_the_router_itself() {
     // On this link it may be somebody else's.
     assert_eq!(fate(&v6(there, address(1, 2), (99, 64), &[0; 8])).2, 0);
 }
+
+/// RFC 4443, 2.2 a, and what hosts do with IPv4.
+#[test]
+fn errors_about_packets_to_an_address_of_the_router_come_from_that() {
+    let mut network = network();
+    let (host, address) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), |network, last| {
+        Ipv6Addr::new(0xfd00, network, 0, 0, 0, 0, 0, last)
+    });
+    for (to, from) in [
+        (address(0, 1), address(0, 1)),
+        (address(1, 1), address(1, 1)),
+        // Of all routers on a network: no packet comes from there.
+        (address(0, 0), address(0, 1)),
+    ] {
+        network.now += Duration::from_secs(1);
+        assert_eq!(told(&mut network, 0, &v6(host, to, (99, 64), &[0; 8])), Some((from, host, 4, 1)), "{to}");
+    }
+    network.now += Duration::from_secs(1);
+    let far = v6(host, address(1, 2), (99, 1), &[0; 8]);
+    assert_eq!(told(&mut network, 0, &far), Some((address(0, 1), host, 3, 0)), "to somebody else");
+    for last in [0, 1] {
+        network.now += Duration::from_secs(1);
+        let frame = v4([10, 0, 0, 2].into(), [10, 0, last, 1].into(), (99, 64), &[0; 8]);
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+        let (_, error) = network.out.frames.pop().unwrap();
+        assert_eq!((&error.bytes()[26..30], error.bytes()[34]), (&[10, 0, last, 1][..], 3));
+    }
+}

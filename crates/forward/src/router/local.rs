@@ -195,7 +195,7 @@ impl Router {
         let packet = &frame.bytes()[seen.offset..];
         let broadcast = frame.bytes()[0] & 1 == 1;
         if !broadcast && may_be_answered(&seen.ip, packet) && self.allowance.take(now) {
-            let from = self.address_for(port, seen.ip.source);
+            let from = self.answers_from(port, &seen.ip).or_else(|| self.address_for(port, seen.ip.source));
             let mut message = out.pool.take();
             let said = from.and_then(|from| explain(error, from, &seen.ip, packet, &mut message));
             match said.and_then(|()| framed(&mut message, seen.ip.source)) {
