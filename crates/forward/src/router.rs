@@ -9,6 +9,7 @@ mod counts;
 mod depart;
 mod error;
 mod fragment;
+mod headers;
 mod icmp;
 mod label;
 mod learned;

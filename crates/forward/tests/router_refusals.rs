@@ -453,3 +453,50 @@ fn errors_about_packets_to_an_address_of_the_router_come_from_that() {
         assert_eq!((&error.bytes()[26..30], error.bytes()[34]), (&[10, 0, last, 1][..], 3));
     }
 }
+
+/// RFC 8200, 4.2 to 4.4: of what its headers ask and the router does not know their sender is told where it stands.
+#[test]
+fn who_sends_headers_that_are_not_understood_is_told_where_they_are() {
+    const OPTIONS: u8 = 60;
+    const ROUTING: u8 = 43;
+    let (from, to) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
+    let mut network = network();
+    let mut says = |first: u8, headers: &[[u8; 8]]| {
+        network.now += Duration::from_secs(1);
+        let before = network.router.counts().clone();
+        let data = [headers.concat(), vec![0; 8]].concat();
+        let frame = v6(from, to, (first, 64), &data);
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+        let after = network.router.counts();
+        let refused = |why| after.refused(why) - before.refused(why);
+        assert_eq!(Refused::ALL.iter().map(|why| refused(*why)).sum::<u64>(), 1);
+        let error = network
+            .out
+            .frames
+            .pop()
+            .map(|(_, frame)| (frame.bytes()[54], frame.bytes()[55], frame.bytes()[61]));
+        (error, refused(Refused::Malformed))
+    };
+    let (port, padded) = (Some((1, 4, 0)), |next| [next, 0, 1, 4, 0, 0, 0, 0]);
+    for kind in [0, 2, 4, 9] {
+        let on = |left| [17, 0, kind, left, 0, 0, 0, 0];
+        assert_eq!(says(ROUTING, &[on(1)]), (Some((4, 0, 42)), 1), "type {kind}");
+        assert_eq!(says(OPTIONS, &[padded(ROUTING), on(3)]), (Some((4, 0, 50)), 1), "type {kind}");
+        assert_eq!(says(ROUTING, &[on(0)]), (port, 0), "done with");
+    }
+    for first in [0, OPTIONS] {
+        let option = |option| [17, 0, 1, 0, option, 2, 0, 0];
+        assert_eq!(says(first, &[option(0x1e)]), (port, 0), "to be skipped");
+        assert_eq!(says(first, &[option(0x5e)]), (None, 1), "in silence");
+        assert_eq!(says(first, &[option(0x9e)]), (Some((4, 2, 44)), 1));
+        assert_eq!(says(first, &[option(0xde)]), (Some((4, 2, 44)), 1));
+        assert_eq!(says(first, &[[17, 0, 1, 9, 0, 0, 0, 0]]), (None, 1), "behind its header's end");
+        assert_eq!(says(first, &[[17, 9, 1, 4, 0, 0, 0, 0]]).0, None, "behind the packet's end");
+    }
+    assert_eq!(
+        says(OPTIONS, &[padded(0), padded(17)]),
+        (Some((4, 1, 40)), 0),
+        "hop-by-hop options but in front"
+    );
+    assert_eq!(says(OPTIONS, &[padded(OPTIONS); 9]), (None, 1), "without end");
+}

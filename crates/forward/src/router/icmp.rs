@@ -15,17 +15,13 @@ pub(super) const ICMP6: u8 = 58;
 pub(super) const UDP: u8 = 17;
 
 /// Headers of IPv6 between the first and the protocol above.
-const HOP_BY_HOP: u8 = 0;
-const ROUTING: u8 = 43;
-const FRAGMENT: u8 = 44;
+pub(super) const HOP_BY_HOP: u8 = 0;
+pub(super) const ROUTING: u8 = 43;
+pub(super) const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
-const DESTINATION_OPTIONS: u8 = 60;
+pub(super) const DESTINATION_OPTIONS: u8 = 60;
 /// Says that nothing follows.
 pub(super) const NOTHING: u8 = 59;
-
-/// Where the first headers name what follows them.
-const IPV4_PROTOCOL: usize = 9;
-const IPV6_NEXT_HEADER: usize = 6;
 
 const ECHO_REQUEST: u8 = 8;
 const ECHO_REQUEST6: u8 = 128;
@@ -48,6 +44,8 @@ pub(super) enum Error {
     NoPort,
     /// With the place of the field that names the protocol; of IPv6 only.
     NoProtocol(u32),
+    /// A header asks for what is not known here: which problem it is, and the place of the field; of IPv6 only.
+    Parameter(u8, u32),
     /// The source is an address of the link, which means nothing where the packet would go; of IPv6 only.
     Scope,
 }
@@ -56,7 +54,7 @@ impl Error {
     /// Type, code and the word behind the sum.
     fn v4(self) -> (u8, u8, u32) {
         match self {
-            Self::NoRoute | Self::Scope => (3, 0, 0),
+            Self::NoRoute | Self::Scope | Self::Parameter(..) => (3, 0, 0),
             Self::NoHost => (3, 1, 0),
             Self::NoProtocol(_) => (3, 2, 0),
             Self::NoPort => (3, 3, 0),
@@ -74,6 +72,7 @@ impl Error {
             Self::NoPort => (1, 4, 0),
             Self::TooBig(mtu) => (2, 0, mtu),
             Self::TimeExceeded => (3, 0, 0),
+            Self::Parameter(problem, at) => (4, problem, at),
             Self::NoProtocol(named) => (4, 1, named),
         }
     }
@@ -82,7 +81,7 @@ impl Error {
 /// Whether somebody may be told what became of his packet: not if it is an error itself or a redirection, a later piece, or to
 /// many (RFC 1122, 3.2.2; RFC 4443, 2.4 e).
 pub(super) fn may_be_answered(ip: &Ip, packet: &[u8]) -> bool {
-    let Some(Above { protocol, at, .. }) = above(ip, packet) else { return false };
+    let Some((protocol, at)) = above(ip, packet) else { return false };
     let kind = packet.get(at).copied();
     let error = match (protocol, ip.destination) {
         (ICMP, IpAddr::V4(_)) => !matches!(kind, Some(0 | 8 | 13..=18)),
@@ -96,24 +95,15 @@ pub(super) fn may_be_answered(ip: &Ip, packet: &[u8]) -> bool {
     !(error || ip.is_to_many() || unspecified)
 }
 
-/// What is above IP.
-pub(super) struct Above {
-    pub protocol: u8,
-    /// Where it begins.
-    at: usize,
-    /// Where it is named.
-    pub named: usize,
-}
-
-/// The protocol above IP: behind the extension headers of IPv6 (RFC 8200, 4). `None` if that is in another piece.
-pub(super) fn above(ip: &Ip, packet: &[u8]) -> Option<Above> {
+/// The protocol above IP and where it begins: behind the extension headers of IPv6 (RFC 8200, 4). `None` if that is in another
+/// piece.
+fn above(ip: &Ip, packet: &[u8]) -> Option<(u8, usize)> {
     let (mut protocol, mut at) = (ip.protocol, ip.header);
     if ip.destination.is_ipv4() {
-        return (!ip.later_piece).then_some(Above { protocol, at, named: IPV4_PROTOCOL });
+        return (!ip.later_piece).then_some((protocol, at));
     }
-    let mut named = IPV6_NEXT_HEADER;
     while let Some(&[next, length, high, low]) = packet.get(at..).and_then(<[u8]>::first_chunk) {
-        let (words, begins) = (usize::from(length), at);
+        let words = usize::from(length);
         at += match protocol {
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => 8 * (words + 1),
             FRAGMENT if [high, low & 0xf8] != [0, 0] => return None,
@@ -121,9 +111,9 @@ pub(super) fn above(ip: &Ip, packet: &[u8]) -> Option<Above> {
             AUTHENTICATION => 4 * (words + 2),
             _ => break,
         };
-        (protocol, named) = (next, begins);
+        protocol = next;
     }
-    Some(Above { protocol, at, named })
+    Some((protocol, at))
 }
 
 /// The packet that tells the sender, from an address of ours, in an empty message; `None` when it has no room.
@@ -187,14 +177,6 @@ pub(super) fn header6(message: &mut Message, from: Ipv6Addr, to: Ipv6Addr, hops:
     packet.set_src_addr(from);
     packet.set_dst_addr(to);
     Some(())
-}
-
-/// Whether a packet, or a piece of one, is a message of ICMP for its version of IP.
-pub(super) fn is_icmp(ip: &Ip, packet: &[u8]) -> bool {
-    match ip.destination {
-        IpAddr::V4(_) => ip.protocol == ICMP,
-        IpAddr::V6(_) => above(ip, packet).is_some_and(|above| above.protocol == ICMP6),
-    }
 }
 
 /// Whether a packet asks for an echo and has no damage.

@@ -15,7 +15,8 @@ use super::{
     anycast::is_of_all_routers,
     control::datagram,
     depart::address,
-    icmp::{self, Above, Error, above, answer_echo, explain, is_echo_request, is_icmp, may_be_answered},
+    headers::Inside,
+    icmp::{self, Error, answer_echo, explain, is_echo_request, may_be_answered},
 };
 use crate::{
     Label, Outgoing, Packet, PortId,
@@ -81,12 +82,13 @@ impl Router {
         if seen.ip.destination.is_ipv4() && is_source_routed(header) {
             return self.refuse(Refused::Malformed, frame, out);
         }
-        let Some(mut frame) = self.taken(port, frame, seen, now, out) else { return };
+        let Some(frame) = self.taken(port, frame, seen, now, out) else { return };
         // A broadcast address of one of our networks is nobody's.
         let Some(ours) = self.answers_from(port, &seen.ip) else {
             return self.refuse(Refused::Destination, frame, out);
         };
         self.counts.local += 1;
+        let Some((mut frame, inside)) = self.open(port, frame, seen, now, out) else { return };
         if is_echo_request(&seen.ip, &frame.bytes()[seen.offset..]) {
             answer_echo(&seen.ip, ours, &mut frame.bytes_mut()[seen.offset..]);
             if remove_label(&mut frame).is_err() {
@@ -94,7 +96,7 @@ impl Router {
             }
             return self.say(port, frame, now, out);
         }
-        match unclaimed(seen, &frame.bytes()[seen.offset..]) {
+        match unclaimed(seen, &inside, &frame.bytes()[seen.offset..]) {
             Ok(error) => self.complain(port, error, frame, seen, now, out),
             Err(why) => self.refuse(why, frame, out),
         }
@@ -310,18 +312,17 @@ pub(super) fn framed(packet: &mut Message, to: IpAddr) -> Option<()> {
 
 /// What the sender of a packet to us is told that nobody here takes; if nothing, why it is refused. What is damaged may not be his, and
 /// of messages of ICMP that we don't know nobody is told (RFC 1122, 3.2.2 and 4.1.3.4; RFC 4443, 2.4 b).
-fn unclaimed(seen: &Seen, packet: &[u8]) -> Result<Error, Refused> {
-    if is_icmp(&seen.ip, packet) {
-        return Err(Refused::NoPort);
-    }
+fn unclaimed(seen: &Seen, inside: &Inside, packet: &[u8]) -> Result<Error, Refused> {
+    let v6 = seen.ip.destination.is_ipv6();
     let direct = seen.ip.protocol == icmp::UDP && !seen.ip.piece;
-    match above(&seen.ip, packet) {
-        _ if direct && datagram(seen, packet).is_none() => Err(Refused::Checksum),
-        Some(Above { protocol: icmp::UDP, .. }) => Ok(Error::NoPort),
-        Some(Above { protocol: icmp::NOTHING, .. }) if seen.ip.destination.is_ipv6() => Err(Refused::NoPort),
-        Some(Above { named, .. }) => Ok(Error::NoProtocol(named as u32)),
-        // A later piece, of which nobody is told.
-        None => Err(Refused::NoPort),
+    match inside.protocol {
+        // Nobody is told of a later piece.
+        _ if inside.piece.is_some_and(|piece| piece.at > 0) => Err(Refused::NoPort),
+        icmp::ICMP if !v6 => Err(Refused::NoPort),
+        icmp::ICMP6 | icmp::NOTHING if v6 => Err(Refused::NoPort),
+        icmp::UDP if direct && datagram(seen, packet).is_none() => Err(Refused::Checksum),
+        icmp::UDP => Ok(Error::NoPort),
+        _ => Ok(Error::NoProtocol(inside.named as u32)),
     }
 }
 
@@ -332,6 +333,7 @@ fn why(error: Error) -> Refused {
         Error::NoHost => Refused::NoHost,
         Error::TooBig(_) => Refused::TooBig,
         Error::NoPort | Error::NoProtocol(_) => Refused::NoPort,
+        Error::Parameter(..) => Refused::Malformed,
         Error::Scope => Refused::Destination,
     }
 }
