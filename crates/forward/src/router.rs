@@ -15,9 +15,10 @@ mod label;
 mod learned;
 mod local;
 mod multicast;
-mod owned;
 mod own;
+mod owned;
 mod pending;
+mod pieces;
 mod port;
 mod routes;
 mod threads;
@@ -29,15 +30,15 @@ use std::{
 };
 
 use throughline_stack::{
-    Allowance, Graph, Host, Message,
+    Allowance, Graph, Host, Message, Secret,
     smoltcp::{time::Instant, wire::IpCidr},
 };
 
 use self::{
     icmp::Error,
+    own::Own,
     pending::Pending,
     port::{Port, connect},
-    own::Own,
     routes::Routes,
     threads::Threads,
     way::{Next, Resolved, Way},
@@ -75,11 +76,13 @@ pub struct RouterConfig {
 /// A router, as a table of routes and the ports between which it forwards.
 pub struct Router {
     ports: Vec<Port>,
+    own: Own,
     routes: Routes<Option<Resolved>>,
     index: FlowIndex,
-    own: Own,
     pending: Pending,
     allowance: Allowance,
+    /// The numbers of our packets that leave in pieces.
+    secret: Secret,
     counts: RouterCounts,
     /// UDP ports of which messages to the router go to the graph of the port they came by.
     control: Vec<u16>,
@@ -137,12 +140,13 @@ impl Router {
             chosen: HashSet::new(),
             set_aside: HashMap::new(),
             now: Instant::ZERO,
+            own: Own::of(&ports),
             ports,
             routes,
             index: config.index,
             pending: Pending::default(),
-            own: Own::of(&ports),
             allowance: Allowance::default(),
+            secret: Secret::default(),
             counts: RouterCounts::default(),
             control: Vec::new(),
         })
@@ -238,14 +242,14 @@ impl Router {
             return Err(Refused::NotForUs);
         }
         let ip = Ip::of(packet.ethertype, packet.bytes())?;
+        if self.is_own(port, ip.source) {
+            return Err(Refused::Source);
+        }
         // Sent to all on the link, yet for one far away (RFC 1812, 5.3.4).
         if !to.is_unicast() && !ip.is_to_many() {
             return Err(Refused::NotForUs);
         }
         Ok(Seen { ip, offset: packet.offset, label: packet.label, next_index: NO_INDEX })
-        if self.is_own(port, ip.source) {
-            return Err(Refused::Source);
-        }
     }
 
     #[cold]

@@ -217,15 +217,20 @@ fn of_messages_that_the_router_does_not_know_nobody_is_told() {
     }
     assert_eq!(says(Refused::NoPort, &v4(from4, to4, (1, 64), &icmp4(8))), (1, 0), "an echo request");
     assert_eq!(says(Refused::NoPort, &v6(from6, to6, (58, 64), &icmp6(128, from6, to6))), (1, 0));
-    // Damaged, in pieces, of the other version.
+    // Damaged, in pieces that are not all there, of the other version.
     assert_eq!(says(Refused::NoPort, &v4(from4, to4, (1, 64), &[8, 0, 1, 1, 0, 0, 0, 1])), (0, 1));
     let mut piece = v4(from4, to4, (1, 64), &icmp4(8));
     let mut packet = Ipv4Packet::new_unchecked(&mut piece[14..]);
     packet.set_more_frags(true);
     packet.fill_checksum();
-    assert_eq!(says(Refused::NoPort, &piece), (0, 1));
+    assert_eq!(says(Refused::NoPort, &piece), (0, 0));
     let piece = [&extension(58, 1)[..], &icmp6(128, from6, to6)].concat();
-    assert_eq!(says(Refused::NoPort, &v6(from6, to6, (44, 64), &piece)), (0, 1));
+    assert_eq!(says(Refused::Incomplete, &v6(from6, to6, (44, 64), &piece)), (1, 1), "those of before");
+    assert_eq!(
+        says(Refused::Incomplete, &v6(from6, to6, (1, 64), &icmp4(8))),
+        (2, 1),
+        "and no such protocol"
+    );
     assert_eq!(says(Refused::NoPort, &v6(from6, to6, (1, 64), &icmp4(8))), (1, 1), "no such protocol");
 }
 
@@ -364,7 +369,7 @@ fn answers_that_do_not_leave_are_not_counted_as_said() {
     let mut long = vec![0; 1400];
     long[0] = 128;
     Icmpv6Packet::new_unchecked(&mut long[..]).fill_checksum(&there, &to6);
-    assert_eq!(says(Refused::TooBig, &v6(there, to6, (58, 64), &long)), (0, 1));
+    assert_eq!(says(Refused::TooBig, &v6(there, to6, (58, 64), &long)), (1, 0), "in pieces, as one");
 }
 
 /// RFC 4443, 3.4: where the protocol is named that is not known here; and of what is said to be nothing nobody is told.

@@ -14,9 +14,10 @@ const BYTES: usize = 1 << 20;
 const GAPS: usize = 64;
 /// How long after its first piece a datagram is given up (RFC 1122 says 60 to 120 s; shorter costs a liar less).
 const LIFETIME: Duration = Duration::from_secs(30);
+
 /// Datagrams that are being put together, by what their pieces have in common.
 #[derive(Debug)]
-pub(crate) struct Fragments<K> {
+pub struct Fragments<K> {
     datagrams: HashMap<K, Datagram>,
     bytes: usize,
     /// The most bytes of a datagram behind its header.

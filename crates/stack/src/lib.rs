@@ -54,6 +54,7 @@ pub use device::{
 };
 pub use driver::Driver;
 pub use error::{Discard, OpenError, SendError, StreamError, TooLong, Trouble};
+pub use fragments::Fragments;
 pub use graph::{Architecture, Config, Graph};
 pub use host::{ETHERNET_MTU, Host, solicited_node};
 #[cfg(feature = "ciphers")]
@@ -65,6 +66,7 @@ pub use path::{ListenerId, MAX_LAYERS, PathId};
 pub use protocol::{Answer, Control, Demux, Enabled, Layer, Lead, Pop, Protocol, ProtocolId, Reach, Upper};
 pub use rate::{Bucket, Rate};
 pub use run_queue::{RunQueue, Urgency};
+pub use secret::Secret;
 pub use sessions::{DEFAULT_SESSIONS, Lookup, LookupError};
 pub use sockets::Sockets;
 pub use trouble::{Allowance, Refusal, Refused, Report};

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 /// Draws numbers that nobody can foresee, from each other or from anything else that this host tells or keeps.
 #[derive(Debug, Default)]
-pub(crate) struct Secret {
+pub struct Secret {
     key: RandomState,
     drawn: u64,
 }

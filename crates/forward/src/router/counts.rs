@@ -47,6 +47,8 @@ reasons! {
     NoRoute = "no route",
     /// Longer than the next network carries, and not to be cut.
     TooBig = "too big",
+    /// To the router, and pieces of it have not come in time. Its sender is told if the first has.
+    Incomplete = "pieces are missing",
     /// The next hop doesn't say its hardware address.
     NoHost = "next hop does not answer",
     /// Something of the router itself that it doesn't have. Of messages of ICMP nobody is told.

@@ -9,7 +9,7 @@ use throughline_stack::{
 
 use super::{
     Next, Refused, Router, Seen, Way,
-    fragment::{is_beyond, may_be_cut, piece},
+    fragment::{is_beyond, may_be_cut, piece, piece_of_ipv6},
     icmp::Error,
 };
 use crate::{
@@ -54,7 +54,8 @@ impl Router {
     pub(super) fn originate(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
         let Some(port) = port_of(next) else { return self.refuse(Refused::Destination, frame, out) };
         let fits = ip.length <= self.ports[port.index()].host.mtu;
-        if !fits && !may_be_cut(ip, &frame.bytes()[ETHERNET..]) {
+        // Who sends a packet of IPv6 may cut it, and nobody else.
+        if !fits && ip.destination.is_ipv4() && !may_be_cut(ip, &frame.bytes()[ETHERNET..]) {
             return self.refuse(Refused::TooBig, frame, out);
         }
         self.counts.said += 1;
@@ -66,10 +67,15 @@ impl Router {
     pub(super) fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
         let Some(port) = port_of(next) else { return };
         let mtu = self.ports[port.index()].host.mtu;
+        let number = if ip.destination.is_ipv6() { self.secret.draw() as u32 } else { 0 };
         let mut at = Some(0);
         while let Some(begins) = at {
             let mut message = out.pool.take();
-            let cut = piece(ip, &frame.bytes()[ETHERNET..], begins, mtu, &mut message);
+            let packet = &frame.bytes()[ETHERNET..];
+            let cut = match ip.destination {
+                IpAddr::V4(_) => piece(ip, packet, begins, mtu, &mut message),
+                IpAddr::V6(_) => piece_of_ipv6(ip, packet, begins, number, &mut message),
+            };
             let header = message.push(ETHERNET);
             let (Ok(rest), Ok(header)) = (cut, header) else {
                 out.pool.give(message);

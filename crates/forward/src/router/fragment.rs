@@ -1,8 +1,12 @@
-//! Packets of IPv4 cut to what the next network carries (RFC 791, 3.2).
+//! Packets of IPv4 cut to what the next network carries (RFC 791, 3.2), and of IPv6 to what all carry (RFC 8200, 4.5).
 
-use throughline_stack::{Message, NoRoom, smoltcp::wire::Ipv4Packet};
+use throughline_stack::{
+    Message, NoRoom,
+    smoltcp::wire::{Ipv4Packet, Ipv6FragmentHeader, Ipv6Packet},
+};
 
-use crate::ip::Ip;
+use super::icmp::FRAGMENT;
+use crate::ip::{IPV6_HEADER, Ip};
 
 /// Options whose first bit is set are copied to every piece; the others are of the first alone (RFC 791, 3.1).
 const COPIED: u8 = 0x80;
@@ -46,6 +50,35 @@ pub(super) fn piece(
     piece.set_more_frags(whole.more_frags() || end < data.len());
     piece.set_frag_offset(whole.frag_offset() + at as u16);
     piece.fill_checksum();
+    Ok((end < data.len()).then_some(end))
+}
+
+/// The same for a packet of IPv6 of our own, which has no extension headers: so short that every network carries it (RFC 8200, 5),
+/// since nobody is asked what those on its way do. Its pieces have this number.
+///
+/// # Errors
+/// [`NoRoom`] in the message.
+pub(super) fn piece_of_ipv6(
+    ip: &Ip,
+    packet: &[u8],
+    at: usize,
+    number: u32,
+    message: &mut Message,
+) -> Result<Option<usize>, NoRoom> {
+    const LEAST_MTU: usize = 1280;
+    const HEADER: usize = 8;
+    let data = &packet[ip.header..ip.length];
+    let end = data.len().min(at + LEAST_MTU - IPV6_HEADER - HEADER);
+    message.append(&packet[..IPV6_HEADER])?;
+    message.append(&[ip.protocol, 0, 0, 0, 0, 0, 0, 0])?;
+    message.append(&data[at..end])?;
+    let mut fields = Ipv6FragmentHeader::new_unchecked(&mut message.bytes_mut()[IPV6_HEADER + 2..]);
+    fields.set_frag_offset((at / 8) as u16);
+    fields.set_more_frags(end < data.len());
+    fields.set_ident(number);
+    let mut piece = Ipv6Packet::new_unchecked(message.bytes_mut());
+    piece.set_payload_len((HEADER + end - at) as u16);
+    piece.set_next_header(FRAGMENT.into());
     Ok((end < data.len()).then_some(end))
 }
 

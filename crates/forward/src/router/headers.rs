@@ -32,7 +32,7 @@ const UNKNOWN_OPTION: u8 = 2;
 pub(super) struct Inside {
     pub protocol: u8,
     /// Where that begins.
-    at: usize,
+    pub at: usize,
     /// Where it is named.
     pub named: usize,
     pub piece: Option<Piece>,
@@ -41,8 +41,14 @@ pub(super) struct Inside {
 /// A piece of a packet.
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
+    pub ident: u32,
     /// Where it belongs in the packet.
     pub at: usize,
+    pub more: bool,
+    /// What it says that the packet has in it.
+    pub protocol: u8,
+    /// Where its data begin.
+    pub begins: usize,
 }
 
 /// Why a packet is refused: its sender is told, or not.
@@ -79,8 +85,14 @@ impl Inside {
     }
 
     fn v4(ip: &Ip, packet: &[u8]) -> Self {
-        let at = Ipv4Packet::new_unchecked(packet).frag_offset().into();
-        let piece = ip.piece.then_some(Piece { at });
+        let header = Ipv4Packet::new_unchecked(packet);
+        let piece = ip.piece.then(|| Piece {
+            ident: header.ident().into(),
+            at: header.frag_offset().into(),
+            more: header.more_frags(),
+            protocol: ip.protocol,
+            begins: ip.header,
+        });
         Self { protocol: ip.protocol, at: ip.header, named: IPV4_PROTOCOL, piece }
     }
 
@@ -110,8 +122,14 @@ impl Inside {
         const LENGTH: usize = 8;
         let header: &[u8; LENGTH] = header.first_chunk().ok_or(Fault::Silent(Refused::Truncated))?;
         let fields = Ipv6FragmentHeader::new_unchecked(&header[2..]);
-        let piece = Piece { at: 8 * usize::from(fields.frag_offset()) };
-        self.piece = (piece.at > 0 || fields.more_frags()).then_some(piece);
+        let piece = Piece {
+            ident: fields.ident(),
+            at: 8 * usize::from(fields.frag_offset()),
+            more: fields.more_frags(),
+            protocol: header[0],
+            begins: self.at + LENGTH,
+        };
+        self.piece = (piece.at > 0 || piece.more).then_some(piece);
         Ok(LENGTH)
     }
 }

@@ -46,6 +46,8 @@ pub(super) enum Error {
     NoProtocol(u32),
     /// A header asks for what is not known here: which problem it is, and the place of the field; of IPv6 only.
     Parameter(u8, u32),
+    /// Pieces have not come in time.
+    Incomplete,
     /// The source is an address of the link, which means nothing where the packet would go; of IPv6 only.
     Scope,
 }
@@ -61,6 +63,7 @@ impl Error {
             // RFC 1191.
             Self::TooBig(mtu) => (3, 4, mtu.min(0xffff)),
             Self::TimeExceeded => (11, 0, 0),
+            Self::Incomplete => (11, 1, 0),
         }
     }
 
@@ -72,6 +75,7 @@ impl Error {
             Self::NoPort => (1, 4, 0),
             Self::TooBig(mtu) => (2, 0, mtu),
             Self::TimeExceeded => (3, 0, 0),
+            Self::Incomplete => (3, 1, 0),
             Self::Parameter(problem, at) => (4, problem, at),
             Self::NoProtocol(named) => (4, 1, named),
         }

@@ -36,7 +36,8 @@ impl Router {
         let mut next = None;
         for index in 0..self.ports.len() {
             let port = PortId(index as u16);
-            next = [next, self.ports[index].graph.tick(now)].into_iter().flatten().min();
+            let due = [self.ports[index].graph.tick(now), self.give_up(port, now, out)];
+            next = due.into_iter().chain([next]).flatten().min();
             self.transmit(port, out);
         }
         next = [next, self.route(now, out), self.tell_groups(now, out)].into_iter().flatten().min();
@@ -88,7 +89,8 @@ impl Router {
             return self.refuse(Refused::Destination, frame, out);
         };
         self.counts.local += 1;
-        let Some((mut frame, inside)) = self.open(port, frame, seen, now, out) else { return };
+        let Some((frame, inside)) = self.open(port, frame, seen, now, out) else { return };
+        let Some((mut frame, seen)) = self.whole(port, frame, seen, &inside, now, out) else { return };
         if is_echo_request(&seen.ip, &frame.bytes()[seen.offset..]) {
             answer_echo(&seen.ip, ours, &mut frame.bytes_mut()[seen.offset..]);
             if remove_label(&mut frame).is_err() {
@@ -96,8 +98,8 @@ impl Router {
             }
             return self.say(port, frame, now, out);
         }
-        match unclaimed(seen, &inside, &frame.bytes()[seen.offset..]) {
-            Ok(error) => self.complain(port, error, frame, seen, now, out),
+        match unclaimed(&seen, &inside, &frame.bytes()[seen.offset..]) {
+            Ok(error) => self.complain(port, error, frame, &seen, now, out),
             Err(why) => self.refuse(why, frame, out),
         }
     }
@@ -334,6 +336,7 @@ fn why(error: Error) -> Refused {
         Error::TooBig(_) => Refused::TooBig,
         Error::NoPort | Error::NoProtocol(_) => Refused::NoPort,
         Error::Parameter(..) => Refused::Malformed,
+        Error::Incomplete => Refused::Incomplete,
         Error::Scope => Refused::Destination,
     }
 }

@@ -5,7 +5,13 @@ use throughline_stack::{
     smoltcp::wire::{IpAddress, IpCidr},
 };
 
-use super::{Route, RouterError, anycast::of_all_routers, routes::Routes, way::Way};
+use super::{
+    Route, RouterError,
+    anycast::of_all_routers,
+    pieces::{Pieces, pieces},
+    routes::Routes,
+    way::Way,
+};
 use crate::{FlowCache, FlowCacheConfig, PortId, PortLabels, edge::Edge, ip::Key, threaded::source::whole};
 
 /// One of a router's networks.
@@ -32,6 +38,8 @@ pub(super) struct Port {
     pub cache: FlowCache<Key, Way>,
     /// Of the hardware addresses that ways were found with.
     pub generation: u32,
+    /// Of packets to the router.
+    pub pieces: Pieces,
     /// Whether the link works.
     pub up: bool,
 }
@@ -46,7 +54,8 @@ impl Port {
         let cache = FlowCache::new(cache)?;
         // With the address that the graph has added, if it speaks IPv6.
         let host = graph.host().clone();
-        Ok(Self { host, labels: port.labels.known, edge, graph, cache, generation: 0, up: true })
+        let labels = port.labels.known;
+        Ok(Self { host, labels, edge, graph, cache, generation: 0, pieces: pieces(), up: true })
     }
 
     /// Whether an address is on a network of this port that has others too.
