@@ -196,6 +196,7 @@ fn what_is_wrong_is_told_with_its_place() {
         |id: u8, secret: &str| format!("key = {{ id = {id}, algorithm = \"md5\", secret = \"{secret}\" }}");
     let routing =
         |protocol: &str, key: String| format!("{ROUTER}[[routing]]\nprotocol = \"{protocol}\"\n{key}\n");
+    let periods = |protocol: &str, text: &str| routing(protocol, format!("periods = {{ {text} }}"));
     let multicast = |key: String| format!("{ROUTER}[flows]\nthreaded = true\n[multicast]\n{key}\n");
     for (text, line, what) in [
         ("role = \"hub\"".to_owned(), 1, "unknown variant"),
@@ -262,6 +263,11 @@ fn what_is_wrong_is_told_with_its_place() {
             9,
             "only RIP has the periods `garbage_s` and `triggered_s`",
         ),
+        (periods("rip", "update_s = 30, timeout_s = 20"), 9, "`timeout_s` is to be longer than `update_s`"),
+        (periods("ripng", "update_s = 30, timeout_s = 30"), 9, "after 30 s, before"),
+        (periods("rip", "update_s = 180"), 9, "after 180 s, before"),
+        (periods("link-state", "timeout_s = 9.5"), 9, "after 9.5 s, before"),
+        (periods("link-state6", "update_s = 40"), 9, "after 40 s, before"),
         (routing("rip", "ports = [\"eth1\", \"tap0\", \"eth1\"]".to_owned()), 9, "`eth1` is named twice"),
         (
             format!("{}[[routing]]\nprotocol = \"rip\"\nports = [\"tap0\"]\n", routing("rip", String::new())),

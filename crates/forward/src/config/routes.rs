@@ -13,6 +13,7 @@ use crate::{
     PortId, Route,
     router::{is_of_the_link, is_ours},
     routing::{
+        LinkStateTimers, Timers,
         authentication::{Algorithm, Authentication, Key, Password},
         rip::network,
     },
@@ -186,8 +187,31 @@ fn protocol(table: &Spanned<RoutingTable>, ports: &[PortConfig]) -> Result<Proto
     if all.into_iter().flatten().any(|seconds| !(0.001..=86_400.0).contains(&seconds)) {
         return fault("a period that is not between 0.001 and 86,400 seconds".to_owned());
     }
+    let (usual_update, usual_timeout) = usual_s(*protocol);
+    let (update, timeout) = (update_s.unwrap_or(usual_update), timeout_s.unwrap_or(usual_timeout));
+    if timeout <= update {
+        return fault(format!(
+            "who is heard every {update} s is given up after {timeout} s, before he is heard again: `timeout_s` is to be longer than \
+             `update_s`"
+        ));
+    }
     let ports = on.into_iter().map(|n| PortId(n as u16)).collect();
     Ok(ProtocolConfig { kind: *protocol, ports, metric, authentication, periods: *periods })
+}
+
+/// The usual `update_s` and `timeout_s`.
+fn usual_s(protocol: ProtocolKind) -> (f64, f64) {
+    let (update, timeout) = match protocol {
+        ProtocolKind::Rip | ProtocolKind::Ripng => {
+            let usual = Timers::default();
+            (usual.update, usual.timeout)
+        }
+        ProtocolKind::LinkState | ProtocolKind::LinkState6 => {
+            let usual = LinkStateTimers::default();
+            (usual.hello, usual.dead)
+        }
+    };
+    (update.secs() as f64, timeout.secs() as f64)
 }
 
 /// Authentication with a key, of RIP's messages or of our own, in which id 0 says that there is no key.
