@@ -35,6 +35,7 @@ use throughline_stack::{
 };
 
 use self::{
+    anycast::Late,
     icmp::Error,
     own::Own,
     pending::Pending,
@@ -80,6 +81,8 @@ pub struct Router {
     routes: Routes<Option<Resolved>>,
     index: FlowIndex,
     pending: Pending,
+    /// Answers for an address that other routers have too.
+    late: Vec<Late>,
     allowance: Allowance,
     /// The numbers of our packets that leave in pieces.
     secret: Secret,
@@ -145,6 +148,7 @@ impl Router {
             routes,
             index: config.index,
             pending: Pending::default(),
+            late: Vec::new(),
             allowance: Allowance::default(),
             secret: Secret::default(),
             counts: RouterCounts::default(),

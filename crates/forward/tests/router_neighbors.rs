@@ -3,7 +3,7 @@
 mod network;
 mod packets;
 
-use std::net::Ipv6Addr;
+use std::{collections::HashSet, net::Ipv6Addr};
 
 use network::Network;
 use throughline_forward::{
@@ -302,6 +302,44 @@ fn neighbors_on_a_link_that_failed_are_asked_for_again() {
     }
 }
 
+/// What leaves a router within the next second, by which all that it says late has left.
+fn late(network: &mut Network) -> Vec<(u16, Vec<u8>)> {
+    network.now += Duration::from_secs(1);
+    network.router.poll(network.now, &mut network.out);
+    network.out.frames.drain(..).map(|(port, frame)| (port.0, frame.bytes().to_vec())).collect()
+}
+
+/// RFC 4861, 7.2.7: others have the address too, and not all are to answer at once.
+#[test]
+fn who_asks_for_all_routers_hears_of_each_at_another_time() {
+    let mut network = Network::new(2, FlowIndex::Either, 1500);
+    let address = |last| Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, last);
+    let mut times = HashSet::new();
+    for n in 2..22 {
+        let hardware = EthernetAddress([2, 0, 0, 1, 0, n as u8]);
+        let asks = discovery((address(n), address(0)), hardware, (135, 0, 1), address(0));
+        network.router.arrive(PortId(1), Message::copied(HEADROOM, &asks), network.now, &mut network.out);
+        assert!(network.out.frames.is_empty());
+        let due = network.router.poll(network.now, &mut network.out).unwrap();
+        assert!(network.out.frames.is_empty() && due <= network.now + Duration::from_secs(1));
+        times.insert((due - network.now).total_micros());
+        network.now = due;
+        network.router.poll(network.now, &mut network.out);
+        assert_eq!(network.out.frames.drain(..).map(|(port, _)| port).collect::<Vec<_>>(), [PortId(1)]);
+    }
+    assert!(times.len() > 10, "{times:?}");
+    // However many ask, so many wait; the others have their answers at once.
+    let said = network.router.counts().said;
+    for n in 2..102 {
+        let hardware = EthernetAddress([2, 0, 0, 1, 0, n as u8]);
+        let asks = discovery((address(n), address(0)), hardware, (135, 0, 1), address(0));
+        network.router.arrive(PortId(1), Message::copied(HEADROOM, &asks), network.now, &mut network.out);
+    }
+    assert_eq!(network.out.frames.drain(..).count(), 100 - 64);
+    assert_eq!(late(&mut network).len(), 64);
+    assert_eq!(network.router.counts().said - said, 100);
+}
+
 /// RFC 4291, 2.6.1: the first address of a network of IPv6 is that of all routers there.
 #[test]
 fn the_address_of_all_routers_is_answered_by_one_of_them() {
@@ -316,7 +354,8 @@ fn the_address_of_all_routers_is_answered_by_one_of_them() {
     let group = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00, 0);
     // As one that others may have, too: the answer does not override theirs.
     for to in [group, all] {
-        let answers = arrive(&mut network, 1, &discovery((host, to), hardware, (135, 0, 1), all));
+        assert_eq!(arrive(&mut network, 1, &discovery((host, to), hardware, (135, 0, 1), all)), []);
+        let answers = late(&mut network);
         let [(1, answer)] = &answers[..] else { panic!("{to}: {answers:?}") };
         let packet = Ipv6Packet::new_checked(&answer[14..]).unwrap();
         assert_eq!(
@@ -334,6 +373,7 @@ fn the_address_of_all_routers_is_answered_by_one_of_them() {
     let mut far = discovery((host, all), hardware, (135, 0, 1), all);
     far[14 + 7] = 254;
     assert_eq!(arrive(&mut network, 1, &far), []);
+    assert_eq!(late(&mut network), []);
 
     // Of this network and another: by an address that it has alone.
     arrive(&mut network, 1, &discovery((host, address(1, 1)), hardware, (135, 0, 1), address(1, 1)));

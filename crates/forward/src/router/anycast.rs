@@ -7,7 +7,7 @@ use throughline_stack::{
     Host, Message,
     smoltcp::{
         phy::{ChecksumCapabilities, Medium},
-        time::Instant,
+        time::{Duration, Instant},
         wire::{
             EthernetAddress, HardwareAddress, Icmpv6Packet, Icmpv6Repr, IpAddress, IpCidr, Ipv6Address,
             NdiscNeighborFlags, NdiscRepr, RawHardwareAddress,
@@ -25,6 +25,20 @@ use crate::{Outgoing, PortId, routing::rip::network, threaded::source::whole};
 
 /// No router has sent such a packet on (RFC 4861, 7.1).
 const UNFORWARDED: u8 = 255;
+/// Answers are so late at most, since others have the same address and are not to answer all at once (RFC 4861, 7.2.7 and 10).
+const LATEST: Duration = Duration::from_secs(1);
+/// Answers that are late; those beyond leave at once.
+const MOST: usize = 64;
+
+/// An answer that waits for its time.
+pub(super) struct Late {
+    due: Instant,
+    port: PortId,
+    to: Ipv6Address,
+    /// His hardware address, if he has said it.
+    hardware: Option<EthernetAddress>,
+    frame: Message,
+}
 
 /// That address of a network, as a prefix. Where it has two addresses or one, each is a host's (RFC 6164, 6).
 pub(super) fn of_all_routers(cidr: &IpCidr) -> Option<IpCidr> {
@@ -55,19 +69,40 @@ impl Router {
         }
         self.counts.local += 1;
         let Some(IpAddr::V6(ours)) = self.address_for(port, from.into()) else { return true };
-        let graph = &mut self.ports[port.index()].graph;
-        let hardware = hardware.or_else(|| graph.neighbor_for_stranger(from.into(), now));
-        let next =
-            hardware.map_or(Next::Asked(port, from.into()), |hardware| Next::Known(Way { port, hardware }));
         let mut answer = out.pool.take();
         match advertisement(self.host(port).hardware, (ours, from), target, &mut answer) {
             Some(()) => {
-                self.counts.said += 1;
-                self.depart(next, answer, out);
+                let delay = Duration::from_micros(self.secret.draw() % (LATEST.total_micros() + 1));
+                let late = Late { due: now + delay, port, to: from, hardware, frame: answer };
+                match self.late.len() < MOST {
+                    true => self.late.push(late),
+                    false => self.answer_late(late, now, out),
+                }
             }
             None => out.pool.give(answer),
         }
         true
+    }
+
+    /// Gives the answers whose time has come, and says when that of others will come.
+    pub(super) fn answer_all(&mut self, now: Instant, out: &mut Outgoing) -> Option<Instant> {
+        let due: Vec<_> = self.late.extract_if(.., |late| late.due <= now).collect();
+        due.into_iter().for_each(|late| self.answer_late(late, now, out));
+        self.late.iter().map(|late| late.due).min()
+    }
+
+    fn answer_late(
+        &mut self,
+        Late { port, to, hardware, frame, .. }: Late,
+        now: Instant,
+        out: &mut Outgoing,
+    ) {
+        let graph = &mut self.ports[port.index()].graph;
+        let hardware = hardware.or_else(|| graph.neighbor_for_stranger(to.into(), now));
+        let next =
+            hardware.map_or(Next::Asked(port, to.into()), |hardware| Next::Known(Way { port, hardware }));
+        self.counts.said += 1;
+        self.depart(next, frame, out);
     }
 }
 

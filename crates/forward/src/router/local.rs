@@ -40,7 +40,8 @@ impl Router {
             next = due.into_iter().chain([next]).flatten().min();
             self.transmit(port, out);
         }
-        next = [next, self.route(now, out), self.tell_groups(now, out)].into_iter().flatten().min();
+        let due = [self.route(now, out), self.tell_groups(now, out), self.answer_all(now, out)];
+        next = due.into_iter().chain([next]).flatten().min();
         self.neighbors_changed(now, out);
         if self.pending.is_empty() { next } else { [next, Some(now + LOOK)].into_iter().flatten().min() }
     }
