@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rustix::io::Errno;
-use serde_json::json;
+use serde_json::{Value, json};
 use throughline_forward::{
     BridgeId, BridgeSetup, ConfigFault, ForwardConfig, Forwarder, Node, NodeError, PortId, PortState,
     Refused, Role, RouterSetup,
@@ -93,7 +93,7 @@ pub struct Arguments {
     /// End after so many seconds
     #[arg(long = "for", value_name = "SECONDS")]
     seconds: Option<u64>,
-    /// One JSON object per number at the end instead of tables
+    /// One JSON object per number at the end instead of tables; with `--check`, one of what the file says
     #[arg(long)]
     json: bool,
 }
@@ -105,7 +105,10 @@ pub fn run(arguments: &Arguments) -> Result {
         .map_err(|error| Failure::usage(format!("{name} cannot be read")).because(error))?;
     let config = ForwardConfig::parse(&text).map_err(|fault| wrong(&name.to_string(), &fault))?;
     if arguments.check {
-        output::line(&format!("{name}: {}", summary(&config)));
+        match arguments.json {
+            true => output::json_line(&summary_json(&name.to_string(), &config)),
+            false => output::line(&format!("{name}: {}", summary(&config))),
+        }
         return Ok(());
     }
     let mut node = Node::open(&config).map_err(|error| cannot_open(&error))?;
@@ -157,6 +160,19 @@ fn summary(config: &ForwardConfig) -> String {
     }
 }
 
+/// The same for programs.
+fn summary_json(name: &str, config: &ForwardConfig) -> Value {
+    let ports: Vec<&str> = config.ports.iter().map(|port| port.link.name()).collect();
+    match &config.role {
+        Role::Bridge(BridgeSetup { spanning_tree, .. }) => {
+            json!({"config": name, "role": "bridge", "ports": ports, "spanning_tree": spanning_tree.is_some()})
+        }
+        Role::Router(RouterSetup { routes, protocols, .. }) => {
+            json!({"config": name, "role": "router", "ports": ports, "routes": routes.len(), "protocols": protocols.len()})
+        }
+    }
+}
+
 /// Forwards until it is told to end.
 fn work(node: &mut Node, config: &ForwardConfig, seconds: Option<u64>) -> Result {
     let told = Arc::new(AtomicBool::new(false));
@@ -203,33 +219,36 @@ fn forwarded(node: &mut Node) -> u64 {
     }
 }
 
-/// What became of the frames, of the node and then of each port.
-fn counts(node: &mut Node) -> Vec<(&'static str, u64)> {
+/// A number: what it is of, what is counted, and how many.
+type Count = (&'static str, &'static str, u64);
+
+/// What became of the frames.
+fn counts(node: &mut Node) -> Vec<Count> {
     match node.forwarder() {
         Forwarder::Bridge(bridge) => {
             let counts = bridge.counts();
             let mut all = vec![
-                ("arrived", counts.arrived),
-                ("forwarded", counts.forwarded),
-                ("flooded", counts.flooded),
-                ("near", counts.near),
-                ("storm", counts.storm),
-                ("blocked", counts.blocked),
-                ("refused", counts.refused),
-                ("addresses", bridge.known() as u64),
-                ("addresses not learnt", counts.full),
-                ("addresses that moved", counts.moved),
-                ("labels given", counts.labelled),
-                ("labels taken off", counts.unlabelled),
-                ("labels not believed", counts.distrusted),
+                ("arrived", "frames", counts.arrived),
+                ("forwarded", "frames", counts.forwarded),
+                ("flooded", "frames", counts.flooded),
+                ("near", "frames", counts.near),
+                ("storm", "frames", counts.storm),
+                ("blocked", "frames", counts.blocked),
+                ("refused", "frames", counts.refused),
+                ("addresses", "addresses", bridge.known() as u64),
+                ("addresses not learnt", "addresses", counts.full),
+                ("addresses that moved", "addresses", counts.moved),
+                ("labels given", "labels", counts.labelled),
+                ("labels taken off", "labels", counts.unlabelled),
+                ("labels not believed", "labels", counts.distrusted),
             ];
             if let Some(tree) = bridge.spanning_tree() {
                 let counts = tree.counts();
                 all.extend([
-                    ("heard of the tree", counts.heard),
-                    ("said of the tree", counts.said),
-                    ("refused of the tree", counts.refused),
-                    ("changes of the tree", counts.changes),
+                    ("heard of the tree", "messages", counts.heard),
+                    ("said of the tree", "messages", counts.said),
+                    ("refused of the tree", "messages", counts.refused),
+                    ("changes of the tree", "changes", counts.changes),
                 ]);
             }
             all
@@ -237,39 +256,39 @@ fn counts(node: &mut Node) -> Vec<(&'static str, u64)> {
         Forwarder::Router(router) => {
             let counts = router.counts();
             let mut all = vec![
-                ("arrived", counts.arrived),
-                ("forwarded", counts.forwarded),
-                ("for the router", counts.local),
-                ("said by the router", counts.said),
-                ("by threaded index", counts.threaded),
-                ("useless indices", router.thread_counts().map_or(0, |counts| counts.refused)),
-                ("useless indices of groups", counts.group_misses),
-                ("refused messages about groups", counts.group_refusals),
-                ("labels given", counts.labelled),
-                ("labels taken off", counts.unlabelled),
-                ("labels not believed", counts.distrusted),
-                ("routes", router.route_count() as u64),
+                ("arrived", "frames", counts.arrived),
+                ("forwarded", "packets", counts.forwarded),
+                ("for the router", "frames", counts.local),
+                ("said by the router", "packets", counts.said),
+                ("by threaded index", "lookups", counts.threaded),
+                ("useless indices", "packets", router.thread_counts().map_or(0, |counts| counts.refused)),
+                ("useless indices of groups", "packets", counts.group_misses),
+                ("refused messages about groups", "messages", counts.group_refusals),
+                ("labels given", "labels", counts.labelled),
+                ("labels taken off", "labels", counts.unlabelled),
+                ("labels not believed", "labels", counts.distrusted),
+                ("routes", "routes", router.route_count() as u64),
             ];
-            let refused = Refused::ALL.iter().map(|why| (why.text(), counts.refused(*why)));
-            all.extend(refused.filter(|(_, count)| *count > 0));
+            let refused = Refused::ALL.iter().map(|why| (why.text(), "packets", counts.refused(*why)));
+            all.extend(refused.filter(|(_, _, count)| *count > 0));
             all
         }
     }
 }
 
 /// Of a port: received, sent, dropped for want of room, flows found, flows looked up.
-fn port_counts(node: &mut Node, port: PortId) -> [(&'static str, u64); 5] {
+fn port_counts(node: &mut Node, port: PortId) -> [Count; 5] {
     let (device, dropped) = node.device_counts(port);
     let flows = match node.forwarder() {
         Forwarder::Bridge(bridge) => bridge.flow_counts(port),
         Forwarder::Router(router) => router.flow_counts(port),
     };
     [
-        ("received", device.received),
-        ("sent", device.sent),
-        ("lost", dropped + device.overrun + device.unsent + device.oversized + device.malformed),
-        ("flows found", flows.hits),
-        ("flows looked up", flows.misses),
+        ("received", "frames", device.received),
+        ("sent", "frames", device.sent),
+        ("lost", "frames", dropped + device.overrun + device.unsent + device.oversized + device.malformed),
+        ("flows found", "lookups", flows.hits),
+        ("flows looked up", "lookups", flows.misses),
     ]
 }
 
@@ -283,12 +302,12 @@ fn tree_state(node: &mut Node, port: PortId) -> Option<(PortState, BridgeId)> {
 
 fn print_tables(node: &mut Node, config: &ForwardConfig) {
     let mut table = Table::new(["frames", ">"]);
-    counts(node).into_iter().for_each(|(name, count)| table.row([name.to_owned(), count.to_string()]));
+    counts(node).into_iter().for_each(|(name, _, count)| table.row([name.to_owned(), count.to_string()]));
     table.print();
     output::line("");
     let mut table = Table::new(["port", ">received", ">sent", ">lost", ">flows found", ">looked up"]);
     for (number, port) in (0..).zip(&config.ports) {
-        let [a, b, c, d, e] = port_counts(node, PortId(number)).map(|(_, count)| count.to_string());
+        let [a, b, c, d, e] = port_counts(node, PortId(number)).map(|(_, _, count)| count.to_string());
         table.row([port.link.name().to_owned(), a, b, c, d, e]);
     }
     table.print();
@@ -305,13 +324,13 @@ fn print_tables(node: &mut Node, config: &ForwardConfig) {
 }
 
 fn print_json(node: &mut Node, config: &ForwardConfig) {
-    for (name, count) in counts(node) {
-        output::json_line(&json!({"metric": name, "unit": "frames", "value": count}));
+    for (name, unit, count) in counts(node) {
+        output::json_line(&json!({"metric": name, "unit": unit, "value": count}));
     }
     for (number, port) in (0..).zip(&config.ports) {
-        for (name, count) in port_counts(node, PortId(number)) {
+        for (name, unit, count) in port_counts(node, PortId(number)) {
             let port = port.link.name();
-            output::json_line(&json!({"port": port, "metric": name, "unit": "frames", "value": count}));
+            output::json_line(&json!({"port": port, "metric": name, "unit": unit, "value": count}));
         }
         if let Some((state, root)) = tree_state(node, PortId(number)) {
             let (port, state, root) = (port.link.name(), state.to_string(), root.to_string());

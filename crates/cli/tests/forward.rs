@@ -11,6 +11,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{failure_of, has, stdout_of};
+use serde_json::json;
 use wires::{Forwarder, Namespace};
 
 /// Bytes sent each way through the forwarder.
@@ -108,6 +109,9 @@ fn routes_between_hosts_of_the_kernel() {
     left.pings("-c 2 10.0.1.1");
     left.pings("-c 2 10.0.2.1");
     left.pings("-c 2 -s 1400 -M dont 10.0.2.2");
+    // In pieces, there and back.
+    left.pings("-c 2 -s 3000 -M dont 10.0.1.1");
+    right.pings("-c 2 -s 65507 -M dont 10.0.1.1");
     for (arguments, said) in [
         ("-c 1 -t 1 10.0.2.2", "Time to live exceeded"),
         ("-c 1 10.7.7.7", "Destination Net Unreachable"),
@@ -122,6 +126,8 @@ fn routes_between_hosts_of_the_kernel() {
         right.ip("-6 route add default via fd00:2::1");
         left.pings("-c 5 fd00:2::2");
         left.pings("-c 2 fd00:2::1");
+        left.pings("-c 2 -s 3000 -M dont fd00:2::1");
+        right.pings("-c 2 -s 8000 -M dont fd00:1::1");
         for (arguments, said) in [
             ("-c 1 -t 1 fd00:2::2", "Time exceeded: Hop limit"),
             ("-c 1 fd00:7::7", "No route"),
@@ -232,6 +238,12 @@ fn what_is_wrong_with_a_file_is_told() {
     assert!(status == 2 && said.contains("no-such-file.toml cannot be read"), "{said}");
     fs::write(path, ROUTER).unwrap();
     assert!(stdout_of(&["forward", "--check", path]).contains("router between left, right"));
+    let told = |path: &str| -> serde_json::Value {
+        serde_json::from_str(&stdout_of(&["forward", "--check", "--json", path])).unwrap()
+    };
+    let router =
+        json!({"config": path, "role": "router", "ports": ["left", "right"], "routes": 1, "protocols": 0});
+    assert_eq!(told(path), router);
     // No such interfaces here, or no right to them.
     let (status, said) = failure_of(&["forward", path]);
     assert!(status == 1 && said.contains("left:"), "{said}");

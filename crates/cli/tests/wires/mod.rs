@@ -155,6 +155,9 @@ impl Forwarder {
         let text = String::from_utf8(output.stdout).unwrap();
         let rows: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for row in rows.iter().filter(|row| row["metric"] == "routes" || row["metric"] == "addresses") {
+            assert_eq!(row["unit"], row["metric"], "frames are something else");
+        }
         move |port, metric| {
             let row = rows.iter().find(|row| row["metric"] == metric && row["port"].as_str() == port);
             row.map_or(0, |row| row["value"].as_u64().unwrap())
