@@ -378,7 +378,7 @@ impl Vi {
             Sent::Failed(why) => self.failed_send(descriptor, why),
             Sent::Broken(why) => {
                 self.hold_back(descriptor);
-                self.stop(why);
+                self.lost(why);
             }
         }
     }
@@ -458,9 +458,13 @@ impl Vi {
                     self.blocked += 1;
                     break;
                 }
-                Sent::Failed(why) | Sent::Broken(why) => {
+                Sent::Failed(why) => {
                     self.blocked += 1;
                     return self.stop(why);
+                }
+                Sent::Broken(why) => {
+                    self.blocked += 1;
+                    return self.lost(why);
                 }
                 Sent::HandOver | Sent::Done(_) | Sent::Until(_) => {}
             }
@@ -652,11 +656,27 @@ impl Vi {
         if let Some(why) = self.link.gone() {
             self.stop(why);
         } else if let Some(why) = self.link.over() {
-            self.complete_acknowledged();
-            self.link.expect_progress(false);
-            self.link.takes_back();
-            self.fail_sends(why);
+            self.end_sends(why);
         }
+    }
+
+    /// A send found the connection gone. What came before is there for whoever receives it: as long there are no sends, but it is
+    /// not stopped.
+    #[cold]
+    fn lost(&mut self, why: CompletionError) {
+        if self.link.over().is_some() && self.link.gone().is_none() {
+            self.end_sends(why);
+        } else {
+            self.stop(why);
+        }
+    }
+
+    /// The peer has stopped, and messages lie unread.
+    fn end_sends(&mut self, why: CompletionError) {
+        self.complete_acknowledged();
+        self.link.expect_progress(false);
+        self.link.takes_back();
+        self.fail_sends(why);
     }
 
     /// The connection is over: everything outstanding completes.

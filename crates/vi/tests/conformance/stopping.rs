@@ -362,3 +362,44 @@ fn what_came_before_the_end_is_received_while_sends_are_blocked() -> Result {
         Ok(())
     })
 }
+
+/// Who goes on sending to a peer that has gone, with room for it or without, receives what came before, all of it.
+#[test]
+fn what_came_before_the_end_is_received_though_more_is_sent_after_it() -> Result {
+    for (ahead, len) in [(0, 1), (40, 2000)] {
+        on_pairs(|pair| {
+            if pair.vis[0].reliability() == Reliability::Unreliable {
+                return Ok(());
+            }
+            let (a, b) = pair.both();
+            for _ in 0..ahead {
+                send(a, &vec![7; len])?;
+            }
+            for byte in 0..3 {
+                send(b, &[byte])?;
+            }
+            b.disconnect();
+            // The end is known before what came ahead of it is received.
+            a.bell().ok_or("it is connected")?.drain();
+            let buffer = filled(a, &vec![8; len])?;
+            let posted = a.post_send(buffer).is_ok();
+            while let Some(sent) = a.send_done() {
+                assert!(
+                    posted
+                        && matches!(
+                            sent.result,
+                            Ok(_) | Err(CompletionError::Disconnected | CompletionError::Flushed)
+                        )
+                );
+            }
+            for byte in 0..3 {
+                let completion = a.receive_wait(LONG)?;
+                assert_eq!((completion.result, &*completion.buffer), (Ok(1), &[byte][..]));
+            }
+            assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
+            assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
