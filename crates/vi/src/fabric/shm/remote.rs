@@ -81,9 +81,12 @@ impl Remote {
                 if place > self.memories.len() || due != Some(number) || lent && !self.trusting {
                     return Err(Protocol);
                 }
-                before.into_iter().for_each(|memory| self.limits.give_back(memory.offset + memory.len));
-                self.limits.take(end)?;
+                // The one before stays mapped unless this one comes in its place.
+                let mut limits = self.limits;
+                before.into_iter().for_each(|memory| limits.give_back(memory.offset + memory.len));
+                limits.take(end)?;
                 let memory = RemoteMemory { number, mapping: map(message, end, lent)?, offset, len, lent };
+                self.limits = limits;
                 match self.memories.get_mut(place) {
                     Some(before) => *before = memory,
                     None => self.memories.push(memory),
@@ -174,5 +177,30 @@ impl RemoteWindow {
         let inside = at.offset.checked_add(len as u64).is_some_and(|end| end <= self.len);
         let place = self.mapping.range(at.offset, len).filter(|_| right && inside);
         place.ok_or(CompletionError::RemoteProtection)
+    }
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::fabric::shm::socket::MESSAGE;
+
+    #[test]
+    fn memory_that_is_refused_does_not_free_what_is_mapped_in_its_place() {
+        let limits = Limits { bytes: 100, pieces: 3 };
+        let mut remote = Remote { limits, ..Remote::default() };
+        let (_mapping, file) = Mapping::create("long", 4096, false).expect("a file");
+        let mut shows = |number, len| {
+            let file = Some(file.try_clone().expect("a file"));
+            let message = Message { bytes: [0; MESSAGE], len: MESSAGE, file, waker: None };
+            remote.hear(Control::Memory { number, offset: 0, len, lent: false }, &message)
+        };
+        assert_eq!(shows(1, 60), Ok(()));
+        for _ in 0..5 {
+            assert_eq!(shows(65, 101), Err(CompletionError::TooMuchMemory));
+        }
+        assert_eq!(shows(2, 41), Err(CompletionError::TooMuchMemory), "60 are mapped");
+        assert_eq!(shows(65, 60), Ok(()));
+        assert_eq!(shows(2, 40), Ok(()));
     }
 }
