@@ -17,7 +17,8 @@ pub enum CompletionError {
     /// shown at all.
     #[error("more memory than can be shown to the peer")]
     TooMuchMemory,
-    /// The peer cannot be shown a buffer's memory, since it has yet to take note of what it was shown or told before.
+    /// The peer cannot be shown a buffer's memory, since for five seconds it has taken no note of what it was shown or told before, or
+    /// the system has no room for that.
     #[error("the peer takes no note of what memory it is shown")]
     Unheeded,
     /// Memory that was shown, by this side or the peer, cannot be mapped at the other: that process has no room for it.

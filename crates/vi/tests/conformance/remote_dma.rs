@@ -1,10 +1,10 @@
 //! Remote DMA.
 
-use crate::{LONG, Result, filled, on_pairs, pattern, receive, send};
+use crate::{LONG, Result, connect, everywhere, filled, on_pairs, pattern, receive, send};
 use std::time::Duration;
 use throughline_vi::{
-    CompletionError, MemoryHandle, ProtectionTag, Reliability, RemoteAddress, Rights, SendDescriptor, Vi,
-    Window,
+    Bell, CompletionError, CompletionQueue, MemoryHandle, ProtectionTag, Reliability, RemoteAddress, Rights,
+    SendDescriptor, Vi, ViAttributes, Window,
 };
 
 const BOTH: Rights = Rights { remote_write: true, remote_read: true };
@@ -301,4 +301,91 @@ fn a_window_is_reached_that_follows_many_which_have_come_and_gone() -> Result {
             Ok(())
         })
     })
+}
+
+/// They are more than a peer over shared memory can be told of before it takes note of any.
+#[test]
+fn as_many_windows_as_a_peer_takes_are_there_and_none_that_is_withdrawn() -> Result {
+    const WINDOWS: usize = 400;
+    everywhere(|fabric, level| {
+        if level != Reliability::Unreliable {
+            return Ok(());
+        }
+        let nics = (fabric.nics)()?;
+        let attributes = ViAttributes { peer_pieces: 1000, ..ViAttributes::new(level) };
+        let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+        let window = || nics[1].register_window(64, attributes.tag, BOTH);
+        let mut windows = (0..WINDOWS / 2).map(|_| window()).collect::<std::result::Result<Vec<_>, _>>()?;
+        connect(&nics, &mut vis)?;
+        for _ in WINDOWS / 2..WINDOWS {
+            windows.push(window()?);
+        }
+        let take_note = |vis: &[Vi; 2]| {
+            for _ in 0..4 {
+                vis.iter().for_each(|vi| vi.bell().iter().for_each(Bell::drain));
+            }
+        };
+        let write = |vis: &mut [Vi; 2], at| {
+            let buffer = filled(&mut vis[0], b"here")?;
+            outcome(&mut vis[0], SendDescriptor::write(buffer, at))
+        };
+        take_note(&vis);
+        for window in &windows {
+            assert_eq!(write(&mut vis, at(window, 7))?, Ok(4));
+            let mut there = [0; 4];
+            window.read(7, &mut there)?;
+            assert_eq!(&there, b"here");
+        }
+        let kept = windows.split_off(WINDOWS - 10);
+        let gone: Vec<_> = windows.drain(..).map(|window| at(&window, 0)).collect();
+        take_note(&vis);
+        for at in gone {
+            assert_eq!(write(&mut vis, at)?, Err(CompletionError::RemoteProtection));
+        }
+        for window in &kept {
+            assert_eq!(write(&mut vis, at(window, 0))?, Ok(4));
+        }
+        Ok(())
+    })
+}
+
+/// Of somebody who waits by himself, and by a queue.
+#[test]
+fn a_message_from_memory_that_a_peer_cannot_be_shown_yet_leaves_once_it_can() -> Result {
+    for queued in [false, true] {
+        everywhere(|fabric, level| {
+            if level == Reliability::Unreliable {
+                return Ok(());
+            }
+            let nics = (fabric.nics)()?;
+            let attributes = ViAttributes { peer_pieces: 1000, ..ViAttributes::new(level) };
+            let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+            vis[1].post_own_receives();
+            connect(&nics, &mut vis)?;
+            let window = || nics[0].register_window(64, attributes.tag, BOTH);
+            let _windows = (0..400).map(|_| window()).collect::<std::result::Result<Vec<_>, _>>()?;
+            let region = nics[0].register(1, 3000, attributes.tag)?;
+            let [mut a, mut b] = vis;
+            a.post_send(region.buffer().ok_or("no buffer")?)?;
+            let mut queue = CompletionQueue::new(Duration::ZERO)?;
+            queue.link(&mut a, 7);
+            std::thread::scope(|scope| {
+                let receiving = scope.spawn(|| b.receive_wait(LONG).map(|completion| completion.result));
+                let sent = if queued {
+                    loop {
+                        if let Some(sent) = a.send_done() {
+                            break sent;
+                        }
+                        queue.wait(LONG)?;
+                    }
+                } else {
+                    a.send_wait(LONG)?
+                };
+                assert!(sent.result.is_ok());
+                assert!(receiving.join().expect("no panic")?.is_ok());
+                Ok(())
+            })
+        })?;
+    }
+    Ok(())
 }

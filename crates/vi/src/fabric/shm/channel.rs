@@ -6,21 +6,23 @@ use super::{
     frame::{Head, Kind},
     hello::{Control, Terms},
     lines::{LINE, Lines},
+    owed::Owed,
     parking,
     remote::{Limits, Remote, RemoteWindow},
     socket,
     waking::{Sleeper, Waker, Woken},
 };
 use crate::{
-    CompletionError,
+    CompletionError, MemoryHandle,
     fabric::Doorbell,
-    memory::{FilePart, Mapping, Untrusted},
+    memory::{FilePart, Mapping, Untrusted, WindowMemory},
     sync::{AtomicU64, Ordering, publish_before_loads, raise_before_loads},
 };
+use rustix::io::Errno;
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError, atomic::fence},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::fence},
 };
 
 /// What comes before the ring: words, each on a cache line of its own.
@@ -33,6 +35,8 @@ const PARKED: u64 = 64;
 const SHOWN: u64 = 128;
 /// Whether this side has taken memory back that messages lay in which the other may not have fetched.
 const TAKEN_BACK: u64 = 192;
+/// Whether this side has ever found no room in the socket: then the other says when there is some again.
+const WANTS_ROOM: u64 = 256;
 /// So many control messages are taken at a time, lest a peer keep us busy: all that an honest one may have said meanwhile. The
 /// system keeps some hundreds.
 const MESSAGES_AT_A_TIME: usize = 1024;
@@ -104,6 +108,10 @@ impl Side {
         self.word(TAKEN_BACK)
     }
 
+    fn wants_room(&self) -> &AtomicU64 {
+        self.word(WANTS_ROOM)
+    }
+
     #[inline(always)]
     fn word(&self, offset: u64) -> &AtomicU64 {
         // SAFETY: the first page is always there, is reached by atomics only, and lives as long as `self`.
@@ -130,12 +138,31 @@ impl Side {
     }
 }
 
+/// Why the peer was not shown memory.
+pub(crate) enum NotShown {
+    /// There was no room in the socket.
+    Yet,
+    /// And will not be.
+    Ever(CompletionError),
+}
+
+impl From<CompletionError> for NotShown {
+    fn from(why: CompletionError) -> Self {
+        Self::Ever(why)
+    }
+}
+
 /// What came over the socket.
 #[derive(Default)]
 struct Heard {
     end: Option<CompletionError>,
     remote: Remote,
 }
+
+/// Of a channel's news: the peer has stopped. The reason is among what was heard.
+const STOPPED: u64 = 1;
+/// There may be room in the socket for what waits for that.
+const ROOM: u64 = 2;
 
 /// See the module.
 pub(crate) struct Channel {
@@ -153,8 +180,12 @@ pub(crate) struct Channel {
     /// See [`parking::must_wake`].
     reached: u64,
     control: Mutex<Heard>,
-    /// Whether the peer has stopped; the reason is among what was heard.
-    stopped: AtomicU64,
+    /// [`STOPPED`], [`ROOM`], both or none.
+    news: AtomicU64,
+    /// Whether a message waits until there is room in the socket to show the peer its memory.
+    waits: AtomicU64,
+    /// What the peer is to be told before anything else.
+    owed: Mutex<Owed>,
     socket: OwnedFd,
     sleeper: Sleeper,
     waker: Waker,
@@ -175,7 +206,9 @@ impl Channel {
             woken: AtomicU64::new(0),
             reached,
             control: Mutex::default(),
-            stopped: AtomicU64::new(0),
+            news: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
+            owed: Mutex::default(),
             socket,
             sleeper,
             waker,
@@ -254,28 +287,56 @@ impl Channel {
     /// Why the peer stopped, if it did. Frames it published before can be seen afterwards.
     #[inline(always)]
     pub(crate) fn stopped(&self) -> Option<CompletionError> {
-        if self.stopped.load(Ordering::Acquire) == 0 { None } else { self.heard(|heard| heard.end) }
+        if self.news.load(Ordering::Acquire) == 0 { None } else { self.why_stopped() }
+    }
+
+    #[cold]
+    fn why_stopped(&self) -> Option<CompletionError> {
+        if self.waits.load(Ordering::Relaxed) == 0 {
+            // It was said when nothing waited any more.
+            self.news.fetch_and(!ROOM, Ordering::Relaxed);
+        }
+        self.heard(|heard| heard.end)
     }
 
     pub(crate) fn stop(&self, why: CompletionError) {
         self.heard(|heard| heard.end = heard.end.or(Some(why)));
-        self.stopped.store(1, Ordering::Release);
+        self.news.fetch_or(STOPPED, Ordering::Release);
     }
 
     /// Listens to what came over the socket, and notices that the peer is gone. Whether that was all.
     pub(crate) fn listen(&self) -> bool {
+        let (mut any, mut all) = (false, false);
         for _ in 0..MESSAGES_AT_A_TIME {
             match socket::receive(self.socket.as_fd()) {
-                Ok(message) => self.hear(&message),
-                Err(rustix::io::Errno::AGAIN) => return true,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => {
-                    self.stop(CompletionError::ConnectionLost);
-                    return true;
+                Ok(message) => {
+                    any = true;
+                    self.hear(&message);
+                }
+                Err(Errno::INTR) => {}
+                Err(why) => {
+                    if why != Errno::AGAIN {
+                        self.stop(CompletionError::ConnectionLost);
+                    }
+                    all = true;
+                    break;
                 }
             }
         }
-        false
+        if any {
+            self.made_room();
+        }
+        self.pay(&mut self.owed());
+        all
+    }
+
+    /// Words of the peer were taken from the socket.
+    fn made_room(&self) {
+        // Pairs with `say_or_ask`: who finds no room after this has had his wish seen.
+        fence(Ordering::SeqCst);
+        if self.peer.wants_room().load(Ordering::Relaxed) != 0 {
+            self.waker.send_word();
+        }
     }
 
     /// Under the lock, and for no longer than this.
@@ -303,34 +364,94 @@ impl Channel {
         self.peer.taken_back().load(Ordering::Relaxed) != 0
     }
 
-    pub(crate) fn say(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
+    fn say(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
         socket::send(self.socket.as_fd(), &what.to_bytes(), file.as_slice())
     }
 
-    /// Says that there is memory to fetch messages from.
-    pub(crate) fn show_memory(&self, what: Control, file: BorrowedFd<'_>) -> Result<(), CompletionError> {
-        use rustix::io::Errno;
-        self.say(what, Some(file)).map_err(|errno| match errno {
-            Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM => {
+    /// As [`say`](Self::say). Who is told that there is no room will get a word when there is some.
+    fn say_or_ask(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
+        let said = self.say(what, file);
+        if said != Err(Errno::AGAIN) {
+            return said;
+        }
+        // Before another look: whoever makes room after that knows that it is waited for. It stays: later words cost little.
+        publish_before_loads(self.own.wants_room(), 1);
+        let said = self.say(what, file);
+        if said == Err(Errno::AGAIN) {
+            // It may sleep.
+            self.waker.send_word();
+        }
+        said
+    }
+
+    /// Says that there is memory to fetch messages from, after all else that the peer is to be told. Without room for that the owner
+    /// is [told](Doorbell::ready) when it may be there.
+    pub(crate) fn show_memory(&self, what: Control, file: BorrowedFd<'_>) -> Result<(), NotShown> {
+        self.waits.store(1, Ordering::Relaxed);
+        self.news.fetch_and(!ROOM, Ordering::Relaxed);
+        let mut owed = self.owed();
+        let said = if self.pay(&mut owed) { self.say_or_ask(what, Some(file)) } else { Err(Errno::AGAIN) };
+        if said != Err(Errno::AGAIN) {
+            self.waits.store(0, Ordering::Relaxed);
+        }
+        said.map_err(|errno| match errno {
+            Errno::AGAIN => NotShown::Yet,
+            Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM => {
                 self.waker.send_word();
-                CompletionError::Unheeded
+                NotShown::Ever(CompletionError::Unheeded)
             }
-            _ => CompletionError::ConnectionLost,
+            _ => NotShown::Ever(CompletionError::ConnectionLost),
         })
     }
 
-    /// Says that a window is there, or no more.
-    pub(crate) fn show(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
-        self.say(what, file)?;
-        // The peer looks here before it uses a window, and reads its socket only if this has changed.
+    /// The memory that there was no room for need not be shown any more.
+    pub(crate) fn shows_no_more(&self) {
+        self.waits.store(0, Ordering::Relaxed);
+    }
+
+    /// Says that a window is there.
+    pub(crate) fn show(&self, window: Arc<WindowMemory>) {
+        let mut owed = self.owed();
+        owed.show(window);
+        self.pay(&mut owed);
+    }
+
+    /// Says that a window is no more.
+    pub(crate) fn withdraw(&self, handle: MemoryHandle) {
+        let mut owed = self.owed();
+        owed.withdraw(handle);
+        self.pay(&mut owed);
+    }
+
+    fn owed(&self) -> MutexGuard<'_, Owed> {
+        self.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says as much as there is room for of what is owed; whether that was all.
+    fn pay(&self, owed: &mut Owed) -> bool {
+        while let Some((what, file)) = owed.first() {
+            match self.say_or_ask(what, file) {
+                Ok(()) => {
+                    owed.said();
+                    self.spoke_of_windows();
+                }
+                Err(Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM) => return false,
+                // The peer is gone.
+                Err(_) => owed.forget(),
+            }
+        }
+        true
+    }
+
+    /// The peer looks here before it uses a window, and reads its socket only if this has changed.
+    fn spoke_of_windows(&self) {
         let before = self.own.shown().fetch_add(1, Ordering::Release);
         if (before + 1).is_multiple_of(SHOWN_UNHEARD) {
             self.waker.send_word();
         }
-        Ok(())
     }
 
-    /// What the peer's count of [`show`](Self::show) is.
+    /// How often the peer has spoken of windows.
     #[inline]
     pub(crate) fn peer_shown(&self) -> u64 {
         self.peer.shown().load(Ordering::Acquire)
@@ -386,7 +507,7 @@ impl Doorbell for Channel {
         if expected != 0 && self.peer.progress().load(Ordering::SeqCst) >= expected {
             return true;
         }
-        self.stopped.load(Ordering::Relaxed) != 0
+        self.news.load(Ordering::Relaxed) != 0
     }
 
     fn arm(&self) {
@@ -422,6 +543,9 @@ impl Doorbell for Channel {
         if word || gone {
             // Who is gone may have had last words.
             self.listen();
+            if self.waits.load(Ordering::Relaxed) != 0 {
+                self.news.fetch_or(ROOM, Ordering::Release);
+            }
         }
         if gone {
             self.stop(CompletionError::ConnectionLost);

@@ -1,7 +1,7 @@
 //! Messages that stay in the sender's registered memory until the receiver has fetched them.
 
 use super::{
-    channel::Channel,
+    channel::{Channel, NotShown},
     frame::{FRONT, Head, Kind},
     hello::Control,
     remote::{self, MAX_MEMORIES, NUMBER_BITS, RemoteMemory},
@@ -84,7 +84,7 @@ impl Elsewhere {
         &mut self,
         descriptor: &SendDescriptor,
         channel: &Channel,
-    ) -> Result<&[u8], CompletionError> {
+    ) -> Result<&[u8], NotShown> {
         self.out.len = 0;
         for buffer in std::iter::once(&descriptor.buffer).chain(descriptor.more.iter()) {
             if !buffer.is_empty() {
@@ -99,7 +99,13 @@ impl Elsewhere {
     #[inline]
     pub(crate) fn place_lent(&mut self, buffer: &Buffer, channel: &Channel) -> Option<u64> {
         let part = buffer.memory().file().filter(|part| self.lends && part.lent)?;
-        let number = self.number(buffer.memory(), part, channel).ok()?;
+        let number = match self.number(buffer.memory(), part, channel) {
+            Ok(number) => number,
+            Err(_) => {
+                channel.shows_no_more();
+                return None;
+            }
+        };
         Some(u64::from(number) << OFFSET_BITS | buffer.offset())
     }
 
@@ -131,7 +137,7 @@ impl Elsewhere {
         &self.out.bytes[..self.out.len]
     }
 
-    fn segment(&mut self, buffer: &Buffer, channel: &Channel) -> Result<Segment, CompletionError> {
+    fn segment(&mut self, buffer: &Buffer, channel: &Channel) -> Result<Segment, NotShown> {
         let part = buffer.memory().file().filter(|part| self.lends || !part.lent);
         let part = part.ok_or(CompletionError::Protection)?;
         let len = buffer.len() as u32;
@@ -144,12 +150,7 @@ impl Elsewhere {
     }
 
     /// The number under which the peer knows this memory; it is shown now if it was not before.
-    fn number(
-        &mut self,
-        memory: &Arc<Memory>,
-        part: &FilePart,
-        channel: &Channel,
-    ) -> Result<u32, CompletionError> {
+    fn number(&mut self, memory: &Arc<Memory>, part: &FilePart, channel: &Channel) -> Result<u32, NotShown> {
         let is_it = |shown: &&Shown| std::ptr::eq(shown.memory.as_ptr(), Arc::as_ptr(memory));
         match self.shown.iter().find(is_it) {
             Some(shown) => Ok(shown.number),
@@ -158,12 +159,7 @@ impl Elsewhere {
     }
 
     #[cold]
-    fn show(
-        &mut self,
-        memory: &Arc<Memory>,
-        part: &FilePart,
-        channel: &Channel,
-    ) -> Result<u32, CompletionError> {
+    fn show(&mut self, memory: &Arc<Memory>, part: &FilePart, channel: &Channel) -> Result<u32, NotShown> {
         let (place, number) = self.place_to_show().ok_or(CompletionError::TooMuchMemory)?;
         let what = Control::Memory { number, offset: part.offset, len: memory.size(), lent: part.lent };
         channel.show_memory(what, part.file.as_fd())?;

@@ -1,11 +1,8 @@
 //! What this process shows to its peers: windows, to all that are connected to VIs of the window's tag.
 
-use super::{channel::Channel, hello::Control};
+use super::channel::Channel;
 use crate::{MemoryHandle, ProtectionTag, memory::WindowMemory};
-use std::{
-    os::fd::AsFd,
-    sync::{Arc, Mutex, PoisonError, Weak},
-};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The windows and connections of a NIC.
 #[derive(Default)]
@@ -23,7 +20,7 @@ impl Exports {
     /// Shows a window to everybody it concerns, now and later.
     pub(crate) fn show(&self, window: Arc<WindowMemory>) {
         let mut state = self.lock();
-        state.with_tag(window.tag).for_each(|channel| tell(&channel, &window));
+        state.with_tag(window.tag).for_each(|channel| channel.show(window.clone()));
         state.windows.push(window);
     }
 
@@ -31,18 +28,14 @@ impl Exports {
         let mut state = self.lock();
         let Some(at) = state.windows.iter().position(|window| window.handle == handle) else { return };
         let window = state.windows.swap_remove(at);
-        let withdrawn = Control::Withdraw { handle };
-        for channel in state.with_tag(window.tag) {
-            if let Err(error) = channel.show(withdrawn, None) {
-                tracing::debug!(%error, "a peer is not told that a window is withdrawn");
-            }
-        }
+        state.with_tag(window.tag).for_each(|channel| channel.withdraw(handle));
     }
 
     /// A VI of this tag was connected.
     pub(crate) fn connected(&self, tag: ProtectionTag, channel: &Arc<Channel>) {
         let mut state = self.lock();
-        state.windows.iter().filter(|window| window.tag == tag).for_each(|window| tell(channel, window));
+        let concerned = state.windows.iter().filter(|window| window.tag == tag);
+        concerned.for_each(|window| channel.show(window.clone()));
         state.channels.retain(|(_, channel)| channel.strong_count() != 0);
         state.channels.push((tag, Arc::downgrade(channel)));
     }
@@ -56,13 +49,5 @@ impl State {
     fn with_tag(&self, tag: ProtectionTag) -> impl Iterator<Item = Arc<Channel>> {
         let concerned = self.channels.iter().filter(move |(other, _)| *other == tag);
         concerned.filter_map(|(_, channel)| channel.upgrade())
-    }
-}
-
-fn tell(channel: &Channel, window: &WindowMemory) {
-    let Some(file) = window.file() else { return };
-    let (handle, len, rights) = (window.handle, window.len() as u64, window.rights);
-    if let Err(error) = channel.show(Control::Window { handle, len, rights }, Some(file.as_fd())) {
-        tracing::warn!(%error, "a peer cannot be shown a window, and will be refused");
     }
 }

@@ -340,6 +340,9 @@ fn why_memory_cannot_be_shown_is_told() {
                 break;
             }
         }
+        // Where it only has to take note it is given time for that.
+        let failed = std::iter::from_fn(|| active.send_wait(LONG).ok()).find(|sent| sent.result.is_err());
+        assert_eq!(failed.map(|sent| sent.result), Some(Err(why)));
         assert_eq!(active.state(), State::Stopped(why));
     }
 }

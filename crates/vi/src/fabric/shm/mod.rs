@@ -19,6 +19,7 @@ mod hostile;
 mod lent;
 mod lines;
 mod link;
+mod owed;
 mod parking;
 mod remote;
 mod ring;
