@@ -48,7 +48,7 @@ pub struct Vi {
 struct Outgoing {
     /// Unless the link has it.
     descriptor: Option<SendDescriptor>,
-    len: usize,
+    result: Result<usize, CompletionError>,
     /// It is complete once this is acknowledged.
     ticket: u64,
 }
@@ -363,16 +363,16 @@ impl Vi {
             // Completions come in the order of posting.
             Sent::Done(len) if self.sending.is_empty() => self.complete_send(descriptor, Ok(len)),
             Sent::Done(len) => {
-                self.sending.push_back(Outgoing { descriptor: Some(descriptor), len, ticket: 0 });
+                self.sending.push_back(Outgoing { descriptor: Some(descriptor), result: Ok(len), ticket: 0 });
             }
             Sent::Until(ticket) => {
-                let len = descriptor.len();
-                self.sending.push_back(Outgoing { descriptor: Some(descriptor), len, ticket });
+                let result = Ok(descriptor.len());
+                self.sending.push_back(Outgoing { descriptor: Some(descriptor), result, ticket });
                 self.link.expect_progress(true);
             }
             Sent::HandOver => {
                 let ticket = self.link.take(descriptor);
-                self.sending.push_back(Outgoing { descriptor: None, len: 0, ticket });
+                self.sending.push_back(Outgoing { descriptor: None, result: Ok(0), ticket });
             }
             Sent::Blocked => self.hold_back(descriptor),
             Sent::Failed(why) => self.failed_send(descriptor, why),
@@ -389,13 +389,15 @@ impl Vi {
             self.hold_back(descriptor);
             return self.stop(why);
         }
-        self.sent.push_back(descriptor.completed(Err(why)));
-        self.tell_member();
+        if self.sending.is_empty() {
+            return self.complete_send(descriptor, Err(why));
+        }
+        self.sending.push_back(Outgoing { descriptor: Some(descriptor), result: Err(why), ticket: 0 });
     }
 
     #[cold]
     fn hold_back(&mut self, descriptor: SendDescriptor) {
-        self.sending.push_back(Outgoing { descriptor: Some(descriptor), len: 0, ticket: u64::MAX });
+        self.sending.push_back(Outgoing { descriptor: Some(descriptor), result: Ok(0), ticket: u64::MAX });
         self.blocked += 1;
         self.link.expect_progress(true);
     }
@@ -445,20 +447,22 @@ impl Vi {
             let mut descriptor = outgoing.descriptor.expect("blocked ones are here");
             self.blocked -= 1;
             let sent = self.carry_out(&mut descriptor);
+            let goes_on = self.reliability == Reliability::Unreliable;
             let whole = descriptor.len();
-            let (descriptor, len, ticket) = match sent {
-                Sent::HandOver => (None, 0, self.link.take(descriptor)),
-                Sent::Done(len) => (Some(descriptor), len, 0),
-                Sent::Until(ticket) => (Some(descriptor), whole, ticket),
-                Sent::Blocked | Sent::Failed(_) | Sent::Broken(_) => (Some(descriptor), 0, u64::MAX),
+            let (descriptor, result, ticket) = match sent {
+                Sent::HandOver => (None, Ok(0), self.link.take(descriptor)),
+                Sent::Done(len) => (Some(descriptor), Ok(len), 0),
+                Sent::Until(ticket) => (Some(descriptor), Ok(whole), ticket),
+                Sent::Failed(why) if goes_on => (Some(descriptor), Err(why), 0),
+                Sent::Blocked | Sent::Failed(_) | Sent::Broken(_) => (Some(descriptor), Ok(0), u64::MAX),
             };
-            self.sending.insert(at, Outgoing { descriptor, len, ticket });
+            self.sending.insert(at, Outgoing { descriptor, result, ticket });
             match sent {
                 Sent::Blocked => {
                     self.blocked += 1;
                     break;
                 }
-                Sent::Failed(why) => {
+                Sent::Failed(why) if !goes_on => {
                     self.blocked += 1;
                     return self.stop(why);
                 }
@@ -466,7 +470,7 @@ impl Vi {
                     self.blocked += 1;
                     return self.lost(why);
                 }
-                Sent::HandOver | Sent::Done(_) | Sent::Until(_) => {}
+                Sent::HandOver | Sent::Done(_) | Sent::Until(_) | Sent::Failed(_) => {}
             }
         }
         self.complete_acknowledged();
@@ -478,7 +482,7 @@ impl Vi {
         while self.sending.len() > self.blocked && self.sending[0].ticket <= acknowledged {
             let outgoing = self.sending.pop_front().expect("just seen");
             if let Some(descriptor) = outgoing.descriptor {
-                self.complete_late(descriptor, Ok(outgoing.len));
+                self.complete_late(descriptor, outgoing.result);
             } else if let Some((descriptor, result)) = self.link.give_back() {
                 self.complete_late(descriptor, result);
                 if let Err(why) = result

@@ -2,7 +2,10 @@
 
 use crate::{LONG, Pair, Result, everywhere, filled, on_pairs, on_pairs_with, pattern, receive, send};
 use std::time::{Duration, Instant};
-use throughline_vi::{CompletionQueue, PostRefused, Reliability, SendDescriptor, ViAttributes, WaitError};
+use throughline_vi::{
+    CompletionError, CompletionQueue, PostRefused, ProtectionTag, Reliability, SendDescriptor, State,
+    ViAttributes, WaitError,
+};
 
 #[test]
 fn completions_come_in_the_order_of_posting() -> Result {
@@ -300,6 +303,38 @@ fn a_message_that_was_left_is_complete_once_the_next_is_received() -> Result {
                 Ok(())
             },
         )?;
+    }
+    Ok(())
+}
+
+/// Of a VI that goes on after it: behind a message that the peer has yet to fetch, and one that there is no room for yet.
+#[test]
+fn a_send_that_fails_completes_in_its_turn() -> Result {
+    for ahead in [1, 40] {
+        everywhere(|fabric, level| {
+            if level != Reliability::Unreliable || fabric.places_itself {
+                return Ok(());
+            }
+            let attributes = ViAttributes { ring_lines: 16, ..ViAttributes::new(level) };
+            let Pair { vis: [mut a, mut b], nics, .. } = Pair::new(fabric, &attributes)?;
+            let strange = nics[0].register(1, 64, ProtectionTag::new())?;
+            for _ in 0..ahead {
+                let buffer = filled(&mut a, &[7; 10_000])?;
+                a.post_send(buffer)?;
+            }
+            a.post_send(strange.buffer().ok_or("no buffer")?)?;
+            let buffer = filled(&mut a, b"last")?;
+            a.post_send(buffer)?;
+            for _ in 0..ahead {
+                assert_eq!(receive(&mut b)?.len(), 10_000);
+                assert_eq!(a.send_wait(LONG)?.result, Ok(10_000));
+            }
+            assert_eq!(a.send_wait(LONG)?.result, Err(CompletionError::Protection));
+            assert_eq!(a.send_wait(LONG)?.result, Ok(4));
+            assert_eq!(receive(&mut b)?, b"last");
+            assert_eq!(a.state(), State::Connected);
+            Ok(())
+        })?;
     }
     Ok(())
 }
