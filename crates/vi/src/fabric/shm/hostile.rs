@@ -317,6 +317,27 @@ fn no_more_is_mapped_than_was_agreed_to() {
     }
 }
 
+/// And the one who sent it hears so.
+#[test]
+fn a_message_in_memory_that_was_refused_fails_for_that_reason() {
+    let level = Reliability::ReliableDelivery;
+    let attributes = ViAttributes { peer_memory: 4096 + 8192, ..ViAttributes::new(level) };
+    let (_mapping, file) = crate::memory::Mapping::create("long", 1 << 20, false).expect("a file");
+    for (len, why, told) in [
+        (8193, CompletionError::TooMuchMemory, CompletionError::TooMuchMemory),
+        (2999, CompletionError::Protocol, CompletionError::ConnectionLost),
+    ] {
+        let (mut vi, peer) = connected_with(&attributes);
+        let what = Control::Memory { number: 1, offset: 0, len, lent: false };
+        socket::send(peer.socket.as_fd(), &what.to_bytes(), &[file.as_fd()]).expect("sent");
+        publish_in(&peer, 0, 1, 3000);
+        assert_eq!(vi.receive_wait(LONG).expect("an end").result, Err(CompletionError::Flushed));
+        assert_eq!(vi.state(), State::Stopped(why));
+        let farewell = socket::receive(peer.socket.as_fd()).expect("a farewell");
+        assert_eq!(Control::from_message(&farewell), Some(Control::Bye(told)));
+    }
+}
+
 /// Whoever sends from memory that the peer cannot be shown: from too much of it, and to a peer that looks at nothing.
 #[test]
 fn why_memory_cannot_be_shown_is_told() {
@@ -514,8 +535,14 @@ fn callers_of_other_users_are_not_waited_for() {
 
 /// Publishes the frame of a message that stays in the peer's pools.
 fn publish_left(peer: &Peer, position: u64, len: u32) {
+    publish_in(peer, position, 0, len);
+}
+
+/// As that, of one in a memory of this number.
+fn publish_in(peer: &Peer, position: u64, memory: u32, len: u32) {
     let head = Head::new(Kind::Elsewhere, 16).with_acknowledge(true);
-    peer.side.lines().fill(position, 8, &(u64::from(len) << 32).to_le_bytes());
+    let word = u64::from(memory) | u64::from(len) << 32;
+    peer.side.lines().fill(position, 8, &word.to_le_bytes());
     peer.side.lines().fill(position, 16, &0_u64.to_le_bytes());
     peer.side.lines().head(position).store(head.to_word(position), Ordering::Release);
 }
@@ -565,13 +592,7 @@ fn memory_that_is_withdrawn_is_there_as_long_as_a_message_in_it_may_be_looked_at
         let what = Control::Memory { number, offset: 0, len: 4096, lent: false };
         socket::send(peer.socket.as_fd(), &what.to_bytes(), &[file.as_fd()]).expect("sent");
     };
-    let publish = |position: u64, memory: u32| {
-        let head = Head::new(Kind::Elsewhere, 16).with_acknowledge(true);
-        let word = u64::from(memory) | 3000 << 32;
-        peer.side.lines().fill(position, 8, &word.to_le_bytes());
-        peer.side.lines().fill(position, 16, &0_u64.to_le_bytes());
-        peer.side.lines().head(position).store(head.to_word(position), Ordering::Release);
-    };
+    let publish = |position, memory| publish_in(&peer, position, memory, 3000);
     let left = |vi: &Vi| {
         let mut bytes = [0; 3000];
         vi.left().expect("a message").copy(0, &mut bytes).expect("all of it");

@@ -621,10 +621,17 @@ impl Connected {
             None => Arrival::Overrun,
             Some(descriptor) => match self.take(head, descriptor) {
                 Ok(arrival) => arrival,
-                Err(Violation) => return Arrival::Broken(CompletionError::Protocol),
+                Err(Violation) => return Arrival::Broken(self.why_not_taken()),
             },
         };
         self.advance(head, arrival)
+    }
+
+    /// What a message lies in may have been refused, which is no nonsense.
+    #[cold]
+    fn why_not_taken(&self) -> CompletionError {
+        use CompletionError::{NotMapped, Protocol, TooMuchMemory};
+        self.channel.stopped().filter(|why| matches!(why, NotMapped | TooMuchMemory)).unwrap_or(Protocol)
     }
 
     #[cold]
