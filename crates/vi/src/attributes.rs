@@ -108,7 +108,8 @@ pub struct ViAttributes {
     /// The most bytes of memory that the peer may show, on fabrics where it is mapped here: its pools, and whatever else it sends from or
     /// has windows to, with as much as goes before it in a file. Who shows more is not connected, or not any longer. What is mapped
     /// costs address space, of which a process has 128 TiB, and what the peer shows need not cost it anything: pages that it never
-    /// wrote to are made when they are first read here, and count as this process's memory.
+    /// wrote to are made when they are first read here, and count as this process's memory. What is replaced or withdrawn counts no more,
+    /// but stays mapped until the VI looks for other memory of the peer; so as much again may be mapped meanwhile.
     pub peer_memory: u64,
     /// The most pieces that this may consist of beside the pools. Each is a mapping, of which the system allows a process 65,530.
     pub peer_pieces: u32,
