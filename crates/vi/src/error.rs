@@ -21,7 +21,8 @@ pub enum CompletionError {
     /// the system has no room for that.
     #[error("the peer takes no note of what memory it is shown")]
     Unheeded,
-    /// Memory that was shown, by this side or the peer, cannot be mapped at the other: that process has no room for it.
+    /// Memory that was shown, by this side or the peer, cannot be mapped at the other: that process has no room for it, or may
+    /// open no more files.
     #[error("no room to map the memory that was shown")]
     NotMapped,
     /// The remote memory is unknown, stale, too short, of another tag, or lacks the right.

@@ -85,7 +85,8 @@ pub(crate) fn connect(
 
 fn received(message: &Message, terms: Terms) -> Result<(Side, Waker), ConnectError> {
     let (Some(file), Some(waker)) = (&message.file, &message.waker) else {
-        return Err(ConnectError::Protocol("not the files of a peer"));
+        let none = ConnectError::Protocol("not the files of a peer");
+        return Err(if message.cut { Errno::MFILE.into() } else { none });
     };
     Ok((Side::of_peer(file, terms)?, Waker::new(waker)?))
 }

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn message(control: Control) -> Message {
-        Message { bytes: control.to_bytes(), len: MESSAGE, file: None, waker: None }
+        Message { bytes: control.to_bytes(), len: MESSAGE, file: None, waker: None, cut: false }
     }
 
     #[test]

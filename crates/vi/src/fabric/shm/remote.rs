@@ -130,7 +130,8 @@ pub(crate) fn numbered(memories: &[RemoteMemory], number: u32) -> Option<&Remote
 }
 
 fn map(message: &Message, len: u64, writable: bool) -> Result<Arc<Mapping>, CompletionError> {
-    let file = message.file.as_ref().ok_or(CompletionError::Protocol)?;
+    let without = if message.cut { CompletionError::NotMapped } else { CompletionError::Protocol };
+    let file = message.file.as_ref().ok_or(without)?;
     let len = usize::try_from(len).map_err(|_| CompletionError::NotMapped)?;
     let mapping = Mapping::of_peer(file.as_fd(), len.max(1), writable).map_err(|untrusted| {
         tracing::debug!(why = untrusted.0, "a peer's memory is refused");
@@ -192,7 +193,7 @@ mod tests {
         let (_mapping, file) = Mapping::create("long", 4096, false).expect("a file");
         let mut shows = |number, len| {
             let file = Some(file.try_clone().expect("a file"));
-            let message = Message { bytes: [0; MESSAGE], len: MESSAGE, file, waker: None };
+            let message = Message { bytes: [0; MESSAGE], len: MESSAGE, file, waker: None, cut: false };
             remote.hear(Control::Memory { number, offset: 0, len, lent: false }, &message)
         };
         assert_eq!(shows(1, 60), Ok(()));

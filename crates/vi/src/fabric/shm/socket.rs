@@ -3,8 +3,8 @@
 use rustix::{
     io::Errno,
     net::{
-        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-        SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+        SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
     },
 };
 use std::{
@@ -23,6 +23,8 @@ pub(crate) struct Message {
     pub(crate) file: Option<OwnedFd>,
     /// A second file.
     pub(crate) waker: Option<OwnedFd>,
+    /// Files came with it that are lost: this process may open no more, or they were too many.
+    pub(crate) cut: bool,
 }
 
 pub(crate) fn new_socket() -> rustix::io::Result<OwnedFd> {
@@ -58,7 +60,7 @@ pub(crate) fn send(socket: BorrowedFd<'_>, bytes: &[u8], files: &[BorrowedFd<'_>
 
 /// Receives without waiting. `CONNRESET` when the peer is gone.
 pub(crate) fn receive(socket: BorrowedFd<'_>) -> rustix::io::Result<Message> {
-    let mut message = Message { bytes: [0; MESSAGE], len: 0, file: None, waker: None };
+    let mut message = Message { bytes: [0; MESSAGE], len: 0, file: None, waker: None, cut: false };
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
@@ -71,7 +73,7 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> rustix::io::Result<Message> {
     if received.bytes == 0 {
         return Err(Errno::CONNRESET);
     }
-    message.len = received.bytes;
+    (message.len, message.cut) = (received.bytes, received.flags.contains(ReturnFlags::CTRUNC));
     for ancillary in control.drain() {
         if let RecvAncillaryMessage::ScmRights(mut files) = ancillary {
             (message.file, message.waker) = (files.next(), files.next());
