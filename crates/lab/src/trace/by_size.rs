@@ -59,6 +59,11 @@ impl BySize {
         self.0[step] = self.0[step].joined(&cost);
     }
 
+    /// The costs in a step.
+    pub(super) fn at(&self, step: usize) -> Cost {
+        self.0.get(step).copied().unwrap_or_default()
+    }
+
     /// Adds what the same lookup cost in another table.
     pub(super) fn merge(&mut self, other: &Self) {
         self.0.resize(self.0.len().max(other.0.len()), Cost::default());

@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use hashbrown::HashTable;
 use throughline_capture::{FIN, RST, SYN};
-use throughline_demux::{ChainsMoveToFront, ConfigError, HashKind, Key};
+use throughline_demux::{ChainsMoveToFront, ConfigError, HashKind, Key, prefetch};
 
 use super::list::{List, Members, Places, Walk};
 use super::options::Options;
@@ -166,7 +166,7 @@ impl<K: Key + Copy> Live<K> {
         for some in packets.chunks(STRIDE) {
             // Lookups and touches that do not depend on one another wait for memory together.
             for (slot, packet) in slots.iter_mut().zip(some) {
-                *slot = self.slot_of(&packet.key).unwrap_or(NOWHERE);
+                *slot = self.likely_slot_of(&packet.key).unwrap_or(NOWHERE);
             }
             for slot in &slots[..some.len()] {
                 if let Some(record) = self.records.get(*slot as usize) {
@@ -175,7 +175,8 @@ impl<K: Key + Copy> Live<K> {
                 }
             }
             for (slot, packet) in slots.iter().zip(some) {
-                let slot = if *slot == NOWHERE { self.slot_of(&packet.key) } else { Some(*slot) };
+                let likely = self.records.get(*slot as usize).is_some_and(|record| record.key == packet.key);
+                let slot = if likely { Some(*slot) } else { self.slot_of(&packet.key) };
                 let seen = match slot {
                     Some(slot) => self.again(slot, packet),
                     None => self.begin(packet),
@@ -184,6 +185,14 @@ impl<K: Key + Copy> Live<K> {
                 found.push(seen);
             }
         }
+    }
+
+    /// The slot of a flow, or of another if their hashes begin alike. Its record is on its way, and has not been waited for.
+    #[inline]
+    fn likely_slot_of(&self, key: &K) -> Option<u32> {
+        let slot = *self.index.find(self.hash.hash_one(key), |_| true)?;
+        self.records.get(slot as usize).into_iter().for_each(prefetch);
+        Some(slot)
     }
 
     #[inline]

@@ -24,6 +24,10 @@ const WARM_UP: u64 = 16_384;
 const WELL_KNOWN: u64 = 1 << 17;
 /// Of those that follow, one batch of so many is.
 const SAMPLE: u64 = 8;
+/// When about as many flows as now have had so many packets, that is known well, too.
+const WELL_KNOWN_OF_SIZE: u64 = 1 << 20;
+/// Of those that follow, one batch of so many is timed.
+const SPARSE_SAMPLE: u64 = 32;
 /// Packets that must come together to be timed: fewer take less time than the clock, and find other lookups' caches.
 const TOGETHER: usize = 1024;
 
@@ -76,7 +80,7 @@ impl<K: Key + Send + 'static> Measured<K> {
     pub(super) fn run(&mut self, work: &Work<K>) {
         self.make_places(work.live);
         self.batches += 1;
-        let (operations, weight) = (&work.operations[..], self.weight());
+        let (operations, weight) = (&work.operations[..], self.weight(work.live));
         let mut left = self.entries_left(operations.len() as u64);
         let Some(locator) = &mut self.locator else {
             return;
@@ -131,12 +135,13 @@ impl<K: Key + Send + 'static> Measured<K> {
     }
 
     /// How many batches the present one stands for, if it is timed.
-    fn weight(&self) -> u64 {
-        match self.by_size.total().timed {
-            ..WELL_KNOWN => 1,
-            _ if self.batches.is_multiple_of(SAMPLE) => SAMPLE,
-            _ => 0,
-        }
+    fn weight(&self, flows: usize) -> u64 {
+        let each = match (self.by_size.total().timed, self.by_size.at(step(flows)).timed) {
+            (..WELL_KNOWN, _) => 1,
+            (_, ..WELL_KNOWN_OF_SIZE) => SAMPLE,
+            _ => SPARSE_SAMPLE,
+        };
+        if self.batches.is_multiple_of(each) { each } else { 0 }
     }
 
     fn timed(&mut self, at: usize, nanoseconds: u64, weight: u64) {

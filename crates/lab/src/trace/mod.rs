@@ -23,8 +23,8 @@
 //! looked up; without that the processor would look up several at once, and hide what each waits for. (Who finds nothing is
 //! not waited for.) Batches of 4,096 packets go through one lookup after the other. The first 16,384 packets, and batches that
 //! have fewer than 1,024 because flows leave after them, are not timed; and when 131,072 are, every eighth batch stands for
-//! eight. Of captures that have fewer than 65,536 packets to be timed, the first 65,536 packets are kept and looked up again
-//! and again, until caches are warm.
+//! eight, and once a million came while there were about as many flows, every 32nd for 32. Of captures that have fewer than
+//! 65,536 packets to be timed, the first 65,536 packets are kept and looked up again and again, until caches are warm.
 //!
 //! Three lookups need more than the addresses in a packet, and are never recommended: a perfect hash must know the flows
 //! beforehand (so all flows that are alive are given to it now and then, and it looks up the batch that came last), source
