@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     CompletionError, CompletionQueue, ConnectError, Nic, Reliability, Rights, SendDescriptor, State,
-    TrustedPeers, Vi, ViAttributes, WaitError, fabric::readable,
+    TrustedPeers, Vi, ViAttributes, WaitError, Window, fabric::readable,
 };
 use rustix::{fs::MemfdFlags, io::Errno, net::SocketFlags};
 use std::{
@@ -338,22 +338,47 @@ fn a_message_in_memory_that_was_refused_fails_for_that_reason() {
     }
 }
 
+/// Two VIs with their NICs.
+fn pair(reliability: Reliability) -> ([Nic; 2], [Vi; 2]) {
+    let attributes = ViAttributes::new(reliability);
+    let nics = [(); 2].map(|()| Nic::shm().expect("a NIC"));
+    let mut listener = nics[1].listen(b"memory").expect("a listener");
+    let [mut active, mut passive] = [0, 1].map(|at| nics[at].create_vi(&attributes).expect("a VI"));
+    std::thread::scope(|scope| {
+        let connecting = scope.spawn(|| active.connect(nics[1].address(), b"memory", LONG));
+        listener.wait(LONG).expect("a request").accept(&mut passive).expect("accepted");
+        connecting.join().expect("no panic").expect("connected");
+    });
+    (nics, [active, passive])
+}
+
+/// So many that a peer which looks at nothing can be told of no more.
+fn windows(nic: &Nic, vi: &Vi, many: usize) -> Vec<Window> {
+    let rights = Rights { remote_write: false, remote_read: true };
+    (0..many).map(|_| nic.register_window(64, vi.tag(), rights).expect("a window")).collect()
+}
+
+/// Also the one after.
+#[test]
+fn a_peer_has_as_long_to_take_note_for_every_message() {
+    let (nics, [mut active, _passive]) = pair(Reliability::Unreliable);
+    let _windows = windows(&nics[0], &active, 600);
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let region = nics[0].register(1, 3000, active.tag()).expect("memory");
+        active.post_send(region.buffer().expect("a buffer")).expect("posted");
+        assert_eq!(active.send_wait(LONG).expect("an end").result, Err(CompletionError::Unheeded));
+        assert!(begun.elapsed() >= Duration::from_millis(300));
+    }
+    assert_eq!(active.state(), State::Connected);
+}
+
 /// Whoever sends from memory that the peer cannot be shown: from too much of it, and to a peer that looks at nothing.
 #[test]
 fn why_memory_cannot_be_shown_is_told() {
-    for (windows, why) in [(0, CompletionError::TooMuchMemory), (600, CompletionError::Unheeded)] {
-        let attributes = ViAttributes::new(Reliability::ReliableDelivery);
-        let nics = [(); 2].map(|()| Nic::shm().expect("a NIC"));
-        let mut listener = nics[1].listen(b"memory").expect("a listener");
-        let [mut active, mut passive] = [0, 1].map(|at| nics[at].create_vi(&attributes).expect("a VI"));
-        std::thread::scope(|scope| {
-            let connecting = scope.spawn(|| active.connect(nics[1].address(), b"memory", LONG));
-            listener.wait(LONG).expect("a request").accept(&mut passive).expect("accepted");
-            connecting.join().expect("no panic").expect("connected");
-        });
-        let rights = Rights { remote_write: false, remote_read: true };
-        let window = || nics[0].register_window(64, active.tag(), rights).expect("a window");
-        let _windows: Vec<_> = (0..windows).map(|_| window()).collect();
+    for (many, why) in [(0, CompletionError::TooMuchMemory), (600, CompletionError::Unheeded)] {
+        let (nics, [mut active, _passive]) = pair(Reliability::ReliableDelivery);
+        let _windows = windows(&nics[0], &active, many);
         for _ in 0..65 {
             let region = nics[0].register(1, 3000, active.tag()).expect("memory");
             let buffer = region.buffer().expect("a buffer");

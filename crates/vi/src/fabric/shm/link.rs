@@ -488,6 +488,9 @@ impl Connected {
         if self.unheeded.get_or_insert_with(Instant::now).elapsed() < HEED {
             return self.blocked();
         }
+        // Where the VI goes on, the next one is given time anew.
+        self.unheeded = None;
+        self.channel.shows_no_more();
         self.not_described(CompletionError::Unheeded)
     }
 
