@@ -5,7 +5,7 @@ mod network;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use network::Network;
-use throughline_forward::{FlowIndex, HEADROOM, PortId, Refused};
+use throughline_forward::{HEADROOM, PortId, Refused};
 use throughline_stack::{
     Message,
     smoltcp::{
@@ -26,18 +26,6 @@ const OURS4: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 1
 const HOST6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
 const OURS6: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1)];
-
-/// A network where the router knows the host.
-fn network() -> Network {
-    let mut network = Network::new(2, FlowIndex::Computed, 1500);
-    for server in ["10.0.1.2", "fd00:1::2"] {
-        let path = network.hosts[0].open(server.parse().unwrap(), 7);
-        network.hosts[0].send(path, b"here");
-        network.run();
-        assert!(network.hosts[0].received(path).is_some());
-    }
-    network
-}
 
 fn data(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at % 251) as u8).collect()
@@ -171,7 +159,7 @@ fn expect(to: IpAddr, message: &[u8], length: usize) {
 
 #[test]
 fn a_question_in_pieces_is_answered() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     for (number, to) in addresses().enumerate() {
         for (turn, length) in [8, 1472, 3000, 8000, 65_507].into_iter().enumerate() {
             let ident = (10 * number + turn) as u16;
@@ -197,7 +185,7 @@ fn a_question_in_pieces_is_answered() {
 
 #[test]
 fn each_answer_of_ipv6_in_pieces_has_a_number_of_its_own() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let to = OURS6[0].into();
     let message = request(to, 2000);
     let mut idents = Vec::new();
@@ -214,7 +202,7 @@ fn each_answer_of_ipv6_in_pieces_has_a_number_of_its_own() {
 /// RFC 8200, 4: those that ask for nothing.
 #[test]
 fn a_question_behind_extension_headers_is_answered() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let (padded, done, whole) = (
         |next| [next, 0, 1, 4, 0, 0, 0, 0],
         |next| [next, 0, 9, 0, 0, 0, 0, 0],
@@ -245,7 +233,7 @@ fn a_question_behind_extension_headers_is_answered() {
 
 #[test]
 fn of_a_damaged_question_nobody_is_told_and_no_piece_counts_twice() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     for to in addresses() {
         let message = request(to, 2000);
         let (first, last) = (piece(to, 1, &message, 0, 1200), piece(to, 1, &message, 1200, 1200));
@@ -267,7 +255,7 @@ fn of_a_damaged_question_nobody_is_told_and_no_piece_counts_twice() {
 #[test]
 fn who_sends_too_few_pieces_is_told_if_the_first_has_come() {
     for to in addresses() {
-        let (mut network, message) = (network(), request(to, 2000));
+        let (mut network, message) = (Network::acquainted(), request(to, 2000));
         arrive(&mut network, &piece(to, 1, &message, 0, 1200));
         arrive(&mut network, &piece(to, 2, &message, 1200, 1200));
         let before = network.router.counts().clone();
@@ -296,7 +284,7 @@ fn who_sends_too_few_pieces_is_told_if_the_first_has_come() {
 
 #[test]
 fn pieces_without_end_take_bounded_memory_and_keep_nobody_on_another_network_waiting() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     for to in addresses() {
         let message = request(to, 2000);
         arrive(&mut network, &piece(to, 1, &message, 0, 1200));

@@ -66,20 +66,9 @@ fn passes(network: &mut Network, frame: &[u8]) -> (bool, u64) {
     (after.forwarded > before.forwarded, after.said - before.said)
 }
 
-fn network() -> Network {
-    let mut network = Network::new(2, FlowIndex::Computed, 1500);
-    for server in ["10.0.1.2", "fd00:1::2"] {
-        let path = network.hosts[0].open(server.parse().unwrap(), 7);
-        network.hosts[0].send(path, b"here");
-        network.run();
-        assert!(network.hosts[0].received(path).is_some());
-    }
-    network
-}
-
 #[test]
 fn nothing_comes_from_or_goes_to_hosts_of_network_0() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     // So that somebody could be told.
     let out = Route::Out { port: PortId(1), via: Some("10.0.1.2".parse().unwrap()) };
     network.router.add_route("0.0.0.0/0".parse().unwrap(), out).unwrap();
@@ -102,7 +91,7 @@ fn nothing_comes_from_or_goes_to_hosts_of_network_0() {
 /// In the flow cache they would be taken for those of IPv4, and go where those go.
 #[test]
 fn an_address_of_ipv4_is_none_of_ipv6() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let (server, ours) = (Ipv4Addr::new(10, 0, 1, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2));
     assert_eq!(passes(&mut network, &v4([10, 0, 0, 2].into(), server, (17, 64), &[0; 8])), (true, 0));
     let mapped = server.to_ipv6_mapped();
@@ -130,7 +119,7 @@ fn of_errors_nobody_is_told_whatever_is_before_them() {
     const OPTIONS: u8 = 60;
     let (source, destination) =
         (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2));
-    let mut network = network();
+    let mut network = Network::acquainted();
     let mut says = |headers: &[u8], protocol: u8, data: &[u8], offset: u16| {
         let mut bytes = Vec::new();
         let mut next = headers.iter().skip(1).copied().chain([protocol]);
@@ -192,7 +181,7 @@ fn datagram(source: IpAddress, destination: IpAddress, sum: Option<u16>) -> Vec<
 
 #[test]
 fn of_messages_that_the_router_does_not_know_nobody_is_told() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let (from4, to4) = (Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
     let (from6, to6) =
         (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
@@ -236,7 +225,7 @@ fn of_messages_that_the_router_does_not_know_nobody_is_told() {
 
 #[test]
 fn who_says_by_which_way_the_router_should_answer_gets_none() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let (from, to) = (Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
     let mut answers = |options: &[u8]| {
         network.now += Duration::from_secs(60);
@@ -269,7 +258,7 @@ fn who_says_by_which_way_the_router_should_answer_gets_none() {
 
 #[test]
 fn of_a_damaged_datagram_nobody_is_told() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let (from4, to4) = (Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 1));
     let (from6, to6) =
         (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
@@ -299,7 +288,7 @@ fn told(network: &mut Network, port: u16, frame: &[u8]) -> Option<(Ipv6Addr, Ipv
 /// RFC 4007, 9.
 #[test]
 fn who_sends_beyond_the_link_from_an_address_on_it_is_told() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let (near, far) =
         (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 7), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2));
     // So that his hardware address is known.
@@ -327,7 +316,7 @@ fn who_sends_beyond_the_link_from_an_address_on_it_is_told() {
 /// A link between routers where they have no other addresses: whoever is beyond it is to hear what became of his packets.
 #[test]
 fn errors_come_from_an_address_that_means_something_where_they_go() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let hardware = EthernetAddress([2, 0, 0, 0, 0, 1]);
     let between = Host::new(hardware, "fe80::1/64".parse::<IpCidr>().unwrap());
     let ports = [between, network::host(1, 1)].map(|host| RouterPort { host, labels: PortLabels::UNKNOWN });
@@ -377,7 +366,7 @@ fn answers_that_do_not_leave_are_not_counted_as_said() {
 fn who_sends_an_unknown_protocol_is_told_where_he_named_it() {
     const OPTIONS: u8 = 60;
     let (from, to) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
-    let mut network = network();
+    let mut network = Network::acquainted();
     let mut says = |first: u8, data: &[u8]| {
         network.now += Duration::from_secs(1);
         let before = network.router.counts().refused(Refused::NoPort);
@@ -399,7 +388,7 @@ fn who_sends_an_unknown_protocol_is_told_where_he_named_it() {
 /// RFC 1812, 5.3.7: nobody else has the router's addresses, nor one that stands for all on its networks.
 #[test]
 fn nothing_comes_from_the_router_itself() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let ours = network.router.host(PortId(0)).addresses.last().unwrap().address();
     let there = network.router.host(PortId(1)).addresses.last().unwrap().address();
     let (IpAddress::Ipv6(ours), IpAddress::Ipv6(there)) = (ours, there) else { panic!("not on the link") };
@@ -434,7 +423,7 @@ fn nothing_comes_from_the_router_itself() {
 /// RFC 4443, 2.2 a, and what hosts do with IPv4.
 #[test]
 fn errors_about_packets_to_an_address_of_the_router_come_from_that() {
-    let mut network = network();
+    let mut network = Network::acquainted();
     let (host, address) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), |network, last| {
         Ipv6Addr::new(0xfd00, network, 0, 0, 0, 0, 0, last)
     });
@@ -465,7 +454,7 @@ fn who_sends_headers_that_are_not_understood_is_told_where_they_are() {
     const OPTIONS: u8 = 60;
     const ROUTING: u8 = 43;
     let (from, to) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1));
-    let mut network = network();
+    let mut network = Network::acquainted();
     let mut says = |first: u8, headers: &[[u8; 8]]| {
         network.now += Duration::from_secs(1);
         let before = network.router.counts().clone();

@@ -37,6 +37,18 @@ pub struct TestHost {
 }
 
 impl Network {
+    /// Two networks, where everybody knows everybody's hardware address.
+    pub fn acquainted() -> Self {
+        let mut network = Self::new(2, FlowIndex::Computed, 1500);
+        for server in ["10.0.1.2", "fd00:1::2"] {
+            let path = network.hosts[0].open(server.parse().unwrap(), 7);
+            network.hosts[0].send(path, b"here");
+            network.run();
+            assert!(network.hosts[0].received(path).is_some());
+        }
+        network
+    }
+
     pub fn new(networks: u16, index: FlowIndex, mtu: usize) -> Self {
         Self::with_mtus(&vec![mtu; networks.into()], index)
     }

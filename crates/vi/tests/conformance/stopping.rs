@@ -353,14 +353,19 @@ fn what_came_before_the_end_is_received_while_sends_are_blocked() -> Result {
         b.disconnect();
         // The end is known before what came ahead of it is received.
         a.bell().ok_or("it is connected")?.drain();
-        for byte in 0..3 {
-            let completion = a.receive_wait(LONG)?;
-            assert_eq!((completion.result, &*completion.buffer), (Ok(1), &[byte][..]));
-        }
-        assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
-        assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
-        Ok(())
+        receives_three_and_the_end(a)
     })
+}
+
+/// Messages of one byte, 0 to 2, and then the end.
+fn receives_three_and_the_end(a: &mut Vi) -> Result {
+    for byte in 0..3 {
+        let completion = a.receive_wait(LONG)?;
+        assert_eq!((completion.result, &*completion.buffer), (Ok(1), &[byte][..]));
+    }
+    assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
+    assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
+    Ok(())
 }
 
 /// Who goes on sending to a peer that has gone, with room for it or without, receives what came before, all of it.
@@ -392,13 +397,7 @@ fn what_came_before_the_end_is_received_though_more_is_sent_after_it() -> Result
                         )
                 );
             }
-            for byte in 0..3 {
-                let completion = a.receive_wait(LONG)?;
-                assert_eq!((completion.result, &*completion.buffer), (Ok(1), &[byte][..]));
-            }
-            assert_eq!(next_result(a)?, Err(CompletionError::Flushed));
-            assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected));
-            Ok(())
+            receives_three_and_the_end(a)
         })?;
     }
     Ok(())
