@@ -100,9 +100,7 @@ impl Listener {
             tracing::warn!(error = %e, "connection refused");
         }
     }
-}
 
-impl Listener {
     /// Closes a new connection in order, so that its client knows that nothing was begun.
     fn turn_away(&self, fd: OwnedFd) {
         let Ok(socket) = Socket::new(fd) else { return };
