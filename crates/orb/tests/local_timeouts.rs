@@ -1,4 +1,4 @@
-//! The time that calls within one process may take; and calls that may take none.
+//! The time that calls within one process may take; and calls that may take none, or little.
 #![allow(missing_docs)]
 
 #[path = "common/raw.rs"]
@@ -106,4 +106,34 @@ fn a_call_that_may_take_no_time_ends_at_once() {
     }
     client.shutdown(GRACE);
     servers.iter().for_each(|server| server.shutdown(GRACE));
+}
+
+#[test]
+fn a_call_does_not_wait_for_the_servant_of_one_before_it_whose_time_is_over() {
+    let gate = Arc::new(Mutex::new(()));
+    let servant = {
+        let gate = Arc::clone(&gate);
+        Probe::running(move || drop(gate.lock()))
+    };
+    let client = raw::client();
+    for address in ["iiop://127.0.0.1:0", "shm:", "udp://127.0.0.1:0"] {
+        let server = server_with(|c| (c.listen, c.max_threads) = (vec![address.parse().unwrap()], 16));
+        let probe = raw::seen_by(&client, &server.root().activate(servant.clone()).unwrap());
+        probe.ping().unwrap();
+        let closed = gate.lock().unwrap();
+        let limits = [0, 1, 2, 3, 5, 10, 20];
+        for limit in limits {
+            probe.post(limit, 0).unwrap();
+            let e = probe.within(Duration::from_millis(limit.into())).run().unwrap_err();
+            assert_eq!(e.kind, Kind::Timeout, "{address}, {limit} ms: {e}");
+            let answered = probe.within(LONG / 4).ping();
+            assert_eq!(answered, Ok(()), "{address}, after {limit} ms");
+        }
+        drop(closed);
+        // Nothing is lost with the links that were left.
+        eventually("the oneways", || servant.0.posted.lock().unwrap().len() == limits.len());
+        servant.0.posted.lock().unwrap().clear();
+        server.shutdown(GRACE);
+    }
+    client.shutdown(GRACE);
 }

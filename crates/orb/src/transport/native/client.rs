@@ -117,6 +117,8 @@ pub(crate) struct Own {
     /// An answer has come by it.
     pub(super) proven: bool,
     pub(super) asked: Asked,
+    /// The time of the last call was over before the server had its request, and until then it is waited for that.
+    pub(super) owed_until: Option<Instant>,
 }
 
 thread_local! {
@@ -135,6 +137,12 @@ pub(super) fn keep(own: Box<Own>) {
     if let Ok(Some(other)) = other {
         let _ = LINKS.try_with(|links| links.borrow_mut().push(other));
     }
+}
+
+/// As [`keep`], where the next call must [see](Own::settled) first whether it can use it.
+#[cold]
+pub(super) fn set_aside(own: Box<Own>) {
+    let _ = LINKS.try_with(|links| links.borrow_mut().push(own));
 }
 
 /// Closes the calling thread's links to servers that nobody uses any more.
@@ -265,11 +273,18 @@ impl NativeServer {
     }
 
     /// This thread's link, made now if need be; none if that is not possible.
+    ///
+    /// # Errors
+    /// If the server has yet to take what it was sent before, and the time is over.
     #[inline]
-    pub(super) fn link(self: &Arc<Self>, alone: bool, deadline: Option<Instant>) -> Option<Box<Own>> {
+    pub(super) fn link(
+        self: &Arc<Self>,
+        alone: bool,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Box<Own>>, Box<SystemException>> {
         // Fails only while the thread is ending, when it has none any more.
         match LAST.try_with(Cell::take).ok().flatten() {
-            Some(own) if own.server.id == self.id && own.link.is_open() => Some(own),
+            Some(own) if own.server.id == self.id && own.link.is_open() => Ok(Some(own)),
             other => self.other_link(other, alone, deadline),
         }
     }
@@ -280,16 +295,20 @@ impl NativeServer {
         last: Option<Box<Own>>,
         alone: bool,
         deadline: Option<Instant>,
-    ) -> Option<Box<Own>> {
+    ) -> Result<Option<Box<Own>>, Box<SystemException>> {
         let own = LINKS.try_with(|links| {
             let mut links = links.borrow_mut();
             links.extend(last);
             let at = links.iter().position(|own| own.server.id == self.id)?;
             Some(links.swap_remove(at))
         });
-        match own.ok().flatten() {
-            Some(own) if own.link.is_open() => Some(own),
-            _ => self.connect(alone, deadline),
+        let own = match own.ok().flatten() {
+            Some(own) if own.owed_until.is_some() => own.settled(deadline)?,
+            own => own,
+        };
+        match own {
+            Some(own) if own.link.is_open() => Ok(Some(own)),
+            _ => Ok(self.connect(alone, deadline)),
         }
     }
 
@@ -341,6 +360,7 @@ impl NativeServer {
             body,
             proven: false,
             asked: Asked::default(),
+            owed_until: None,
         }))
     }
 }

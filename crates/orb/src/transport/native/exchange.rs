@@ -3,19 +3,22 @@
 //! Writing arguments and reading results depends on the operation, and is compiled for each. All else is compiled once, and
 //! what it hands on fits into registers: a call takes less time than copying a few errors that did not happen.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use throughline_cdr::{EncodeError, Output, Reader, Writer};
 use throughline_wire::{Flags, Header, Kind, Message, TimeLeft};
 
 use super::answers::PipeReply;
-use super::client::{NativeRoute, NativeServer, Own, keep};
+use super::client::{NativeRoute, NativeServer, Own, keep, set_aside};
 use super::link::{Link, LinkError, SETTLE};
 use super::oneways;
 use crate::exception::{Completion, Kind as Exception, SystemException, minor};
 use crate::interface::Operation;
 use crate::native::{Body, body_writer, is_of_unknown_object};
 use crate::priority::Priority;
+
+/// So often it is looked whether the server has what it was sent.
+const LOOK_UP: Duration = Duration::from_micros(50);
 
 /// An answer, in the memory where it was received.
 pub(crate) struct NativeReply(Option<Box<Own>>);
@@ -86,7 +89,7 @@ pub(crate) fn begin(
     (deadline, priority): (Option<Instant>, Option<Priority>),
     wants_reply: bool,
 ) -> Result<Option<Box<Own>>, Box<SystemException>> {
-    let Some(mut own) = route.server.link(route.alone, deadline) else { return Ok(None) };
+    let Some(mut own) = route.server.link(route.alone, deadline)? else { return Ok(None) };
     own.link.give_up_at(deadline);
     own.sequence = own.sequence.wrapping_add(1);
     let kind = if wants_reply { Kind::Request } else { Kind::Oneway };
@@ -364,13 +367,66 @@ fn no_answer(own: Box<Own>, error: &LinkError) -> Result<Attempt, Box<SystemExce
 
 impl Own {
     /// The time of the call is over: no more is spent on waiting until the server has what was sent before, as who closes a link
-    /// does. Either the call has waited for as long, or the link stays for the next one.
+    /// does. Either the call has waited for as long, or the next one does.
     fn let_go(mut self: Box<Self>) {
         if !self.link.is_unsettled() {
             return;
         }
-        let has_waited = self.time_left.duration().is_some_and(|time| time >= SETTLE);
-        if has_waited || self.link.has_part() { self.link.forsake() } else { keep(self) }
+        let has_waited = self.time_left.duration().unwrap_or_default();
+        let rest = SETTLE.saturating_sub(has_waited);
+        if rest.is_zero() || self.link.has_part() {
+            return self.link.forsake();
+        }
+        self.owed_until = Some(Instant::now() + rest);
+        set_aside(self);
+    }
+
+    /// The link of a call whose time was over, if its answer has come since. Otherwise whoever used it would wait for that servant:
+    /// it is closed as soon as the server has everything, or has had the time.
+    ///
+    /// # Errors
+    /// If the time is over before.
+    #[cold]
+    pub(super) fn settled(
+        mut self: Box<Self>,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Box<Self>>, Box<SystemException>> {
+        loop {
+            match self.is_answered() {
+                Ok(true) => {
+                    self.owed_until = None;
+                    return Ok(Some(self));
+                }
+                Ok(false) if !self.link.is_unsettled() => return Ok(None),
+                Ok(false) if !is_over(self.owed_until) => {}
+                Ok(false) | Err(_) => {
+                    self.link.forsake();
+                    return Ok(None);
+                }
+            }
+            if is_over(deadline) {
+                set_aside(self);
+                return Err(untaken());
+            }
+            std::thread::sleep(LOOK_UP);
+        }
+    }
+
+    /// Whether the answer to the last request has come. Others are heard.
+    fn is_answered(&mut self) -> Result<bool, LinkError> {
+        // A server that sends without end keeps nobody here.
+        for _ in 0..oneways::MOST {
+            self.link.release();
+            if !self.link.try_receive()? {
+                break;
+            }
+            let message = Message::read_front(self.link.at_hand(), self.link.received_len());
+            if message.is_ok_and(|message| message.header.sequence == self.sequence) {
+                return Ok(true);
+            }
+            self.hear();
+        }
+        Ok(false)
     }
 }
 
