@@ -151,6 +151,8 @@ pub(crate) struct Call {
     route: usize,
     /// How many routes were left because their servers take their leave.
     left: usize,
+    /// The call was made where it was forwarded to, in vain.
+    went_back: bool,
     pub(crate) arguments: Arguments,
 }
 
@@ -169,6 +171,7 @@ impl Default for Call {
             retries: 0,
             route: 0,
             left: 0,
+            went_back: false,
             arguments: Arguments::new(),
         }
     }
@@ -292,7 +295,7 @@ impl Call {
         self.reference = None;
         self.elsewhere = None;
         self.rewrite = None;
-        (self.forwards, self.retries, self.left) = (0, 0, 0);
+        (self.forwards, self.retries, self.left, self.went_back) = (0, 0, 0, false);
         self.arguments.clear();
     }
 
@@ -555,9 +558,9 @@ impl Call {
         if goes_on { Ok(()) } else { Err(exception) }
     }
 
-    /// The place that the reference was forwarded to may be gone: its own profiles are the way back.
+    /// The place that the reference was forwarded to may be gone: its own profiles are the way back, once.
     fn other_way(&mut self, exception: SystemException) -> Result<Option<Step>, SystemException> {
-        self.go_back(exception)?;
+        self.go_back_once(exception)?;
         self.state = State::Start;
         Ok(None)
     }
@@ -568,6 +571,13 @@ impl Call {
         own.ok_or(exception)?;
         self.elsewhere = None;
         Ok(())
+    }
+
+    /// As [`go_back`](Self::go_back), from where nobody is. As a blocking call.
+    fn go_back_once(&mut self, exception: SystemException) -> Result<(), SystemException> {
+        let again = std::mem::replace(&mut self.went_back, true);
+        self.go_back(exception.clone())?;
+        if again { Err(exception) } else { Ok(()) }
     }
 
     fn follow(&mut self, step: Option<Step>) -> Result<Option<Outcome>, SystemException> {
@@ -623,7 +633,7 @@ impl Call {
         }
         if self.binding().route().is_none() {
             let nowhere = self.reference().no_usable_profile();
-            return self.go_back(nowhere).map(|()| State::Start);
+            return self.go_back_once(nowhere).map(|()| State::Start);
         }
         let index = self.binding().current();
         self.route = index;

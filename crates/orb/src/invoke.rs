@@ -129,6 +129,8 @@ struct OutgoingCall<'r> {
     route: usize,
     /// How many routes were left because their servers take their leave.
     left: usize,
+    /// Nobody was there to whom the call was forwarded.
+    went_back: bool,
 }
 
 /// How the request travels.
@@ -160,6 +162,7 @@ impl<'r> OutgoingCall<'r> {
             way: Way::Local,
             route: 0,
             left: 0,
+            went_back: false,
         };
         if call.binding.local_key().is_none() {
             call.open_request_anywhere()?;
@@ -377,10 +380,14 @@ impl<'r> OutgoingCall<'r> {
         self.marshal(arguments)
     }
 
-    /// The place that the reference was forwarded to may be gone: its own profiles are the way back.
+    /// The place that the reference was forwarded to may be gone: its own profiles are the way back, once. Whoever is forwarded to
+    /// nobody time and again would wait for as long each time.
     fn open_request_anywhere(&mut self) -> Result<(), SystemException> {
         let Err(e) = self.open_request(0) else { return Ok(()) };
-        self.binding = self.reference.unbind(&self.binding).ok_or(e)?;
+        match self.reference.unbind(&self.binding) {
+            Some(own) if !std::mem::replace(&mut self.went_back, true) => self.binding = own,
+            _ => return Err(e),
+        }
         self.buffer.bytes.clear();
         if self.binding.local_key().is_some() { Ok(()) } else { self.open_request(0) }
     }

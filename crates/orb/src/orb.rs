@@ -76,8 +76,8 @@ pub struct OrbConfig {
     /// memory as long as it has them. A servant then changes an `inout` sequence of numbers there ([`InOut`](crate::InOut)), if it is
     /// the last argument and the only result, and nothing of it is copied but by the client, from its value and back.
     pub trusted_peers: Option<TrustedPeers>,
-    /// How long a call may take; none for ever, of which connecting takes 30 s at most. References can have
-    /// [their own](ObjectRef::with_timeout).
+    /// How long a call may take; none for ever, of which connecting takes 30 s at most, and as long each time that the call is
+    /// forwarded, or goes back once from where nobody is. References can have [their own](ObjectRef::with_timeout).
     pub call_timeout: Option<Duration>,
     /// A connection on which nothing happens for this long is closed; the next call opens another.
     pub idle_timeout: Option<Duration>,

@@ -46,6 +46,38 @@ fn a_call_that_is_forwarded_to_nowhere_goes_back_once() {
     }
 }
 
+/// Forwards all requests to this place; how many there were.
+fn forwards_all(place: Ior) -> (BadServer, Arc<AtomicUsize>) {
+    let asked = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&asked);
+    let server = BadServer::new(move |_, mut wire| {
+        while let Some(heard) = wire.request() {
+            count.fetch_add(1, Ordering::SeqCst);
+            wire.send(&forward(heard.id, &place));
+        }
+    });
+    (server, asked)
+}
+
+#[test]
+fn a_call_that_is_forwarded_to_nobody_time_and_again_goes_back_once() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for future in [false, true] {
+        let client = client();
+        let nobody = client.string_to_object(&format!("corbaloc:iiop:1.2@127.0.0.1:{port}/x")).unwrap();
+        let (server, asked) = forwards_all(nobody.ior().clone());
+        let probe = server.reference(&client).within(LONG);
+        for calls in 1..3 {
+            let e = if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap_err();
+            assert_eq!((e.kind, e.completed), (Kind::Transient, Completion::No), "future: {future}, {e}");
+            // Where nobody answers at all, each time takes as long as connecting may.
+            assert_eq!(asked.load(Ordering::SeqCst), 2 * calls, "future: {future}, {e}");
+            assert!(e.to_string().contains(&format!("127.0.0.1:{port}")), "{e}");
+        }
+        client.shutdown(GRACE);
+    }
+}
+
 #[test]
 fn a_forward_that_cannot_be_read_has_not_completed() {
     for (status, body) in [
@@ -137,14 +169,7 @@ fn where_nobody_carries_calls_out_any_more_they_are_not_sent_for_ever() {
 fn an_object_that_is_gone_from_everywhere_is_not_looked_for_in_circles() {
     for future in [false, true] {
         let (client, place) = (client(), leaves());
-        let (there, asked) = (place.reference(&client).0.ior().clone(), Arc::new(AtomicUsize::new(0)));
-        let count = Arc::clone(&asked);
-        let server = BadServer::new(move |_, mut wire| {
-            while let Some(heard) = wire.request() {
-                count.fetch_add(1, Ordering::SeqCst);
-                wire.send(&forward(heard.id, &there));
-            }
-        });
+        let (server, asked) = forwards_all(place.reference(&client).0.ior().clone());
         let probe = server.reference(&client).within(LONG);
         let call = || if future { block_on(probe.ping_async()) } else { probe.ping() };
         call().unwrap();
