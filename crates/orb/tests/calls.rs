@@ -151,15 +151,28 @@ fn many_threads_share_a_connection() {
     server.shutdown(GRACE);
 }
 
+/// Every way to call from a thread that waits.
+fn in_every_way(echo: &EchoRef) -> Vec<Result<(), SystemException>> {
+    let begin = |echo: &EchoRef| {
+        echo.0.begin(throughline::rt::Operation::new("ping", 0), |_| Ok(()), |_| Ok(()), None).wait()
+    };
+    let calls = [
+        |echo: &EchoRef| echo.ping(),
+        |echo: &EchoRef| block_on(echo.ping_async()),
+        |echo: &EchoRef| throughline::block_on(echo.ping_async()),
+        begin,
+    ];
+    let made = calls.map(|call| std::panic::catch_unwind(AssertUnwindSafe(|| call(echo))));
+    made.into_iter().flatten().collect()
+}
+
 /// Calls when its thread ends, and tells what came of it.
 struct Last(EchoRef, Sender<Vec<Result<(), SystemException>>>);
 
 impl Drop for Last {
     fn drop(&mut self) {
         let Self(echo, ended) = self;
-        let calls = [|echo: &EchoRef| echo.ping(), |echo: &EchoRef| block_on(echo.ping_async())];
-        let made = calls.map(|call| std::panic::catch_unwind(AssertUnwindSafe(|| call(echo))));
-        let _ = ended.send(made.into_iter().flatten().collect());
+        let _ = ended.send(in_every_way(echo));
     }
 }
 
@@ -167,18 +180,19 @@ impl Drop for Last {
 fn a_thread_calls_until_its_very_end() {
     thread_local!(static LAST: RefCell<Option<Last>> = const { RefCell::new(None) });
     let (server, client) = (server(), client());
-    let near = server_with(|c| c.listen = vec!["shm:".parse().unwrap()]);
+    let [near, far] =
+        ["shm:", "udp://127.0.0.1:0"].map(|at| server_with(|c| c.listen = vec![at.parse().unwrap()]));
     let own = server.root().activate(Echo::default()).unwrap();
     let by_shm = seen_by(&client, &near.root().activate(Echo::default()).unwrap());
-    for echo in [seen_by(&client, &own), own, by_shm] {
+    let by_udp = seen_by(&client, &far.root().activate(Echo::default()).unwrap());
+    for echo in [seen_by(&client, &own), own, by_shm, by_udp] {
         let (ended, end) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             // It ends after what the ORB keeps for the thread from the first call on.
             LAST.set(Some(Last(echo.clone(), ended)));
-            echo.ping().unwrap();
-            block_on(echo.ping_async()).unwrap();
+            assert_eq!(in_every_way(&echo), [(); 4].map(Ok));
         });
-        assert_eq!(end.recv().unwrap(), [Ok(()), Ok(())]);
+        assert_eq!(end.recv().unwrap(), [(); 4].map(Ok));
         thread.join().unwrap();
     }
     server.shutdown(GRACE);

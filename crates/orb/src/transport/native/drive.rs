@@ -4,7 +4,7 @@
 //! wake it. [`block_on`] looks at the links itself for a while, so that an answer that comes soon costs no thread's waking.
 
 use std::cell::{Cell, RefCell};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -18,16 +18,20 @@ thread_local! {
     static DRIVES: Cell<bool> = const { Cell::new(false) };
     /// The servers that they wait for.
     static SERVERS: RefCell<Vec<Arc<NativeServer>>> = const { RefCell::new(Vec::new()) };
-    static ALARM: (Arc<Alarm>, Waker) = {
-        let alarm = Arc::new(Alarm { rang: AtomicBool::new(false), thread: std::thread::current() });
-        (Arc::clone(&alarm), Waker::from(alarm))
-    };
+    static ALARM: (Arc<Alarm>, Waker) = Alarm::new();
 }
 
 /// What wakes this thread.
 struct Alarm {
     rang: AtomicBool,
     thread: Thread,
+}
+
+impl Alarm {
+    fn new() -> (Arc<Self>, Waker) {
+        let alarm = Arc::new(Self { rang: AtomicBool::new(false), thread: std::thread::current() });
+        (Arc::clone(&alarm), Waker::from(alarm))
+    }
 }
 
 impl Wake for Alarm {
@@ -45,13 +49,21 @@ impl Wake for Alarm {
 /// Whether the calling thread looks at this server's pipe itself, from now on.
 #[inline]
 pub(crate) fn adopt(server: &Arc<NativeServer>) -> bool {
+    // Fails only while the thread is ending: then a worker looks.
     DRIVES.get()
-        && SERVERS.with_borrow_mut(|servers| {
-            if !servers.iter().any(|other| Arc::ptr_eq(other, server)) {
-                servers.push(Arc::clone(server));
-            }
-            true
-        })
+        && SERVERS
+            .try_with(|servers| {
+                let mut servers = servers.borrow_mut();
+                if !servers.iter().any(|other| Arc::ptr_eq(other, server)) {
+                    servers.push(Arc::clone(server));
+                }
+            })
+            .is_ok()
+}
+
+/// The servers that futures on this thread wait for, to be put back.
+fn take_servers() -> Vec<Arc<NativeServer>> {
+    SERVERS.try_with(RefCell::take).unwrap_or_default()
 }
 
 /// The end of driving, also by a panic: those who wait elsewhere for what was driven here are left to the ORB's workers.
@@ -73,7 +85,7 @@ impl<'a> Driving<'a> {
             crate::transport::server::before_waiting();
         }
         // Wakers are called from here; what futures those poll is no business of this thread's.
-        let mut servers = SERVERS.take();
+        let mut servers = take_servers();
         DRIVES.set(false);
         let mut spin = Spin::new(servers.iter().map(|server| server.spin()).max().unwrap_or_default());
         while !self.alarm.rang.swap(false, Ordering::Acquire) {
@@ -90,17 +102,17 @@ impl<'a> Driving<'a> {
             }
         }
         DRIVES.set(true);
-        SERVERS.with_borrow_mut(|others| {
-            servers.append(others);
-            *others = servers;
+        let _ = SERVERS.try_with(|others| {
+            servers.append(&mut others.borrow_mut());
+            others.replace(servers);
         });
     }
 
     #[cold]
     fn leave(&self) {
-        let mut servers = SERVERS.take();
+        let mut servers = take_servers();
         servers.drain(..).for_each(|server| server.attend_to_sleepers());
-        SERVERS.set(servers);
+        let _ = SERVERS.try_with(|none| none.replace(servers));
     }
 }
 
@@ -124,14 +136,21 @@ impl Drop for Driving<'_> {
 /// [`Begun`](crate::Begun), which is faster.
 pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
     let mut future = pin!(future.into_future());
-    ALARM.with(|(alarm, waker)| {
-        let mut cx = Context::from_waker(waker);
-        let mut driving = Driving::begin(alarm);
-        loop {
-            if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-                return output;
-            }
-            driving.wait();
+    match ALARM.try_with(|alarm| drive(alarm, future.as_mut())) {
+        Ok(output) => output,
+        // The thread is ending, and has none any more.
+        Err(_) => drive(&Alarm::new(), future),
+    }
+}
+
+#[inline]
+fn drive<F: Future>((alarm, waker): &(Arc<Alarm>, Waker), mut future: Pin<&mut F>) -> F::Output {
+    let mut cx = Context::from_waker(waker);
+    let mut driving = Driving::begin(alarm);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
         }
-    })
+        driving.wait();
+    }
 }

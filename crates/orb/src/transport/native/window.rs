@@ -154,7 +154,9 @@ pub(crate) fn forget(ticket: Ticket) {
 fn connect(server: &Arc<NativeServer>, deadline: Option<Instant>) -> Option<Box<Window>> {
     static NUMBERS: AtomicU32 = AtomicU32::new(1);
     drop_closed();
-    if !server.is_near() {
+    // A thread that is ending, which keeps none, goes another way too.
+    let keeps = LAST.try_with(|_| ()).is_ok() && OTHERS.try_with(|_| ()).is_ok();
+    if !server.is_near() || !keeps {
         return None;
     }
     // No number is given twice: when there are no more, calls go another way.
