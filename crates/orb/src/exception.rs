@@ -151,12 +151,18 @@ impl SystemException {
         Ok(match foreign {
             None => exception,
             Some(Foreign { id, minor }) => {
-                let id = id.escape_debug();
+                let id = shown(&id);
                 exception
                     .detail(format!("the server's exception is no standard one: {id}, minor {minor:#010x}"))
             }
         })
     }
+}
+
+/// A name that a peer has made up, for people: the beginning is enough to know it by, and it does nothing to a terminal or a log.
+pub(crate) fn shown(name: &str) -> String {
+    const ENOUGH: usize = 256;
+    name.chars().take(ENOUGH).flat_map(char::escape_debug).collect()
 }
 
 impl PartialEq for SystemException {

@@ -15,7 +15,7 @@ use throughline_giop::target::{AddressingDisposition, NewTarget, ProfileRef};
 use throughline_giop::{Ior, Open, finish_with};
 
 use crate::binding::{Binding, Route};
-use crate::exception::{Completion, Kind, OperationError, SystemException, minor};
+use crate::exception::{Completion, Kind, OperationError, SystemException, minor, shown};
 use crate::interface::Operation;
 use crate::invoke_native::{Course, read_native};
 use crate::large::{Count, LargeMessage};
@@ -552,7 +552,7 @@ fn read_user_exception<E: OperationError>(reader: &mut Reader<'_>) -> E {
         Some(Err(e)) => broken(e).into(),
         None => SystemException::new(Kind::Unknown, minor::UNLISTED_USER_EXCEPTION)
             .completed(Completion::Yes)
-            .detail(format!("the operation's IDL does not list {id}"))
+            .detail(format!("the operation's IDL does not list {}", shown(&id)))
             .into(),
     }
 }

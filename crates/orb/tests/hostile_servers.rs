@@ -690,6 +690,29 @@ fn a_system_exception_that_no_standard_knows_is_unknown_for_that_reason() {
 }
 
 #[test]
+fn of_an_exception_with_a_name_without_end_the_beginning_is_told() {
+    for status in [ReplyStatus::SystemException, ReplyStatus::UserException] {
+        let client = client();
+        let bad = BadServer::new(move |_, mut wire| {
+            while let Some(heard) = wire.request() {
+                wire.send(&reply_of(heard.id, status, |w| {
+                    // Characters that take several each to be shown, and do something to a terminal if they are not.
+                    w.write_string(&format!("IDL:long{}", "\u{1b}".repeat(1 << 20))).unwrap();
+                    w.write_u32(7);
+                    w.write_u32(0);
+                }));
+            }
+        });
+        let e = bad.reference(&client).within(LONG).ping().unwrap_err();
+        assert_eq!((e.kind, e.completed), (Kind::Unknown, Completion::Yes), "{status:?}");
+        let detail = e.detail_text().unwrap_or_default();
+        assert!(detail.len() < 4096, "{status:?}: {} octets", detail.len());
+        assert!(detail.contains("IDL:long") && !detail.contains('\u{1b}'), "{status:?}: {detail}");
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn a_reply_in_crumbs_and_in_the_other_byte_order() {
     let serve = |_, mut wire: Wire| {
         let Some(heard) = wire.request() else { return };
