@@ -19,9 +19,12 @@ const OURS: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 2]);
 const THEIRS: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// The id of frames that name paths.
 const ID: u32 = 7;
-const ETH: &str = "udp > ipv4 > eth; tcp(receive=4096, send=4096) > ipv4; icmp > ipv4; udp > ipv6 > eth; tcp > ipv6; \
-                   icmp6 > ipv6; arp > eth";
-const ETHDAA: &str = "udp > ipv4 > ethdaa; tcp(receive=4096, send=4096) > ipv4; icmp > ipv4; arp > eth";
+/// More sessions than so many packets need: a graph has room for all that it may have, which takes time to clear.
+const ETH: &str = "udp(limit=4096) > ipv4(limit=4096) > eth(limit=4096); \
+                   tcp(receive=4096, send=4096, limit=4096) > ipv4; icmp > ipv4; \
+                   udp > ipv6(limit=4096) > eth; tcp > ipv6; icmp6 > ipv6; arp > eth";
+const ETHDAA: &str = "udp(limit=4096) > ipv4(limit=4096) > ethdaa(limit=4096); \
+                      tcp(receive=4096, send=4096, limit=4096) > ipv4; icmp > ipv4; arp > eth";
 
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
