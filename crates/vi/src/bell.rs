@@ -13,6 +13,9 @@ use std::{
 /// To sleep: [`arm`](Self::arm), look once more whether the VI is [`ready`](Self::ready), wait until the file is readable,
 /// [`disarm`](Self::disarm), and [`drain`](Self::drain) it if it was. One thread at a time sleeps on a VI, be it by its bell, by its
 /// completion queue, or in a call of its own that waits: who wakes up takes away what another one would have been woken by.
+///
+/// No bell rings when the time is over that a peer has to take note of a message's memory
+/// ([`CompletionError::Unheeded`](crate::CompletionError::Unheeded)): who sends such polls when that may be.
 #[derive(Clone)]
 pub struct Bell(Arc<dyn Doorbell>);
 

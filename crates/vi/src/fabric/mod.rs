@@ -213,11 +213,6 @@ pub(crate) trait Link: Send {
     /// Receive descriptors were posted on a connected link.
     fn posted(&mut self, _posted: &mut Posted) {}
 
-    /// Until when a send that is blocked may be: then it is to be tried again, whatever has happened.
-    fn patience(&self) -> Option<Instant> {
-        None
-    }
-
     /// Of a link that was closed: the application gets buffers back whose messages the peer may not have yet. It gets those as they
     /// were sent, or not at all.
     fn takes_back(&mut self) {}
@@ -288,6 +283,10 @@ pub(crate) trait Doorbell: Send + Sync {
     }
     /// See [`doze`](Self::doze).
     fn fence(&self) {}
+    /// By when to [`disarm`](Self::disarm), whatever happens: a send that is blocked is to be tried again.
+    fn patience(&self) -> Option<Instant> {
+        None
+    }
     /// Nobody sleeps any longer.
     fn disarm(&self);
     /// Takes from the file what made it readable.

@@ -23,6 +23,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     ptr::NonNull,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::fence},
+    time::{Duration, Instant},
 };
 
 /// What comes before the ring: words, each on a cache line of its own.
@@ -43,6 +44,8 @@ const MESSAGES_AT_A_TIME: usize = 1024;
 /// After so many windows were shown or withdrawn a peer that sleeps is woken to take note of them: beyond some hundreds the system
 /// refuses more.
 const SHOWN_UNHEARD: u64 = 32;
+/// So long a peer may take no note of what it is shown while there is memory to be shown to it.
+const HEED: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 5000 });
 /// So often what woke us is taken from the pipe at a time.
 const WAKES_AT_A_TIME: usize = 64;
 
@@ -182,8 +185,10 @@ pub(crate) struct Channel {
     control: Mutex<Heard>,
     /// [`STOPPED`], [`ROOM`], both or none.
     news: AtomicU64,
-    /// Whether a message waits until there is room in the socket to show the peer its memory.
+    /// Until when a message waits, at most, for room in the socket to show the peer its memory: nanoseconds after `begun`, or 0 if none
+    /// does.
     waits: AtomicU64,
+    begun: Instant,
     /// What the peer is to be told before anything else.
     owed: Mutex<Owed>,
     socket: OwnedFd,
@@ -208,6 +213,7 @@ impl Channel {
             control: Mutex::default(),
             news: AtomicU64::new(0),
             waits: AtomicU64::new(0),
+            begun: Instant::now(),
             owed: Mutex::default(),
             socket,
             sleeper,
@@ -346,6 +352,7 @@ impl Channel {
 
     /// Tells the peer that this side stops, and why.
     pub(crate) fn say_bye(&self, why: CompletionError) {
+        self.shows_no_more();
         let _ = self.say(Control::Bye(why), None);
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
         self.waker.send_word();
@@ -385,22 +392,32 @@ impl Channel {
     }
 
     /// Says that there is memory to fetch messages from, after all else that the peer is to be told. Without room for that the owner
-    /// is [told](Doorbell::ready) when it may be there.
+    /// is [told](Doorbell::ready) when it may be there, or it is [time](Doorbell::patience) to give up.
     pub(crate) fn show_memory(&self, what: Control, file: BorrowedFd<'_>) -> Result<(), NotShown> {
-        self.waits.store(1, Ordering::Relaxed);
+        let until = self.wait_for_room();
         self.news.fetch_and(!ROOM, Ordering::Relaxed);
         let mut owed = self.owed();
         let said = if self.pay(&mut owed) { self.say_or_ask(what, Some(file)) } else { Err(Errno::AGAIN) };
-        if said != Err(Errno::AGAIN) {
-            self.waits.store(0, Ordering::Relaxed);
-        }
-        said.map_err(|errno| match errno {
-            Errno::AGAIN => NotShown::Yet,
-            Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM => {
+        let shown = said.map_err(|errno| match errno {
+            Errno::AGAIN if Instant::now() < until => NotShown::Yet,
+            Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM => {
                 self.waker.send_word();
                 NotShown::Ever(CompletionError::Unheeded)
             }
             _ => NotShown::Ever(CompletionError::ConnectionLost),
+        });
+        if !matches!(shown, Err(NotShown::Yet)) {
+            self.shows_no_more();
+        }
+        shown
+    }
+
+    /// A message waits from now on, unless it does already; until when, at most.
+    fn wait_for_room(&self) -> Instant {
+        self.patience().unwrap_or_else(|| {
+            let until = self.begun.elapsed() + HEED;
+            self.waits.store(until.as_nanos() as u64, Ordering::Relaxed);
+            self.begun + until
         })
     }
 
@@ -526,8 +543,17 @@ impl Doorbell for Channel {
         barrier::everywhere();
     }
 
+    fn patience(&self) -> Option<Instant> {
+        let until = self.waits.load(Ordering::Relaxed);
+        (until != 0).then(|| self.begun + Duration::from_nanos(until))
+    }
+
     fn disarm(&self) {
         parking::awake(self.own.parked());
+        if self.waits.load(Ordering::Relaxed) != 0 {
+            // Nothing tells that its time is over but that the sleep is.
+            self.news.fetch_or(ROOM, Ordering::Release);
+        }
     }
 
     fn drain(&self) {

@@ -338,9 +338,9 @@ fn a_message_in_memory_that_was_refused_fails_for_that_reason() {
     }
 }
 
-/// Two VIs with their NICs.
+/// Two VIs with their NICs, that take as many windows as there may be.
 fn pair(reliability: Reliability) -> ([Nic; 2], [Vi; 2]) {
-    let attributes = ViAttributes::new(reliability);
+    let attributes = ViAttributes { peer_pieces: 1000, ..ViAttributes::new(reliability) };
     let nics = [(); 2].map(|()| Nic::shm().expect("a NIC"));
     let mut listener = nics[1].listen(b"memory").expect("a listener");
     let [mut active, mut passive] = [0, 1].map(|at| nics[at].create_vi(&attributes).expect("a VI"));
@@ -371,6 +371,49 @@ fn a_peer_has_as_long_to_take_note_for_every_message() {
         assert!(begun.elapsed() >= Duration::from_millis(300));
     }
     assert_eq!(active.state(), State::Connected);
+}
+
+/// The one before failed otherwise, once the peer had taken note.
+#[test]
+fn a_peer_has_as_long_to_take_note_after_a_message_that_could_not_be_sent_at_all() {
+    let (nics, [mut active, passive]) = pair(Reliability::Unreliable);
+    let shown = windows(&nics[0], &active, 600);
+    let region = || nics[0].register(1, 3000, active.tag()).expect("memory");
+    // SAFETY: nothing is sent from there.
+    let trusted = unsafe { TrustedPeers::promise() };
+    let lent = nics[0].register_lent(1, 3000, active.tag(), trusted).expect("memory");
+    let [one, two] = [region(), region()].map(|region| region.buffer().expect("a buffer"));
+    let never = vec![lent.buffer().expect("a buffer")];
+    active.post_send(SendDescriptor::new(one).segments(never)).expect("posted");
+    assert!(active.send_done().is_none(), "it waits");
+    for _ in 0..4 {
+        [&passive, &active].iter().for_each(|vi| vi.bell().expect("it is connected").drain());
+    }
+    assert_eq!(active.send_wait(LONG).expect("an end").result, Err(CompletionError::Protection));
+    std::thread::sleep(Duration::from_millis(300));
+    drop(shown);
+    let begun = Instant::now();
+    active.post_send(two).expect("posted");
+    assert_eq!(active.send_wait(LONG).expect("an end").result, Err(CompletionError::Unheeded));
+    assert!(begun.elapsed() >= Duration::from_millis(300));
+}
+
+/// Nothing else would end his sleep.
+#[test]
+fn who_sleeps_by_a_queue_learns_that_a_peer_takes_no_note() {
+    let (nics, [mut active, _passive]) = pair(Reliability::ReliableDelivery);
+    let _windows = windows(&nics[0], &active, 600);
+    let mut queue = CompletionQueue::new(Duration::ZERO).expect("a queue");
+    queue.link(&mut active, 7);
+    let region = nics[0].register(1, 3000, active.tag()).expect("memory");
+    active.post_send(region.buffer().expect("a buffer")).expect("posted");
+    let sent = loop {
+        match active.send_done() {
+            Some(sent) => break sent,
+            None => assert_eq!(queue.wait(LONG).expect("it is woken"), 7),
+        }
+    };
+    assert_eq!(sent.result, Err(CompletionError::Unheeded));
 }
 
 /// Whoever sends from memory that the peer cannot be shown: from too much of it, and to a peer that looks at nothing.

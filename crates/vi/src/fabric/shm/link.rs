@@ -25,11 +25,8 @@ use std::{
     any::Any,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::Arc,
-    time::{Duration, Instant},
 };
 
-/// So long a peer may take no note of what it is shown while there is memory to be shown to it.
-const HEED: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 5000 });
 /// So many times nothing is found before the socket is asked whether the peer is still there: a fraction of a millisecond.
 const LOOKS_BEFORE_ASKING: u32 = 1 << 14;
 
@@ -79,8 +76,6 @@ struct Connected {
     /// Many small messages are likely to be under way at a time.
     many: bool,
     looks: u32,
-    /// Since when the peer has taken no note of what it was shown, while there is memory to be shown to it.
-    unheeded: Option<Instant>,
 }
 
 impl ShmLink {
@@ -172,7 +167,6 @@ impl ShmLink {
             small_below: if reception { 0 } else { inline_limit.min(SMALL) + 1 },
             many: false,
             looks: 0,
-            unheeded: None,
         });
     }
 
@@ -307,10 +301,6 @@ impl Link for ShmLink {
 
     fn receive_to_keep(&mut self, posted: &mut Posted) -> Arrival {
         self.up().receive_to_keep(posted.first())
-    }
-
-    fn patience(&self) -> Option<Instant> {
-        self.connected.as_ref()?.unheeded.map(|since| since + HEED)
     }
 
     fn takes_back(&mut self) {
@@ -467,10 +457,9 @@ impl Connected {
         }
         let len_of_body = match self.elsewhere.describe(descriptor, &self.channel) {
             Ok(body) => body.len(),
-            Err(NotShown::Yet) => return self.not_yet_described(),
+            Err(NotShown::Yet) => return self.blocked(),
             Err(NotShown::Ever(why)) => return self.not_described(why),
         };
-        self.unheeded = None;
         let head = Head::new(Kind::Elsewhere, len_of_body)
             .with_immediate(descriptor.immediate.is_some())
             .with_acknowledge(true);
@@ -480,18 +469,6 @@ impl Connected {
         self.producer.push(head, descriptor.immediate.unwrap_or(0), [self.elsewhere.body()]);
         self.channel.wake_peer();
         Sent::Until(self.producer.position())
-    }
-
-    /// The peer will have room once it has taken note of what it was shown before.
-    #[cold]
-    fn not_yet_described(&mut self) -> Sent {
-        if self.unheeded.get_or_insert_with(Instant::now).elapsed() < HEED {
-            return self.blocked();
-        }
-        // Where the VI goes on, the next one is given time anew.
-        self.unheeded = None;
-        self.channel.shows_no_more();
-        self.not_described(CompletionError::Unheeded)
     }
 
     /// A peer that is gone cannot be shown memory, whatever memory it is.
