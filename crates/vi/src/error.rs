@@ -18,7 +18,7 @@ pub enum CompletionError {
     #[error("more memory than can be shown to the peer")]
     TooMuchMemory,
     /// The peer cannot be shown a buffer's memory, since for five seconds it has taken no note of what it was shown or told before, or
-    /// the system has no room for that.
+    /// the system has had no room for that, or the user too many files on their way between processes.
     #[error("the peer takes no note of what memory it is shown")]
     Unheeded,
     /// Memory that was shown, by this side or the peer, cannot be mapped at the other: that process has no room for it, or may

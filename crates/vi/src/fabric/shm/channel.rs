@@ -46,6 +46,8 @@ const MESSAGES_AT_A_TIME: usize = 1024;
 const SHOWN_UNHEARD: u64 = 32;
 /// So long a peer may take no note of what it is shown while there is memory to be shown to it.
 const HEED: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 5000 });
+/// How long until what the system had no room for is tried again.
+const RETRY: Duration = Duration::from_millis(10);
 /// So often what woke us is taken from the pipe at a time.
 const WAKES_AT_A_TIME: usize = 64;
 
@@ -143,7 +145,7 @@ impl Side {
 
 /// Why the peer was not shown memory.
 pub(crate) enum NotShown {
-    /// There was no room in the socket.
+    /// There was no room.
     Yet,
     /// And will not be.
     Ever(CompletionError),
@@ -153,6 +155,12 @@ impl From<CompletionError> for NotShown {
     fn from(why: CompletionError) -> Self {
         Self::Ever(why)
     }
+}
+
+/// Whether what could not be said for this reason may be said later: the peer has yet to take note of what it was told before, the
+/// system has no memory, or the user too many files on their way between processes.
+fn may_pass(errno: Errno) -> bool {
+    matches!(errno, Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM)
 }
 
 /// What came over the socket.
@@ -185,9 +193,10 @@ pub(crate) struct Channel {
     control: Mutex<Heard>,
     /// [`STOPPED`], [`ROOM`], both or none.
     news: AtomicU64,
-    /// Until when a message waits, at most, for room in the socket to show the peer its memory: nanoseconds after `begun`, or 0 if none
-    /// does.
+    /// Until when a message waits, at most, for the peer to be shown its memory: nanoseconds after `begun`, or 0 if none does.
     waits: AtomicU64,
+    /// When that is to be tried again, whether or not anything tells of room.
+    again: AtomicU64,
     begun: Instant,
     /// What the peer is to be told before anything else.
     owed: Mutex<Owed>,
@@ -213,6 +222,7 @@ impl Channel {
             control: Mutex::default(),
             news: AtomicU64::new(0),
             waits: AtomicU64::new(0),
+            again: AtomicU64::new(0),
             begun: Instant::now(),
             owed: Mutex::default(),
             socket,
@@ -332,7 +342,7 @@ impl Channel {
         if any {
             self.made_room();
         }
-        self.pay(&mut self.owed());
+        let _ = self.pay(&mut self.owed());
         all
     }
 
@@ -378,13 +388,13 @@ impl Channel {
     /// As [`say`](Self::say). Who is told that there is no room will get a word when there is some.
     fn say_or_ask(&self, what: Control, file: Option<BorrowedFd<'_>>) -> rustix::io::Result<()> {
         let said = self.say(what, file);
-        if said != Err(Errno::AGAIN) {
+        if !said.is_err_and(may_pass) {
             return said;
         }
         // Before another look: whoever makes room after that knows that it is waited for. It stays: later words cost little.
         publish_before_loads(self.own.wants_room(), 1);
         let said = self.say(what, file);
-        if said == Err(Errno::AGAIN) {
+        if said.is_err_and(may_pass) {
             // It may sleep.
             self.waker.send_word();
         }
@@ -392,19 +402,22 @@ impl Channel {
     }
 
     /// Says that there is memory to fetch messages from, after all else that the peer is to be told. Without room for that the owner
-    /// is [told](Doorbell::ready) when it may be there, or it is [time](Doorbell::patience) to give up.
+    /// is [told](Doorbell::ready) when it may be there, or it is [time](Doorbell::patience) to try again.
     pub(crate) fn show_memory(&self, what: Control, file: BorrowedFd<'_>) -> Result<(), NotShown> {
-        let until = self.wait_for_room();
+        let now = self.begun.elapsed().as_nanos() as u64;
+        let until = self.wait_for_room(now);
         self.news.fetch_and(!ROOM, Ordering::Relaxed);
         let mut owed = self.owed();
-        let said = if self.pay(&mut owed) { self.say_or_ask(what, Some(file)) } else { Err(Errno::AGAIN) };
+        let said = self.pay(&mut owed).and_then(|()| self.say_or_ask(what, Some(file)));
         let shown = said.map_err(|errno| match errno {
-            Errno::AGAIN if Instant::now() < until => NotShown::Yet,
-            Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM => {
-                self.waker.send_word();
-                NotShown::Ever(CompletionError::Unheeded)
+            _ if !may_pass(errno) => NotShown::Ever(CompletionError::ConnectionLost),
+            _ if until <= now => NotShown::Ever(CompletionError::Unheeded),
+            Errno::AGAIN => NotShown::Yet,
+            _ => {
+                // It need not be the peer who makes room, and nobody else tells.
+                self.again.store(until.min(now + RETRY.as_nanos() as u64), Ordering::Relaxed);
+                NotShown::Yet
             }
-            _ => NotShown::Ever(CompletionError::ConnectionLost),
         });
         if !matches!(shown, Err(NotShown::Yet)) {
             self.shows_no_more();
@@ -413,12 +426,12 @@ impl Channel {
     }
 
     /// A message waits from now on, unless it does already; until when, at most.
-    fn wait_for_room(&self) -> Instant {
-        self.patience().unwrap_or_else(|| {
-            let until = self.begun.elapsed() + HEED;
-            self.waits.store(until.as_nanos() as u64, Ordering::Relaxed);
-            self.begun + until
-        })
+    fn wait_for_room(&self, now: u64) -> u64 {
+        let before = self.waits.load(Ordering::Relaxed);
+        let until = if before != 0 { before } else { now + HEED.as_nanos() as u64 };
+        self.again.store(until, Ordering::Relaxed);
+        self.waits.store(until, Ordering::Relaxed);
+        until
     }
 
     /// The memory that there was no room for need not be shown any more.
@@ -430,34 +443,34 @@ impl Channel {
     pub(crate) fn show(&self, window: Arc<WindowMemory>) {
         let mut owed = self.owed();
         owed.show(window);
-        self.pay(&mut owed);
+        let _ = self.pay(&mut owed);
     }
 
     /// Says that a window is no more.
     pub(crate) fn withdraw(&self, handle: MemoryHandle) {
         let mut owed = self.owed();
         owed.withdraw(handle);
-        self.pay(&mut owed);
+        let _ = self.pay(&mut owed);
     }
 
     fn owed(&self) -> MutexGuard<'_, Owed> {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says as much as there is room for of what is owed; whether that was all.
-    fn pay(&self, owed: &mut Owed) -> bool {
+    /// Says as much as there is room for of what is owed; why that was not all, if so.
+    fn pay(&self, owed: &mut Owed) -> rustix::io::Result<()> {
         while let Some((what, file)) = owed.first() {
             match self.say_or_ask(what, file) {
                 Ok(()) => {
                     owed.said();
                     self.spoke_of_windows();
                 }
-                Err(Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM) => return false,
+                Err(errno) if may_pass(errno) => return Err(errno),
                 // The peer is gone.
                 Err(_) => owed.forget(),
             }
         }
-        true
+        Ok(())
     }
 
     /// The peer looks here before it uses a window, and reads its socket only if this has changed.
@@ -544,8 +557,8 @@ impl Doorbell for Channel {
     }
 
     fn patience(&self) -> Option<Instant> {
-        let until = self.waits.load(Ordering::Relaxed);
-        (until != 0).then(|| self.begun + Duration::from_nanos(until))
+        let waits = self.waits.load(Ordering::Relaxed) != 0;
+        waits.then(|| self.begun + Duration::from_nanos(self.again.load(Ordering::Relaxed)))
     }
 
     fn disarm(&self) {

@@ -1,0 +1,84 @@
+//! The system bounds how many files a user may have under way, whoever of his processes sent them: memory that there is no room for then
+//! is shown once there is.
+#![cfg(not(loom))]
+
+mod common;
+
+use common::{LONG, Result};
+use rustix::{
+    net::{AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType},
+    process::{Resource, Rlimit, getrlimit, setrlimit},
+    thread::{CapabilitySet, capabilities, set_capabilities},
+};
+use std::{
+    io::IoSlice,
+    mem::MaybeUninit,
+    os::fd::{AsFd, OwnedFd},
+    time::Duration,
+};
+use throughline_vi::{CompletionQueue, Nic, Reliability, ViAttributes};
+
+/// So many files may be under way for a while. Nobody waits for more at a time.
+const FEW: u64 = 4;
+
+/// One file is under way until both are closed.
+fn file_under_way() -> Result<(OwnedFd, OwnedFd)> {
+    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+    let sockets = rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let files = [sockets.0.as_fd()];
+    control.push(SendAncillaryMessage::ScmRights(&files));
+    rustix::net::sendmsg(&sockets.0, &[IoSlice::new(b"file")], &mut control, SendFlags::empty())?;
+    Ok(sockets)
+}
+
+/// Even the superuser is bound by the limit then, in this thread.
+fn lose_privileges() -> Result {
+    let mut left = capabilities(None)?;
+    left.effective -= CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_RESOURCE;
+    Ok(set_capabilities(None, left)?)
+}
+
+/// By somebody who waits by himself, and by a queue.
+#[test]
+fn a_message_leaves_once_there_is_room_for_the_file_of_its_memory() -> Result {
+    lose_privileges()?;
+    let _under_way = (0..=FEW).map(|_| file_under_way()).collect::<Result<Vec<_>>>()?;
+    for queued in [false, true] {
+        let nics = [Nic::shm()?, Nic::shm()?];
+        let attributes = ViAttributes::new(Reliability::ReliableDelivery);
+        let mut listener = nics[1].listen(b"files")?;
+        let [mut a, mut b] = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+        b.post_own_receives();
+        std::thread::scope(|scope| {
+            let connecting = scope.spawn(|| a.connect(nics[1].address(), b"files", LONG));
+            listener.wait(LONG)?.accept(&mut b)?;
+            connecting.join().expect("no panic")
+        })?;
+        let buffer = nics[0].register(1, 3000, a.tag())?.buffer().ok_or("no buffer")?;
+        let mut queue = CompletionQueue::new(Duration::ZERO)?;
+        queue.link(&mut a, 7);
+        let enough = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(FEW), maximum: enough.maximum })?;
+        a.post_send(buffer)?;
+        let refused = a.send_done().is_none();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                setrlimit(Resource::Nofile, enough).expect("it was so before");
+                b.receive_wait(LONG).expect("a message").result.expect("a whole one");
+            });
+            let sent = loop {
+                match a.send_done() {
+                    Some(sent) => break sent,
+                    None if queued => assert_eq!(queue.wait(LONG)?, 7),
+                    None => break a.send_wait(LONG)?,
+                }
+            };
+            assert!(refused && sent.result.is_ok(), "{:?}", sent.result);
+            Ok::<_, Box<dyn std::error::Error>>(())
+        })?;
+    }
+    Ok(())
+}
