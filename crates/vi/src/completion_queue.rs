@@ -259,6 +259,11 @@ impl Member {
         }
     }
 
+    /// Whoever sleeps looks anew how long he may.
+    pub(crate) fn kick(&self) {
+        self.queue.kick_sleeper();
+    }
+
     pub(crate) fn unlink(&self) {
         if let Some(doorbell) = self.doorbell.get() {
             let _ = epoll::delete(&self.queue.epoll, doorbell.fd());

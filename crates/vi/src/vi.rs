@@ -400,6 +400,17 @@ impl Vi {
         self.sending.push_back(Outgoing { descriptor: Some(descriptor), result: Ok(0), ticket: u64::MAX });
         self.blocked += 1;
         self.link.expect_progress(true);
+        self.tell_of_patience();
+    }
+
+    /// Who sleeps by a queue may not sleep as long as he thinks.
+    #[cold]
+    fn tell_of_patience(&self) {
+        if let (Some(member), Some(doorbell)) = (&self.member, &self.doorbell)
+            && doorbell.patience().is_some()
+        {
+            member.kick();
+        }
     }
 
     #[inline(always)]
@@ -460,6 +471,7 @@ impl Vi {
             match sent {
                 Sent::Blocked => {
                     self.blocked += 1;
+                    self.tell_of_patience();
                     break;
                 }
                 Sent::Failed(why) if !goes_on => {

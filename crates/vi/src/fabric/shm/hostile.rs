@@ -398,22 +398,31 @@ fn a_peer_has_as_long_to_take_note_after_a_message_that_could_not_be_sent_at_all
     assert!(begun.elapsed() >= Duration::from_millis(300));
 }
 
-/// Nothing else would end his sleep.
+/// Nothing else would end his sleep, which may have begun before the message was posted.
 #[test]
 fn who_sleeps_by_a_queue_learns_that_a_peer_takes_no_note() {
-    let (nics, [mut active, _passive]) = pair(Reliability::ReliableDelivery);
-    let _windows = windows(&nics[0], &active, 600);
-    let mut queue = CompletionQueue::new(Duration::ZERO).expect("a queue");
-    queue.link(&mut active, 7);
-    let region = nics[0].register(1, 3000, active.tag()).expect("memory");
-    active.post_send(region.buffer().expect("a buffer")).expect("posted");
-    let sent = loop {
-        match active.send_done() {
-            Some(sent) => break sent,
-            None => assert_eq!(queue.wait(LONG).expect("it is woken"), 7),
-        }
-    };
-    assert_eq!(sent.result, Err(CompletionError::Unheeded));
+    for late in [false, true] {
+        let (nics, [mut active, _passive]) = pair(Reliability::ReliableDelivery);
+        let _windows = windows(&nics[0], &active, 600);
+        let mut queue = CompletionQueue::new(Duration::ZERO).expect("a queue");
+        queue.link(&mut active, 7);
+        let buffer = nics[0].register(1, 3000, active.tag()).expect("memory").buffer().expect("a buffer");
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| late.then(|| queue.wait(LONG).expect("it is woken")));
+            std::thread::sleep(Duration::from_millis(if late { 50 } else { 0 }));
+            active.post_send(buffer).expect("posted");
+            assert_eq!(sleeper.join().expect("no panic"), late.then_some(7));
+        });
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        let sent = loop {
+            match active.send_done() {
+                Some(sent) => break sent,
+                None => assert_eq!(queue.wait(LONG).expect("it is woken"), 7),
+            }
+        };
+        assert_eq!(sent.result, Err(CompletionError::Unheeded));
+    }
 }
 
 /// Whoever sends from memory that the peer cannot be shown: from too much of it, and to a peer that looks at nothing.
