@@ -276,6 +276,25 @@ fn the_end_is_noticed_behind_many_windows() -> Result {
     })
 }
 
+/// They are more than a peer over shared memory can be told of, or that its peer ends, before it takes note of any.
+#[test]
+fn why_a_peer_ends_is_known_behind_more_windows_than_it_is_told_of() -> Result {
+    everywhere(|fabric, level| {
+        let nics = (fabric.nics)()?;
+        let attributes = ViAttributes { peer_pieces: 1000, ..ViAttributes::new(level) };
+        let mut vis = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+        vis.iter_mut().for_each(Vi::post_own_receives);
+        connect(&nics, &mut vis)?;
+        let [mut a, mut b] = vis;
+        let windows = (0..400).map(|_| nics[1].register_window(64, b.tag(), BOTH));
+        let _windows = windows.collect::<std::result::Result<Vec<_>, _>>()?;
+        b.disconnect();
+        assert_eq!(a.receive_wait(LONG)?.result, Err(CompletionError::Flushed));
+        assert_eq!(a.state(), throughline_vi::State::Stopped(CompletionError::Disconnected));
+        Ok(())
+    })
+}
+
 /// The peer of a VI is told of all of them, and looks when it wants to reach one; meanwhile it sleeps.
 #[test]
 fn a_window_is_reached_that_follows_many_which_have_come_and_gone() -> Result {

@@ -4,7 +4,7 @@
 use super::{
     barrier,
     frame::{Head, Kind},
-    hello::{Control, Terms},
+    hello::{self, Control, Terms},
     lines::{LINE, Lines},
     owed::Owed,
     parking,
@@ -38,6 +38,8 @@ const SHOWN: u64 = 128;
 const TAKEN_BACK: u64 = 192;
 /// Whether this side has ever found no room in the socket: then the other says when there is some again.
 const WANTS_ROOM: u64 = 256;
+/// Why this side has stopped, if the socket had no room for that.
+const LAST_WORD: u64 = 320;
 /// So many control messages are taken at a time, lest a peer keep us busy: all that an honest one may have said meanwhile. The
 /// system keeps some hundreds.
 const MESSAGES_AT_A_TIME: usize = 1024;
@@ -115,6 +117,10 @@ impl Side {
 
     fn wants_room(&self) -> &AtomicU64 {
         self.word(WANTS_ROOM)
+    }
+
+    fn last_word(&self) -> &AtomicU64 {
+        self.word(LAST_WORD)
     }
 
     #[inline(always)]
@@ -320,6 +326,13 @@ impl Channel {
         self.news.fetch_or(STOPPED, Ordering::Release);
     }
 
+    /// Behind all that it has said.
+    #[cold]
+    fn peer_is_gone(&self) {
+        let [last_word, ..] = self.peer.last_word().load(Ordering::Acquire).to_le_bytes();
+        self.stop(hello::reason_from_byte(last_word));
+    }
+
     /// Listens to what came over the socket, and notices that the peer is gone. Whether that was all.
     pub(crate) fn listen(&self) -> bool {
         let (mut any, mut all) = (false, false);
@@ -332,7 +345,7 @@ impl Channel {
                 Err(Errno::INTR) => {}
                 Err(why) => {
                     if why != Errno::AGAIN {
-                        self.stop(CompletionError::ConnectionLost);
+                        self.peer_is_gone();
                     }
                     all = true;
                     break;
@@ -363,7 +376,9 @@ impl Channel {
     /// Tells the peer that this side stops, and why.
     pub(crate) fn say_bye(&self, why: CompletionError) {
         self.shows_no_more();
-        let _ = self.say(Control::Bye(why), None);
+        if self.say(Control::Bye(why), None).is_err() {
+            self.own.last_word().store(hello::reason_to_byte(why).into(), Ordering::Release);
+        }
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
         self.waker.send_word();
     }
@@ -587,7 +602,7 @@ impl Doorbell for Channel {
             }
         }
         if gone {
-            self.stop(CompletionError::ConnectionLost);
+            self.peer_is_gone();
         }
     }
 

@@ -112,8 +112,8 @@ fn number(bytes: &[u8; MESSAGE], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// What the other side's VI reports about this side's reason.
-fn reason_to_byte(why: CompletionError) -> u8 {
+/// What the other side's VI reports about this side's reason. 0 is none.
+pub(crate) fn reason_to_byte(why: CompletionError) -> u8 {
     match why.as_told_to_the_peer() {
         CompletionError::TooLong => 1,
         CompletionError::ReceiveQueueEmpty => 2,
@@ -124,7 +124,7 @@ fn reason_to_byte(why: CompletionError) -> u8 {
     }
 }
 
-fn reason_from_byte(byte: u8) -> CompletionError {
+pub(crate) fn reason_from_byte(byte: u8) -> CompletionError {
     match byte {
         1 => CompletionError::TooLong,
         2 => CompletionError::ReceiveQueueEmpty,
