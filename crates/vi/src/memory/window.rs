@@ -29,7 +29,9 @@ pub struct OutsideWindow;
 /// Memory of this process that peers reach by remote DMA, without this process taking part: peers connected to VIs of its
 /// tag. They may change it at any time, so it is never a slice, and is read and written by copies.
 ///
-/// Dropped, it is withdrawn: its handle is stale.
+/// Dropped, it is withdrawn: its handle is stale. Over shared memory a peer that has taken no note of some hundreds of windows
+/// shown or withdrawn before is told of this one later: once it has, and the VI at this side is polled or waited for. Until then what it
+/// asks for succeeds, but nobody sees what it writes.
 pub struct Window {
     memory: Arc<WindowMemory>,
     withdraw: Option<Box<dyn Fn(MemoryHandle) + Send + Sync>>,
