@@ -44,6 +44,10 @@ fn lose_privileges() -> Result {
 #[test]
 fn a_message_leaves_once_there_is_room_for_the_file_of_its_memory() -> Result {
     lose_privileges()?;
+    // Other tests of this user have files under way, too.
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let all = || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    all()?;
     let _under_way = (0..=FEW).map(|_| file_under_way()).collect::<Result<Vec<_>>>()?;
     for queued in [false, true] {
         let nics = [Nic::shm()?, Nic::shm()?];
@@ -59,14 +63,13 @@ fn a_message_leaves_once_there_is_room_for_the_file_of_its_memory() -> Result {
         let buffer = nics[0].register(1, 3000, a.tag())?.buffer().ok_or("no buffer")?;
         let mut queue = CompletionQueue::new(Duration::ZERO)?;
         queue.link(&mut a, 7);
-        let enough = getrlimit(Resource::Nofile);
-        setrlimit(Resource::Nofile, Rlimit { current: Some(FEW), maximum: enough.maximum })?;
+        setrlimit(Resource::Nofile, Rlimit { current: Some(FEW), maximum })?;
         a.post_send(buffer)?;
         let refused = a.send_done().is_none();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(50));
-                setrlimit(Resource::Nofile, enough).expect("it was so before");
+                all().expect("it was so before");
                 b.receive_wait(LONG).expect("a message").result.expect("a whole one");
             });
             let sent = loop {
