@@ -406,11 +406,13 @@ impl Vi {
     /// Who sleeps by a queue may not sleep as long as he thinks.
     #[cold]
     fn tell_of_patience(&self) {
-        if let (Some(member), Some(doorbell)) = (&self.member, &self.doorbell)
-            && doorbell.patience().is_some()
-        {
+        if let Some(member) = self.member.as_ref().filter(|_| self.has_patience()) {
             member.kick();
         }
+    }
+
+    fn has_patience(&self) -> bool {
+        self.doorbell.as_ref().is_some_and(|doorbell| doorbell.patience().is_some())
     }
 
     #[inline(always)]
@@ -452,6 +454,7 @@ impl Vi {
     #[cold]
     fn progress_outstanding(&mut self) {
         self.complete_acknowledged();
+        let told = self.blocked != 0 && self.has_patience();
         while self.blocked != 0 && self.state.is_connected() {
             let at = self.sending.len() - self.blocked;
             let outgoing = self.sending.remove(at).expect("as many as blocked");
@@ -471,7 +474,9 @@ impl Vi {
             match sent {
                 Sent::Blocked => {
                     self.blocked += 1;
-                    self.tell_of_patience();
+                    if !told {
+                        self.tell_of_patience();
+                    }
                     break;
                 }
                 Sent::Failed(why) if !goes_on => {
