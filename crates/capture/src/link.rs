@@ -16,6 +16,8 @@ const LABELLED: EtherType = EtherType(0x8847);
 const LABELLED_FOR_SEVERAL: EtherType = EtherType(0x8848);
 /// Frames of a session of PPPoE, once it is established.
 const SESSION: EtherType = EtherType(0x8864);
+/// Where others have a type, frames of IEEE 802.3 have a length, which is no more than this.
+const LONGEST: u16 = 1500;
 /// VLAN tags of one frame, at most.
 const TAGS: usize = 4;
 
@@ -104,6 +106,7 @@ fn by_type(mut kind: EtherType, mut data: &[u8]) -> Payload<'_> {
             },
             LABELLED | LABELLED_FOR_SEVERAL => return behind_labels(data),
             SESSION => return in_session(data),
+            EtherType(..=LONGEST) => return behind_snap(data),
             _ => return Payload::Other,
         }
     }
@@ -122,6 +125,16 @@ fn in_session(data: &[u8]) -> Payload<'_> {
     match data {
         // Version and type, code, the session, a length, the protocol.
         [0x11, 0, _, _, _, _, 0, 0x21 | 0x57, packet @ ..] => ip(packet),
+        _ => Payload::Other,
+    }
+}
+
+/// What a frame of IEEE 802.3 carries: packets, by their types in the headers of LLC and SNAP (RFC 1042).
+fn behind_snap(data: &[u8]) -> Payload<'_> {
+    match data {
+        [0xaa, 0xaa, 3, 0, 0, 0, 8, 0, packet @ ..] | [0xaa, 0xaa, 3, 0, 0, 0, 0x86, 0xdd, packet @ ..] => {
+            ip(packet)
+        }
         _ => Payload::Other,
     }
 }

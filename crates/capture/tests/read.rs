@@ -416,6 +416,37 @@ fn labels_and_sessions() {
     assert_eq!(without.seen, [None; 6]);
 }
 
+/// Frames that have a length instead of a type tell the type behind it.
+#[test]
+fn frames_with_a_length() {
+    let (four, six) = (v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2)), v6(1, 2, 17, &udp(1, 2)));
+    const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
+    let behind = |before: &[u8], llc: &[u8], kind: [u8; 2], packet: &[u8]| {
+        let length = ((llc.len() + 2 + packet.len()) as u16).to_be_bytes();
+        // A short frame is filled up.
+        (0, [before, &length, llc, &kind, packet, &[0; 6]].concat())
+    };
+    let tagged = [&[2; 12][..], &[0x81, 0, 0, 7].repeat(4)].concat();
+    let within = [
+        behind(&[2; 12], &SNAP, [8, 0], &four),
+        behind(&[2; 12], &SNAP, [0x86, 0xdd], &six),
+        behind(&tagged, &SNAP, [8, 0], &four),
+    ];
+    let without = [
+        // A spanning tree; another organization's types; ARP; and one cut off.
+        behind(&[2; 12], &[0x42, 0x42, 3], [8, 0], &four),
+        behind(&[2; 12], &[0xaa, 0xaa, 3, 0, 0, 0x0c], [8, 0], &four),
+        behind(&[2; 12], &SNAP, [8, 6], &four),
+        (0, [&[2; 12][..], &[0, 8, 0xaa, 0xaa, 3, 0, 0, 0, 8]].concat()),
+    ];
+    let within = contents(pcap(Order::Little, false, 1, &within));
+    assert_eq!((within.packets(), within.flows().len()), (3, 2), "{:?}", within.seen);
+    assert_eq!(contents(pcap(Order::Little, false, 1, &without)).seen, [None; 4]);
+    // Linux has a number for them.
+    let cooked = (0, [&[0; 14][..], &[0, 4], &SNAP, &[8, 0], &four].concat());
+    assert_eq!(contents(pcap(Order::Little, false, 113, &[cooked])).packets(), 1);
+}
+
 /// Of a datagram that has no ports nothing is lost with its beginning.
 #[test]
 fn fragments_of_what_has_no_ports_are_of_another_protocol() {

@@ -16,10 +16,10 @@ use crate::{output, signals};
 
 /// Tell which lookup suits the traffic in a capture
 ///
-/// Reads pcap and pcapng, plain or compressed by gzip, zstd or xz; Ethernet with VLAN tags, MPLS and PPPoE or without, Linux cooked
-/// capture, raw IP, loopback; TCP and UDP over IPv4 and IPv6. Every packet is looked up with every lookup of the library,
-/// and put in if its flow is new. Memory does not grow with the file. Captures one after another, of either format, are read
-/// as one.
+/// Reads pcap and pcapng, plain or compressed by gzip, zstd or xz; Ethernet with VLAN tags, SNAP, MPLS and PPPoE or without,
+/// Linux cooked capture, raw IP, loopback; TCP and UDP over IPv4 and IPv6.
+/// Every packet is looked up with every lookup of the library, and put in if its flow is new. Memory does not grow with the
+/// file. Captures one after another, of either format, are read as one.
 ///
 /// Recommended is the simplest lookup within 10 % or 1 ns of the fastest. The working set is an approximation, in the mean
 /// over the windows that end at each packet; the first of them are not full yet.
