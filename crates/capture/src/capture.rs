@@ -1,9 +1,9 @@
 //! From octets to frames: pcap and pcapng files, read as a stream.
 
 use std::io::Read;
+use std::ops::Range;
 
 use pcap_parser::PcapHeader;
-use pcap_parser::pcap::{LegacyPcapBlock, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified};
 
 use crate::pcapng::Section;
 use crate::source::{Refusal, Source};
@@ -18,6 +18,10 @@ const NEVER_WRITTEN: [u8; 256] = [0; 256];
 const HEADER: usize = 24;
 /// Octets before those of a packet in such a file that tell when it was and how long it is.
 const RECORD_HEAD: usize = 16;
+/// The same in files of the modified format, where the packet's interface, protocol and direction follow.
+const MODIFIED_HEAD: usize = 24;
+/// What files of that format begin with if numbers have their high octet first, as `pcap_parser` does not know.
+const MODIFIED_BIG: [u8; 4] = [0xa1, 0xb2, 0xcd, 0x34];
 
 /// One captured frame.
 #[derive(Clone, Copy, Debug)]
@@ -174,15 +178,13 @@ impl Kind {
         if data.starts_with(&Section::MAGIC) {
             return Ok(Self::PcapNg(Section::default()));
         }
-        match pcap_parser::parse_pcap_header(data) {
-            Ok((_, header)) => {
+        match file_header(data) {
+            Ok(header) => {
                 octets.start += header.size();
                 Ok(Self::Pcap(header))
             }
             Err(_) if data.is_empty() => Err("it is empty".to_owned()),
-            Err(pcap_parser::nom::Err::Incomplete(_)) if may_begin(data) => {
-                Err("it ends within the file's header".to_owned())
-            }
+            Err(TooFew(true)) if may_begin(data) => Err("it ends within the file's header".to_owned()),
             Err(_) => {
                 Err("it is neither pcap nor pcapng, nor one of them compressed by gzip, zstd or xz"
                     .to_owned())
@@ -202,22 +204,44 @@ impl Kind {
     }
 
     /// Files follow one another when they are decompressed by one command. What looks like a file's header would, as a
-    /// record, be an empty packet of the year 2055 or later, or one of 400 MB.
+    /// record, be an empty packet of 1998, or of the year 2055 or later, or one of 400 MB.
     fn file_after_file<'a>(&mut self, data: &'a [u8]) -> Option<Next<'a>> {
         if matches!(self, Self::Pcap(_)) && Section::begins(data) {
             *self = Self::PcapNg(Section::default());
             return None;
         }
-        match pcap_parser::parse_pcap_header(data) {
-            Ok((_, header)) if is_plausible(&header) => {
+        match file_header(data) {
+            Ok(header) if is_plausible(&header) => {
                 let length = header.size();
                 *self = Self::Pcap(header);
                 Some(Next::Record(length, None))
             }
-            Err(pcap_parser::nom::Err::Incomplete(_)) if data.len() >= 4 => Some(Next::Head(HEADER)),
+            Err(TooFew(true)) if data.len() >= 4 => Some(Next::Head(HEADER)),
             _ => None,
         }
     }
+}
+
+/// Why there is no header: whether it is but cut off.
+struct TooFew(bool);
+
+/// The header of a pcap file, if it is one.
+fn file_header(data: &[u8]) -> Result<PcapHeader, TooFew> {
+    let parsed = |data: &[u8]| match pcap_parser::parse_pcap_header(data) {
+        Ok((_, header)) => Ok(header),
+        Err(e) => Err(TooFew(e.is_incomplete())),
+    };
+    if !data.starts_with(&MODIFIED_BIG) {
+        return parsed(data);
+    }
+    let mut head = *data.first_chunk::<HEADER>().ok_or(TooFew(true))?;
+    // Behind the magic number it is as any other's.
+    head[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_be_bytes());
+    parsed(&head).map(|header| PcapHeader { magic_number: u32::from_le_bytes(MODIFIED_BIG), ..header })
+}
+
+fn is_modified(header: &PcapHeader) -> bool {
+    header.is_modified_format() || header.magic_number == u32::from_le_bytes(MODIFIED_BIG)
 }
 
 /// Whether octets, be they fewer than a magic number has, are what a file may begin with.
@@ -229,14 +253,16 @@ fn may_begin(data: &[u8]) -> bool {
 }
 
 /// Whether a header is that of a file, and not octets that look like one: of the only version there is, and with nothing
-/// where link types have nothing.
+/// where link types have nothing. The modified format's magic number is a second of 1998; what has octets then is a packet.
 fn is_plausible(header: &PcapHeader) -> bool {
-    header.version_major == 2 && header.network.0 & 0x03ff_0000 == 0
+    header.version_major == 2
+        && header.network.0 & 0x03ff_0000 == 0
+        && (header.thiszone == 0 || !is_modified(header))
 }
 
 fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8], last: bool) -> Next<'a> {
     let big = header.is_bigendian();
-    let head = if header.is_modified_format() { 24 } else { RECORD_HEAD };
+    let head = if is_modified(header) { MODIFIED_HEAD } else { RECORD_HEAD };
     let Some(captured) = data.get(8..12).filter(|_| data.len() >= head) else {
         return Next::Head(head);
     };
@@ -263,15 +289,7 @@ fn pcap_record<'a>(header: &PcapHeader, data: &'a [u8], last: bool) -> Next<'a> 
             "a record claims to have {captured} octets of {sent}, and the next begins behind those"
         ));
     }
-    let parse = match (header.is_modified_format(), big) {
-        (true, _) => parse_pcap_frame_modified,
-        (false, true) => parse_pcap_frame_be,
-        (false, false) => parse_pcap_frame,
-    };
-    match parse(&data[..length]) {
-        Ok((_, block)) => Next::Record(length, Some(frame(header, &block))),
-        Err(_) => Next::Damage("a record is damaged".to_owned()),
-    }
+    Next::Record(length, Some(frame(header, data, head..length)))
 }
 
 /// Octets that a record of such a file has at most: as many as were to be captured of a packet or, since that is not always what
@@ -301,16 +319,18 @@ fn follows(header: &PcapHeader, record: &[u8], after: usize) -> bool {
         && captured as usize <= largest(header)
 }
 
-fn frame<'a>(header: &PcapHeader, block: &LegacyPcapBlock<'a>) -> Frame<'a> {
-    let fraction = block.ts_usec.min(resolution(header) - 1);
+/// What a record has, whose packet lies at `octets`.
+fn frame<'a>(header: &PcapHeader, record: &'a [u8], octets: Range<usize>) -> Frame<'a> {
+    let number = |at: usize| word(&record[at..], header.is_bigendian());
+    let fraction = number(4).min(resolution(header) - 1);
     let fraction = u64::from(fraction) * u64::from(1_000_000_000 / resolution(header));
     Frame {
-        time: u64::from(block.ts_sec) * 1_000_000_000 + fraction,
+        time: u64::from(number(0)) * 1_000_000_000 + fraction,
         timed: true,
         // The upper half tells of checksums behind the frame.
         link: header.network.0 as u32 & 0xffff,
-        length: block.origlen,
-        data: block.data,
+        length: number(12),
+        data: &record[octets],
     }
 }
 

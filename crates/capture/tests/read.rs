@@ -508,6 +508,37 @@ fn what_has_no_flow() {
     assert_eq!(unknown.seen, [None; 4]);
 }
 
+/// The format of Alexey Kuznetsov's tcpdump, in both byte orders: more lies before each packet.
+#[test]
+fn modified() {
+    let modified = |order: Order, frames: &[Timed]| {
+        let usual = pcap(order, false, 1, frames);
+        let (head, mut records) = usual.split_at(24);
+        let mut file = [&order.u32(0xa1b2_cd34)[..], &head[4..]].concat();
+        for (_, frame) in frames {
+            let (record, rest) = records.split_at(16 + frame.len());
+            file.extend([&record[..16], &order.u32(2), &order.u16(8), &[0; 2], frame].concat());
+            records = rest;
+        }
+        file
+    };
+    for order in [Order::Big, Order::Little] {
+        let file = modified(order, &conversation(1));
+        expect_conversation(&contents(file.clone()));
+        assert_eq!(contents([file.clone(), file.clone()].concat()).packets(), 18);
+        let cut_off = contents(file[..file.len() - 1].to_vec());
+        assert_eq!((cut_off.packets(), cut_off.fault.is_some()), (8, true));
+        assert!(read(Cursor::new(file[..20].to_vec())).err().unwrap().cause.contains("file's header"));
+    }
+    // A packet of the second that is the magic number in the other order, and that goes on like a header.
+    for (order, fraction) in [(Order::Big, 0x0200_0000), (Order::Little, 0x0200)] {
+        let time = 0x34cd_b2a1 * 1_000_000_000 + fraction;
+        let packet = frame(101, &v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2)));
+        let read = contents(pcap(order, true, 101, &[(time, packet.clone()), (time, packet)]));
+        assert_eq!((read.packets(), read.times, read.fault), (2, vec![time; 2], None));
+    }
+}
+
 #[test]
 fn what_is_no_capture() {
     let cut_off = "it ends within the file's header";
