@@ -53,6 +53,6 @@ pub use ahead::Stopper;
 pub use capture::{Capture, Fault, Format, Frame};
 pub use fragments::{DatagramId, Fragments};
 pub use link::{Payload, link_name, payload};
-pub use packet::{FIN, Flow, RST, SYN, Seen, Tuple, look};
+pub use packet::{FIN, Flow, RST, SYN, Seen, Tuple, carrier_name, look};
 pub use source::{Compression, Progress, Source};
 pub use writer::PcapWriter;

@@ -60,10 +60,25 @@ pub enum Seen {
     Flow(Flow, u8),
     /// Part of a datagram whose beginning, which has the ports if there are any, was not seen, or comes later.
     LostFragment,
-    /// Neither TCP nor UDP.
+    /// Around other packets or frames, which are not looked into, by this protocol; [`carrier_name`] has its name.
+    Carrier(u8),
+    /// Neither TCP nor UDP, nor one of those.
     OtherProtocol,
     /// Cut off before its ports, or malformed.
     Broken,
+}
+
+/// The name of a protocol of IP that carries packets or frames of its own.
+pub const fn carrier_name(protocol: u8) -> Option<&'static str> {
+    Some(match protocol {
+        4 => "IPv4 in IP",
+        41 => "IPv6 in IP",
+        47 => "GRE",
+        97 => "Ethernet in IP",
+        115 => "L2TP",
+        137 => "MPLS in IP",
+        _ => return None,
+    })
 }
 
 /// Looks into an IP packet.
@@ -148,9 +163,14 @@ impl Part {
             ip_number::ENCAP_SEC => Seen::OtherProtocol,
             ip_number::TCP | ip_number::UDP => Seen::LostFragment,
             further if further.is_ipv6_ext_header_value() => Seen::LostFragment,
-            _ => Seen::OtherProtocol,
+            IpNumber(other) => without_ports(other),
         }
     }
+}
+
+/// What a packet of another protocol than TCP and UDP is.
+const fn without_ports(protocol: u8) -> Seen {
+    if carrier_name(protocol).is_some() { Seen::Carrier(protocol) } else { Seen::OtherProtocol }
 }
 
 fn transport(
@@ -164,7 +184,7 @@ fn transport(
         return fragments.find(&part.id).map_or_else(|| part.lost(), |flow| Seen::Flow(flow, 0));
     }
     if protocol != ip_number::TCP.0 && protocol != ip_number::UDP.0 {
-        return Seen::OtherProtocol;
+        return without_ports(protocol);
     }
     let Some([a, b, c, d]) = payload.first_chunk().copied() else {
         return Seen::Broken;

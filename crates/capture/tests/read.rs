@@ -7,7 +7,9 @@ use std::io::{Cursor, Read};
 use std::sync::mpsc::{Sender, channel};
 
 use captures::*;
-use throughline_capture::{Capture, Fault, Flow, Fragments, Payload, Seen, Source, Tuple, look, payload};
+use throughline_capture::{
+    Capture, Fault, Flow, Fragments, Payload, Seen, Source, Tuple, carrier_name, look, payload,
+};
 
 const LINKS: [u32; 10] = [0, 1, 12, 14, 101, 108, 113, 228, 229, 276];
 
@@ -461,6 +463,21 @@ fn fragments_of_what_has_no_ports_are_of_another_protocol() {
     let lost = [part(6, 1), part(17, 1), part(51, 1), later(6), later(17), later(60), later(51)];
     let lost = contents(pcap(Order::Little, false, 101, &frames(&lost)));
     assert_eq!(lost.seen, [Some(Seen::LostFragment); 7]);
+}
+
+/// They are packets of flows to nobody who does not take off what is around them.
+#[test]
+fn what_others_carry_is_not_looked_into() {
+    const MORE: u16 = 0x2000;
+    let inner = v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2));
+    let around = |protocol, word| v4([3; 4], [4; 4], protocol, (7, word), &inner);
+    let later = |next: u8| v6(1, 2, 44, &[&[next, 0, 0, 8, 0, 0, 0, 9][..], &[0; 8]].concat());
+    let packets =
+        [around(4, 0), v6(1, 2, 41, &inner), around(47, 0), around(47, MORE), around(47, 3), later(97)];
+    let frames: Vec<_> = packets.iter().map(|packet| (0, frame(101, packet))).collect();
+    let contents = contents(pcap(Order::Little, false, 101, &frames));
+    assert_eq!(contents.seen, [4, 41, 47, 47, 47, 97].map(|protocol| Some(Seen::Carrier(protocol))));
+    assert_eq!((carrier_name(47), carrier_name(1)), (Some("GRE"), None));
 }
 
 #[test]

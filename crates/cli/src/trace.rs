@@ -17,7 +17,7 @@ use crate::{output, signals};
 /// Tell which lookup suits the traffic in a capture
 ///
 /// Reads pcap and pcapng, plain or compressed by gzip, zstd or xz; Ethernet with VLAN tags, SNAP, MPLS and PPPoE or without,
-/// Linux cooked capture, raw IP, loopback; TCP and UDP over IPv4 and IPv6.
+/// Linux cooked capture, raw IP, loopback; TCP and UDP over IPv4 and IPv6, but not in GRE or other packets that carry packets.
 /// Every packet is looked up with every lookup of the library, and put in if its flow is new. Memory does not grow with the
 /// file. Captures one after another, of either format, are read as one.
 ///

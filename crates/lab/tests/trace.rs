@@ -77,6 +77,28 @@ fn what_is_not_looked_up_is_counted() {
     assert_eq!((report.counts.unknown_link, report.counts.last_unknown_link), (4, 105));
 }
 
+/// That there are no packets of TCP or UDP is not all that there is to say where they may be in others.
+#[test]
+fn packets_that_carry_others_are_counted_and_named() {
+    let inner = v4([1; 4], [2; 4], 17, (0, 0), &udp(1, 2));
+    let around = |protocol| v4([3; 4], [4; 4], protocol, (0, 0), &inner);
+    let mut frames: Vec<_> =
+        [around(47), around(41), around(1), around(47)].iter().map(|packet| (0, frame(1, packet))).collect();
+    let report = analysed(pcap(Order::Little, false, 1, &frames)).unwrap();
+    assert_eq!((report.counts.other_protocol, &report.carriers[..]), (4, &[(41, 1), (47, 2)][..]));
+    let told = "packets that carry others are not looked into (of IPv6 in IP 1, of GRE 2)";
+    let sentence = report.nothing().unwrap();
+    assert!(sentence.contains(&format!("no packets of TCP or UDP in it; {told}: ")), "{sentence}");
+    let rows = report.rows("some.pcap");
+    let gre = rows.iter().find(|row| row.text("name") == "GRE").unwrap();
+    assert_eq!((gre.text("metric"), gre.value()), ("not_looked_into", 2.0));
+    // Nor where others are looked up.
+    frames.push((0, frame(1, &inner)));
+    let report = analysed(pcap(Order::Little, false, 1, &frames)).unwrap();
+    assert_eq!(report.nothing(), None);
+    assert!(report.tables()[0].to_string().contains(told), "{}", report.tables()[0]);
+}
+
 /// Where nothing can be looked up, tables, rows and page say why, and have no empty figures.
 #[test]
 fn nothing_to_look_up() {

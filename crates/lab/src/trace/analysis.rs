@@ -1,6 +1,6 @@
 //! One pass over a capture.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use throughline_capture::{
@@ -95,6 +95,8 @@ struct Analysis<'o> {
     over_time: Binned<Moment>,
     /// The link types of the frames.
     links: BTreeSet<u32>,
+    /// Packets around others, by protocol.
+    carriers: BTreeMap<u8, u64>,
     first_time: u64,
     /// Whether a frame has told the time.
     timed: bool,
@@ -119,6 +121,7 @@ impl<'o> Analysis<'o> {
             working_set: WorkingSet::new(),
             over_time: Binned::new(1000),
             links: BTreeSet::new(),
+            carriers: BTreeMap::new(),
             first_time: 0,
             timed: false,
             now: 0,
@@ -141,6 +144,10 @@ impl<'o> Analysis<'o> {
                 Seen::Flow(flow, bits) => self.packet(flow, bits),
                 Seen::LostFragment => self.counts.lost_fragments += 1,
                 Seen::OtherProtocol => self.counts.other_protocol += 1,
+                Seen::Carrier(protocol) => {
+                    self.counts.other_protocol += 1;
+                    *self.carriers.entry(protocol).or_default() += 1;
+                }
                 Seen::Broken => self.counts.broken += 1,
             },
             Payload::Other => self.counts.not_ip += 1,
@@ -284,6 +291,7 @@ impl<'o> Analysis<'o> {
             trains: self.ride.trains(),
             over_time: filled(self.over_time, self.counts.frames),
             links: self.links.into_iter().collect(),
+            carriers: self.carriers.into_iter().collect(),
             lookups: merged(self.v4.finish()?, self.v6.finish()?),
             options: self.options.clone(),
             format: read.format,

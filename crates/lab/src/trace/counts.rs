@@ -17,7 +17,7 @@ pub struct Counts {
     pub v6: u64,
     /// Frames that carry no IP.
     pub not_ip: u64,
-    /// IP packets that are neither TCP nor UDP.
+    /// IP packets that are neither TCP nor UDP, those that carry others among them.
     pub other_protocol: u64,
     /// IP packets cut off before their ports, or malformed.
     pub broken: u64,

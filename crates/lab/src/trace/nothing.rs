@@ -1,6 +1,6 @@
 //! Why there is nothing to look up.
 
-use throughline_capture::link_name;
+use throughline_capture::{carrier_name, link_name};
 
 use super::report::Report;
 use crate::table::grouped;
@@ -26,7 +26,18 @@ impl Report {
             }
             _ => "There are no packets of TCP or UDP in it".to_owned(),
         };
-        Some(format!("{why}: there is no lookup to recommend."))
+        let further = self.not_looked_into().map_or(String::new(), |what| format!("; {what}"));
+        Some(format!("{why}{further}: there is no lookup to recommend."))
+    }
+
+    /// Which packets may have others in them that were not looked for, if there are such.
+    pub(super) fn not_looked_into(&self) -> Option<String> {
+        let of = |(protocol, packets): &(u8, u64)| {
+            format!("of {} {}", carrier_name(*protocol).unwrap_or_default(), grouped(*packets))
+        };
+        let all: Vec<_> = self.carriers.iter().map(of).collect();
+        (!all.is_empty())
+            .then(|| format!("packets that carry others are not looked into ({})", all.join(", ")))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What came out, as rows for programs.
 
-use throughline_capture::{Compression, Fault, Format, link_name};
+use throughline_capture::{Compression, Fault, Format, carrier_name, link_name};
 
 use super::binned::Binned;
 use super::counts::{Counts, Moment};
@@ -20,6 +20,8 @@ pub struct Report {
     pub compression: Compression,
     /// The link types of its frames.
     pub links: Vec<u32>,
+    /// Protocols whose packets carry others, which are not looked into, and how many of each there are.
+    pub carriers: Vec<(u8, u64)>,
     /// What it was analysed with.
     pub options: Options,
     /// Packets and flows.
@@ -136,6 +138,10 @@ impl Report {
         ]
         .map(|(metric, unit, value)| row(metric, unit, value as f64))
         .into();
+        rows.extend(self.carriers.iter().map(|(protocol, packets)| {
+            let row = row("not_looked_into", "packets", *packets as f64).with("protocol", *protocol);
+            row.with("name", carrier_name(*protocol).unwrap_or(""))
+        }));
         rows.push(row("duration", "s", self.duration as f64 / 1e9));
         rows.push(row("set_back_max", "s", c.most_set_back as f64 / 1e9));
         rows.push(row("gap_max", "s", c.longest_gap as f64 / 1e9));

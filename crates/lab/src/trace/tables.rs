@@ -70,6 +70,7 @@ impl Report {
         if c.unknown_link > 0 {
             remarks.push(format!("{} is not understood", link_text(c.last_unknown_link)));
         }
+        remarks.extend(self.not_looked_into());
         if c.evicted > 0 {
             let kept = grouped(self.options.flows as u64);
             let text = "flows were taken out early: no more than";
