@@ -7,7 +7,7 @@ use throughline_demux::{AnyLocator, HashKind, Ipv4Connection, Locator, LocatorCo
 use crate::random::Random;
 use crate::traffic::{
     Churn, Flood, Popularity, Scan, Stream, Subject, TpcA, Trains, drive, from_flow, generator, keys,
-    seconds, together,
+    seconds, together, until_counted,
 };
 use crate::{Experiment, LabError, Options, Row, Sink, Table};
 
@@ -146,11 +146,8 @@ fn measure(mix: &Mix, packets: usize, seed: u64) -> Result<Vec<Row>, LabError> {
         subject.fill(present.iter().copied(), key)?;
         subjects.push(subject);
     }
-    let (warm, mut left) = (seconds(WARM), packets);
-    let events = (mix.events)(seed).take_while(|event| {
-        left -= usize::from(event.time >= warm);
-        left > 0
-    });
+    let warm = seconds(WARM);
+    let events = until_counted((mix.events)(seed), warm, packets);
     drive(&mut subjects, events, warm, key)?;
     let rows = choices().into_iter().zip(&subjects).flat_map(|((strategy, hash), subject)| {
         let lookup = match hash {

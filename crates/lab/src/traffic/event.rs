@@ -62,6 +62,20 @@ pub fn from_flow(first: u32, stream: impl Iterator<Item = Event>) -> impl Iterat
     stream.map(move |event| Event { flow: event.flow + first, ..event })
 }
 
+/// A stream up to the last of `packets` that are counted, which are those from the time `warm` on.
+pub(crate) fn until_counted(
+    stream: impl Iterator<Item = Event>,
+    warm: u64,
+    packets: usize,
+) -> impl Iterator<Item = Event> {
+    let mut left = packets;
+    stream.take_while(move |event| {
+        let more = left > 0;
+        left = left.saturating_sub(usize::from(event.time >= warm));
+        more
+    })
+}
+
 /// Seconds as nanoseconds.
 pub fn seconds(seconds: f64) -> u64 {
     (seconds * 1e9) as u64

@@ -59,6 +59,7 @@ mod trains;
 pub(crate) use agenda::Agenda;
 pub use churn::Churn;
 pub use drive::{Costs, Subject, Tally, drive};
+pub(crate) use event::until_counted;
 pub use event::{Event, Kind, Stream, from_flow, seconds, together};
 pub use hostile::{Flood, Scan};
 pub use mix::{Mix, TooMany};

@@ -42,6 +42,13 @@ fn at_the_same_moment_streams_come_in_the_order_given() {
     }
 }
 
+#[test]
+fn as_many_are_counted_as_are_wanted() {
+    let at = |time| Event { time, flow: 0, kind: Kind::Data };
+    let came = |warm, packets| until_counted((0..100).map(at), warm, packets).count();
+    assert_eq!([came(0, 7), came(10, 7), came(10, 1), came(99, 1), came(10, 0)], [7, 17, 11, 100, 0]);
+}
+
 /// Numbers and times that are as large as they can be stay so, or begin anew.
 #[test]
 fn streams_have_no_end() {

@@ -2,7 +2,7 @@
 
 use throughline_demux::{HashKind, Strategy};
 
-use crate::traffic::{Polling, Stream, Think, TpcA, seconds};
+use crate::traffic::{Polling, Stream, Think, TpcA, seconds, until_counted};
 
 /// The paper's number of users, unless a row says otherwise.
 pub(crate) const USERS: u32 = 2000;
@@ -111,11 +111,7 @@ impl Setting {
             Traffic::Fixed => Box::new(TpcA { think: Think::Fixed(1.0 / RATE), ..users }.events(seed)),
             Traffic::Polled => Box::new(Polling { clients: self.users, ..Polling::default() }.events(seed)),
         };
-        let (warm, mut left) = (self.warm(), self.packets);
-        Box::new(endless.take_while(move |event| {
-            left -= usize::from(event.time >= warm);
-            left > 0
-        }))
+        Box::new(until_counted(endless, self.warm(), self.packets))
     }
 }
 
