@@ -20,7 +20,7 @@ pub fn text(value: &Json, indent: usize) -> String {
 /// Whether a text is only told by JSON: one with characters that nobody sees, or that a terminal obeys, and one that would be
 /// taken for JSON itself if it were passed on.
 fn needs_quotes(text: &str) -> bool {
-    text.contains(|c: char| c.is_ascii_control() && !matches!(c, '\n' | '\t'))
+    text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t'))
         || text.starts_with('"') && serde_json::from_str::<String>(text).is_ok()
 }
 
@@ -122,6 +122,7 @@ mod tests {
     fn text_that_cannot_be_seen_or_passed_on_is_quoted() {
         assert_eq!(text(&json!("\0"), 0), r#""\u0000""#);
         assert_eq!(text(&json!("a\u{1b}[2J"), 0), r#""a\u001b[2J""#);
+        assert_eq!(text(&json!("\u{9b}2J"), 0), "\"\u{9b}2J\"");
         assert_eq!(text(&json!("\"5\""), 0), r#""\"5\"""#);
         assert_eq!(text(&json!("\"5"), 0), "\"5");
         assert_eq!(text(&json!("\ta"), 0), "\ta");

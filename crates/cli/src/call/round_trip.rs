@@ -8,6 +8,7 @@ use throughline_idl::{Model, Options, compile_text_to_model};
 
 use super::layout;
 use crate::dynamic::{Types, Value};
+use crate::output;
 
 const IDL: &str = "
 enum Colour { red, green, blue };
@@ -89,7 +90,7 @@ impl Chance {
     fn text(&mut self, most: Option<u32>, wide: bool) -> Value {
         let marks =
             ['"', '\\', '\'', '\n', '\t', '\r', '\u{1b}', '\u{7f}', ' ', '{', '[', '0', 'x', '@', '-'];
-        let others = ['a', 'ß', '本', '𝄞', '\u{2028}', '\u{feff}'];
+        let others = ['a', 'ß', '本', '𝄞', '\u{85}', '\u{9b}', '\u{2028}', '\u{feff}'];
         let mut text = String::new();
         for _ in 0..self.below(5) {
             let next = if self.below(2) == 0 { self.pick(&marks) } else { self.pick(&others) };
@@ -209,6 +210,7 @@ fn received<'m>(types: Types<'m>, ty: &'m Type, octets: &[u8]) -> Value {
 fn comes_back<'m>(types: Types<'m>, ty: &'m Type, sent: &[u8]) {
     let shown = types.show(ty, &received(types, ty, sent));
     for printed in [layout::text(&shown, 0), shown.to_string()] {
+        let printed = output::shown(&printed);
         let given =
             types.check_text("v", ty, &printed, &resolve).unwrap_or_else(|e| panic!("{printed}: {e}"));
         assert_eq!(octets(types, ty, &given), sent, "{printed}");
