@@ -309,6 +309,34 @@ fn a_chain_of_types_is_no_matter_of_the_stack() {
     }
 }
 
+/// How long this thread works, whatever else the machine does.
+fn processor_time() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel counts");
+    text.split_whitespace().next().and_then(|n| n.parse().ok()).expect("nanoseconds")
+}
+
+/// The work for a member does not grow with the number of members.
+#[test]
+fn a_struct_of_many_members() {
+    const MEMBERS: usize = 256_000;
+    let each = |members: usize| {
+        let text: String = (0..members).map(|i| format!("octet member_{i};\n")).collect();
+        let text = format!("struct S {{ {text} }};");
+        let model = compile_text_to_model("many.idl", &text, &Options::default()).unwrap().model;
+        let fields = (0..members).map(|i| (format!("member_{i}"), json!(1)));
+        let (json, ty) = (Json::Object(fields.collect()), ty(&model, "S"));
+        let start = processor_time();
+        // The kernel counts in ticks, of which some must pass.
+        for _ in 0..MEMBERS / members {
+            let value = Types { model: &model }.check("v", &ty, &json, &resolve).unwrap();
+            assert!(matches!(value, Value::Record(of) if of.len() == members));
+        }
+        (processor_time() - start) / MEMBERS as u64
+    };
+    let (few, many) = (each(1_000), each(16_000));
+    assert!(many < 6 * few, "{many} ns for a member, not {few}");
+}
+
 #[test]
 fn values_of_which_there_are_millions_are_small() {
     assert!(size_of::<Value>() <= 32, "{}", size_of::<Value>());
