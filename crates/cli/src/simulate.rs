@@ -1,6 +1,6 @@
 //! `throughline simulate`: traffic to try lookups with, as a capture.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -52,11 +52,14 @@ pub fn run(arguments: &Arguments) -> Result {
         .map_err(|e| Failure::usage("too much traffic at once").because(e).next("make several files"))?;
     match &arguments.output {
         Some(file) => {
-            let out = File::create(file).map_err(|e| not_written(file, &e))?;
+            let (out, is_new) = create(file).map_err(|e| not_written(file, &e))?;
             let bar = progress_bar(arguments.packets);
-            let written = write(&mix, arguments, out, |n| bar.set_position(n));
+            let written = write(&mix, arguments, &out, |n| bar.set_position(n));
             bar.finish_and_clear();
-            written.map_err(|e| not_written(file, &e))
+            written.map_err(|e| {
+                withdraw(file, &out, is_new);
+                not_written(file, &e)
+            })
         }
         None if io::stdout().is_terminal() => Err(Failure::usage("a capture is nothing for a terminal")
             .next("name a file with -o, or pass it on with | throughline trace -")),
@@ -74,6 +77,24 @@ pub fn run(arguments: &Arguments) -> Result {
                 written => written.map_err(|e| not_written("standard output".as_ref(), &e)),
             }
         }
+    }
+}
+
+/// A file to write to, and whether it was not there before.
+fn create(path: &Path) -> io::Result<(File, bool)> {
+    match File::create_new(path) {
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok((File::create(path)?, false)),
+        made => Ok((made?, true)),
+    }
+}
+
+/// Takes back what was written to a file: part of a capture is not the one that was asked for, and what reads it may not see that
+/// it ends early. Where that fails as well, nothing can be done.
+fn withdraw(path: &Path, file: &File, is_new: bool) {
+    if is_new {
+        let _ = fs::remove_file(path);
+    } else if is_file(file.as_fd()) {
+        let _ = file.set_len(0);
     }
 }
 

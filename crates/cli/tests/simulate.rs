@@ -76,6 +76,20 @@ fn what_is_wrong_is_told() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+/// Part of a capture could be taken for all of it.
+#[test]
+fn what_fails_leaves_no_part_of_a_capture() {
+    let folder = Folder::new("simulate-part");
+    let (new, old) = (folder.file("new.pcap"), folder.file("old.pcap"));
+    std::fs::write(&old, "what was there").unwrap();
+    for file in [&new, &old] {
+        let told = failure_of(&["simulate", "scan:rate=0.000001", "--packets", "1000000", "-o", file]).1;
+        assert!(told.contains("the year 2106"), "{told}");
+    }
+    assert!(!std::fs::exists(&new).unwrap());
+    assert_eq!(std::fs::metadata(&old).unwrap().len(), 0);
+}
+
 #[test]
 fn help_names_all_kinds_and_their_parameters() {
     let help = stdout_of(&["simulate", "--help"]);
