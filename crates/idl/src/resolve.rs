@@ -17,7 +17,7 @@ mod suggest;
 mod types;
 mod value;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::{Report, Sink};
@@ -215,6 +215,7 @@ impl Resolver<'_> {
             type_prefix: None,
             version: None,
             explicit_id: None,
+            explicit_features: BTreeSet::new(),
             local: false,
             recursive: false,
             constructed: None,

@@ -1,5 +1,6 @@
 //! Definitions while they are put together, and the model made of them.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Resolver;
@@ -40,6 +41,8 @@ pub(super) struct Draft {
     pub type_prefix: Option<Rc<str>>,
     pub version: Option<(Rc<str>, Span)>,
     pub explicit_id: Option<(Rc<str>, Span)>,
+    /// The features whose ids were given.
+    pub explicit_features: BTreeSet<u32>,
     /// Contains a local interface, so that it never leaves its process.
     pub local: bool,
     /// Contains itself.

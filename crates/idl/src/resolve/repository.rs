@@ -130,9 +130,12 @@ impl Resolver<'_> {
             Kind::ValueType(it) => &mut it.features[..],
             _ => &mut [],
         };
-        for feature in features {
-            let id = format!("IDL:{path}/{}:1.0", feature.name());
-            *repository_id_mut(feature) = id;
+        let given = &draft.explicit_features;
+        for (_, feature) in (0..).zip(features).filter(|(at, _)| !given.contains(at)) {
+            let begin = format!("IDL:{path}/{}", feature.name());
+            let id = repository_id_mut(feature);
+            let version = id.rsplit_once(':').map_or("1.0", |(_, version)| version);
+            *id = format!("{begin}:{version}");
         }
         draft.path = path;
     }
@@ -156,7 +159,10 @@ impl Resolver<'_> {
             self.sink.push(report.help("one of them is `IDL:Module/Name:1.0`"));
         }
         match owner {
-            Owner::Feature(at) => self.set_feature_id(at, |_| id.to_string()),
+            Owner::Feature(at) => {
+                self.set_feature_id(at, |_| id.to_string());
+                self.drafts[at.interface.index()].explicit_features.insert(at.index);
+            }
             Owner::Definition(owner) => {
                 if !self.has_other_id(owner, name, id, span) && !self.has_other_version(owner, name, id, span)
                 {
