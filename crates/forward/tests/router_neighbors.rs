@@ -13,7 +13,7 @@ use throughline_stack::{
     Host, Message,
     smoltcp::{
         time::Duration,
-        wire::{EthernetAddress, Icmpv6Packet, IpCidr, Ipv6Packet},
+        wire::{EthernetAddress, Icmpv4Packet, Icmpv6Packet, IpCidr, Ipv4Packet, Ipv6Packet},
     },
 };
 
@@ -88,6 +88,37 @@ fn leave_at_once(network: &mut Network, to: [u8; 4], count: usize) -> usize {
     (0..count).for_each(|_| send(network, to));
     let leaves = |(port, frame): &(PortId, Message)| *port == PortId(1) && frame.bytes()[12..14] == [8, 0];
     network.out.frames[before..].iter().filter(|frame| leaves(frame)).count()
+}
+
+/// Those that wait are neither sent on nor said yet, and never are if nobody answers; what leaves in pieces is one.
+#[test]
+fn what_waits_for_a_neighbor_counts_once_it_leaves() {
+    let mut network = Network::with_mtus(&[1500, 1280], FlowIndex::Either);
+    let counts = |network: &Network| {
+        let counts = network.router.counts();
+        [counts.forwarded, counts.said, counts.refused(Refused::NoHost), counts.refused(Refused::Waiting)]
+    };
+    let mut long = packets::v4(LINK, ([10, 0, 0, 2], [10, 0, 1, 2]), (17, 64), None);
+    long.resize(14 + 1400, 0);
+    let mut packet = Ipv4Packet::new_unchecked(&mut long[14..]);
+    packet.set_total_len(1400);
+    packet.fill_checksum();
+    for frame in [&long[..], &packets::v4(LINK, ([10, 0, 0, 2], [10, 0, 1, 99]), (17, 64), None)] {
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, frame), network.now, &mut network.out);
+    }
+    // Somebody behind the other port asks, who is not there either.
+    let echo = packets::v4(LINK, ([10, 0, 1, 98], [10, 0, 0, 1]), (1, 64), None);
+    let mut echo = [&echo[..34], &[8, 0], &echo[36..]].concat();
+    Icmpv4Packet::new_unchecked(&mut echo[34..]).fill_checksum();
+    network.router.arrive(PortId(0), Message::copied(HEADROOM, &echo), network.now, &mut network.out);
+    assert_eq!(counts(&network), [0, 0, 0, 0]);
+    network.run();
+    assert_eq!(counts(&network), [1, 0, 0, 0]);
+    network.run_for(5);
+    // Of his packet the host on network 0 is told.
+    assert_eq!(counts(&network), [1, 1, 2, 0]);
+    (0..20).for_each(|_| send(&mut network, [10, 0, 1, 99]));
+    assert_eq!(counts(&network), [1, 1, 2, 4]);
 }
 
 #[test]

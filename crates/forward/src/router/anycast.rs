@@ -17,6 +17,7 @@ use throughline_stack::{
 
 use super::{
     Next, Router, Seen, Way,
+    counts::Leaves,
     icmp::{self, header6},
     is_of_the_link,
     local::framed,
@@ -101,8 +102,7 @@ impl Router {
         let hardware = hardware.or_else(|| graph.neighbor_for_stranger(to.into(), now));
         let next =
             hardware.map_or(Next::Asked(port, to.into()), |hardware| Next::Known(Way { port, hardware }));
-        self.counts.said += 1;
-        self.depart(next, frame, out);
+        self.depart(next, frame, Leaves::Said, out);
     }
 }
 

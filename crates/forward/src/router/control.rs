@@ -10,7 +10,7 @@ use throughline_stack::{
     },
 };
 
-use super::{Next, Refused, Route, RouteError, Router, Seen, Way, depart::address};
+use super::{Next, Refused, Route, RouteError, Router, Seen, Way, counts::Leaves, depart::address};
 use crate::{
     Outgoing, PortId,
     frame::ETHERNET,
@@ -173,7 +173,6 @@ impl Router {
             self.counts.refuse(Refused::NoRoom);
             return out.pool.give(message);
         }
-        self.counts.said += 1;
         let next = match group_hardware(to.0) {
             Some(hardware) => Next::Known(Way { port, hardware }),
             None => match self.ports[port.index()].graph.neighbor(to.0.into(), now) {
@@ -181,7 +180,7 @@ impl Router {
                 None => Next::Asked(port, to.0),
             },
         };
-        self.depart(next, message, out);
+        self.depart(next, message, Leaves::Said, out);
     }
 }
 

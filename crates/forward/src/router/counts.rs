@@ -64,11 +64,11 @@ reasons! {
 pub struct RouterCounts {
     /// Frames that arrived.
     pub arrived: u64,
-    /// Packets sent on, whole or in pieces.
+    /// Packets sent on, whole or in pieces. Those that wait for the next hop's hardware address are not yet.
     pub forwarded: u64,
     /// Packets and ARP frames for the router itself.
     pub local: u64,
-    /// Errors and echoes sent by the router.
+    /// Errors, echoes and messages of protocols sent by the router; not those that wait, as above.
     pub said: u64,
     /// Lookups by threaded index that led to the destination's entry.
     pub threaded: u64,
@@ -85,7 +85,28 @@ pub struct RouterCounts {
     refused: [u64; Refused::ALL.len()],
 }
 
+/// What a frame is counted as when it leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// Somebody else's packet.
+    Forwarded,
+    /// One of the router's own.
+    Said,
+    /// A piece of a packet of which another one is counted.
+    Piece,
+}
+
 impl RouterCounts {
+    /// A frame leaves.
+    #[inline]
+    pub(super) fn leave(&mut self, what: Leaves) {
+        match what {
+            Leaves::Forwarded => self.forwarded += 1,
+            Leaves::Said => self.said += 1,
+            Leaves::Piece => {}
+        }
+    }
+
     /// How many were refused for this reason.
     pub fn refused(&self, why: Refused) -> u64 {
         self.refused[why as usize]

@@ -9,6 +9,7 @@ use throughline_stack::{
 
 use super::{
     Next, Refused, Router, Seen, Way,
+    counts::Leaves,
     fragment::{is_beyond, may_be_cut, piece, piece_of_ipv6},
     icmp::Error,
 };
@@ -43,11 +44,11 @@ impl Router {
             }
         }
         pass(&mut frame.bytes_mut()[seen.offset..], seen.ip.destination);
-        self.counts.forwarded += 1;
         if let Err(why) = self.label(from, port, &mut frame, seen, now) {
             return self.refuse(why, frame, out);
         }
-        if fits { self.depart(next, frame, out) } else { self.cut(next, frame, &seen.ip, out) }
+        let what = Leaves::Forwarded;
+        if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, &seen.ip, what, out) }
     }
 
     /// Sends a packet of the router's own, in pieces where it is longer than the network carries.
@@ -58,13 +59,13 @@ impl Router {
         if !fits && ip.destination.is_ipv4() && !may_be_cut(ip, &frame.bytes()[ETHERNET..]) {
             return self.refuse(Refused::TooBig, frame, out);
         }
-        self.counts.said += 1;
-        if fits { self.depart(next, frame, out) } else { self.cut(next, frame, ip, out) }
+        let what = Leaves::Said;
+        if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, ip, what, out) }
     }
 
     /// Sends a packet in pieces, which have no labels. It ends where a packet can.
     #[cold]
-    pub(super) fn cut(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
+    pub(super) fn cut(&mut self, next: Next, frame: Message, ip: &Ip, mut what: Leaves, out: &mut Outgoing) {
         let Some(port) = port_of(next) else { return };
         let mtu = self.ports[port.index()].host.mtu;
         let number = if ip.destination.is_ipv6() { self.secret.draw() as u32 } else { 0 };
@@ -83,29 +84,30 @@ impl Router {
             };
             header.copy_from_slice(&frame.bytes()[..ETHERNET]);
             at = rest;
-            self.depart(next, message, out);
+            self.depart(next, message, std::mem::replace(&mut what, Leaves::Piece), out);
         }
         out.pool.give(frame);
     }
 
-    /// Sends a frame whose packet is ready, or lets it wait.
+    /// Sends a frame whose packet is ready, or lets it wait. It is counted when it leaves.
     #[inline]
-    pub(super) fn depart(&mut self, next: Next, mut frame: Message, out: &mut Outgoing) {
+    pub(super) fn depart(&mut self, next: Next, mut frame: Message, what: Leaves, out: &mut Outgoing) {
         match next {
             Next::Known(Way { port, hardware }) => {
                 address(frame.bytes_mut(), hardware, self.ports[port.index()].host.hardware);
+                self.counts.leave(what);
                 out.push(port, frame);
             }
-            Next::Asked(port, hop) => self.wait(port, hop, frame, out),
+            Next::Asked(port, hop) => self.wait(port, hop, frame, what, out),
             Next::Here => self.refuse(Refused::Destination, frame, out),
         }
     }
 
     #[cold]
-    fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message, out: &mut Outgoing) {
+    fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message, what: Leaves, out: &mut Outgoing) {
         // So many are asked for that it is not.
         let asked = self.ports[port.index()].graph.awaits_neighbor(hop.into());
-        let waits = if asked { self.pending.wait(port, hop, frame) } else { Err(frame) };
+        let waits = if asked { self.pending.wait(port, hop, frame, what) } else { Err(frame) };
         if let Err(frame) = waits {
             self.refuse(Refused::Waiting, frame, out);
         }

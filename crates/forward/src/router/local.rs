@@ -273,10 +273,11 @@ impl Router {
             (!graph.awaits_neighbor(hop.into())).then(|| graph.known_neighbor(hop.into(), now))
         });
         for (port, hardware, frames) in settled {
-            for mut frame in frames {
+            for (mut frame, what) in frames {
                 match hardware {
                     Some(hardware) => {
                         address(frame.bytes_mut(), hardware, self.ports[port.index()].host.hardware);
+                        self.counts.leave(what);
                         out.push(port, frame);
                     }
                     None => self.unanswered(frame, now, out),

@@ -11,6 +11,7 @@ use std::{
 use super::{
     Next, Refused, Route, RouteError, Router, Seen, Way,
     control::group_hardware,
+    counts::Leaves,
     fragment::{is_beyond, may_be_cut},
 };
 use crate::{
@@ -308,9 +309,8 @@ impl Router {
         if let Err(why) = self.label(from, port, &mut frame, &mut seen, now) {
             return self.refuse(why, frame, out);
         }
-        self.counts.forwarded += 1;
-        let next = Next::Known(Way { port, hardware });
-        if fits { self.depart(next, frame, out) } else { self.cut(next, frame, &seen.ip, out) }
+        let (next, what) = (Next::Known(Way { port, hardware }), Leaves::Forwarded);
+        if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, &seen.ip, what, out) }
     }
 }
 

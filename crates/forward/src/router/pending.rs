@@ -4,6 +4,7 @@ use std::{collections::HashMap, net::IpAddr};
 
 use throughline_stack::Message;
 
+use super::counts::Leaves;
 use crate::PortId;
 
 /// Next hops of a port that frames wait for, at most: as many as are asked for there.
@@ -11,16 +12,19 @@ const HOPS: usize = 64;
 /// Frames that wait for one of them.
 const FRAMES: usize = 16;
 
+/// Frames, and what each is counted as when it leaves.
+type Frames = Vec<(Message, Leaves)>;
+
 /// Next hops that don't answer yet, and the frames for them.
 #[derive(Default)]
 pub(super) struct Pending {
     /// None is empty.
-    ports: HashMap<PortId, HashMap<IpAddr, Vec<Message>>>,
+    ports: HashMap<PortId, HashMap<IpAddr, Frames>>,
 }
 
 impl Pending {
     /// Lets a frame wait; it comes back if there is no room.
-    pub fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message) -> Result<(), Message> {
+    pub fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message, what: Leaves) -> Result<(), Message> {
         let hops = self.ports.entry(port).or_default();
         if hops.len() >= HOPS && !hops.contains_key(&hop) {
             return Err(frame);
@@ -29,7 +33,7 @@ impl Pending {
         if frames.len() >= FRAMES {
             return Err(frame);
         }
-        frames.push(frame);
+        frames.push((frame, what));
         Ok(())
     }
 
@@ -37,7 +41,7 @@ impl Pending {
     pub fn settle<T>(
         &mut self,
         mut known: impl FnMut(PortId, IpAddr) -> Option<T>,
-    ) -> Vec<(PortId, T, Vec<Message>)> {
+    ) -> Vec<(PortId, T, Frames)> {
         let mut settled = Vec::new();
         self.ports.retain(|port, hops| {
             hops.retain(|hop, frames| match known(*port, *hop) {
