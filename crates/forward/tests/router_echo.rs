@@ -251,6 +251,49 @@ fn of_a_damaged_question_nobody_is_told_and_no_piece_counts_twice() {
     }
 }
 
+/// RFC 8200, 4.5: the first piece has all headers of its packet, and all but the last have a length that pieces have.
+#[test]
+fn who_sends_pieces_that_none_can_be_is_told_if_they_are_the_first() {
+    const OPTIONS: u8 = 60;
+    let mut network = Network::acquainted();
+    let to = OURS6[0];
+    let first = |next, length| [&[next, 0, 0, 1, 1, 2, 3, 4][..], &vec![0; length]].concat();
+    let options = |next, length: usize, there| {
+        let mut header = vec![0; length];
+        header[..2].copy_from_slice(&[next, (length / 8 - 1) as u8]);
+        [&first(OPTIONS, 0)[..], &header[..there]].concat()
+    };
+    let padded = |next| [next, 0, 1, 4, 0, 0, 0, 0];
+    let headers = |at, next| [&padded(FRAGMENT), &[next, 0, 0, at, 1, 2, 3, 4][..]].concat();
+    let mut says = |next, behind: &[u8]| {
+        network.now += Duration::from_secs(1);
+        let before = network.router.counts().refused(Refused::Malformed);
+        let said = arrive(&mut network, &v6(to, next, behind));
+        assert_eq!(network.router.counts().refused(Refused::Malformed), before + 1);
+        assert!(said.len() <= 1);
+        said.first().map(|packet| (packet[40], packet[41], packet[47]))
+    };
+    let incomplete = Some((4, 3, 0));
+    assert_eq!(says(FRAGMENT, &options(17, 16, 8)), incomplete, "the header is longer");
+    assert_eq!(says(FRAGMENT, &options(OPTIONS, 8, 8)), incomplete, "another follows");
+    assert_eq!(says(FRAGMENT, &options(17, 8, 8)), incomplete, "nothing follows");
+    assert_eq!(says(FRAGMENT, &first(43, 0)), incomplete);
+    assert_eq!(says(OPTIONS, &headers(1, 17)), incomplete, "behind others");
+    // There may be an error in it.
+    assert_eq!(says(FRAGMENT, &options(ICMP6, 16, 8)), None);
+    assert_eq!(says(FRAGMENT, &first(ICMP6, 0)), None);
+    for next in [ICMP6, 17] {
+        let mut odd = first(next, 12);
+        odd[8] = 128;
+        assert_eq!(says(FRAGMENT, &odd), Some((4, 0, 4)), "{next}: its length is said there");
+        // Of a later one nobody is told.
+        odd[3] |= 8;
+        assert_eq!(says(FRAGMENT, &odd), None);
+    }
+    let nothing = v6(to, FRAGMENT, &first(59, 0));
+    assert!(arrive(&mut network, &nothing).is_empty(), "that is what was said to follow");
+}
+
 /// RFC 792; RFC 4443, 3.3.
 #[test]
 fn who_sends_too_few_pieces_is_told_if_the_first_has_come() {

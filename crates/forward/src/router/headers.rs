@@ -12,7 +12,7 @@ use throughline_stack::{
 
 use super::{
     Refused, Router, Seen,
-    icmp::{DESTINATION_OPTIONS, Error, FRAGMENT, HOP_BY_HOP, ROUTING},
+    icmp::{DESTINATION_OPTIONS, Error, FRAGMENT, HOP_BY_HOP, NOTHING, ROUTING},
 };
 use crate::{Outgoing, PortId, ip::Ip};
 
@@ -22,10 +22,13 @@ const MOST: usize = 8;
 /// Where the first headers name what follows them.
 const IPV4_PROTOCOL: usize = 9;
 const IPV6_NEXT_HEADER: usize = 6;
+/// And that of IPv6 how much follows.
+const IPV6_LENGTH: u32 = 4;
 
-/// Parameter problems (RFC 4443, 3.4).
+/// Parameter problems (RFC 4443, 3.4; RFC 7112, 5).
 const ERRONEOUS: u8 = 0;
 const UNKNOWN_OPTION: u8 = 2;
+const INCOMPLETE: u8 = 3;
 
 /// What is behind all headers of IP.
 #[derive(Clone, Copy)]
@@ -103,12 +106,16 @@ impl Inside {
             let (at, rest) = (inside.at, &packet[inside.at..]);
             let length = match inside.protocol {
                 // Only in front (RFC 8200, 4.1).
-                HOP_BY_HOP if at == ip.header => options(at, rest)?,
-                DESTINATION_OPTIONS => options(at, rest)?,
-                ROUTING => routing(at, rest)?,
-                FRAGMENT if inside.piece.is_none() => inside.cut(rest)?,
+                HOP_BY_HOP if at == ip.header => options(at, rest),
+                DESTINATION_OPTIONS => options(at, rest),
+                ROUTING => routing(at, rest),
+                FRAGMENT if inside.piece.is_none() => inside.cut(rest),
+                above if inside.piece.is_some() && rest.is_empty() && above != NOTHING => {
+                    Err(Fault::Silent(Refused::Truncated))
+                }
                 _ => return Ok(inside),
             };
+            let length = length.map_err(|fault| inside.of_first(fault))?;
             (inside.protocol, inside.named, inside.at) = (rest[0], at, at + length);
             if inside.piece.is_some_and(|piece| piece.at > 0) {
                 return Ok(inside);
@@ -117,10 +124,20 @@ impl Inside {
         Err(Fault::Silent(Refused::Malformed))
     }
 
+    /// Why a packet is refused, of which the headers so far were read: if this is its first piece, all are to be in it (RFC 8200, 4.5).
+    fn of_first(&self, fault: Fault) -> Fault {
+        match fault {
+            Fault::Silent(Refused::Truncated) if self.piece.is_some() => {
+                Fault::Told(Error::Parameter(INCOMPLETE, 0))
+            }
+            fault => fault,
+        }
+    }
+
     /// Takes note of a piece, unless it is all of a packet (RFC 6946). Bytes of the header.
-    fn cut(&mut self, header: &[u8]) -> Result<usize, Fault> {
+    fn cut(&mut self, rest: &[u8]) -> Result<usize, Fault> {
         const LENGTH: usize = 8;
-        let header: &[u8; LENGTH] = header.first_chunk().ok_or(Fault::Silent(Refused::Truncated))?;
+        let header: &[u8; LENGTH] = rest.first_chunk().ok_or(Fault::Silent(Refused::Truncated))?;
         let fields = Ipv6FragmentHeader::new_unchecked(&header[2..]);
         let piece = Piece {
             ident: fields.ident(),
@@ -129,6 +146,10 @@ impl Inside {
             protocol: header[0],
             begins: self.at + LENGTH,
         };
+        // The next one would not begin where a piece can (RFC 8200, 4.5).
+        if piece.more && !rest.len().is_multiple_of(8) {
+            return Err(Fault::Told(Error::Parameter(ERRONEOUS, IPV6_LENGTH)));
+        }
         self.piece = (piece.at > 0 || piece.more).then_some(piece);
         Ok(LENGTH)
     }
