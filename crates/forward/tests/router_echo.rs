@@ -5,7 +5,7 @@ mod network;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use network::Network;
-use throughline_forward::{HEADROOM, PortId, Refused};
+use throughline_forward::{HEADROOM, PortId, Refused, Route};
 use throughline_stack::{
     Message,
     smoltcp::{
@@ -197,6 +197,26 @@ fn each_answer_of_ipv6_in_pieces_has_a_number_of_its_own() {
     idents.sort();
     idents.dedup();
     assert_eq!(idents.len(), 10);
+}
+
+/// RFC 8200, 5: of what is behind the next router nobody is asked how much it carries.
+#[test]
+fn answers_of_ipv6_to_beyond_the_network_are_as_short_as_all_networks_carry() {
+    let mut network = Network::acquainted();
+    let via = Route::Out { port: PortId(0), via: Some(HOST6.into()) };
+    network.router.add_route("fd00:77::/64".parse().unwrap(), via).unwrap();
+    let far = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 7);
+    let mut lengths = |from: Ipv6Addr, length: usize| {
+        let mut message = request(OURS6[0].into(), length - 48);
+        Icmpv6Packet::new_unchecked(&mut message[..]).fill_checksum(&from, &OURS6[0]);
+        let mut frame = v6(OURS6[0], ICMP6, &message);
+        Ipv6Packet::new_unchecked(&mut frame[ETHERNET..]).set_src_addr(from);
+        arrive(&mut network, &frame).iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths(HOST6, 1500), [1500]);
+    assert_eq!(lengths(far, 1280), [1280]);
+    assert_eq!(lengths(far, 1281), [1280, 40 + 8 + 1281 - 1272]);
+    assert_eq!(lengths(far, 1500), [1280, 40 + 8 + 1500 - 1272]);
 }
 
 /// RFC 8200, 4: those that ask for nothing.

@@ -8,9 +8,9 @@ use throughline_stack::{
 };
 
 use super::{
-    Next, Refused, Router, Seen, Way,
+    Next, Refused, Route, Router, Seen, Way,
     counts::Leaves,
-    fragment::{is_beyond, may_be_cut, piece, piece_of_ipv6},
+    fragment::{LEAST_MTU, is_beyond, may_be_cut, piece, piece_of_ipv6},
     icmp::Error,
 };
 use crate::{
@@ -51,16 +51,29 @@ impl Router {
         if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, &seen.ip, what, out) }
     }
 
-    /// Sends a packet of the router's own, in pieces where it is longer than the network carries.
+    /// Sends a packet of the router's own, in pieces where it is longer than the network carries; of IPv6, which nobody else cuts,
+    /// also where it may be longer than others on its way carry.
     pub(super) fn originate(&mut self, next: Next, frame: Message, ip: &Ip, out: &mut Outgoing) {
         let Some(port) = port_of(next) else { return self.refuse(Refused::Destination, frame, out) };
-        let fits = ip.length <= self.ports[port.index()].host.mtu;
+        let mtu = self.ports[port.index()].host.mtu;
+        let most = if self.leads_beyond(ip) { mtu.min(LEAST_MTU) } else { mtu };
+        let fits = ip.length <= most;
         // Who sends a packet of IPv6 may cut it, and nobody else.
         if !fits && ip.destination.is_ipv4() && !may_be_cut(ip, &frame.bytes()[ETHERNET..]) {
             return self.refuse(Refused::TooBig, frame, out);
         }
         let what = Leaves::Said;
         if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, ip, what, out) }
+    }
+
+    /// Whether a packet of IPv6 goes on from the next network by other routers.
+    fn leads_beyond(&mut self, ip: &Ip) -> bool {
+        ip.destination.is_ipv6()
+            && !ip.is_of_the_link()
+            && self
+                .routes
+                .find(ip.destination)
+                .is_some_and(|hop| matches!(hop.route, Route::Out { via: Some(_), .. }))
     }
 
     /// Sends a packet in pieces, which have no labels. It ends where a packet can.

@@ -11,6 +11,9 @@ use crate::ip::{IPV6_HEADER, Ip};
 /// Options whose first bit is set are copied to every piece; the others are of the first alone (RFC 791, 3.1).
 const COPIED: u8 = 0x80;
 
+/// What every network of IPv6 carries (RFC 8200, 5).
+pub(super) const LEAST_MTU: usize = 1280;
+
 /// Whether the packet may be cut.
 pub(super) fn may_be_cut(ip: &Ip, packet: &[u8]) -> bool {
     ip.destination.is_ipv4() && !Ipv4Packet::new_unchecked(packet).dont_frag()
@@ -53,8 +56,8 @@ pub(super) fn piece(
     Ok((end < data.len()).then_some(end))
 }
 
-/// The same for a packet of IPv6 of our own, which has no extension headers: so short that every network carries it (RFC 8200, 5),
-/// since nobody is asked what those on its way do. Its pieces have this number.
+/// The same for a packet of IPv6 of our own, which has no extension headers: so short that every network carries it, since
+/// nobody is asked what those on its way do. Its pieces have this number.
 ///
 /// # Errors
 /// [`NoRoom`] in the message.
@@ -65,7 +68,6 @@ pub(super) fn piece_of_ipv6(
     number: u32,
     message: &mut Message,
 ) -> Result<Option<usize>, NoRoom> {
-    const LEAST_MTU: usize = 1280;
     const HEADER: usize = 8;
     let data = &packet[ip.header..ip.length];
     let end = data.len().min(at + LEAST_MTU - IPV6_HEADER - HEADER);
