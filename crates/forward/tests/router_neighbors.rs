@@ -419,3 +419,56 @@ fn the_address_of_all_routers_is_answered_by_one_of_them() {
     }
     assert_eq!(network.router.counts().refused(Refused::NoHost), 0);
 }
+
+/// RFC 6980: whoever looks at what neighbours say does not see it in pieces, or behind other headers.
+#[test]
+fn what_neighbors_say_in_pieces_or_behind_other_headers_is_not_heard() {
+    const ICMP6: u8 = 58;
+    let router = Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1);
+    let group = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00, 1);
+    let host = Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 5);
+    let hardware = EthernetAddress([2, 0, 0, 1, 0, 5]);
+    let whole = [ICMP6, 0, 0, 0, 1, 2, 3, 4];
+    let padded = |next| [next, 0, 1, 4, 0, 0, 0, 0];
+    let ways: [(u8, Vec<u8>); 5] = [
+        (44, whole.to_vec()),
+        (0, padded(ICMP6).to_vec()),
+        (60, padded(ICMP6).to_vec()),
+        (43, [ICMP6, 0, 9, 0, 0, 0, 0, 0].to_vec()),
+        (60, [padded(44), whole].concat()),
+    ];
+    for (to, about, what) in
+        [(router, router, (135, 0, 1)), (group, router, (135, 0, 1)), (router, host, (136, 0x60, 2))]
+    {
+        let mut network = Network::new(2, FlowIndex::Either, 1500);
+        let arrive = |network: &mut Network, port: u16, frame: &[u8]| {
+            network.router.arrive(
+                PortId(port),
+                Message::copied(HEADROOM, frame),
+                network.now,
+                &mut network.out,
+            );
+            network.out.frames.drain(..).count()
+        };
+        // The host is asked for.
+        let ours = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
+        let sent = packets::v6(LINK, (ours, host), (17, 64), None);
+        assert_eq!(arrive(&mut network, 0, &sent), 1);
+        let plain = discovery((host, to), hardware, what, about);
+        let with = |first: u8, headers: &[u8], message: &[u8]| {
+            let mut frame = [&plain[..54], headers, message].concat();
+            let mut packet = Ipv6Packet::new_unchecked(&mut frame[14..]);
+            packet.set_payload_len((headers.len() + message.len()) as u16);
+            packet.set_next_header(first.into());
+            frame
+        };
+        for (first, headers) in &ways {
+            assert_eq!(arrive(&mut network, 1, &with(*first, headers, &plain[54..])), 0, "{first} {what:?}");
+        }
+        for (at, bytes) in [(1, &plain[54..70]), (16, &plain[70..])] {
+            assert_eq!(arrive(&mut network, 1, &with(44, &[ICMP6, 0, 0, at, 1, 2, 3, 4], bytes)), 0);
+        }
+        assert_eq!(network.router.counts().said, 0);
+        assert!(arrive(&mut network, 1, &plain) > 0, "as neighbours say it");
+    }
+}
