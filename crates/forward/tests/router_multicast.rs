@@ -5,7 +5,7 @@ mod packets;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use network::host;
+use network::{Network, host};
 use proptest::prelude::*;
 use throughline_forward::{
     Assignment, FlowCacheConfig, FlowIndex, HEADROOM, Label, MulticastConfig, Outgoing, Packet, PortId,
@@ -15,7 +15,7 @@ use throughline_stack::{
     Message,
     smoltcp::{
         time::{Duration, Instant},
-        wire::{EthernetAddress, IpCidr},
+        wire::{EthernetAddress, Icmpv6Packet, IpCidr, Ipv4Packet, Ipv6Packet},
     },
 };
 use throughline_wire::Flow;
@@ -219,6 +219,55 @@ fn what_does_not_come_from_its_source_goes_no_further() {
     assert_eq!(router.set_group(GROUP, &[PortId(2)], lan.now), Err(RouteError::NoPort(PortId(2))));
     router.set_group(GROUP, &[], lan.now).unwrap();
     assert_eq!(lan.arrive(0, OWN, &frame(source(false, 10), GROUP, 64, None)).concat().len(), 0);
+}
+
+/// RFC 4443, 3.2 and 2.4 e: so that senders to groups find out what the way carries, as with IPv6 nobody else cuts. Of the rest nobody
+/// is told.
+#[test]
+fn who_sends_too_long_a_packet_of_ipv6_to_a_group_is_told() {
+    let mut network = Network::with_mtus(&[1500, 1280, 1500], FlowIndex::Either);
+    for router in ["10.0.0.1", "fd00::1"] {
+        let path = network.hosts[0].open(router.parse().unwrap(), 9);
+        network.hosts[0].send(path, b"so that the host's hardware address is known");
+        network.run();
+    }
+    for group in [GROUP, GROUP6] {
+        let ports = [PortId(0), PortId(1), PortId(2)];
+        network.router.set_group(group, &ports, network.now).unwrap();
+    }
+    let mut told = |source: &str, group, lives| {
+        network.now += Duration::from_secs(1);
+        let mut frame = frame(source.parse().unwrap(), group, lives, None);
+        frame.resize(14 + 1400, 0);
+        if group == GROUP6 {
+            Ipv6Packet::new_unchecked(&mut frame[14..]).set_payload_len(1360);
+        } else {
+            let mut packet = Ipv4Packet::new_unchecked(&mut frame[14..]);
+            packet.set_total_len(1400);
+            packet.set_dont_frag(true);
+            packet.fill_checksum();
+        }
+        let before = network.router.counts().refused(Refused::TooBig);
+        let message = Message::copied(HEADROOM, &frame);
+        network.router.arrive(PortId(0), message, network.now, &mut network.out);
+        let (back, on): (Vec<_>, Vec<_>) =
+            network.out.frames.drain(..).partition(|(port, _)| *port == PortId(0));
+        let on: Vec<_> = on.into_iter().map(|(port, frame)| (port.0, frame.len())).collect();
+        let back: Vec<_> = back.into_iter().map(|(_, frame)| frame.bytes()[14..].to_vec()).collect();
+        (network.router.counts().refused(Refused::TooBig) - before, on, back)
+    };
+    let (refused, on, back) = told("fd00::2", GROUP6, 64);
+    assert_eq!((refused, on), (1, vec![(2, 14 + 1400)]), "where it fits it goes on");
+    let [error] = &back[..] else { panic!("{back:?}") };
+    let packet = Ipv6Packet::new_checked(&error[..]).unwrap();
+    let (from, to): (Ipv6Addr, Ipv6Addr) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
+    assert_eq!((packet.src_addr(), packet.dst_addr(), error.len()), (from, to, 1280));
+    assert!(Icmpv6Packet::new_unchecked(packet.payload()).verify_checksum(&from, &to));
+    assert_eq!(packet.payload()[..2], [2, 0]);
+    assert_eq!(packet.payload()[4..8], 1280_u32.to_be_bytes());
+    assert_eq!(told("10.0.0.2", GROUP, 64), (1, vec![(2, 14 + 1400)], vec![]), "of IPv4");
+    assert_eq!(told("fd00::2", GROUP6, 1), (0, vec![], vec![]), "of no time left");
+    assert_eq!(told("fd00:1::2", GROUP6, 64), (0, vec![], vec![]), "from elsewhere");
 }
 
 #[test]

@@ -82,8 +82,13 @@ impl Error {
     }
 }
 
-/// Whether somebody may be told what became of his packet: not if it is an error itself or a redirection, a later piece, or to
-/// many (RFC 1122, 3.2.2; RFC 4443, 2.4 e).
+/// Whether who sends to many may be told this: with IPv6 what the way carries (RFC 4443, 2.4 e), and nothing else (RFC 1122, 3.2.2).
+pub(super) fn is_for_senders_to_many(error: Error, ip: &Ip) -> bool {
+    matches!(error, Error::TooBig(_)) && ip.destination.is_ipv6()
+}
+
+/// Whether somebody may be told what became of his packet: not if it is an error itself or a redirection, or a later piece (RFC 1122,
+/// 3.2.2; RFC 4443, 2.4 e).
 pub(super) fn may_be_answered(ip: &Ip, packet: &[u8]) -> bool {
     let Some((protocol, at)) = above(ip, packet) else { return false };
     let kind = packet.get(at).copied();
@@ -96,7 +101,7 @@ pub(super) fn may_be_answered(ip: &Ip, packet: &[u8]) -> bool {
         IpAddr::V4(source) => source.is_unspecified(),
         IpAddr::V6(source) => source.is_unspecified(),
     };
-    !(error || ip.is_to_many() || unspecified)
+    !(error || unspecified)
 }
 
 /// The protocol above IP and where it begins: behind the extension headers of IPv6 (RFC 8200, 4). `None` if that is in another

@@ -16,7 +16,7 @@ use super::{
     control::datagram,
     depart::address,
     headers::Inside,
-    icmp::{self, Error, answer_echo, explain, is_echo_request, may_be_answered},
+    icmp::{self, Error, answer_echo, explain, is_echo_request, is_for_senders_to_many, may_be_answered},
 };
 use crate::{
     Label, Outgoing, Packet, PortId,
@@ -198,8 +198,9 @@ impl Router {
         out: &mut Outgoing,
     ) {
         let packet = &frame.bytes()[seen.offset..];
-        let broadcast = frame.bytes()[0] & 1 == 1;
-        if !broadcast && may_be_answered(&seen.ip, packet) && self.allowance.take(now) {
+        let to_many = frame.bytes()[0] & 1 == 1 || seen.ip.is_to_many();
+        let may = !to_many || is_for_senders_to_many(error, &seen.ip);
+        if may && may_be_answered(&seen.ip, packet) && self.allowance.take(now) {
             let from = self.answers_from(port, &seen.ip).or_else(|| self.address_for(port, seen.ip.source));
             let mut message = out.pool.take();
             let said = from.and_then(|from| explain(error, from, &seen.ip, packet, &mut message));

@@ -13,6 +13,7 @@ use super::{
     control::group_hardware,
     counts::Leaves,
     fragment::{is_beyond, may_be_cut},
+    icmp::Error,
 };
 use crate::{
     Outgoing, PortId,
@@ -276,7 +277,7 @@ impl Router {
             Some(Route::Out { port, .. }) if port == from && !seen.ip.is_of_the_link() => {}
             _ => return Err(Refused::WrongWay),
         }
-        // Of packets to many nobody is told.
+        // Of packets to many nobody is told that.
         if seen.ip.hops > 1 { Ok(()) } else { Err(Refused::TimeExceeded) }
     }
 
@@ -296,13 +297,12 @@ impl Router {
         let Some(hardware) = group_hardware(group) else { return out.pool.give(frame) };
         let fits = seen.ip.length <= self.ports[port.index()].host.mtu;
         if !fits {
-            let packet = &frame.bytes()[seen.offset..];
-            let why = match may_be_cut(&seen.ip, packet) {
-                false => Some(Refused::TooBig),
-                true => is_beyond(&seen.ip, packet).then_some(Refused::Malformed),
-            };
-            if let Some(why) = why {
-                return self.refuse(why, frame, out);
+            let (mtu, packet) = (self.ports[port.index()].host.mtu as u32, &frame.bytes()[seen.offset..]);
+            if !may_be_cut(&seen.ip, packet) {
+                return self.complain(from, Error::TooBig(mtu), frame, &seen, now, out);
+            }
+            if is_beyond(&seen.ip, packet) {
+                return self.refuse(Refused::Malformed, frame, out);
             }
         }
         seen.next_index = self.group_index(port, group);
