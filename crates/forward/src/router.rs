@@ -81,6 +81,8 @@ pub struct Router {
     routes: Routes<Option<Resolved>>,
     index: FlowIndex,
     pending: Pending,
+    /// When all next hops that frames wait for are looked at.
+    look: Instant,
     /// Answers for an address that other routers have too.
     late: Vec<Late>,
     allowance: Allowance,
@@ -148,6 +150,7 @@ impl Router {
             routes,
             index: config.index,
             pending: Pending::default(),
+            look: Instant::ZERO,
             late: Vec::new(),
             allowance: Allowance::default(),
             secret: Secret::default(),

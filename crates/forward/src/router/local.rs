@@ -42,8 +42,13 @@ impl Router {
         }
         let due = [self.route(now, out), self.tell_groups(now, out), self.answer_all(now, out)];
         next = due.into_iter().chain([next]).flatten().min();
-        self.neighbors_changed(now, out);
-        if self.pending.is_empty() { next } else { [next, Some(now + LOOK)].into_iter().flatten().min() }
+        self.neighbors_changed();
+        // Those that are given up: who answers is found when he does.
+        if !self.pending.is_empty() && self.look <= now {
+            self.look = now + LOOK;
+            self.settle(None, now, out);
+        }
+        if self.pending.is_empty() { next } else { [next, Some(self.look)].into_iter().flatten().min() }
     }
 
     /// Neither IP nor readable: address resolution, or nothing for us.
@@ -166,7 +171,10 @@ impl Router {
         self.counts.local += 1;
         self.ports[port.index()].graph.arrive(frame, now);
         self.transmit(port, out);
-        self.neighbors_changed(now, out);
+        self.neighbors_changed();
+        if !self.pending.is_empty() {
+            self.settle(Some(port), now, out);
+        }
     }
 
     /// Of what is of a link nothing leaves it. Who sends beyond it from his address there is told.
@@ -249,9 +257,8 @@ impl Router {
         }
     }
 
-    /// Sends what waited for neighbours that have answered, gives up what waits for those that do not, and forgets ways by
-    /// addresses that have changed.
-    fn neighbors_changed(&mut self, now: Instant, out: &mut Outgoing) {
+    /// Forgets ways by addresses that have changed.
+    fn neighbors_changed(&mut self) {
         let mut changed = false;
         for port in &mut self.ports {
             let generation = port.graph.neighbors_generation();
@@ -260,15 +267,14 @@ impl Router {
         if changed {
             self.changed();
         }
-        if !self.pending.is_empty() {
-            self.settle(now, out);
-        }
     }
 
+    /// Sends what waited for neighbours on the network of a port, or of all, that have answered, and gives up what waits for those that
+    /// do not.
     #[cold]
-    fn settle(&mut self, now: Instant, out: &mut Outgoing) {
+    fn settle(&mut self, of: Option<PortId>, now: Instant, out: &mut Outgoing) {
         let ports = &self.ports;
-        let settled = self.pending.settle(|port, hop| {
+        let settled = self.pending.settle(of, |port, hop| {
             let graph = &ports[port.index()].graph;
             // Known, or given up.
             (!graph.awaits_neighbor(hop.into())).then(|| graph.known_neighbor(hop.into(), now))

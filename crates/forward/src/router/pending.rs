@@ -37,13 +37,17 @@ impl Pending {
         Ok(())
     }
 
-    /// Takes the frames for the hops of which something is known now, which is what `known` says.
+    /// Takes the frames for the hops of which something is known now, which is what `known` says: those of a port, or all.
     pub fn settle<T>(
         &mut self,
+        of: Option<PortId>,
         mut known: impl FnMut(PortId, IpAddr) -> Option<T>,
     ) -> Vec<(PortId, T, Frames)> {
         let mut settled = Vec::new();
         self.ports.retain(|port, hops| {
+            if of.is_some_and(|of| of != *port) {
+                return true;
+            }
             hops.retain(|hop, frames| match known(*port, *hop) {
                 Some(what) => {
                     settled.push((*port, what, std::mem::take(frames)));
@@ -59,5 +63,28 @@ impl Pending {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ports.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_of_a_port_has_nobody_of_others_looked_at() {
+        let mut pending = Pending::default();
+        for (port, host) in (0..64).flat_map(|port| (0..32).map(move |host| (port, host))) {
+            let frame = Message::copied(0, &[host]);
+            pending.wait(PortId(port), [10, 0, 0, host].into(), frame, Leaves::Forwarded).unwrap();
+        }
+        let mut looked = 0;
+        let settled = pending.settle(Some(PortId(7)), |port, hop| {
+            assert_eq!(port, PortId(7));
+            looked += 1;
+            (hop == IpAddr::from([10, 0, 0, 3])).then_some(())
+        });
+        assert_eq!((looked, settled.len(), settled[0].2[0].0.bytes()), (32, 1, &[3][..]));
+        assert_eq!(pending.settle(None, |_, _| Some(())).len(), 64 * 32 - 1);
+        assert!(pending.is_empty());
     }
 }
