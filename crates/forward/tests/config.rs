@@ -284,6 +284,8 @@ fn what_is_wrong_is_told_with_its_place() {
         (bridge("path_cost = 0"), 2, "costs nothing"),
         (bridge("path_cost = 4"), 2, "this one takes no part in a spanning tree"),
         (bridge("hosts_only = true"), 2, "this one takes no part in a spanning tree"),
+        // Who says so takes it for part of one.
+        (bridge("hosts_only = false"), 2, "a spanning tree: a bridge with `[bridge.spanning_tree]` does"),
         (
             format!("{}bridge = {{ ageing_s = 1 }}", bridge("hosts_only = true")),
             2,

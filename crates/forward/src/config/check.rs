@@ -69,7 +69,7 @@ impl File {
                 if let Some(span) = of_tree.filter(|_| !spans) {
                     return Err((
                         span,
-                        "this one takes no part in a spanning tree: `spanning_tree` says so".to_owned(),
+                        "this one takes no part in a spanning tree: a bridge with `[bridge.spanning_tree]` does".to_owned(),
                     ));
                 }
                 Role::Bridge(bridge::check(table, &self.flows, cache, ports.len())?)
