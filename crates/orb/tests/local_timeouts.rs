@@ -13,11 +13,23 @@ use raw::{GRACE, LONG, Probe, block_on, eventually, server_with};
 use throughline::{Completion, Kind, Orb};
 
 const SHORT: Duration = Duration::from_millis(80);
+/// Every way to be reached.
+const ADDRESSES: [&str; 3] = ["iiop://127.0.0.1:0", "shm:", "udp://127.0.0.1:0"];
 
 fn own(threads: usize, servant: &Probe) -> (Orb, raw::ProbeRef) {
     let orb = server_with(|c| c.max_threads = threads);
     let probe = orb.root().activate(servant.clone()).unwrap();
     (orb, probe)
+}
+
+/// A servant that works as long as the gate is closed.
+fn gated() -> (Arc<Mutex<()>>, Probe) {
+    let gate = Arc::new(Mutex::new(()));
+    let servant = Probe::running({
+        let gate = Arc::clone(&gate);
+        move || drop(gate.lock())
+    });
+    (gate, servant)
 }
 
 #[test]
@@ -74,14 +86,10 @@ fn a_blocking_call_returns_when_the_servant_does() {
 
 #[test]
 fn a_call_that_may_take_no_time_ends_at_once() {
-    let gate = Arc::new(Mutex::new(()));
-    let servant = {
-        let gate = Arc::clone(&gate);
-        Probe::running(move || drop(gate.lock()))
-    };
+    let (gate, servant) = gated();
     let client = raw::client();
     let listen = |address: &str| server_with(|c| c.listen = vec![address.parse().unwrap()]);
-    let servers = ["iiop://127.0.0.1:0", "shm:", "udp://127.0.0.1:0"].map(listen);
+    let servers = ADDRESSES.map(listen);
     for server in &servers {
         let own = server.root().activate(servant.clone()).unwrap();
         let probe = raw::seen_by(&client, &own);
@@ -110,13 +118,9 @@ fn a_call_that_may_take_no_time_ends_at_once() {
 
 #[test]
 fn a_call_does_not_wait_for_the_servant_of_one_before_it_whose_time_is_over() {
-    let gate = Arc::new(Mutex::new(()));
-    let servant = {
-        let gate = Arc::clone(&gate);
-        Probe::running(move || drop(gate.lock()))
-    };
+    let (gate, servant) = gated();
     let client = raw::client();
-    for address in ["iiop://127.0.0.1:0", "shm:", "udp://127.0.0.1:0"] {
+    for address in ADDRESSES {
         let server = server_with(|c| (c.listen, c.max_threads) = (vec![address.parse().unwrap()], 16));
         let probe = raw::seen_by(&client, &server.root().activate(servant.clone()).unwrap());
         probe.ping().unwrap();
