@@ -1,7 +1,5 @@
 //! The flows of one version of IP, and what lookups cost there: each version has tables of its own.
 
-use std::sync::Arc;
-
 use throughline_demux::{Key, Strategy};
 
 use super::analysis::BATCH;
@@ -10,16 +8,16 @@ use super::live::{Arrival, End, Found, Live};
 use super::lookups::{LookupError, Lookups, Needs, Work};
 use super::options::Options;
 use super::summary::Summary;
+use super::team::Team;
 use super::walks::Walks;
-use super::worker::Worker;
 
 /// Flows and lookups.
 pub(super) struct Family<K: Key> {
     pub(super) live: Live<K>,
     options: Options,
     walks: Walks,
-    /// For each kind of lookups one; none before the first packet.
-    workers: Vec<Worker<K>>,
+    /// The lookups of each kind; none before the first packet.
+    lookups: Option<Team<Work<K>, Lookups<K>>>,
     /// Packets that have come since the last batch, and what was found for them.
     waiting: Vec<Arrival<K>>,
     found: Vec<Found>,
@@ -35,7 +33,7 @@ impl<K: Key + Copy + Send + Sync + 'static> Family<K> {
             walks: Walks::new(live.counts_chains()),
             live,
             options: options.clone(),
-            workers: Vec::new(),
+            lookups: None,
             waiting: Vec::new(),
             found: Vec::new(),
             work: Work::default(),
@@ -90,16 +88,19 @@ impl<K: Key + Copy + Send + Sync + 'static> Family<K> {
 
     /// The first time, the lookups are given room for so many flows.
     fn hand_over(&mut self, flows: usize) -> Result<(), LookupError> {
-        if self.workers.is_empty() {
-            let options = Options { flows, ..self.options.clone() };
-            for needs in [Needs::Addresses, Needs::Index] {
-                let lookups = Lookups::new(needs, &options, self.live.counts_chains())?;
-                self.workers.push(Worker::new(lookups));
-            }
-        }
-        let work = Arc::new(std::mem::take(&mut self.work));
-        self.workers.iter().for_each(|worker| worker.take(Arc::clone(&work)));
+        let lookups = match self.lookups.take() {
+            Some(lookups) => lookups,
+            None => self.first_lookups(flows)?,
+        };
+        lookups.hand_over(std::mem::take(&mut self.work));
+        self.lookups = Some(lookups);
         Ok(())
+    }
+
+    fn first_lookups(&self, flows: usize) -> Result<Team<Work<K>, Lookups<K>>, LookupError> {
+        let options = Options { flows, ..self.options.clone() };
+        let of = |needs| Lookups::new(needs, &options, self.live.counts_chains());
+        Ok(Team::new(vec![of(Needs::Addresses)?, of(Needs::Index)?]))
     }
 
     /// What each lookup cost; none if there was no packet.
@@ -112,8 +113,9 @@ impl<K: Key + Copy + Send + Sync + 'static> Family<K> {
             // A capture that ends here has no more flows than packets.
             self.hand_over(self.options.flows.min(self.work.operations.len()))?;
         }
-        // One worker after the other: what they may have to time again is timed without the other.
-        let mut summaries: Vec<_> = self.workers.into_iter().flat_map(Worker::finish).collect();
+        // One after the other: what they may have to time again is timed without the other.
+        let lookups = self.lookups.map(Team::finish).unwrap_or_default();
+        let mut summaries: Vec<_> = lookups.into_iter().flat_map(Lookups::finish).collect();
         self.walks.complete(&mut summaries);
         Ok(summaries)
     }

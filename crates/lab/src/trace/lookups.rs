@@ -9,6 +9,7 @@ use super::labelled::Labelled;
 use super::measured::Measured;
 use super::options::Options;
 use super::summary::Summary;
+use super::team::Taker;
 
 /// Places of the tables that packets carry an index of, to begin with.
 const PLACES: usize = 1 << 12;
@@ -140,15 +141,6 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
         Ok(Self { lookups, foreknown, most_live: 0, recorded: Vec::new(), packets_recorded: 0 })
     }
 
-    /// Looks packets up, then lets flows go.
-    pub(super) fn run(&mut self, work: &Work<K>) {
-        self.most_live = self.most_live.max(work.live);
-        self.record(work);
-        self.lookups.iter_mut().for_each(|lookup| lookup.run(work));
-        self.run_foreknown(work);
-        self.lookups.iter_mut().for_each(|lookup| lookup.forget(work));
-    }
-
     fn record(&mut self, work: &Work<K>) {
         let packets = self.packets_recorded + work.operations.len() as u64;
         if packets <= ENOUGH {
@@ -185,6 +177,17 @@ impl<K: Key + Copy + Send + 'static> Lookups<K> {
     }
 }
 
+impl<K: Key + Copy + Send + 'static> Taker<Work<K>> for Lookups<K> {
+    /// Looks packets up, then lets flows go.
+    fn take(&mut self, work: &Work<K>) {
+        self.most_live = self.most_live.max(work.live);
+        self.record(work);
+        self.lookups.iter_mut().for_each(|lookup| lookup.run(work));
+        self.run_foreknown(work);
+        self.lookups.iter_mut().for_each(|lookup| lookup.forget(work));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -215,7 +218,7 @@ mod tests {
     fn summaries(options: &Options, chains_counted: bool, work: &[Work<u64>]) -> Vec<Summary> {
         let of = |needs| {
             let mut lookups = Lookups::new(needs, options, chains_counted).unwrap();
-            work.iter().for_each(|work| lookups.run(work));
+            work.iter().for_each(|work| lookups.take(work));
             lookups.finish()
         };
         [of(Needs::Addresses), of(Needs::Index)].concat()

@@ -1,9 +1,10 @@
 //! Which lookup suits a traffic? A capture is read once, as a stream, in memory that does not grow with its length.
 //!
-//! [`analyse`] takes the octets of a capture ([`Source`]) through four threads: one reads and decompresses them; one finds
+//! [`analyse`] takes the octets of a capture ([`Source`]) through up to four threads: one reads and decompresses them; one finds
 //! the flow of every packet (`throughline-capture`), keeps the flows that are alive (`live`) and counts what walks through
-//! lists would examine (`walks`); two look every packet up (`lookups`), one with the locators of `throughline-demux` that need
-//! its addresses, one with those that need an index. What comes out is a [`Report`].
+//! lists would examine (`walks`); two look every packet up (`lookups`) with the locators of `throughline-demux`, those that need
+//! its addresses and those that need an index. Of these there is one less than there are processors, and whoever has time looks
+//! up (`team`). What comes out is a [`Report`].
 //!
 //! # What a flow is
 //!
@@ -38,8 +39,8 @@
 //!
 //! # How fast
 //!
-//! Five million packets a second if they are of 1,000 flows, three if of 100,000, nearly two if of a million drawn evenly, one if each is
-//! of a new flow and another leaves for it; two virtual cores, on newer ones twice as many ([measured](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/trace-rate.md)).
+//! Five million packets a second if they are of 1,000 flows, three if of 100,000, about two if of a million drawn evenly, one to two if each
+//! is of a new flow and another leaves for it; two virtual cores, on newer ones twice as many ([measured](https://github.com/throughline/throughline/blob/main/docs/results/2026-11-26/trace-rate.md)).
 //! A test holds how much more work that is than to count the packets of each flow in a map.
 //!
 //! # What is bounded
@@ -76,11 +77,11 @@ mod report;
 mod summary;
 mod tables;
 mod tally;
+mod team;
 mod trains;
 mod walks;
 #[cfg(test)]
 mod walks_tests;
-mod worker;
 mod working_set;
 
 pub use analysis::{AnalysisError, analyse};
