@@ -11,8 +11,6 @@ use throughline_demux::{ChainsMoveToFront, ConfigError, HashKind, Key, prefetch}
 use super::list::{List, Members, Places, Walk};
 use super::options::Options;
 
-/// No slot.
-const NOWHERE: u32 = u32::MAX;
 /// Packets looked up together.
 const STRIDE: usize = 32;
 /// How long a closed connection is kept, as TCP's TIME-WAIT, in nanoseconds.
@@ -50,6 +48,14 @@ pub(super) struct Found {
     pub(super) whole: Walk,
     /// In the list of the flow's chain, if [chains are counted](Live::counts_chains).
     pub(super) chain: Walk,
+}
+
+/// What looking for a packet's flow came to so far.
+#[derive(Clone, Copy, Default)]
+struct Sought {
+    slot: u32,
+    /// Whether the flow had no slot before.
+    new: bool,
 }
 
 /// A flow; one line of a cache, if its key is one of IPv4.
@@ -162,37 +168,57 @@ impl<K: Key + Copy> Live<K> {
 
     /// Packets have come: appends what was found for each.
     pub(super) fn arrive(&mut self, packets: &[Arrival<K>], found: &mut Vec<Found>) {
-        let mut slots = [NOWHERE; STRIDE];
+        let mut sought = [Sought::default(); STRIDE];
         for some in packets.chunks(STRIDE) {
+            // Whatever is found in the place of a packet's flow is found again for the next one of the same flow: nothing moves.
+            let hash = |slot: &u32| self.hash.hash_one(self.records[*slot as usize].key);
+            self.index.reserve(STRIDE, hash);
             // Lookups and touches that do not depend on one another wait for memory together.
-            for (slot, packet) in slots.iter_mut().zip(some) {
-                *slot = self.likely_slot_of(&packet.key).unwrap_or(NOWHERE);
+            for (sought, packet) in sought.iter_mut().zip(some) {
+                *sought = self.seek(packet);
             }
-            for slot in &slots[..some.len()] {
-                if let Some(record) = self.records.get(*slot as usize) {
-                    let chain = self.chains.get(record.chain_number as usize);
-                    black_box((self.all.peek(record.whole), chain.map(|chain| chain.peek(record.chain))));
-                }
+            for Sought { slot, .. } in &sought[..some.len()] {
+                let record = &self.records[*slot as usize];
+                let chain = self.chains.get(record.chain_number as usize);
+                black_box((self.all.peek(record.whole), chain.map(|chain| chain.peek(record.chain))));
             }
-            for (slot, packet) in slots.iter().zip(some) {
-                let likely = self.records.get(*slot as usize).is_some_and(|record| record.key == packet.key);
-                let slot = if likely { Some(*slot) } else { self.slot_of(&packet.key) };
-                let seen = match slot {
-                    Some(slot) => self.again(slot, packet),
-                    None => self.begin(packet),
-                };
+            for (sought, packet) in sought.iter().zip(some) {
+                let seen = self.find(*sought, packet);
                 self.note(seen.slot, packet);
                 found.push(seen);
             }
         }
     }
 
-    /// The slot of a flow, or of another if their hashes begin alike. Its record is on its way, and has not been waited for.
+    /// Where a packet's flow is likely to be: there, or nowhere, in which case it has a slot from now on. Its record is on its way, and
+    /// has not been waited for.
     #[inline]
-    fn likely_slot_of(&self, key: &K) -> Option<u32> {
-        let slot = *self.index.find(self.hash.hash_one(key), |_| true)?;
-        self.records.get(slot as usize).into_iter().for_each(prefetch);
-        Some(slot)
+    fn seek(&mut self, packet: &Arrival<K>) -> Sought {
+        match self.index.find(self.hash.hash_one(packet.key), |_| true) {
+            Some(slot) => {
+                prefetch(&self.records[*slot as usize]);
+                Sought { slot: *slot, new: false }
+            }
+            None => Sought { slot: self.give_slot(packet), new: true },
+        }
+    }
+
+    #[inline]
+    fn find(&mut self, Sought { slot, new }: Sought, packet: &Arrival<K>) -> Found {
+        if new {
+            return self.begin(slot);
+        }
+        if self.records[slot as usize].key == packet.key {
+            return self.again(slot, packet);
+        }
+        // The hash of another one begins like this one's.
+        match self.slot_of(&packet.key) {
+            Some(slot) => self.again(slot, packet),
+            None => {
+                let slot = self.give_slot(packet);
+                self.begin(slot)
+            }
+        }
     }
 
     #[inline]
@@ -211,7 +237,8 @@ impl<K: Key + Copy> Live<K> {
         Found { slot, new: false, interval, flows: self.len() as u32, whole, chain }
     }
 
-    fn begin(&mut self, packet: &Arrival<K>) -> Found {
+    /// A record for a flow that has none.
+    fn give_slot(&mut self, packet: &Arrival<K>) -> u32 {
         let record = Record {
             key: packet.key,
             last_time: 0,
@@ -234,8 +261,15 @@ impl<K: Key + Copy> Live<K> {
         };
         let hash = |slot: &u32| self.hash.hash_one(self.records[*slot as usize].key);
         self.index.insert_unique(hash(&slot), slot, hash);
+        slot
+    }
+
+    /// The first packet of a flow.
+    #[inline]
+    fn begin(&mut self, slot: u32) -> Found {
+        let chain_number = self.records[slot as usize].chain_number;
         let whole = self.all.begin(slot, &mut OfAll(&mut self.records));
-        let chain = self.chains.get_mut(record.chain_number as usize);
+        let chain = self.chains.get_mut(chain_number as usize);
         let chain = chain.map(|chain| chain.begin(slot, &mut OfChain(&mut self.records))).unwrap_or_default();
         Found { slot, new: true, interval: 0, flows: self.len() as u32, whole, chain }
     }
@@ -404,7 +438,26 @@ mod tests {
         assert_eq!(again(0, 10), (10, 4, 4, Cached::Nothing));
         assert_eq!(again(0, 11), (1, 1, 4, Cached::This));
         assert_eq!(again(3, 12), (9, 2, 1, Cached::Another));
-        assert_eq!(live.begin(&packet(9, 13, 0, false)).whole.cached, Cached::Another);
+        assert_eq!(arrive(&mut live, packet(9, 13, 0, false)).whole.cached, Cached::Another);
+    }
+
+    /// Also while the index grows, and where hashes begin alike.
+    #[test]
+    fn packets_that_come_together_find_what_they_would_one_by_one() {
+        for round in 0..20 {
+            let (mut together, mut alone) = (live(5000), live(5000));
+            // Each flow comes twice: among the next ones, as a rule.
+            let keys =
+                (0..2000).flat_map(|n| [n, n.max(8) - 8]).map(|n: u32| n.wrapping_mul(0x9e37_79b9) + round);
+            let packets: Vec<_> = keys.zip(0..).map(|(key, second)| packet(key, second, 0, false)).collect();
+            let mut found = Vec::new();
+            packets.chunks(500).for_each(|some| together.arrive(some, &mut found));
+            for (packet, found) in packets.iter().zip(found) {
+                let other = arrive(&mut alone, *packet);
+                // Slots are given in another order.
+                assert_eq!(Found { slot: other.slot, ..found }, other);
+            }
+        }
     }
 
     #[test]

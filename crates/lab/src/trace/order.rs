@@ -8,6 +8,8 @@
 use std::num::Wrapping;
 use std::ops::SubAssign;
 
+use throughline_demux::prefetch;
+
 /// Positions of a word.
 const WORD: usize = 64;
 /// Positions of a block: 64 words.
@@ -162,6 +164,9 @@ impl Order {
         }
         let before = all - self.before_group[group] - self.before_block[block].0;
         self.before_word[word] = Wrapping(before as u16);
+        // There are too many orders for the processor to foresee what each will write next.
+        let next = self.slots[at..].get(WORD..2 * WORD);
+        next.into_iter().for_each(prefetch);
     }
 
     /// Moves all entries to the lowest positions, and makes room for twice as many again.
