@@ -12,7 +12,12 @@ use crate::{
     loans::Loans,
     memory::{Left, Pool},
 };
-use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// A virtual interface.
 ///
@@ -400,19 +405,20 @@ impl Vi {
         self.sending.push_back(Outgoing { descriptor: Some(descriptor), result: Ok(0), ticket: u64::MAX });
         self.blocked += 1;
         self.link.expect_progress(true);
-        self.tell_of_patience();
+        self.tell_of_patience(None);
     }
 
-    /// Who sleeps by a queue may not sleep as long as he thinks.
+    /// Who sleeps by a queue may not sleep as long as he thinks: for ever, or as long as he was told.
     #[cold]
-    fn tell_of_patience(&self) {
-        if let Some(member) = self.member.as_ref().filter(|_| self.has_patience()) {
+    fn tell_of_patience(&self, told: Option<Instant>) {
+        let earlier = |patience| told.is_none_or(|told| patience < told);
+        if let Some(member) = self.member.as_ref().filter(|_| self.patience().is_some_and(earlier)) {
             member.kick();
         }
     }
 
-    fn has_patience(&self) -> bool {
-        self.doorbell.as_ref().is_some_and(|doorbell| doorbell.patience().is_some())
+    fn patience(&self) -> Option<Instant> {
+        self.doorbell.as_ref()?.patience()
     }
 
     #[inline(always)]
@@ -454,7 +460,7 @@ impl Vi {
     #[cold]
     fn progress_outstanding(&mut self) {
         self.complete_acknowledged();
-        let told = self.blocked != 0 && self.has_patience();
+        let mut told = if self.blocked == 0 { None } else { self.patience() };
         while self.blocked != 0 && self.state.is_connected() {
             let at = self.sending.len() - self.blocked;
             let outgoing = self.sending.remove(at).expect("as many as blocked");
@@ -474,9 +480,7 @@ impl Vi {
             match sent {
                 Sent::Blocked => {
                     self.blocked += 1;
-                    if !told {
-                        self.tell_of_patience();
-                    }
+                    self.tell_of_patience(told);
                     break;
                 }
                 Sent::Failed(why) if !goes_on => {
@@ -487,7 +491,8 @@ impl Vi {
                     self.blocked += 1;
                     return self.lost(why);
                 }
-                Sent::HandOver | Sent::Done(_) | Sent::Until(_) | Sent::Failed(_) => {}
+                // Whoever fell asleep since was not told of the next one.
+                Sent::HandOver | Sent::Done(_) | Sent::Until(_) | Sent::Failed(_) => told = None,
             }
         }
         self.complete_acknowledged();

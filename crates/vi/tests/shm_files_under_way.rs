@@ -14,9 +14,10 @@ use std::{
     io::IoSlice,
     mem::MaybeUninit,
     os::fd::{AsFd, OwnedFd},
-    time::Duration,
+    sync::{Mutex, mpsc},
+    time::{Duration, Instant},
 };
-use throughline_vi::{CompletionQueue, Nic, Reliability, ViAttributes};
+use throughline_vi::{CompletionQueue, Nic, Reliability, Vi, ViAttributes};
 
 /// So many files may be under way for a while. Nobody waits for more at a time.
 const FEW: u64 = 4;
@@ -40,36 +41,53 @@ fn lose_privileges() -> Result {
     Ok(set_capabilities(None, left)?)
 }
 
+/// The limit is that of the process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn limit_to(files: Option<u64>) -> Result {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: files.or(maximum), maximum })?)
+}
+
+/// More files than [`FEW`] are under way, and this thread is bound by how many there may be, which are all for now: other tests of this
+/// user have files under way, too.
+fn files_under_way() -> Result<Vec<(OwnedFd, OwnedFd)>> {
+    lose_privileges()?;
+    limit_to(None)?;
+    (0..=FEW).map(|_| file_under_way()).collect()
+}
+
+fn connected(nics: &[Nic; 2]) -> Result<[Vi; 2]> {
+    let attributes = ViAttributes::new(Reliability::ReliableDelivery);
+    let mut listener = nics[1].listen(b"files")?;
+    let [mut a, mut b] = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
+    b.post_own_receives();
+    std::thread::scope(|scope| {
+        let connecting = scope.spawn(|| a.connect(nics[1].address(), b"files", LONG));
+        listener.wait(LONG)?.accept(&mut b)?;
+        connecting.join().expect("no panic")
+    })?;
+    Ok([a, b])
+}
+
 /// By somebody who waits by himself, and by a queue.
 #[test]
 fn a_message_leaves_once_there_is_room_for_the_file_of_its_memory() -> Result {
-    lose_privileges()?;
-    // Other tests of this user have files under way, too.
-    let maximum = getrlimit(Resource::Nofile).maximum;
-    let all = || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    all()?;
-    let _under_way = (0..=FEW).map(|_| file_under_way()).collect::<Result<Vec<_>>>()?;
+    let _alone = ONE_AT_A_TIME.lock();
+    let _under_way = files_under_way()?;
     for queued in [false, true] {
         let nics = [Nic::shm()?, Nic::shm()?];
-        let attributes = ViAttributes::new(Reliability::ReliableDelivery);
-        let mut listener = nics[1].listen(b"files")?;
-        let [mut a, mut b] = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
-        b.post_own_receives();
-        std::thread::scope(|scope| {
-            let connecting = scope.spawn(|| a.connect(nics[1].address(), b"files", LONG));
-            listener.wait(LONG)?.accept(&mut b)?;
-            connecting.join().expect("no panic")
-        })?;
+        let [mut a, mut b] = connected(&nics)?;
         let buffer = nics[0].register(1, 3000, a.tag())?.buffer().ok_or("no buffer")?;
         let mut queue = CompletionQueue::new(Duration::ZERO)?;
         queue.link(&mut a, 7);
-        setrlimit(Resource::Nofile, Rlimit { current: Some(FEW), maximum })?;
+        limit_to(Some(FEW))?;
         a.post_send(buffer)?;
         let refused = a.send_done().is_none();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(50));
-                all().expect("it was so before");
+                limit_to(None).expect("it was so before");
                 b.receive_wait(LONG).expect("a message").result.expect("a whole one");
             });
             let sent = loop {
@@ -83,5 +101,38 @@ fn a_message_leaves_once_there_is_room_for_the_file_of_its_memory() -> Result {
             Ok::<_, Box<dyn std::error::Error>>(())
         })?;
     }
+    Ok(())
+}
+
+/// One thread sleeps by a queue, and has another look at the VI: he may fall asleep while that one tries again.
+#[test]
+fn who_sleeps_by_a_queue_while_another_tries_again_is_woken_in_time() -> Result {
+    let _alone = ONE_AT_A_TIME.lock();
+    let _under_way = files_under_way()?;
+    let nics = [Nic::shm()?, Nic::shm()?];
+    let [mut a, _b] = connected(&nics)?;
+    let buffer = nics[0].register(1, 3000, a.tag())?.buffer().ok_or("no buffer")?;
+    let mut queue = CompletionQueue::new(Duration::ZERO)?;
+    queue.link(&mut a, 7);
+    limit_to(Some(FEW))?;
+    a.post_send(buffer)?;
+    let (woken, wakes) = mpsc::sync_channel(1);
+    let until = Instant::now() + Duration::from_millis(1500);
+    let longest = std::thread::scope(|scope| {
+        let sleeper = scope.spawn(move || {
+            let mut longest = Duration::ZERO;
+            while Instant::now() < until {
+                let before = Instant::now();
+                assert_eq!(queue.wait(LONG).expect("it is woken"), 7);
+                longest = longest.max(before.elapsed());
+                let _ = woken.try_send(());
+            }
+            longest
+        });
+        wakes.iter().for_each(|()| assert!(a.send_done().is_none_or(|sent| sent.result.is_err())));
+        sleeper.join().expect("no panic")
+    });
+    limit_to(None)?;
+    assert!(longest < Duration::from_secs(3), "{longest:?}");
     Ok(())
 }

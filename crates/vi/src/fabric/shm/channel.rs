@@ -427,10 +427,11 @@ impl Channel {
         let shown = said.map_err(|errno| match errno {
             _ if !may_pass(errno) => NotShown::Ever(CompletionError::ConnectionLost),
             _ if until <= now => NotShown::Ever(CompletionError::Unheeded),
-            Errno::AGAIN => NotShown::Yet,
             _ => {
-                // It need not be the peer who makes room, and nobody else tells.
-                self.again.store(until.min(now + RETRY.as_nanos() as u64), Ordering::Relaxed);
+                // Where it need not be the peer who makes room nobody tells.
+                let again =
+                    if errno == Errno::AGAIN { until } else { until.min(now + RETRY.as_nanos() as u64) };
+                self.again.store(again, Ordering::Relaxed);
                 NotShown::Yet
             }
         });
@@ -443,7 +444,11 @@ impl Channel {
     /// A message waits from now on, unless it does already; until when, at most.
     fn wait_for_room(&self, now: u64) -> u64 {
         let before = self.waits.load(Ordering::Relaxed);
-        let until = if before != 0 { before } else { now + HEED.as_nanos() as u64 };
+        if before != 0 {
+            // Whoever falls asleep meanwhile sleeps no longer than the owner believes.
+            return before;
+        }
+        let until = now + HEED.as_nanos() as u64;
         self.again.store(until, Ordering::Relaxed);
         self.waits.store(until, Ordering::Relaxed);
         until
