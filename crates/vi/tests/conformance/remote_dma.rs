@@ -1,7 +1,10 @@
 //! Remote DMA.
 
-use crate::{LONG, Result, connect, everywhere, filled, on_pairs, pattern, receive, send};
-use std::time::Duration;
+use crate::{LONG, Pair, Result, connect, everywhere, filled, on_pairs, pattern, receive, send};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 use throughline_vi::{
     Bell, CompletionError, CompletionQueue, MemoryHandle, ProtectionTag, Reliability, RemoteAddress, Rights,
     SendDescriptor, Vi, ViAttributes, Window,
@@ -318,6 +321,41 @@ fn a_window_is_reached_that_follows_many_which_have_come_and_gone() -> Result {
             send(b, &window.handle().to_bytes())?;
             assert_eq!(sleeper.join().expect("no panic"), Some(Ok(5)));
             Ok(())
+        })
+    })
+}
+
+/// Over shared memory what the peer says of it goes to whoever listens first.
+#[test]
+fn a_window_is_reached_while_another_thread_waits_for_the_queue() -> Result {
+    everywhere(|fabric, level| {
+        if fabric.name != "shm" {
+            // Who writes sleeps, as nobody may while somebody waits for the queue.
+            return Ok(());
+        }
+        let mut pair = Pair::new(fabric, &ViAttributes::new(level))?;
+        let nic = &pair.nics[1];
+        let [a, b] = &mut pair.vis;
+        let mut queue = CompletionQueue::new(Duration::ZERO)?;
+        queue.link(a, 7);
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let _ = queue.wait(Some(Duration::from_micros(50)));
+                }
+            });
+            let reached = (0..500).try_for_each(|_| {
+                let shown = (0..16).map(|_| nic.register_window(64, b.tag(), BOTH));
+                let shown = shown.collect::<std::result::Result<Vec<_>, _>>()?;
+                shown.iter().try_for_each(|window| {
+                    let buffer = filled(a, b"there")?;
+                    outcome(a, SendDescriptor::write(buffer, at(window, 0)))??;
+                    Ok(())
+                })
+            });
+            over.store(true, Ordering::Relaxed);
+            reached
         })
     })
 }

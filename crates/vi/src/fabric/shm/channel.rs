@@ -197,6 +197,8 @@ pub(crate) struct Channel {
     /// See [`parking::must_wake`].
     reached: u64,
     control: Mutex<Heard>,
+    /// Who takes something from the socket has it until it is among what was heard.
+    listening: Mutex<()>,
     /// [`STOPPED`], [`ROOM`], both or none.
     news: AtomicU64,
     /// Until when a message waits, at most, for the peer to be shown its memory: nanoseconds after `begun`, or 0 if none does.
@@ -226,6 +228,7 @@ impl Channel {
             woken: AtomicU64::new(0),
             reached,
             control: Mutex::default(),
+            listening: Mutex::default(),
             news: AtomicU64::new(0),
             waits: AtomicU64::new(0),
             again: AtomicU64::new(0),
@@ -335,6 +338,8 @@ impl Channel {
 
     /// Listens to what came over the socket, and notices that the peer is gone. Whether that was all.
     pub(crate) fn listen(&self) -> bool {
+        // What one thread has taken from the socket another one must not miss, nor hear what came after it before.
+        let listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut any, mut all) = (false, false);
         for _ in 0..MESSAGES_AT_A_TIME {
             match socket::receive(self.socket.as_fd()) {
@@ -352,6 +357,7 @@ impl Channel {
                 }
             }
         }
+        drop(listening);
         if any {
             self.made_room();
         }
