@@ -2,7 +2,7 @@
 
 use crate::{
     Vi, WaitError,
-    fabric::{Doorbell, Spin},
+    fabric::{Doorbell, NowAndThen, Spin},
     vi::deadline,
 };
 use rustix::{
@@ -29,6 +29,9 @@ pub struct CompletionQueue {
     members: Members,
     generation: u64,
     next: usize,
+    /// When some of the members are asked, and which comes next.
+    asks: NowAndThen,
+    asked: usize,
     spin: Spin,
 }
 
@@ -43,6 +46,9 @@ struct Shared {
     kick: OwnedFd,
     sleeping: AtomicBool,
 }
+
+/// So many members are asked at a time, lest those be late who have something.
+const ASKED_AT_A_TIME: usize = 8;
 
 /// The event of `kick`; other events are those of the member of this index.
 const KICK: u64 = u64::MAX;
@@ -80,6 +86,8 @@ impl CompletionQueue {
             members: Vec::new(),
             generation: 0,
             next: 0,
+            asks: NowAndThen::new(),
+            asked: 0,
             spin: Spin::new(spin),
         })
     }
@@ -115,9 +123,23 @@ impl CompletionQueue {
         let (before, after) = self.members.split_at(self.next);
         let ready = |member: &Option<Arc<Member>>| member.as_ref().is_some_and(|member| member.ready());
         let found = after.iter().position(ready).map(|at| at + self.next);
-        let found = found.or_else(|| before.iter().position(ready))?;
+        let Some(found) = found.or_else(|| before.iter().position(ready)) else {
+            if self.asks.is_due() {
+                self.ask();
+            }
+            return None;
+        };
         self.next = if found + 1 == self.members.len() { 0 } else { found + 1 };
         self.members[found].as_ref().map(|member| member.token)
+    }
+
+    /// Who never waits hears of the end of a peer all the same.
+    #[cold]
+    fn ask(&mut self) {
+        let many = self.doorbells().count();
+        let at = if self.asked < many { self.asked } else { 0 };
+        self.doorbells().skip(at).take(ASKED_AT_A_TIME).for_each(|doorbell| doorbell.ask());
+        self.asked = at + ASKED_AT_A_TIME;
     }
 
     #[cold]

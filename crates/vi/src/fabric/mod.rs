@@ -18,7 +18,7 @@ use std::{any::Any, os::fd::BorrowedFd, sync::Arc, time::Instant};
 
 pub(crate) use posted::Posted;
 pub use wait::NAP;
-pub(crate) use wait::{Spin, readable, sleep, sleep_at};
+pub(crate) use wait::{NowAndThen, Spin, readable, sleep, sleep_at};
 
 /// The longest message that needs no descriptor, in bytes: see [`Vi::send_small`](crate::Vi::send_small).
 pub const SMALL_MESSAGE: usize = 56;
@@ -273,6 +273,8 @@ pub(crate) trait Doorbell: Send + Sync {
     fn ready_for_sends(&self) -> bool {
         self.ready()
     }
+    /// Nobody has slept for a while, and may not: looks for what is told by [`fd`](Self::fd) only, which stays as it is.
+    fn ask(&self) {}
     /// From now on whatever happens makes [`fd`](Self::fd) readable. What happened before must be looked for once more.
     fn arm(&self);
     /// As [`arm`](Self::arm), which is all that a fabric need do. If true, what happens now may make the file readable only once

@@ -108,3 +108,42 @@ impl Spin {
         }
     }
 }
+
+/// After so long a time in which nothing was found it is due what is to be done now and then.
+const DUE: Duration = Duration::from_micros(500);
+/// So often nothing is found, at most, before somebody looks at the clock for that: some microseconds for who looks all the time.
+const MOST_LOOKS: u32 = 256;
+
+/// What is to be done now and then by whoever looks for something in vain, though he may never sleep: soon for who looks all the time, and
+/// each time for who looks seldom. Mostly that costs no more than counting.
+pub(crate) struct NowAndThen {
+    /// After so many looks the clock is looked at next, and after so many it was before.
+    looks: u32,
+    stride: u32,
+    last: Instant,
+}
+
+impl NowAndThen {
+    pub(crate) fn new() -> Self {
+        Self { looks: 1, stride: 1, last: Instant::now() }
+    }
+
+    /// Nothing was found; whether it is due.
+    #[inline]
+    pub(crate) fn is_due(&mut self) -> bool {
+        self.looks -= 1;
+        self.looks == 0 && self.look_at_clock()
+    }
+
+    #[cold]
+    fn look_at_clock(&mut self) -> bool {
+        let now = Instant::now();
+        let is_due = now.saturating_duration_since(self.last) >= DUE;
+        self.stride = if is_due { 1 } else { (2 * self.stride).min(MOST_LOOKS) };
+        if is_due {
+            self.last = now;
+        }
+        self.looks = self.stride;
+        is_due
+    }
+}

@@ -265,6 +265,32 @@ fn messages_from_other_memory_arrive_behind_many_windows() -> Result {
     })
 }
 
+/// Over shared memory the peer can be told of no more before it takes note of some. And the sender need not wait either.
+#[test]
+fn messages_from_other_memory_reach_who_looks_now_and_then_behind_many_windows() -> Result {
+    everywhere(|fabric, level| {
+        let attributes = ViAttributes { peer_pieces: 1000, ..ViAttributes::new(level) };
+        for queued in [false, true] {
+            let mut pair = Pair::new(fabric, &attributes)?;
+            let nic = &pair.nics[1];
+            let [a, b] = &mut pair.vis;
+            let windows = (0..400).map(|_| nic.register_window(64, b.tag(), BOTH));
+            let _windows = windows.collect::<std::result::Result<Vec<_>, _>>()?;
+            let mut queue = CompletionQueue::new(Duration::ZERO)?;
+            queue.link(b, 7);
+            b.post_send(nic.register(1, 10_000, b.tag())?.buffer().ok_or("no buffer")?)?;
+            let looks = (0..2_000).find_map(|_| {
+                a.receive_done();
+                std::thread::sleep(Duration::from_millis(2));
+                let looks = !queued || queue.done().is_some();
+                looks.then(|| b.send_done()).flatten()
+            });
+            assert!(looks.as_ref().is_some_and(|sent| sent.result.is_ok()), "{queued}: {looks:?}");
+        }
+        Ok(())
+    })
+}
+
 #[test]
 fn the_end_is_noticed_behind_many_windows() -> Result {
     on_pairs(|pair| {

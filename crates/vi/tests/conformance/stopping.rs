@@ -5,7 +5,9 @@ use crate::{
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
-use throughline_vi::{CompletionError, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes};
+use throughline_vi::{
+    CompletionError, CompletionQueue, Reliability, Rights, SendDescriptor, State, Vi, ViAttributes,
+};
 
 /// The next receive's result, as it stands in the completion.
 fn next_result(vi: &mut Vi) -> Result<std::result::Result<usize, CompletionError>> {
@@ -398,6 +400,35 @@ fn what_came_before_the_end_is_received_though_more_is_sent_after_it() -> Result
                 );
             }
             receives_three_and_the_end(a)
+        })?;
+    }
+    Ok(())
+}
+
+/// Whatever he did before, and be it by a queue, without waiting for it.
+#[test]
+fn who_looks_now_and_then_notices_the_end() -> Result {
+    for queued in [false, true] {
+        on_pairs(|pair| {
+            let [a, b] = &mut pair.vis;
+            let mut queue = CompletionQueue::new(Duration::ZERO)?;
+            if queued {
+                queue.link(a, 7);
+            }
+            let mut looks = |a: &mut Vi| {
+                let looks = !queued || queue.done().is_some();
+                looks && a.receive_done().is_some()
+            };
+            (0..10_000).for_each(|_| assert!(!looks(a)));
+            b.disconnect();
+            for _ in 0..2_000 {
+                if looks(a) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert_eq!(a.state(), State::Stopped(CompletionError::Disconnected), "{queued}");
+            Ok(())
         })?;
     }
     Ok(())

@@ -566,6 +566,13 @@ impl Doorbell for Channel {
         self.news.load(Ordering::Relaxed) != 0
     }
 
+    fn ask(&self) {
+        self.listen();
+        if self.waits.load(Ordering::Relaxed) != 0 {
+            self.news.fetch_or(ROOM, Ordering::Release);
+        }
+    }
+
     fn arm(&self) {
         self.publish_progress();
         if parking::announce(self.own.parked()) {

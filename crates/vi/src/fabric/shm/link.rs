@@ -18,7 +18,7 @@ use crate::{
     Buffer, CompletionError, ConnectError, LENT_FRONT, MemoryHandle, ProtectionTag, Reliability,
     ResourceError, TrustedPeers, ViAttributes,
     descriptor::{Operation, ReceiveDescriptor, SendDescriptor},
-    fabric::{Arrival, Destination, Doorbell, Link, Posted, SMALL_MESSAGE, Sent},
+    fabric::{Arrival, Destination, Doorbell, Link, NowAndThen, Posted, SMALL_MESSAGE, Sent},
     memory::{FilePart, Left, Memory, Spare, copy_in, copy_out},
 };
 use std::{
@@ -26,9 +26,6 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::Arc,
 };
-
-/// So many times nothing is found before the socket is asked whether the peer is still there: a fraction of a millisecond.
-const LOOKS_BEFORE_ASKING: u32 = 1 << 14;
 
 pub(crate) struct ShmLink {
     terms: Terms,
@@ -75,7 +72,8 @@ struct Connected {
     small_below: usize,
     /// Many small messages are likely to be under way at a time.
     many: bool,
-    looks: u32,
+    /// When the socket is asked whether the peer is still there, and what it says.
+    asks: NowAndThen,
 }
 
 impl ShmLink {
@@ -166,7 +164,7 @@ impl ShmLink {
             inline_limit,
             small_below: if reception { 0 } else { inline_limit.min(SMALL) + 1 },
             many: false,
-            looks: 0,
+            asks: NowAndThen::new(),
         });
     }
 
@@ -739,8 +737,7 @@ impl Connected {
 
     #[inline]
     fn over(&mut self) -> Option<CompletionError> {
-        self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(LOOKS_BEFORE_ASKING) {
+        if self.asks.is_due() {
             self.channel.listen();
         }
         self.channel.stopped()
