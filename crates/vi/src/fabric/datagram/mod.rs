@@ -1,7 +1,7 @@
 //! VIs over datagrams that may be lost, doubled and overtake one another: the protocol of [`reliable`](crate::reliable) on
 //! whatever carries datagrams, a [`Wire`].
 //!
-//! - A [`Port`](port::Port) is a wire with all connections over it, behind one lock. Whoever polls a VI takes in what came,
+//! - A [`Port`] is a wire with all connections over it, behind one lock. Whoever polls a VI takes in what came,
 //!   for all of them.
 //! - A [`Watch`](watch::Watch) tells a VI of what others took in for it, and wakes its sleeper. One of the sleepers of a
 //!   port looks out for all.
