@@ -197,8 +197,8 @@ impl CompletionQueue {
     /// Until one of the files is readable. What is read belongs to whoever armed, so they are drained later.
     fn sleep(&self, deadline: Option<Instant>) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, poll};
-        let patience = self.doorbells().filter_map(|doorbell| doorbell.patience());
-        let deadline = deadline.into_iter().chain(patience).min();
+        let wakes = self.doorbells().filter_map(|doorbell| doorbell.wakes_by());
+        let deadline = deadline.into_iter().chain(wakes).min();
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         match poll(&mut [PollFd::new(&self.shared.epoll, PollFlags::IN)], left.as_ref()) {

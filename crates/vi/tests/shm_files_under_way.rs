@@ -17,20 +17,25 @@ use std::{
     sync::{Mutex, mpsc},
     time::{Duration, Instant},
 };
-use throughline_vi::{CompletionQueue, Nic, Reliability, Vi, ViAttributes};
+use throughline_vi::{
+    CompletionError, CompletionQueue, Nic, Reliability, RemoteAddress, Rights, SendDescriptor, Vi,
+    ViAttributes,
+};
 
-/// So many files may be under way for a while. Nobody waits for more at a time.
-const FEW: u64 = 4;
+/// So many files may be under way for a while, and be open. Nobody waits for more at a time.
+const FEW: u64 = 128;
 
-/// One file is under way until both are closed.
-fn file_under_way() -> Result<(OwnedFd, OwnedFd)> {
-    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+/// So many files are under way until both are closed.
+fn under_way(files: u64) -> Result<(OwnedFd, OwnedFd)> {
+    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK);
     let sockets = rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?;
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    let files = [sockets.0.as_fd()];
-    control.push(SendAncillaryMessage::ScmRights(&files));
-    rustix::net::sendmsg(&sockets.0, &[IoSlice::new(b"file")], &mut control, SendFlags::empty())?;
+    for _ in 0..files {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let files = [sockets.0.as_fd()];
+        control.push(SendAncillaryMessage::ScmRights(&files));
+        rustix::net::sendmsg(&sockets.0, &[IoSlice::new(b"file")], &mut control, SendFlags::empty())?;
+    }
     Ok(sockets)
 }
 
@@ -51,14 +56,14 @@ fn limit_to(files: Option<u64>) -> Result {
 
 /// More files than [`FEW`] are under way, and this thread is bound by how many there may be, which are all for now: other tests of this
 /// user have files under way, too.
-fn files_under_way() -> Result<Vec<(OwnedFd, OwnedFd)>> {
+fn files_under_way() -> Result<(OwnedFd, OwnedFd)> {
     lose_privileges()?;
     limit_to(None)?;
-    (0..=FEW).map(|_| file_under_way()).collect()
+    under_way(FEW + 1)
 }
 
-fn connected(nics: &[Nic; 2]) -> Result<[Vi; 2]> {
-    let attributes = ViAttributes::new(Reliability::ReliableDelivery);
+fn connected(nics: &[Nic; 2], level: Reliability) -> Result<[Vi; 2]> {
+    let attributes = ViAttributes::new(level);
     let mut listener = nics[1].listen(b"files")?;
     let [mut a, mut b] = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
     b.post_own_receives();
@@ -77,7 +82,7 @@ fn a_message_leaves_once_there_is_room_for_the_file_of_its_memory() -> Result {
     let _under_way = files_under_way()?;
     for queued in [false, true] {
         let nics = [Nic::shm()?, Nic::shm()?];
-        let [mut a, mut b] = connected(&nics)?;
+        let [mut a, mut b] = connected(&nics, Reliability::ReliableDelivery)?;
         let buffer = nics[0].register(1, 3000, a.tag())?.buffer().ok_or("no buffer")?;
         let mut queue = CompletionQueue::new(Duration::ZERO)?;
         queue.link(&mut a, 7);
@@ -110,7 +115,7 @@ fn who_sleeps_by_a_queue_while_another_tries_again_is_woken_in_time() -> Result 
     let _alone = ONE_AT_A_TIME.lock();
     let _under_way = files_under_way()?;
     let nics = [Nic::shm()?, Nic::shm()?];
-    let [mut a, _b] = connected(&nics)?;
+    let [mut a, _b] = connected(&nics, Reliability::ReliableDelivery)?;
     let buffer = nics[0].register(1, 3000, a.tag())?.buffer().ok_or("no buffer")?;
     let mut queue = CompletionQueue::new(Duration::ZERO)?;
     queue.link(&mut a, 7);
@@ -134,5 +139,50 @@ fn who_sleeps_by_a_queue_while_another_tries_again_is_woken_in_time() -> Result 
     });
     limit_to(None)?;
     assert!(longest < Duration::from_secs(3), "{longest:?}");
+    Ok(())
+}
+
+/// The VI sleeps meanwhile, by itself or by a queue, and perhaps before there is a window.
+#[test]
+fn a_window_is_shown_once_there_is_room_for_its_file() -> Result {
+    let _alone = ONE_AT_A_TIME.lock();
+    let _under_way = files_under_way()?;
+    for (queued, late) in [(false, false), (true, false), (false, true), (true, true)] {
+        let nics = [Nic::shm()?, Nic::shm()?];
+        let [mut a, mut b] = connected(&nics, Reliability::Unreliable)?;
+        let mut queue = CompletionQueue::new(Duration::ZERO)?;
+        queue.link(&mut b, 7);
+        let (tag, rights) = (b.tag(), Rights { remote_write: true, remote_read: false });
+        let shown = || nics[1].register_window(64, tag, rights).expect("a window");
+        limit_to(Some(FEW))?;
+        let early = (!late).then(shown);
+        let writes = |a: &mut Vi, to| {
+            let mut buffer = a.send_buffer().expect("a buffer");
+            buffer.set_len(5);
+            a.post_send(SendDescriptor::write(buffer, to)).expect("posted");
+            a.send_wait(LONG).expect("an end").result
+        };
+        let (refused, reached) = std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                if queued {
+                    assert_eq!(queue.wait(LONG).expect("it is woken"), 7);
+                }
+                b.receive_wait(LONG).expect("a message").result
+            });
+            std::thread::sleep(Duration::from_millis(50));
+            let window = early.unwrap_or_else(shown);
+            let to = RemoteAddress { handle: window.handle(), offset: 0 };
+            let refused = writes(&mut a, to);
+            limit_to(None).expect("it was so before");
+            let reached = (0..400).any(|_| {
+                std::thread::sleep(Duration::from_millis(5));
+                writes(&mut a, to).is_ok()
+            });
+            assert!(a.send_small(b"over"));
+            assert_eq!(sleeper.join().expect("no panic"), Ok(4));
+            (refused, reached)
+        });
+        assert_eq!((refused, reached), (Err(CompletionError::RemoteProtection), true), "{queued} {late}");
+    }
     Ok(())
 }

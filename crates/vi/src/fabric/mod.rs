@@ -285,9 +285,13 @@ pub(crate) trait Doorbell: Send + Sync {
     }
     /// See [`doze`](Self::doze).
     fn fence(&self) {}
-    /// By when to [`disarm`](Self::disarm), whatever happens: a send that is blocked is to be tried again.
+    /// When a send that is blocked is to be tried again, whatever happens.
     fn patience(&self) -> Option<Instant> {
         None
+    }
+    /// By when to [`disarm`](Self::disarm), whatever happens: for its [patience](Self::patience), or for what that does itself.
+    fn wakes_by(&self) -> Option<Instant> {
+        self.patience()
     }
     /// Nobody sleeps any longer.
     fn disarm(&self);

@@ -53,7 +53,7 @@ impl Vi {
 
     fn park(&mut self, takes_messages: bool, deadline: Option<Instant>) -> Result<(), WaitError> {
         let Some(doorbell) = &self.doorbell else { return Ok(()) };
-        let deadline = deadline.into_iter().chain(doorbell.patience()).min();
+        let deadline = deadline.into_iter().chain(doorbell.wakes_by()).min();
         if std::mem::take(&mut self.was_woken) {
             doorbell.drain();
         }

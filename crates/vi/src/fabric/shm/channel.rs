@@ -205,6 +205,8 @@ pub(crate) struct Channel {
     waits: AtomicU64,
     /// When that is to be tried again, whether or not anything tells of room.
     again: AtomicU64,
+    /// When what is owed is to be said likewise, or 0.
+    pays: AtomicU64,
     begun: Instant,
     /// What the peer is to be told before anything else.
     owed: Mutex<Owed>,
@@ -232,6 +234,7 @@ impl Channel {
             news: AtomicU64::new(0),
             waits: AtomicU64::new(0),
             again: AtomicU64::new(0),
+            pays: AtomicU64::new(0),
             begun: Instant::now(),
             owed: Mutex::default(),
             socket,
@@ -469,14 +472,22 @@ impl Channel {
     pub(crate) fn show(&self, window: Arc<WindowMemory>) {
         let mut owed = self.owed();
         owed.show(window);
-        let _ = self.pay(&mut owed);
+        self.pay_or_wake(&mut owed);
     }
 
     /// Says that a window is no more.
     pub(crate) fn withdraw(&self, handle: MemoryHandle) {
         let mut owed = self.owed();
         owed.withdraw(handle);
-        let _ = self.pay(&mut owed);
+        self.pay_or_wake(&mut owed);
+    }
+
+    /// As [`pay`](Self::pay), by any thread: who sleeps may not sleep as long as he thinks.
+    fn pay_or_wake(&self, owed: &mut Owed) {
+        let paid = self.pay(owed);
+        if paid.is_err_and(|errno| errno != Errno::AGAIN) {
+            self.sleeper.wake();
+        }
     }
 
     fn owed(&self) -> MutexGuard<'_, Owed> {
@@ -485,6 +496,14 @@ impl Channel {
 
     /// Says as much as there is room for of what is owed; why that was not all, if so.
     fn pay(&self, owed: &mut Owed) -> rustix::io::Result<()> {
+        let paid = self.say_owed(owed);
+        // It need not be the peer who makes room then, and nobody tells.
+        let again = paid.is_err_and(|errno| errno != Errno::AGAIN).then(|| self.begun.elapsed() + RETRY);
+        self.pays.store(again.map_or(0, |again| again.as_nanos() as u64), Ordering::Relaxed);
+        paid
+    }
+
+    fn say_owed(&self, owed: &mut Owed) -> rustix::io::Result<()> {
         while let Some((what, file)) = owed.first() {
             match self.say_or_ask(what, file) {
                 Ok(()) => {
@@ -594,8 +613,17 @@ impl Doorbell for Channel {
         waits.then(|| self.begun + Duration::from_nanos(self.again.load(Ordering::Relaxed)))
     }
 
+    fn wakes_by(&self) -> Option<Instant> {
+        let pays = Some(self.pays.load(Ordering::Relaxed)).filter(|pays| *pays != 0);
+        let pays = pays.map(|pays| self.begun + Duration::from_nanos(pays));
+        pays.into_iter().chain(self.patience()).min()
+    }
+
     fn disarm(&self) {
         parking::awake(self.own.parked());
+        if self.pays.load(Ordering::Relaxed) != 0 {
+            let _ = self.pay(&mut self.owed());
+        }
         if self.waits.load(Ordering::Relaxed) != 0 {
             // Nothing tells that its time is over but that the sleep is.
             self.news.fetch_or(ROOM, Ordering::Release);

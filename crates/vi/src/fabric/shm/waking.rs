@@ -55,6 +55,16 @@ impl Sleeper {
             Err(_) => Woken::Gone,
         }
     }
+
+    /// Wakes it as the peer does, which is told of nothing. What could write is closed again: once the peer is gone nobody must be left
+    /// who could.
+    pub(crate) fn wake(&self) {
+        let path = format!("/proc/self/fd/{}", self.0.as_raw_fd());
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        if let Ok(writer) = rustix::fs::open(path, flags, Mode::empty()) {
+            let _ = rustix::io::write(&writer, &[NEWS]);
+        }
+    }
 }
 
 impl AsFd for Sleeper {
