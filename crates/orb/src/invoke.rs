@@ -105,9 +105,7 @@ impl ObjectRef {
         deadline: Option<Instant>,
         arguments: Arguments<'_>,
     ) -> Result<Outcome, SystemException> {
-        let mut call = OutgoingCall::begin(self, what, deadline)?;
-        call.marshal(arguments)?;
-        call.complete(arguments)
+        OutgoingCall::new(self, what, deadline)?.complete(arguments)
     }
 }
 
@@ -142,7 +140,7 @@ enum Way {
 }
 
 impl<'r> OutgoingCall<'r> {
-    fn begin(
+    fn new(
         reference: &'r ObjectRef,
         (operation, response): (Operation, Response),
         deadline: Option<Instant>,
@@ -151,7 +149,7 @@ impl<'r> OutgoingCall<'r> {
         let new = || reference.timeout().and_then(|t| Instant::now().checked_add(t));
         let deadline = deadline.or_else(new);
         let binding = reference.binding();
-        let mut call = Self {
+        Ok(Self {
             reference,
             operation,
             response,
@@ -163,11 +161,7 @@ impl<'r> OutgoingCall<'r> {
             route: 0,
             left: 0,
             went_back: false,
-        };
-        if call.binding.local_key().is_none() {
-            call.open_request_anywhere()?;
-        }
-        Ok(call)
+        })
     }
 
     /// Reserves a place on a connection and writes the request's header at the front of the empty buffer.
@@ -247,14 +241,19 @@ impl<'r> OutgoingCall<'r> {
     /// Sends the request, as often as needed, and waits for its reply.
     fn complete(mut self, arguments: Arguments<'_>) -> Result<Outcome, SystemException> {
         let (mut forwards, mut retries) = (0, 0);
+        if let Some(outcome) = self.prepare(&mut forwards, arguments)? {
+            return Ok(outcome);
+        }
         loop {
             match self.try_once(arguments) {
                 Ok(Step::Done(outcome)) => return Ok(outcome),
                 Ok(Step::Address(disposition)) => self.binding.set_disposition(disposition),
                 Ok(Step::Forward(ior)) => self.binding = self.reference.rebind(&ior),
                 Err(Failure::Call(CallFailure::NotStarted)) if self.may_try_again(&mut retries) => {
-                    self.send_again(arguments)?;
-                    continue;
+                    match self.prepare(&mut forwards, arguments)? {
+                        Some(outcome) => return Ok(outcome),
+                        None => continue,
+                    }
                 }
                 Err(Failure::Call(failure)) => {
                     self.leave(&failure, forwards)?;
@@ -272,7 +271,9 @@ impl<'r> OutgoingCall<'r> {
             if let Some(outcome) = self.go_on_native(&mut forwards, arguments)? {
                 return Ok(outcome);
             }
-            self.send_again(arguments)?;
+            if let Some(outcome) = self.prepare(&mut forwards, arguments)? {
+                return Ok(outcome);
+            }
         }
     }
 
@@ -369,27 +370,44 @@ impl<'r> OutgoingCall<'r> {
         connection.wait(*id, self.deadline).map(Some)
     }
 
-    /// Writes the request anew, for another connection or another object, whose code sets and version may differ.
-    #[cold]
-    fn send_again(&mut self, arguments: Arguments<'_>) -> Result<(), SystemException> {
+    /// Writes the request; anew for another connection or another object, whose code sets and version may differ. What the call
+    /// brought, if it was made on the way back from where nobody is.
+    fn prepare(
+        &mut self,
+        forwards: &mut usize,
+        arguments: Arguments<'_>,
+    ) -> Result<Option<Outcome>, SystemException> {
         self.buffer.bytes.clear();
         self.way = Way::Local;
-        if self.binding.local_key().is_none() {
-            self.open_request_anywhere()?;
+        if self.binding.local_key().is_none()
+            && let Some(outcome) = self.open_request_anywhere(forwards, arguments)?
+        {
+            return Ok(Some(outcome));
         }
-        self.marshal(arguments)
+        self.marshal(arguments).map(|()| None)
     }
 
     /// The place that the reference was forwarded to may be gone: its own profiles are the way back, once. Whoever is forwarded to
-    /// nobody time and again would wait for as long each time.
-    fn open_request_anywhere(&mut self) -> Result<(), SystemException> {
-        let Err(e) = self.open_request(0) else { return Ok(()) };
-        match self.reference.unbind(&self.binding) {
-            Some(own) if !std::mem::replace(&mut self.went_back, true) => self.binding = own,
-            _ => return Err(e),
+    /// nobody time and again would wait for as long each time. What the call brought, if the native protocol alone leads back.
+    fn open_request_anywhere(
+        &mut self,
+        forwards: &mut usize,
+        arguments: Arguments<'_>,
+    ) -> Result<Option<Outcome>, SystemException> {
+        while let Err(e) = self.open_request(0) {
+            match self.reference.unbind(&self.binding) {
+                Some(own) if !std::mem::replace(&mut self.went_back, true) => self.binding = own,
+                _ => return Err(e),
+            }
+            self.buffer.bytes.clear();
+            if let Some(outcome) = self.go_on_native(forwards, arguments)? {
+                return Ok(Some(outcome));
+            }
+            if self.binding.local_key().is_some() {
+                break;
+            }
         }
-        self.buffer.bytes.clear();
-        if self.binding.local_key().is_some() { Ok(()) } else { self.open_request(0) }
+        Ok(None)
     }
 }
 

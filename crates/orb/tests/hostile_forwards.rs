@@ -5,10 +5,10 @@
 mod raw;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use raw::{BadServer, GRACE, LONG, block_on, client, reply_of};
-use throughline::rt::Encode;
+use throughline::rt::{Dispatched, Encode, Interface, ObjectRef, ServerCall, Skeleton, TypedSkeleton};
 use throughline::{Completion, Ior, Kind, SystemException};
 use throughline_giop::reply::ReplyStatus;
 
@@ -198,5 +198,46 @@ fn an_object_that_is_reached_by_the_native_protocol_alone_is_found_where_a_call_
         assert_eq!(probe.posted(), Ok(vec![]));
         client.shutdown(GRACE);
         place.shutdown(GRACE);
+    }
+}
+
+/// Sends its first caller elsewhere, and answers all others.
+struct Returned {
+    place: ObjectRef,
+    is_back: AtomicBool,
+}
+
+impl Skeleton for Returned {
+    fn interface(&self) -> &'static Interface {
+        &raw::PROBE
+    }
+
+    fn invoke(&self, _: u32, call: &mut ServerCall<'_>) -> Dispatched {
+        if self.is_back.swap(true, Ordering::SeqCst) {
+            call.reply(|_| Ok(()))
+        } else {
+            call.forward(&self.place)
+        }
+    }
+}
+
+impl TypedSkeleton for Returned {
+    type Reference = raw::ProbeRef;
+}
+
+#[test]
+fn a_call_goes_back_from_nobody_to_where_the_native_protocol_alone_leads() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for (future, at) in
+        [(true, "shm:"), (false, "shm:"), (true, "udp://127.0.0.1:0"), (false, "udp://127.0.0.1:0")]
+    {
+        let (client, server) = (client(), raw::server_with(|c| c.listen = vec![at.parse().unwrap()]));
+        let place = server.string_to_object(&format!("corbaloc:iiop:1.2@127.0.0.1:{port}/x")).unwrap();
+        let servant = Returned { place, is_back: AtomicBool::new(false) };
+        let probe = raw::seen_by(&client, &server.root().activate(servant).unwrap()).within(LONG);
+        let called = if future { block_on(probe.ping_async()) } else { probe.ping() };
+        assert_eq!(called, Ok(()), "future: {future}, {at}");
+        client.shutdown(GRACE);
+        server.shutdown(GRACE);
     }
 }
