@@ -14,7 +14,7 @@ use throughline_giop::profile::IiopProfile;
 use throughline_giop::target::AddressingDisposition;
 use throughline_giop::{Ior, NativeAddress, NativeProfile, Version};
 
-use crate::exception::{SystemException, minor};
+use crate::exception::{SystemException, minor, shown};
 use crate::object_key::ObjectKey;
 use crate::orb::Orb;
 use crate::transport::address::{Address, share};
@@ -127,6 +127,7 @@ impl Binding {
             NativeAddress::Shm { .. } => " on this machine",
             NativeAddress::Udp { .. } => "",
         };
+        let route = shown(&route.to_string());
         Some(format!("no connection to {route}{place}; is the server running?"))
     }
 

@@ -9,7 +9,7 @@ use throughline_giop::codeset::CodeSetComponentInfo;
 use throughline_giop::corbaloc::Corbaloc;
 use throughline_giop::corbaname::{Corbaname, NameComponent, parse_name};
 
-use crate::exception::{Kind, OperationError, SystemException, minor};
+use crate::exception::{Kind, OperationError, SystemException, minor, shown};
 use crate::interface::Operation;
 use crate::orb::{Orb, host_name};
 use crate::reference::ObjectRef;
@@ -150,7 +150,7 @@ impl OperationError for Unresolved {
         id: &str,
         _r: &mut throughline_cdr::Reader<'_>,
     ) -> Option<Result<Self, throughline_cdr::DecodeError>> {
-        let why = format!("the name service answered {id}");
+        let why = format!("the name service answered {}", shown(id));
         Some(Ok(Self(SystemException::new(Kind::BadParam, minor::THROUGHLINE | 2).detail(why))))
     }
 

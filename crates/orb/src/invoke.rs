@@ -605,6 +605,7 @@ pub(crate) fn not_connected(orb: &Orb, address: &Address, error: &std::io::Error
     if let Err(down) = orb.check_up() {
         return down;
     }
+    let address = shown(&address.to_string());
     SystemException::new(Kind::Transient, minor::CONNECT_FAILED)
         .detail(format!("cannot connect to {address}: {error}; is the server running?"))
 }

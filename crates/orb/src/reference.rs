@@ -11,7 +11,7 @@ use throughline_cdr::{Decode, DecodeError, Encode, EncodeError, Nilable, Reader,
 use throughline_giop::Ior;
 
 use crate::binding::Binding;
-use crate::exception::{Kind, SystemException, minor};
+use crate::exception::{Kind, SystemException, minor, shown};
 use crate::interface::{Interface, Operation};
 use crate::orb::{Orb, WeakOrb};
 use crate::priority::{self, Priority};
@@ -355,7 +355,8 @@ impl ObjectRef {
             }
             return SystemException::new(Kind::Transient, minor::CONNECT_FAILED).detail(why);
         }
+        let interface = shown(self.type_id());
         SystemException::inv_objref(minor::NO_USABLE_PROFILE)
-            .detail(format!("the reference to {} has no profile for TCP or Unix sockets", self.type_id()))
+            .detail(format!("the reference to {interface} has no profile for TCP or Unix sockets"))
     }
 }

@@ -4,10 +4,11 @@
 #[path = "common/raw.rs"]
 mod raw;
 
-use raw::{Asked, Scene, VERSIONS, Wire};
-use throughline::{Completion, Kind, Version};
+use raw::{Asked, BadServer, GRACE, LONG, ProbeRef, Scene, VERSIONS, Wire, block_on, client, reply_of};
+use throughline::{Completion, Ior, Kind, SystemException, Version};
 use throughline_cdr::{ByteOrder, Writer};
 use throughline_giop::codeset::CodeSetContext;
+use throughline_giop::profile::IiopProfile;
 use throughline_giop::reply::ReplyStatus;
 use throughline_giop::service_context::{CODE_SETS, ServiceContext};
 
@@ -183,4 +184,49 @@ fn wide_text() {
     assert_eq!(kind, Kind::Marshal);
     let (kind, ..) = wide(Version::V1_1, both, &text).unwrap();
     assert_eq!(kind, Kind::Marshal);
+}
+
+/// A name that a stranger has made up: its characters take several each to be shown, and do something to a terminal if they are not.
+fn without_end() -> String {
+    format!("long{}", "\u{1b}".repeat(1 << 16))
+}
+
+#[track_caller]
+fn assert_told_in_part(e: &SystemException) {
+    let detail = e.detail_text().unwrap_or_default();
+    assert!(detail.len() < 8192, "{} octets", detail.len());
+    assert!(detail.contains("long") && !detail.contains('\u{1b}'), "{detail}");
+}
+
+#[test]
+fn of_what_a_reference_calls_its_interface_and_its_hosts_the_beginning_is_told() {
+    let client = client();
+    let (host, object_key) = (without_end(), b"x".to_vec());
+    let profile = IiopProfile { version: Version::V1_2, host, port: 1, object_key, components: Vec::new() };
+    let nowhere = Ior { type_id: without_end(), profiles: Vec::new() };
+    let unknown = Ior { type_id: raw::ID.into(), profiles: vec![profile.to_tagged().unwrap()] };
+    for place in [nowhere, unknown] {
+        let probe = ProbeRef(client.reference(place)).within(LONG);
+        for future in [false, true] {
+            assert_told_in_part(
+                &if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap_err(),
+            );
+        }
+    }
+    client.shutdown(GRACE);
+}
+
+#[test]
+fn of_what_a_name_service_answers_with_the_beginning_is_told() {
+    let client = client();
+    let names = BadServer::new(|_, mut wire| {
+        while let Some(heard) = wire.request() {
+            wire.send(&reply_of(heard.id, ReplyStatus::UserException, |w| {
+                w.write_string(&without_end()).unwrap();
+            }));
+        }
+    });
+    let name = format!("corbaname:iiop:1.2@127.0.0.1:{}#x", names.port);
+    assert_told_in_part(&client.string_to_object(&name).unwrap_err());
+    client.shutdown(GRACE);
 }

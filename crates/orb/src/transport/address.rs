@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use crate::exception::shown;
 use crate::network::Network;
 use crate::transport::resolver::{self, Resolver};
 
@@ -163,7 +164,7 @@ pub(crate) fn share(left: Duration, addresses: usize) -> Duration {
 
 fn connect_tcp(resolver: &'static Resolver, host: &str, port: u16, timeout: Duration) -> io::Result<OwnedFd> {
     let deadline = Instant::now() + timeout;
-    let mut last = io::Error::new(io::ErrorKind::NotFound, format!("host `{host}` has no address"));
+    let mut last = io::Error::new(io::ErrorKind::NotFound, format!("host `{}` has no address", shown(host)));
     let addresses = resolver.resolve(host, port, timeout)?;
     for (tried, address) in addresses.iter().enumerate() {
         let left = deadline.saturating_duration_since(Instant::now());

@@ -10,6 +10,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::exception::shown;
 use crate::transport::reactor::lock;
 
 /// Names looked up at a time. Further ones wait for their turn.
@@ -103,7 +104,7 @@ impl Resolver {
             None => drop(answer),
         }
         self.give_up(host, lookup);
-        let why = format!("the host name `{host}` could not be looked up in time");
+        let why = format!("the host name `{}` could not be looked up in time", shown(host));
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
 
