@@ -1,9 +1,9 @@
 //! The end of an ORB: who brings it about, and who waits for it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::thread::{self, ThreadId};
 
 use crate::orb::Orb;
 use crate::transport::reactor::{lock, wake};
@@ -18,24 +18,39 @@ pub(crate) struct Ending {
 #[derive(Default)]
 struct State {
     over: bool,
-    /// Who brings it about, and waits for it no more than servants do that it drops.
-    by: Option<ThreadId>,
     wakers: BTreeMap<u64, Waker>,
     /// How many have waited so far.
     waiters: u64,
 }
 
+thread_local! {
+    /// So many ends the thread brings about: a servant that one of them drops may bring about another ORB's.
+    static ENDS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The calling thread brings an end about.
+pub(crate) struct Bringing(());
+
+impl Bringing {
+    pub(crate) fn begin() -> Self {
+        ENDS.set(ENDS.get() + 1);
+        Self(())
+    }
+
+    /// Whether the calling thread brings one about, and waits for none therefore: neither for this one, nor for another, which may
+    /// wait for this one in turn.
+    pub(crate) fn is_here() -> bool {
+        ENDS.get() > 0
+    }
+}
+
+impl Drop for Bringing {
+    fn drop(&mut self) {
+        ENDS.set(ENDS.get() - 1);
+    }
+}
+
 impl Ending {
-    /// The calling thread brings it about.
-    pub(crate) fn begin(&self) {
-        lock(&self.state).by = Some(thread::current().id());
-    }
-
-    /// Whether it is the calling thread that brings it about.
-    pub(crate) fn is_begun_here(&self) -> bool {
-        lock(&self.state).by == Some(thread::current().id())
-    }
-
     /// It is over.
     pub(crate) fn finish(&self) {
         let wakers = {

@@ -18,7 +18,7 @@ use throughline_vi::{LocalNetwork, TrustedPeers};
 use crate::adapter::{Adapter, AdapterConfig, AdapterError};
 use crate::clients::Clients;
 use crate::dispatch::{Dispatcher, Session};
-use crate::ending::{Ending, Waiter};
+use crate::ending::{Bringing, Ending, Waiter};
 use crate::exception::SystemException;
 use crate::initial::InitialReferences;
 use crate::lane_pool::Pool;
@@ -496,7 +496,8 @@ impl Orb {
     /// their threads': those end when the server answers, or their time is over.
     ///
     /// Waits for the end; but not within a servant, whose own reply is among what is to be finished: there it returns
-    /// at once, and the rest happens on another thread. Nor does a servant wait that is dropped because the ORB shuts down.
+    /// at once, and the rest happens on another thread. Nor does a servant wait that is dropped because the ORB shuts down, or another
+    /// one does, for an end that has begun.
     pub fn shutdown(&self, grace: Duration) {
         let is_first = !self.0.down.swap(true, Ordering::AcqRel);
         if crate::transport::server::in_worker() {
@@ -508,14 +509,13 @@ impl Orb {
             }
         } else if is_first {
             self.end(grace);
-        } else if !self.0.ending.is_begun_here() {
+        } else if !Bringing::is_here() {
             self.run();
         }
     }
 
     fn end(&self, grace: Duration) {
-        let inner = &self.0;
-        inner.ending.begin();
+        let (inner, _here) = (&self.0, Bringing::begin());
         // As long as nobody else can take their places.
         inner.clean_up();
         for listener in lock(&inner.listeners).drain(..) {

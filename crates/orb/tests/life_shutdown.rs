@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::net::TcpStream;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Barrier, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use raw::{GRACE, LONG, Probe, Scene, block_on, number, ping, port_of, within};
@@ -166,6 +166,22 @@ fn a_servant_that_is_dropped_may_shut_its_server_down() {
             server.run();
         });
     }
+}
+
+#[test]
+fn servants_of_two_servers_that_are_dropped_may_shut_each_others_server_down() {
+    let (servers, both) = ([(); 2].map(|()| raw::server()), Arc::new(Barrier::new(2)));
+    for (own, other) in [(0, 1), (1, 0)] {
+        let (servant, orb, both) = (Probe::default(), servers[other].clone(), Arc::clone(&both));
+        *servant.0.on_drop.lock().unwrap() = Some(Box::new(move || {
+            // Both servers are ending by now.
+            both.wait();
+            orb.shutdown(SECOND);
+        }));
+        servers[own].root().activate(servant).unwrap();
+    }
+    let ends = servers.map(|server| std::thread::spawn(move || server.shutdown(SECOND)));
+    within(LONG, || ends.map(|end| end.join().unwrap()));
 }
 
 #[test]
