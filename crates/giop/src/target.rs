@@ -82,18 +82,21 @@ pub enum Target<'a> {
         type_id: &'a [u8],
         /// Which profile the client chose.
         selected: u32,
-        /// That profile.
-        profile: ProfileRef<'a>,
+        /// That profile; none if the reference has no such.
+        profile: Option<ProfileRef<'a>>,
     },
 }
 
 impl<'a> Target<'a> {
-    /// The object's key, wherever it is.
+    /// The object's key, wherever it is. Where there is none, the request can be answered all the same.
     #[inline]
     pub fn object_key(&self) -> Result<&'a [u8], DecodeError> {
         match self {
             Self::Key(key) => Ok(key),
-            Self::Profile(profile) | Self::Reference { profile, .. } => profile.object_key(),
+            Self::Profile(profile) | Self::Reference { profile: Some(profile), .. } => profile.object_key(),
+            Self::Reference { profile: None, .. } => {
+                Err(DecodeError::Invalid { what: "selected profile is not in the reference" })
+            }
         }
     }
 
@@ -119,15 +122,13 @@ impl<'a> Target<'a> {
     fn read_reference(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let selected = r.read_u32()?;
         let type_id = r.read_string_octets()?;
-        let mut found = None;
+        let mut profile = None;
         for index in 0..r.read_length(8)? {
-            let profile = ProfileRef::read(r)?;
+            let read = ProfileRef::read(r)?;
             if index == selected as usize {
-                found = Some(profile);
+                profile = Some(read);
             }
         }
-        let profile =
-            found.ok_or(DecodeError::Invalid { what: "selected profile is not in the reference" })?;
         Ok(Self::Reference { type_id, selected, profile })
     }
 }

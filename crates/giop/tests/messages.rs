@@ -178,7 +178,9 @@ fn every_way_of_addressing() {
     let mut buffer = vec![];
     let wrong = NewTarget::Reference { ior: &ior, selected: 2 };
     write_locate_request(&mut buffer, V1_2, Big, 3, &wrong).unwrap();
-    assert!(LocateRequestHeader::read(&header_of(&buffer), &buffer).is_err(), "no such profile");
+    let located = LocateRequestHeader::read(&header_of(&buffer), &buffer).unwrap();
+    assert_eq!(located.request_id, 3, "it can be answered");
+    assert!(located.target.object_key().is_err(), "no such profile");
 }
 
 #[test]
