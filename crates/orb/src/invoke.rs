@@ -313,7 +313,7 @@ impl<'r> OutgoingCall<'r> {
         if self.binding.route().is_some() || self.binding.local_key().is_some() {
             return Ok(None);
         }
-        let mut course = Course::of(self.deadline, *forwards);
+        let mut course = Course { deadline: self.deadline, forwards: *forwards, went_back: self.went_back };
         let wants_reply = self.response != Response::None;
         let attempt = self.reference.call_native(self.operation, wants_reply, &mut course, arguments);
         Ok(match attempt.map_err(|e| *e)? {
@@ -322,6 +322,7 @@ impl<'r> OutgoingCall<'r> {
             Attempt::NotPossible => {
                 // It may have been forwarded once more, or be back.
                 (self.binding, *forwards) = (self.reference.binding(), course.forwards);
+                self.went_back = course.went_back;
                 None
             }
         })

@@ -21,14 +21,8 @@ pub(crate) struct Course {
     /// One for the whole call, however often it is forwarded, and whatever ways it takes.
     pub(crate) deadline: Option<Instant>,
     pub(crate) forwards: usize,
-    went_back: bool,
-}
-
-impl Course {
-    /// Of a call that goes on.
-    pub(crate) fn of(deadline: Option<Instant>, forwards: usize) -> Self {
-        Self { deadline, forwards, went_back: false }
-    }
+    /// From where nobody is, which happens once.
+    pub(crate) went_back: bool,
 }
 
 impl ObjectRef {

@@ -79,6 +79,26 @@ fn a_call_that_is_forwarded_to_nobody_time_and_again_goes_back_once() {
 }
 
 #[test]
+fn a_call_that_is_forwarded_to_nobody_by_the_native_protocol_goes_back_once() {
+    for (future, at) in
+        [(true, "shm:"), (false, "shm:"), (true, "udp://127.0.0.1:0"), (false, "udp://127.0.0.1:0")]
+    {
+        let place = raw::server_with(|c| c.listen = vec![at.parse().unwrap()]);
+        let nobody = place.root().activate(raw::Probe::default()).unwrap().0.ior().clone();
+        place.shutdown(GRACE);
+        drop(place);
+        let (client, (server, asked)) = (client(), forwards_all(nobody));
+        let probe = server.reference(&client).within(LONG);
+        for calls in 1..3 {
+            let e = if future { block_on(probe.ping_async()) } else { probe.ping() }.unwrap_err();
+            assert_eq!((e.kind, e.completed), (Kind::Transient, Completion::No), "future: {future}, {e}");
+            assert_eq!(asked.load(Ordering::SeqCst), 2 * calls, "future: {future}, {at}: {e}");
+        }
+        client.shutdown(GRACE);
+    }
+}
+
+#[test]
 fn a_forward_that_cannot_be_read_has_not_completed() {
     for (status, body) in [
         (ReplyStatus::LocationForward, &[0xff; 8][..]),
