@@ -17,7 +17,7 @@ mod suggest;
 mod types;
 mod value;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::diagnostic::{Report, Sink};
@@ -26,7 +26,7 @@ use crate::model::{DefId, InterfaceKind, Kind, Model, Module, Origin};
 use crate::parse::Parsed;
 use crate::source::{SourceMap, Span};
 use crate::syntax::{Ident, Item, ItemKind, ModuleItem};
-use draft::{Draft, State};
+use draft::{Draft, Given, State};
 use repository::Prefixes;
 use scope::{Scope, ScopeId, ScopeKind, Target};
 
@@ -213,9 +213,8 @@ impl Resolver<'_> {
             children: Vec::new(),
             path: self.prefixes.path(&name.name),
             type_prefix: None,
-            version: None,
-            explicit_id: None,
-            explicit_features: BTreeSet::new(),
+            given: Given::default(),
+            given_to_features: BTreeMap::new(),
             local: false,
             recursive: false,
             constructed: None,

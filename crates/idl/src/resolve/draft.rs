@@ -1,6 +1,6 @@
 //! Definitions while they are put together, and the model made of them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Resolver;
@@ -39,10 +39,9 @@ pub(super) struct Draft {
     pub path: String,
     /// The path that `typeprefix` gave it.
     pub type_prefix: Option<Rc<str>>,
-    pub version: Option<(Rc<str>, Span)>,
-    pub explicit_id: Option<(Rc<str>, Span)>,
-    /// The features whose ids were given.
-    pub explicit_features: BTreeSet<u32>,
+    pub given: Given,
+    /// As `given`, of its operations and attributes.
+    pub given_to_features: BTreeMap<u32, Given>,
     /// Contains a local interface, so that it never leaves its process.
     pub local: bool,
     /// Contains itself.
@@ -51,9 +50,16 @@ pub(super) struct Draft {
     pub constructed: Option<Gap>,
 }
 
+/// What was given of a repository id, and where.
+#[derive(Default)]
+pub(super) struct Given {
+    pub id: Option<(Rc<str>, Span)>,
+    pub version: Option<(Rc<str>, Span)>,
+}
+
 impl Draft {
     fn repository_id(&self) -> String {
-        match (&self.explicit_id, &self.version) {
+        match (&self.given.id, &self.given.version) {
             (Some((id, _)), _) => id.to_string(),
             (None, Some((version, _))) => format!("IDL:{}:{version}", self.path),
             (None, None) => format!("IDL:{}:1.0", self.path),

@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use super::Resolver;
+use super::draft::Given;
 use super::scope::Target;
 use crate::diagnostic::Report;
 use crate::lex::Pragma;
@@ -130,8 +131,9 @@ impl Resolver<'_> {
             Kind::ValueType(it) => &mut it.features[..],
             _ => &mut [],
         };
-        let given = &draft.explicit_features;
-        for (_, feature) in (0..).zip(features).filter(|(at, _)| !given.contains(at)) {
+        let given = &draft.given_to_features;
+        let is_given = |at: u32| given.get(&at).is_some_and(|given| given.id.is_some());
+        for (_, feature) in (0..).zip(features).filter(|(at, _)| !is_given(*at)) {
             let begin = format!("IDL:{path}/{}", feature.name());
             let id = repository_id_mut(feature);
             let version = id.rsplit_once(':').map_or("1.0", |(_, version)| version);
@@ -158,47 +160,50 @@ impl Resolver<'_> {
             let report = Report::warning(span, format!("`{id}` has none of the formats of repository ids"));
             self.sink.push(report.help("one of them is `IDL:Module/Name:1.0`"));
         }
+        if self.has_other_id(owner, name, id, span) || self.has_other_version(owner, name, id, span) {
+            return;
+        }
+        self.given(owner).id = Some((id.clone(), span));
+        if let Owner::Feature(at) = owner {
+            self.set_feature_id(at, |_| id.to_string());
+        }
+    }
+
+    /// What was given of an id so far.
+    fn given(&mut self, owner: Owner) -> &mut Given {
         match owner {
+            Owner::Definition(id) => &mut self.drafts[id.index()].given,
             Owner::Feature(at) => {
-                self.set_feature_id(at, |_| id.to_string());
-                self.drafts[at.interface.index()].explicit_features.insert(at.index);
-            }
-            Owner::Definition(owner) => {
-                if !self.has_other_id(owner, name, id, span) && !self.has_other_version(owner, name, id, span)
-                {
-                    self.drafts[owner.index()].explicit_id = Some((id.clone(), span));
-                }
+                self.drafts[at.interface.index()].given_to_features.entry(at.index).or_default()
             }
         }
     }
 
     fn set_version(&mut self, owner: Owner, name: &ScopedName, version: &Rc<str>, span: Span) {
-        match owner {
-            Owner::Feature(at) => self.set_feature_id(at, |old| match old.rsplit_once(':') {
+        if self.has_other_id(owner, name, &format!(":{version}"), span) {
+            return;
+        }
+        let old = self.given(owner).version.clone();
+        if let Some((old, first)) = old.filter(|(old, _)| old != version) {
+            let message = format!("`{name}` has the version {old} already");
+            self.sink.push(Report::error(span, message).note(first, "set here"));
+            return;
+        }
+        self.given(owner).version = Some((version.clone(), span));
+        if let Owner::Feature(at) = owner {
+            self.set_feature_id(at, |old| match old.rsplit_once(':') {
                 Some((start, _)) => format!("{start}:{version}"),
                 None => old.to_owned(),
-            }),
-            Owner::Definition(owner) => {
-                if self.has_other_id(owner, name, &format!(":{version}"), span) {
-                    return;
-                }
-                let old = self.drafts[owner.index()].version.clone();
-                if let Some((old, first)) = old.filter(|(old, _)| old != version) {
-                    let message = format!("`{name}` has the version {old} already");
-                    self.sink.push(Report::error(span, message).note(first, "set here"));
-                    return;
-                }
-                self.drafts[owner.index()].version = Some((version.clone(), span));
-            }
+            });
         }
     }
 
     /// Whether an id was set that does not end in this text (reported).
-    fn has_other_id(&mut self, owner: DefId, name: &ScopedName, end: &str, span: Span) -> bool {
-        match &self.drafts[owner.index()].explicit_id {
+    fn has_other_id(&mut self, owner: Owner, name: &ScopedName, end: &str, span: Span) -> bool {
+        match self.given(owner).id.clone() {
             Some((old, first)) if !old.ends_with(end) => {
                 let message = format!("`{name}` has the repository id `{old}` already");
-                self.sink.push(Report::error(span, message).note(*first, "set here"));
+                self.sink.push(Report::error(span, message).note(first, "set here"));
                 true
             }
             _ => false,
@@ -206,12 +211,12 @@ impl Resolver<'_> {
     }
 
     /// Whether a version was set in which this id does not end (reported).
-    fn has_other_version(&mut self, owner: DefId, name: &ScopedName, id: &str, span: Span) -> bool {
-        match &self.drafts[owner.index()].version {
+    fn has_other_version(&mut self, owner: Owner, name: &ScopedName, id: &str, span: Span) -> bool {
+        match self.given(owner).version.clone() {
             Some((version, first)) if !id.ends_with(&format!(":{version}")) => {
                 let message =
                     format!("`{name}` has the version {version} already, in which `{id}` does not end");
-                self.sink.push(Report::error(span, message).note(*first, "set here"));
+                self.sink.push(Report::error(span, message).note(first, "set here"));
                 true
             }
             _ => false,
