@@ -271,6 +271,19 @@ fn of_a_damaged_datagram_nobody_is_told() {
         assert_eq!(said, expected, "{sum:?}");
     }
     assert_eq!(network.router.counts().refused(Refused::Checksum), 3);
+    // Nor behind other headers: of a piece that is all of its packet, too.
+    for (first, header) in [(60, extension(17, 0)), (44, extension(17, 0)), (60, extension(44, 0))] {
+        for (sum, expected) in [(None, (1, 0)), (Some(0), (0, 1)), (Some(0x1234), (0, 1))] {
+            network.now += Duration::from_secs(60);
+            let whole = if header[0] == 44 { extension(17, 0).to_vec() } else { vec![] };
+            let datagram = datagram(from6.into(), to6.into(), sum);
+            let frame = v6(from6, to6, (first, 64), &[&header[..], &whole, &datagram].concat());
+            let before = network.router.counts().refused(Refused::Checksum);
+            let said = passes(&mut network, &frame).1;
+            let refused = network.router.counts().refused(Refused::Checksum) - before;
+            assert_eq!((said, refused), expected, "{first}, {sum:?}");
+        }
+    }
 }
 
 /// What the router says of a packet that comes by a port: from whom, to whom, type and code.
@@ -380,7 +393,8 @@ fn who_sends_an_unknown_protocol_is_told_where_he_named_it() {
     assert_eq!(says(OPTIONS, &behind(99)), Some((4, 1, 40)));
     let twice = [&extension(OPTIONS, 0)[..], &behind(99)].concat();
     assert_eq!(says(0, &twice), Some((4, 1, 48)));
-    assert_eq!(says(OPTIONS, &behind(17)), Some((1, 4, 0)), "a datagram to nobody");
+    let datagram = [&extension(17, 0)[..], &datagram(from.into(), to.into(), None)].concat();
+    assert_eq!(says(OPTIONS, &datagram), Some((1, 4, 0)), "a datagram to nobody");
     assert_eq!(says(59, &[]), None);
     assert_eq!(says(OPTIONS, &behind(59)), None);
 }
@@ -458,7 +472,7 @@ fn who_sends_headers_that_are_not_understood_is_told_where_they_are() {
     let mut says = |first: u8, headers: &[[u8; 8]]| {
         network.now += Duration::from_secs(1);
         let before = network.router.counts().clone();
-        let data = [headers.concat(), vec![0; 8]].concat();
+        let data = [headers.concat(), datagram(from.into(), to.into(), None)].concat();
         let frame = v6(from, to, (first, 64), &data);
         network.router.arrive(PortId(0), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
         let after = network.router.counts();

@@ -14,7 +14,7 @@ use super::{Next, Refused, Route, RouteError, Router, Seen, Way, counts::Leaves,
 use crate::{
     Outgoing, PortId,
     frame::ETHERNET,
-    ip::{IPV4, IPV4_HEADER, IPV6, IPV6_HEADER},
+    ip::{IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, Ip},
     routing::{Action, Heard, Interface, Learned, Routing, authentication::Authentication},
     threaded::{self, message::INDEX_PORT},
 };
@@ -184,15 +184,19 @@ impl Router {
     }
 }
 
-/// The datagram in a packet, if it is whole and not damaged. With IPv6 none goes without a sum (RFC 8200, 8.1).
+/// The datagram in a packet, if it is whole and not damaged.
 pub(super) fn datagram<'a>(seen: &Seen, packet: &'a [u8]) -> Option<UdpPacket<&'a [u8]>> {
     let udp = seen.ip.protocol == super::icmp::UDP && !seen.ip.piece;
-    let bytes = packet.get(seen.ip.header..seen.ip.length).filter(|_| udp)?;
-    let datagram = UdpPacket::new_checked(bytes).ok()?;
-    if datagram.checksum() == 0 && seen.ip.destination.is_ipv6() {
+    if udp { datagram_at(seen.ip.header, &seen.ip, packet) } else { None }
+}
+
+/// The datagram that begins at this byte of a packet, if it is not damaged. With IPv6 none goes without a sum (RFC 8200, 8.1).
+pub(super) fn datagram_at<'a>(at: usize, ip: &Ip, packet: &'a [u8]) -> Option<UdpPacket<&'a [u8]>> {
+    let datagram = UdpPacket::new_checked(packet.get(at..ip.length)?).ok()?;
+    if datagram.checksum() == 0 && ip.destination.is_ipv6() {
         return None;
     }
-    datagram.verify_checksum(&seen.ip.source.into(), &seen.ip.destination.into()).then_some(datagram)
+    datagram.verify_checksum(&ip.source.into(), &ip.destination.into()).then_some(datagram)
 }
 
 /// Writes a frame with a datagram, but for its hardware addresses.

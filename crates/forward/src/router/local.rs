@@ -13,7 +13,7 @@ use throughline_stack::{
 use super::{
     ARP, Next, Refused, Router, Seen,
     anycast::is_of_all_routers,
-    control::datagram,
+    control::datagram_at,
     depart::address,
     headers::Inside,
     icmp::{self, Error, answer_echo, explain, is_echo_request, is_for_senders_to_many, may_be_answered},
@@ -325,13 +325,13 @@ pub(super) fn framed(packet: &mut Message, to: IpAddr) -> Option<()> {
 /// of messages of ICMP that we don't know nobody is told (RFC 1122, 3.2.2 and 4.1.3.4; RFC 4443, 2.4 b).
 fn unclaimed(seen: &Seen, inside: &Inside, packet: &[u8]) -> Result<Error, Refused> {
     let v6 = seen.ip.destination.is_ipv6();
-    let direct = seen.ip.protocol == icmp::UDP && !seen.ip.piece;
+    let whole = inside.piece.is_none();
     match inside.protocol {
         // Nobody is told of a later piece.
         _ if inside.piece.is_some_and(|piece| piece.at > 0) => Err(Refused::NoPort),
         icmp::ICMP if !v6 => Err(Refused::NoPort),
         icmp::ICMP6 | icmp::NOTHING if v6 => Err(Refused::NoPort),
-        icmp::UDP if direct && datagram(seen, packet).is_none() => Err(Refused::Checksum),
+        icmp::UDP if whole && datagram_at(inside.at, &seen.ip, packet).is_none() => Err(Refused::Checksum),
         icmp::UDP => Ok(Error::NoPort),
         _ => Ok(Error::NoProtocol(inside.named as u32)),
     }
