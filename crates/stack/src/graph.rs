@@ -630,7 +630,7 @@ impl Graph {
         self.cx.neighbors.is_asked(address)
     }
 
-    /// Grows whenever an address told by [`neighbor`](Self::neighbor) earlier may be wrong by now.
+    /// Another whenever an address told by [`neighbor`](Self::neighbor) earlier may be wrong by now.
     pub fn neighbors_generation(&self) -> u32 {
         self.cx.neighbors.generation()
     }

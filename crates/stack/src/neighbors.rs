@@ -29,7 +29,7 @@ const TRIES: u8 = 3;
 pub struct Neighbors {
     known: HashMap<IpAddress, Known>,
     asked: HashMap<IpAddress, Asked>,
-    /// Grows whenever an answer changes or may have expired: what was read before is to be read again.
+    /// Another whenever an answer changes or may have expired: what was read before is to be read again.
     generation: u32,
     next_expiry: Option<Instant>,
     /// Whether neighbours are asked once more before they are forgotten.
@@ -53,10 +53,15 @@ struct Asked {
 }
 
 impl Neighbors {
-    /// Grows whenever an address read earlier may be wrong by now.
+    /// Another whenever an address read earlier may be wrong by now, and never [`u32::MAX`].
     #[inline]
     pub fn generation(&self) -> u32 {
         self.generation
+    }
+
+    /// Who changes his address time and again, as a stranger may, has it begin anew.
+    fn change(&mut self) {
+        self.generation = (self.generation + 1) % u32::MAX;
     }
 
     /// From now on neighbours are asked whether they are still there before their time is over.
@@ -68,7 +73,7 @@ impl Neighbors {
     pub fn forget(&mut self) {
         self.known.clear();
         self.next_expiry = None;
-        self.generation += 1;
+        self.change();
     }
 
     /// The hardware address of a neighbour.
@@ -83,7 +88,9 @@ impl Neighbors {
         let before = std::mem::replace(&mut self.guest, guest);
         // What leads to him must not lead there once he may be elsewhere.
         let unknown = before.is_some_and(|(address, _)| !self.known.contains_key(&address));
-        self.generation = self.generation.wrapping_add(unknown.into());
+        if unknown {
+            self.change();
+        }
     }
 
     /// Takes note of a neighbour who asked for us. Who says so may be many that are not there: they take nobody's place, and are asked
@@ -111,7 +118,7 @@ impl Neighbors {
         let due = if self.keep { until - INTERVAL * u32::from(TRIES) } else { until };
         let before = self.known.insert(address, Known { hardware, until, due });
         if before.is_some_and(|before| before.hardware != hardware) {
-            self.generation += 1;
+            self.change();
         }
         if self.known.len() > MOST {
             self.forget_oldest(address);
@@ -216,7 +223,9 @@ impl Neighbors {
     fn forget_expired(&mut self, now: Instant) {
         let before = self.known.len();
         self.known.retain(|_, known| now < known.until);
-        self.generation += u32::from(self.known.len() != before);
+        if self.known.len() != before {
+            self.change();
+        }
         self.doubt(now);
         self.next_expiry = self.known.values().map(|known| known.due).min();
     }
@@ -246,7 +255,7 @@ impl Neighbors {
         let others = self.known.iter().filter(|(address, _)| **address != but);
         if let Some(oldest) = others.min_by_key(|(_, known)| known.until).map(|(address, _)| *address) {
             self.known.remove(&oldest);
-            self.generation += 1;
+            self.change();
         }
     }
 }
@@ -286,5 +295,19 @@ mod tests {
         neighbors.confirm(address(most), hardware(most), NOW);
         assert!(known(&neighbors, most));
         assert_eq!(neighbors.known.len(), MOST);
+    }
+
+    #[test]
+    fn generations_begin_anew() {
+        let mut neighbors = Neighbors { generation: u32::MAX - 2, ..Neighbors::default() };
+        let generations = [0, 1, 2, 3].map(|n| {
+            neighbors.meet(address(0), hardware(n), NOW);
+            neighbors.generation()
+        });
+        assert_eq!(
+            generations,
+            [u32::MAX - 2, u32::MAX - 1, 0, 1],
+            "u32::MAX is of ways that were not found"
+        );
     }
 }
