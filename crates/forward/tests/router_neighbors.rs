@@ -90,6 +90,16 @@ fn leave_at_once(network: &mut Network, to: [u8; 4], count: usize) -> usize {
     network.out.frames[before..].iter().filter(|frame| leaves(frame)).count()
 }
 
+/// A packet of 1,400 bytes that the host on network 0 sends to this address, and that may be cut.
+fn long(to: [u8; 4]) -> Vec<u8> {
+    let mut frame = packets::v4(LINK, ([10, 0, 0, 2], to), (17, 64), None);
+    frame.resize(14 + 1400, 0);
+    let mut packet = Ipv4Packet::new_unchecked(&mut frame[14..]);
+    packet.set_total_len(1400);
+    packet.fill_checksum();
+    frame
+}
+
 /// Those that wait are neither sent on nor said yet, and never are if nobody answers; what leaves in pieces is one.
 #[test]
 fn what_waits_for_a_neighbor_counts_once_it_leaves() {
@@ -98,12 +108,9 @@ fn what_waits_for_a_neighbor_counts_once_it_leaves() {
         let counts = network.router.counts();
         [counts.forwarded, counts.said, counts.refused(Refused::NoHost), counts.refused(Refused::Waiting)]
     };
-    let mut long = packets::v4(LINK, ([10, 0, 0, 2], [10, 0, 1, 2]), (17, 64), None);
-    long.resize(14 + 1400, 0);
-    let mut packet = Ipv4Packet::new_unchecked(&mut long[14..]);
-    packet.set_total_len(1400);
-    packet.fill_checksum();
-    for frame in [&long[..], &packets::v4(LINK, ([10, 0, 0, 2], [10, 0, 1, 99]), (17, 64), None)] {
+    for frame in
+        [&long([10, 0, 1, 2])[..], &packets::v4(LINK, ([10, 0, 0, 2], [10, 0, 1, 99]), (17, 64), None)]
+    {
         network.router.arrive(PortId(0), Message::copied(HEADROOM, frame), network.now, &mut network.out);
     }
     // Somebody behind the other port asks, who is not there either.
@@ -119,6 +126,25 @@ fn what_waits_for_a_neighbor_counts_once_it_leaves() {
     assert_eq!(counts(&network), [1, 1, 2, 0]);
     (0..20).for_each(|_| send(&mut network, [10, 0, 1, 99]));
     assert_eq!(counts(&network), [1, 1, 2, 4]);
+}
+
+#[test]
+fn what_waits_in_pieces_in_vain_counts_as_one() {
+    let mut network = Network::with_mtus(&[1500, 1280], FlowIndex::Either);
+    let counts = |network: &Network| {
+        [Refused::NoHost, Refused::Waiting].map(|why| network.router.counts().refused(why))
+    };
+    let long = long([10, 0, 1, 99]);
+    let arrive = |network: &mut Network| {
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, &long), network.now, &mut network.out);
+    };
+    // Of two pieces each, as many as may wait.
+    (0..8).for_each(|_| arrive(&mut network));
+    assert_eq!(counts(&network), [0, 0]);
+    arrive(&mut network);
+    assert_eq!(counts(&network), [0, 1]);
+    network.run_for(5);
+    assert_eq!(counts(&network), [8, 1]);
 }
 
 #[test]

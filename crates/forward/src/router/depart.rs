@@ -48,7 +48,11 @@ impl Router {
             return self.refuse(why, frame, out);
         }
         let what = Leaves::Forwarded;
-        if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, &seen.ip, what, out) }
+        if fits {
+            self.depart(next, frame, what, out);
+        } else {
+            self.cut(next, frame, &seen.ip, what, out);
+        }
     }
 
     /// Sends a packet of the router's own, in pieces where it is longer than the network carries; of IPv6, which nobody else cuts,
@@ -63,7 +67,11 @@ impl Router {
             return self.refuse(Refused::TooBig, frame, out);
         }
         let what = Leaves::Said;
-        if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, ip, what, out) }
+        if fits {
+            self.depart(next, frame, what, out);
+        } else {
+            self.cut(next, frame, ip, what, out);
+        }
     }
 
     /// Whether a packet of IPv6 goes on from the next network by other routers.
@@ -97,35 +105,47 @@ impl Router {
             };
             header.copy_from_slice(&frame.bytes()[..ETHERNET]);
             at = rest;
-            self.depart(next, message, std::mem::replace(&mut what, Leaves::Piece), out);
+            // Without one of them the others are of no use.
+            if !self.depart(next, message, std::mem::replace(&mut what, Leaves::Piece), out) {
+                break;
+            }
         }
         out.pool.give(frame);
     }
 
-    /// Sends a frame whose packet is ready, or lets it wait. It is counted when it leaves.
+    /// Sends a frame whose packet is ready, or lets it wait: whether it does, and is not refused. It is counted when it leaves.
     #[inline]
-    pub(super) fn depart(&mut self, next: Next, mut frame: Message, what: Leaves, out: &mut Outgoing) {
+    pub(super) fn depart(
+        &mut self,
+        next: Next,
+        mut frame: Message,
+        what: Leaves,
+        out: &mut Outgoing,
+    ) -> bool {
         match next {
             Next::Known(Way { port, hardware }) => {
                 address(frame.bytes_mut(), hardware, self.ports[port.index()].host.hardware);
                 self.counts.leave(what);
                 out.push(port, frame);
+                true
             }
             Next::Asked(port, hop) => self.wait(port, hop, frame, what, out),
-            Next::Here => self.refuse(Refused::Destination, frame, out),
+            Next::Here => {
+                self.refuse(Refused::Destination, frame, out);
+                false
+            }
         }
     }
 
     #[cold]
-    fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message, what: Leaves, out: &mut Outgoing) {
+    fn wait(&mut self, port: PortId, hop: IpAddr, frame: Message, what: Leaves, out: &mut Outgoing) -> bool {
         // So many are asked for that it is not.
         let asked = self.ports[port.index()].graph.awaits_neighbor(hop.into());
         let waits = if asked { self.pending.wait(port, hop, frame, what) } else { Err(frame) };
-        if let Err(frame) = waits {
-            self.refuse(Refused::Waiting, frame, out);
-        }
+        let refused = waits.map_err(|frame| self.refuse(Refused::Waiting, frame, out));
         // The question.
         self.transmit(port, out);
+        refused.is_ok()
     }
 
     /// Takes what a graph has to send.

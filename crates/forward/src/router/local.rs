@@ -14,6 +14,7 @@ use super::{
     ARP, Next, Refused, Router, Seen,
     anycast::is_of_all_routers,
     control::datagram_at,
+    counts::Leaves,
     depart::address,
     headers::Inside,
     icmp::{self, Error, answer_echo, explain, is_echo_request, is_for_senders_to_many, may_be_answered},
@@ -287,7 +288,7 @@ impl Router {
                         self.counts.leave(what);
                         out.push(port, frame);
                     }
-                    None => self.unanswered(frame, now, out),
+                    None => self.unanswered(frame, what, now, out),
                 }
             }
             self.transmit(port, out);
@@ -295,7 +296,10 @@ impl Router {
     }
 
     /// Tells the sender of a packet that waited in vain.
-    fn unanswered(&mut self, frame: Message, now: Instant, out: &mut Outgoing) {
+    fn unanswered(&mut self, frame: Message, what: Leaves, now: Instant, out: &mut Outgoing) {
+        if what == Leaves::Piece {
+            return out.pool.give(frame);
+        }
         let packet = Packet::of(frame.bytes()).ok();
         let seen = packet.and_then(|packet| {
             let ip = Ip::of(packet.ethertype, packet.bytes()).ok()?;

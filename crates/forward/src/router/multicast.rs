@@ -310,7 +310,11 @@ impl Router {
             return self.refuse(why, frame, out);
         }
         let (next, what) = (Next::Known(Way { port, hardware }), Leaves::Forwarded);
-        if fits { self.depart(next, frame, what, out) } else { self.cut(next, frame, &seen.ip, what, out) }
+        if fits {
+            self.depart(next, frame, what, out);
+        } else {
+            self.cut(next, frame, &seen.ip, what, out);
+        }
     }
 }
 
