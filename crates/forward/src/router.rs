@@ -83,6 +83,10 @@ pub struct Router {
     pending: Pending,
     /// When all next hops that frames wait for are looked at.
     look: Instant,
+    /// Whether caches may have ways by addresses of neighbours that have changed.
+    stale: bool,
+    /// When those may be forgotten.
+    forget: Instant,
     /// Answers for an address that other routers have too.
     late: Vec<Late>,
     allowance: Allowance,
@@ -151,6 +155,8 @@ impl Router {
             index: config.index,
             pending: Pending::default(),
             look: Instant::ZERO,
+            stale: false,
+            forget: Instant::ZERO,
             late: Vec::new(),
             allowance: Allowance::default(),
             secret: Secret::default(),

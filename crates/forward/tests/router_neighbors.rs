@@ -171,10 +171,49 @@ fn questions(network: &Network) -> Vec<[u8; 4]> {
 
 /// A host of network 1 tells the router its hardware address, as a question (1) or an answer (2).
 fn tell(network: &mut Network, host: u8, operation: u8) {
-    let hardware = [2, 0, 0, 1, 0, host];
+    tell_of(network, [2, 0, 0, 1, 0, host], host, operation);
+}
+
+/// The same, of any hardware address.
+fn tell_of(network: &mut Network, hardware: [u8; 6], host: u8, operation: u8) {
     let mut frame = [&[2, 0, 0, 1, 0, 1][..], &hardware, &[8, 6, 0, 1, 8, 0, 6, 4, 0, operation]].concat();
     frame.extend([&hardware[..], &[10, 0, 1, host], &[0; 6], &[10, 0, 1, 1]].concat());
     network.router.arrive(PortId(1), Message::copied(HEADROOM, &frame), network.now, &mut network.out);
+}
+
+/// Whoever is on a network may change his hardware address as often as he likes. The flows of others go on being found.
+#[test]
+fn who_changes_his_address_time_and_again_slows_nobody() {
+    let mut network = Network::acquainted();
+    let changes = |network: &mut Network, n: u16| {
+        let [high, low] = n.to_be_bytes();
+        tell_of(network, [2, 9, 0, 0, high, low], 77, 1);
+        [2, 9, 0, 0, high, low]
+    };
+    // The hardware address to which a packet for this host leaves.
+    let leads = |network: &mut Network, host| {
+        network.out.frames.clear();
+        send(network, [10, 0, 1, host]);
+        network.out.frames.pop().map(|(_, frame)| <[u8; 6]>::try_from(&frame.bytes()[..6]).unwrap())
+    };
+    let before = network.router.flow_counts(PortId(0)).misses;
+    for n in 0..1000 {
+        network.now += Duration::from_millis(1);
+        changes(&mut network, n);
+        assert_eq!(leads(&mut network, 2), Some([2, 0, 0, 1, 0, 2]));
+    }
+    let misses = network.router.flow_counts(PortId(0)).misses - before;
+    assert!((1..=11).contains(&misses), "{misses}");
+    // Who changes it once is found at once, and who does so twice soon.
+    network.now += Duration::from_secs(1);
+    let first = changes(&mut network, 2000);
+    assert_eq!(leads(&mut network, 77), Some(first));
+    let second = changes(&mut network, 2001);
+    let due = network.router.poll(network.now, &mut network.out).unwrap();
+    assert!(due <= network.now + Duration::from_millis(100), "{due:?}");
+    network.now += Duration::from_millis(100);
+    network.router.poll(network.now, &mut network.out);
+    assert_eq!(leads(&mut network, 77), Some(second));
 }
 
 /// More than are asked for at a time.

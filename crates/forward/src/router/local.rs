@@ -29,6 +29,8 @@ use crate::{
 
 /// How often next hops that frames wait for are looked at.
 const LOOK: Duration = Duration::from_millis(100);
+/// From one time that ways are forgotten since neighbours have changed their addresses to the next.
+const FORGET: Duration = Duration::from_millis(100);
 
 impl Router {
     /// Does what is due, and says when something will be.
@@ -43,13 +45,14 @@ impl Router {
         }
         let due = [self.route(now, out), self.tell_groups(now, out), self.answer_all(now, out)];
         next = due.into_iter().chain([next]).flatten().min();
-        self.neighbors_changed();
+        let forgets = self.neighbors_changed(now);
         // Those that are given up: who answers is found when he does.
         if !self.pending.is_empty() && self.look <= now {
             self.look = now + LOOK;
             self.settle(None, now, out);
         }
-        if self.pending.is_empty() { next } else { [next, Some(self.look)].into_iter().flatten().min() }
+        let looks = (!self.pending.is_empty()).then_some(self.look);
+        [next, forgets, looks].into_iter().flatten().min()
     }
 
     /// Neither IP nor readable: address resolution, or nothing for us.
@@ -172,7 +175,7 @@ impl Router {
         self.counts.local += 1;
         self.ports[port.index()].graph.arrive(frame, now);
         self.transmit(port, out);
-        self.neighbors_changed();
+        self.neighbors_changed(now);
         if !self.pending.is_empty() {
             self.settle(Some(port), now, out);
         }
@@ -258,16 +261,19 @@ impl Router {
         }
     }
 
-    /// Forgets ways by addresses that have changed.
-    fn neighbors_changed(&mut self) {
-        let mut changed = false;
+    /// Forgets ways by addresses that have changed, or says when it will: who changes his time and again would have all flows looked
+    /// for anew with each packet.
+    fn neighbors_changed(&mut self, now: Instant) -> Option<Instant> {
         for port in &mut self.ports {
             let generation = port.graph.neighbors_generation();
-            changed |= std::mem::replace(&mut port.generation, generation) != generation;
+            self.stale |= std::mem::replace(&mut port.generation, generation) != generation;
         }
-        if changed {
+        if self.stale && self.forget <= now {
+            self.stale = false;
+            self.forget = now + FORGET;
             self.changed();
         }
+        self.stale.then_some(self.forget)
     }
 
     /// Sends what waited for neighbours on the network of a port, or of all, that have answered, and gives up what waits for those that
