@@ -1,5 +1,7 @@
-//! Ctrl-C, or the system's request to terminate: the end of a server, or of what is read.
+//! Ctrl-C, or the system's request to terminate: the end of a server, or of what is read or written.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -34,10 +36,23 @@ fn ignores_hangups(status: &str) -> bool {
     bits.is_some_and(|bits| bits & 1 == 1)
 }
 
+/// The status of a process ended by ctrl-c.
+pub const STATUS: i32 = 130;
+
+/// Becomes true with the first ctrl-c; another one ends the process.
+pub fn told() -> Result<Arc<AtomicBool>> {
+    let told = Arc::new(AtomicBool::new(false));
+    let tells = Arc::clone(&told);
+    let handler = move || {
+        if tells.swap(true, Ordering::Relaxed) {
+            std::process::exit(STATUS);
+        }
+    };
+    ctrlc::set_handler(handler).map_err(no_signals).map(|()| told)
+}
+
 /// The first ctrl-c ends what is under way; another one the process, and so does the first where `end` finds that nothing is.
 pub fn end_once(end: impl Fn() -> bool + Send + 'static) -> Result {
-    /// That of a process ended by ctrl-c.
-    const STATUS: i32 = 130;
     let mut told = false;
     let handler = move || {
         if std::mem::replace(&mut told, true) {

@@ -4,12 +4,16 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use throughline_lab::traffic::{Mix, Traffic};
 
 use crate::failure::{Failure, Result};
+use crate::signals;
 
 /// Make traffic, as a capture for `trace` and others
 ///
@@ -53,13 +57,19 @@ pub fn run(arguments: &Arguments) -> Result {
     match &arguments.output {
         Some(file) => {
             let (out, is_new) = create(file).map_err(|e| not_written(file, &e))?;
+            // What is written to a pipe or a device cannot be taken back.
+            let ended = if is_file(out.as_fd()) { signals::told()? } else { Arc::default() };
+            let going_on = || !ended.load(Ordering::Relaxed);
             let bar = progress_bar(arguments.packets);
-            let written = write(&mix, arguments, &out, |n| bar.set_position(n));
+            let written = write(&mix, arguments, &out, going_on, |n| bar.set_position(n));
             bar.finish_and_clear();
-            written.map_err(|e| {
+            if written.is_err() || !going_on() {
                 withdraw(file, &out, is_new);
-                not_written(file, &e)
-            })
+            }
+            if !going_on() {
+                process::exit(signals::STATUS);
+            }
+            written.map_err(|e| not_written(file, &e))
         }
         None if io::stdout().is_terminal() => Err(Failure::usage("a capture is nothing for a terminal")
             .next("name a file with -o, or pass it on with | throughline trace -")),
@@ -69,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result {
             } else {
                 ProgressBar::hidden()
             };
-            let written = write(&mix, arguments, io::stdout().lock(), |n| bar.set_position(n));
+            let written = write(&mix, arguments, io::stdout().lock(), || true, |n| bar.set_position(n));
             bar.finish_and_clear();
             match written {
                 // The reader has seen enough.
@@ -104,9 +114,17 @@ fn is_file(output: BorrowedFd<'_>) -> bool {
     about.is_ok_and(|about| about.is_file())
 }
 
-fn write(mix: &Mix, arguments: &Arguments, out: impl Write, told: impl FnMut(u64)) -> io::Result<()> {
+/// Writes all packets, or as many as there are until it is not to go on.
+fn write(
+    mix: &Mix,
+    arguments: &Arguments,
+    out: impl Write,
+    going_on: impl Fn() -> bool,
+    told: impl FnMut(u64),
+) -> io::Result<()> {
     let packets = usize::try_from(arguments.packets).unwrap_or(usize::MAX);
-    mix.write(mix.events(arguments.seed).take(packets), BufWriter::new(out), told)
+    let events = mix.events(arguments.seed).take(packets).take_while(|_| going_on());
+    mix.write(events, BufWriter::new(out), told)
 }
 
 fn not_written(file: &Path, error: &io::Error) -> Failure {

@@ -90,6 +90,30 @@ fn what_fails_leaves_no_part_of_a_capture() {
     assert_eq!(std::fs::metadata(&old).unwrap().len(), 0);
 }
 
+/// Nor does what is ended.
+#[test]
+fn ctrl_c_leaves_no_part_of_a_capture() {
+    let folder = Folder::new("simulate-ended");
+    let (new, old) = (folder.file("new.pcap"), folder.file("old.pcap"));
+    std::fs::write(&old, "").unwrap();
+    let octets = |file: &str| std::fs::metadata(file).map_or(0, |about| about.len());
+    for file in [&new, &old] {
+        let mut child = throughline()
+            .args(["simulate", "scan:rate=1000000", "--packets", "1000000000", "-o", file])
+            .spawn()
+            .unwrap();
+        while octets(file) == 0 {
+            assert_eq!(child.try_wait().unwrap(), None);
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let process = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+    assert!(!std::fs::exists(&new).unwrap());
+    assert_eq!(std::fs::metadata(&old).unwrap().len(), 0);
+}
+
 #[test]
 fn help_names_all_kinds_and_their_parameters() {
     let help = stdout_of(&["simulate", "--help"]);
