@@ -111,6 +111,29 @@ fn the_page_has_a_place_of_its_own() {
     assert!(written.starts_with("<!DOCTYPE") && written.ends_with("</html>\n"));
 }
 
+/// By links to what is not there yet: as where a shell writes to one.
+#[test]
+fn the_page_is_made_where_links_lead() {
+    let folder = Folder::new("trace-links");
+    let (file, page) = (folder.file("a.pcap"), folder.file("a.html"));
+    let (near, far) = (folder.file("near"), folder.file("far"));
+    std::fs::write(&file, capture(&[1, 2])).unwrap();
+    std::os::unix::fs::symlink("a.html", &near).unwrap();
+    std::os::unix::fs::symlink(&near, &far).unwrap();
+    let (status, message) = failure_of(&["trace", "--html", &far, &folder.file("no.pcap")]);
+    assert!(status == 1 && message.contains("cannot read"), "{message}");
+    assert!(!std::fs::exists(&page).unwrap());
+    stdout_of(&["trace", "--html", &far, &file]);
+    let written = std::fs::read_to_string(&page).unwrap();
+    assert!(written.starts_with("<!DOCTYPE") && written.ends_with("</html>\n"));
+    assert_eq!(std::fs::read_link(&far).unwrap(), std::path::Path::new(&near));
+    // And by those that lead to one another, nowhere.
+    let round = folder.file("round");
+    std::os::unix::fs::symlink("round", &round).unwrap();
+    let (status, message) = failure_of(&["trace", "--html", &round, &file]);
+    assert!(status == 1 && message.contains("cannot write"), "{message}");
+}
+
 #[test]
 fn a_full_disk() {
     let folder = Folder::new("trace-full");

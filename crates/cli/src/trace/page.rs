@@ -33,7 +33,16 @@ impl Page {
         let file = match open.clone().create_new(true).open(path) {
             // Not kept, since we may be ended at any time.
             Ok(_) => fs::remove_file(path).map(|()| None),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => open.open(path).map(Some),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                match (open.open(path), fs::read_link(path)) {
+                    // What a link leads to is made there.
+                    (Err(e), Ok(link)) if e.kind() == io::ErrorKind::NotFound => {
+                        let place = path.parent().map_or_else(|| link.clone(), |folder| folder.join(&link));
+                        return Self::open(&place, capture);
+                    }
+                    (opened, _) => opened.map(Some),
+                }
+            }
             Err(e) => Err(e),
         };
         Ok(Self { path: path.to_owned(), file: file.map_err(|e| cannot_write(path, &e))? })
