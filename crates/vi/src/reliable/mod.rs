@@ -37,6 +37,7 @@ pub mod frame;
 mod inbox;
 pub(crate) mod lookup;
 mod loose;
+mod missing;
 mod mtu;
 mod outbox;
 mod pacing;

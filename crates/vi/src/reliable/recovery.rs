@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{ROOM, rtt::RoundTrip};
+use super::{ROOM, missing::Missing, rtt::RoundTrip};
 
 /// Packets remembered. The distance to the oldest one must fit into a frame's floor.
 const MAX_REMEMBERED: usize = 1 << 15;
@@ -99,6 +99,10 @@ pub struct Recovery {
     packets: VecDeque<Packet>,
     /// The number of the first of `packets`.
     first: u64,
+    /// Those of them that have not arrived.
+    missing: Missing,
+    /// None of those before this number is under way.
+    settled: u64,
     pieces: VecDeque<Piece>,
     /// Which piece the first of `pieces` is.
     first_piece: u64,
@@ -117,6 +121,9 @@ pub struct Recovery {
     threshold: u64,
     /// Eighths of a round trip.
     lateness: u32,
+    /// Packets looked at, whether or not they were found.
+    #[cfg(test)]
+    looks: u64,
 }
 
 impl Recovery {
@@ -125,6 +132,8 @@ impl Recovery {
         Self {
             packets: VecDeque::with_capacity(ROOM),
             first,
+            missing: Missing::new(first),
+            settled: first,
             pieces: VecDeque::with_capacity(ROOM),
             first_piece: 0,
             octets: 0,
@@ -139,6 +148,8 @@ impl Recovery {
             waiting_since: Duration::ZERO,
             threshold: LEAST_THRESHOLD,
             lateness: LEAST_LATENESS,
+            #[cfg(test)]
+            looks: 0,
         }
     }
 
@@ -199,6 +210,7 @@ impl Recovery {
         let count = self.first_piece + self.pieces.len() as u64 - before;
         let (number, state, pieces) = (self.next_number(), State::UnderWay, (before, count as u16));
         self.packets.push_back(Packet { number, size, sent: now, credit, state, pieces });
+        self.missing.add(number);
         self.octets += u64::from(size);
         self.count += 1;
         self.waiting_since = now;
@@ -223,9 +235,11 @@ impl Recovery {
         self.largest_acked = before.max(Some(largest));
         let mut arrivals = Arrivals::default();
         for range in ranges {
-            let start = range.start.max(self.first);
-            for number in start..range.end.max(start) {
+            // Not those that arrived before: a peer may name thousands of them each time.
+            let mut start = range.start.max(self.first);
+            while let Some(number) = self.missing.first(start, range.end) {
                 self.arrived(number, &mut arrivals, &mut arrived);
+                start = number + 1;
             }
         }
         if arrivals.packets > 0 {
@@ -260,6 +274,7 @@ impl Recovery {
             }
         }
         packet.state = State::Arrived;
+        self.missing.remove(number);
         arrivals.packets += 1;
         arrivals.octets += u64::from(packet.size);
         arrivals.sent = arrivals.sent.max(packet.sent);
@@ -278,11 +293,18 @@ impl Recovery {
         }
         let delay = self.lateness();
         let overtaken = (largest + 1).saturating_sub(self.first) as usize;
-        for packet in self.packets.iter_mut().take(overtaken).filter(|packet| packet.state == State::UnderWay)
-        {
+        let start = self.first_unsettled().min(overtaken);
+        let mut settled = largest + 1;
+        for packet in self.packets.range_mut(start..overtaken) {
+            #[cfg(test)]
+            (self.looks += 1);
+            if packet.state != State::UnderWay {
+                continue;
+            }
             let late_at = packet.sent + delay;
             if late_at > now && largest - packet.number < self.threshold {
                 self.loss_at = Some(self.loss_at.map_or(late_at, |at| at.min(late_at)));
+                settled = settled.min(packet.number);
                 continue;
             }
             packet.is_lost(&mut self.octets, &mut self.count);
@@ -290,6 +312,7 @@ impl Recovery {
                 losses.congestion = losses.congestion.max(Some(packet.sent));
             }
         }
+        self.settled = self.settled.max(settled);
         self.forget(now);
         losses
     }
@@ -298,8 +321,19 @@ impl Recovery {
     /// is shown them.
     pub fn find_refused(&mut self, now: Duration, mut refused: impl FnMut(&Packet, Pieces<'_>)) {
         let delay = self.lateness();
-        let waiting = |packet: &&mut Packet| packet.state == State::UnderWay && packet.sent + delay <= now;
-        for packet in self.packets.iter_mut().filter(waiting) {
+        let start = self.first_unsettled();
+        self.settled = self.next_number();
+        for packet in self.packets.range_mut(start..) {
+            #[cfg(test)]
+            (self.looks += 1);
+            if packet.state != State::UnderWay {
+                continue;
+            }
+            if packet.sent + delay > now {
+                // Those behind it were sent later.
+                self.settled = packet.number;
+                break;
+            }
             packet.is_lost(&mut self.octets, &mut self.count);
             refused(packet, pieces_of(&self.pieces, self.first_piece, packet));
         }
@@ -333,6 +367,7 @@ impl Recovery {
             self.first += 1;
             self.packets.pop_front();
         }
+        self.missing.forget_before(self.first);
     }
 
     /// The time without an acknowledgement after which the peer is probed, before any doubling.
@@ -385,8 +420,13 @@ impl Recovery {
         if early { 1 } else { PROBES }
     }
 
+    /// Where among the packets the first may be that is under way.
+    fn first_unsettled(&self) -> usize {
+        self.settled.saturating_sub(self.first) as usize
+    }
+
     fn under_way(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.iter().filter(|packet| packet.state == State::UnderWay)
+        self.packets.range(self.first_unsettled()..).filter(|packet| packet.state == State::UnderWay)
     }
 
     fn pieces_of(&self, packet: &Packet) -> Pieces<'_> {
@@ -455,6 +495,30 @@ mod tests {
         assert_eq!(lost(&mut recovery, 4 * MS), [100, 101, 102]);
         acknowledge(&mut recovery, 20 * MS, &[(104, 106), (100, 101)]).unwrap();
         assert_eq!(recovery.threshold, 6);
+    }
+
+    /// The first of many packets is never acknowledged, and every other one only later; each acknowledgement names all that arrived.
+    #[test]
+    fn an_acknowledgement_costs_what_is_new_in_it() {
+        for (lag, refuses) in [(0, false), (2, false), (900, false), (0, true)] {
+            let mut recovery = sent(2);
+            let mut most = 0;
+            for n in 2..30_000 {
+                recovery.sent(MS, 100, n);
+                let before = recovery.looks + recovery.missing.looks;
+                let latest = 100 + n - n % 2;
+                let ranges = [(latest, latest + 1), (101, latest.saturating_sub(lag).max(102))];
+                acknowledge(&mut recovery, MS, &ranges[..1 + usize::from(n > lag + 2)]).unwrap();
+                if refuses {
+                    recovery.find_refused(MS, |_, _| ());
+                } else {
+                    recovery.find_lost(MS, |_, _| false);
+                }
+                most = most.max(recovery.looks + recovery.missing.looks - before);
+            }
+            assert_eq!(recovery.packets.len(), 30_000, "{lag} {refuses}");
+            assert!(most < 30_000 / 64 + 2 * MOST_THRESHOLD, "{lag} {refuses}: {most}");
+        }
     }
 
     #[test]
