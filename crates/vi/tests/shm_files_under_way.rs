@@ -19,7 +19,7 @@ use std::{
 };
 use throughline_vi::{
     CompletionError, CompletionQueue, Nic, Reliability, RemoteAddress, Rights, SendDescriptor, Vi,
-    ViAttributes,
+    ViAttributes, Window,
 };
 
 /// So many files may be under way for a while, and be open. Nobody waits for more at a time.
@@ -62,8 +62,16 @@ fn files_under_way() -> Result<(OwnedFd, OwnedFd)> {
     under_way(FEW + 1)
 }
 
+fn writes(a: &mut Vi, window: &Window) -> std::result::Result<usize, CompletionError> {
+    let mut buffer = a.send_buffer().expect("a buffer");
+    buffer.set_len(5);
+    let to = RemoteAddress { handle: window.handle(), offset: 0 };
+    a.post_send(SendDescriptor::write(buffer, to)).expect("posted");
+    a.send_wait(LONG).expect("an end").result
+}
+
 fn connected(nics: &[Nic; 2], level: Reliability) -> Result<[Vi; 2]> {
-    let attributes = ViAttributes::new(level);
+    let attributes = ViAttributes { spin: Duration::ZERO, peer_pieces: 1000, ..ViAttributes::new(level) };
     let mut listener = nics[1].listen(b"files")?;
     let [mut a, mut b] = [nics[0].create_vi(&attributes)?, nics[1].create_vi(&attributes)?];
     b.post_own_receives();
@@ -156,12 +164,6 @@ fn a_window_is_shown_once_there_is_room_for_its_file() -> Result {
         let shown = || nics[1].register_window(64, tag, rights).expect("a window");
         limit_to(Some(FEW))?;
         let early = (!late).then(shown);
-        let writes = |a: &mut Vi, to| {
-            let mut buffer = a.send_buffer().expect("a buffer");
-            buffer.set_len(5);
-            a.post_send(SendDescriptor::write(buffer, to)).expect("posted");
-            a.send_wait(LONG).expect("an end").result
-        };
         let (refused, reached) = std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 if queued {
@@ -171,12 +173,11 @@ fn a_window_is_shown_once_there_is_room_for_its_file() -> Result {
             });
             std::thread::sleep(Duration::from_millis(50));
             let window = early.unwrap_or_else(shown);
-            let to = RemoteAddress { handle: window.handle(), offset: 0 };
-            let refused = writes(&mut a, to);
+            let refused = writes(&mut a, &window);
             limit_to(None).expect("it was so before");
             let reached = (0..400).any(|_| {
                 std::thread::sleep(Duration::from_millis(5));
-                writes(&mut a, to).is_ok()
+                writes(&mut a, &window).is_ok()
             });
             assert!(a.send_small(b"over"));
             assert_eq!(sleeper.join().expect("no panic"), Ok(4));
@@ -184,5 +185,43 @@ fn a_window_is_shown_once_there_is_room_for_its_file() -> Result {
         });
         assert_eq!((refused, reached), (Err(CompletionError::RemoteProtection), true), "{queued} {late}");
     }
+    Ok(())
+}
+
+/// The peer makes room for words, when there is none for the file of the last of them, and wakes the VI, which says the others and sleeps
+/// on.
+#[test]
+fn a_window_is_shown_once_there_is_room_for_its_file_though_there_was_none_for_words_before() -> Result {
+    let _alone = ONE_AT_A_TIME.lock();
+    let _under_way = files_under_way()?;
+    let nics = [Nic::shm()?, Nic::shm()?];
+    let [mut a, mut b] = connected(&nics, Reliability::Unreliable)?;
+    let (tag, rights) = (b.tag(), Rights { remote_write: true, remote_read: false });
+    let shown = || nics[1].register_window(64, tag, rights);
+    let many = (0..400).map(|_| shown()).collect::<std::result::Result<Vec<_>, _>>()?;
+    while writes(&mut a, &many[399]).is_err() {
+        (0..10_000).for_each(|_| assert!(b.receive_done().is_none()));
+    }
+    // These words have no files, and are more than there is room for.
+    drop(many);
+    let window = shown()?;
+    // It has been woken for what was said before, and who has looked often does not listen with each look.
+    assert!(b.receive_wait(Some(Duration::from_millis(5))).is_err());
+    (0..600).for_each(|_| assert!(b.receive_done().is_none()));
+    limit_to(Some(FEW))?;
+    let (refused, reached) = std::thread::scope(|scope| {
+        let sleeper = scope.spawn(|| b.receive_wait(LONG).expect("a message").result);
+        std::thread::sleep(Duration::from_millis(50));
+        let refused = writes(&mut a, &window);
+        std::thread::sleep(Duration::from_millis(50));
+        limit_to(None).expect("it was so before");
+        // Whoever writes listens, makes room and wakes the peer.
+        std::thread::sleep(Duration::from_secs(1));
+        let reached = writes(&mut a, &window);
+        assert!(a.send_small(b"over"));
+        assert_eq!(sleeper.join().expect("no panic"), Ok(4));
+        (refused, reached)
+    });
+    assert_eq!((refused, reached), (Err(CompletionError::RemoteProtection), Ok(5)));
     Ok(())
 }

@@ -53,13 +53,14 @@ impl Vi {
 
     fn park(&mut self, takes_messages: bool, deadline: Option<Instant>) -> Result<(), WaitError> {
         let Some(doorbell) = &self.doorbell else { return Ok(()) };
-        let deadline = deadline.into_iter().chain(doorbell.wakes_by()).min();
         if std::mem::take(&mut self.was_woken) {
             doorbell.drain();
         }
         let ready = || if takes_messages { doorbell.ready() } else { doorbell.ready_for_sends() };
         let two = doorbell.doze();
         if !ready() {
+            // What was drained may have changed that, and whoever changes it from now on wakes us.
+            let deadline = deadline.into_iter().chain(doorbell.wakes_by()).min();
             let slept = sleep_at(&**doorbell, two, ready, deadline);
             doorbell.disarm();
             self.was_woken = true;
