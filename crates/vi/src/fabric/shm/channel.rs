@@ -42,7 +42,7 @@ const WANTS_ROOM: u64 = 256;
 const LAST_WORD: u64 = 320;
 /// So many control messages are taken at a time, lest a peer keep us busy: all that an honest one may have said meanwhile. The
 /// system keeps some hundreds.
-const MESSAGES_AT_A_TIME: usize = 1024;
+const MESSAGES_AT_A_TIME: usize = if cfg!(test) { 64 } else { 1024 };
 /// After so many windows were shown or withdrawn a peer that sleeps is woken to take note of them: beyond some hundreds the system
 /// refuses more.
 const SHOWN_UNHEARD: u64 = 32;
@@ -642,9 +642,13 @@ impl Doorbell for Channel {
         }
         if word || gone {
             // Who is gone may have had last words.
-            self.listen();
+            let all = self.listen();
             if self.waits.load(Ordering::Relaxed) != 0 {
                 self.news.fetch_or(ROOM, Ordering::Release);
+            }
+            if !all && self.sleeper.wake_to_listen() {
+                // Nothing else would tell of the rest.
+                return;
             }
         }
         if gone {

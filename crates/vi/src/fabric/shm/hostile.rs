@@ -536,6 +536,34 @@ fn an_end_right_behind_a_wake_is_noticed() {
     assert_eq!(queue.wait(LONG).expect("noticed"), 7);
 }
 
+/// Whether or not it can still wake anybody.
+#[test]
+fn an_end_behind_more_than_is_listened_to_at_a_time_is_noticed_with_its_reason() {
+    for (queued, gone) in [(false, false), (false, true), (true, false), (true, true)] {
+        let attributes =
+            ViAttributes { spin: Duration::ZERO, ..ViAttributes::new(Reliability::ReliableDelivery) };
+        let (mut vi, Peer { side: _side, socket, sleeper: _sleeper, waker }) = connected_with(&attributes);
+        let mut queue = CompletionQueue::new(Duration::ZERO).expect("a queue");
+        if queued {
+            queue.link(&mut vi, 7);
+        }
+        // Who has looked often does not listen with each look.
+        (0..600).for_each(|_| assert!(vi.receive_done().is_none() && queue.done().is_none()));
+        let words = std::iter::repeat_n(Control::Withdraw { handle: crate::MemoryHandle(1) }, 200);
+        for word in words.chain([Control::Bye(CompletionError::Disconnected)]) {
+            socket::send(socket.as_fd(), &word.to_bytes(), &[]).expect("sent");
+        }
+        waker.send_word();
+        let kept = (!gone).then_some(waker);
+        if queued {
+            assert_eq!(queue.wait(LONG).expect("noticed"), 7);
+        }
+        assert!(vi.receive_wait(LONG).is_ok_and(|end| end.result.is_err()), "{queued} {gone}");
+        assert_eq!(vi.state(), State::Stopped(CompletionError::Disconnected), "{queued} {gone}");
+        drop(kept);
+    }
+}
+
 #[test]
 fn padding_with_nothing_behind_it_keeps_nobody_awake() {
     let (mut vi, peer) = connected(Reliability::ReliableDelivery);

@@ -56,14 +56,22 @@ impl Sleeper {
         }
     }
 
-    /// Wakes it as the peer does, which is told of nothing. What could write is closed again: once the peer is gone nobody must be left
-    /// who could.
+    /// Wakes it as the peer does, which is told of nothing.
     pub(crate) fn wake(&self) {
+        self.write(NEWS);
+    }
+
+    /// As [`wake`](Self::wake), as if a word had been sent; whether it could be done.
+    pub(crate) fn wake_to_listen(&self) -> bool {
+        self.write(WORD)
+    }
+
+    /// What could write is closed again: once the peer is gone nobody must be left who could.
+    fn write(&self, byte: u8) -> bool {
         let path = format!("/proc/self/fd/{}", self.0.as_raw_fd());
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        if let Ok(writer) = rustix::fs::open(path, flags, Mode::empty()) {
-            let _ = rustix::io::write(&writer, &[NEWS]);
-        }
+        let writer = rustix::fs::open(path, flags, Mode::empty());
+        writer.and_then(|writer| rustix::io::write(&writer, &[byte])).is_ok()
     }
 }
 
