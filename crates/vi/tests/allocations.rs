@@ -1,4 +1,5 @@
 //! In a steady state nothing is allocated.
+#![cfg(not(loom))]
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

@@ -1,4 +1,5 @@
 //! VIs over a network that fails on purpose.
+#![cfg(not(loom))]
 
 use std::{collections::BTreeSet, error::Error, time::Duration};
 use throughline_vi::{

@@ -1,4 +1,5 @@
 //! A process killed at any instruction leaves the other one with a clean error, and nothing behind.
+#![cfg(not(loom))]
 
 use std::{
     error::Error,

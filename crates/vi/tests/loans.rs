@@ -1,4 +1,5 @@
 //! Messages in memory that their sender lends to a receiver whom he trusts, and gets back changed.
+#![cfg(not(loom))]
 
 use std::{error::Error, time::Duration};
 

@@ -1,4 +1,5 @@
 //! Messages longer than the buffers posted, and messages read in the peer's memory.
+#![cfg(not(loom))]
 
 use std::{
     error::Error,

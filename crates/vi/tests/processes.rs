@@ -1,6 +1,7 @@
 //! Two processes over shared memory.
 //!
 //! The other process is this program again, told by an environment variable what to be.
+#![cfg(not(loom))]
 
 use std::{
     error::Error,

@@ -1,4 +1,5 @@
 //! What every fabric must do, at every reliability level. A new fabric is tested by being listed in [`fabrics`].
+#![cfg(not(loom))]
 
 mod connecting;
 mod messages;
