@@ -32,6 +32,8 @@ pub struct CompletionQueue {
     /// When some of the members are asked, and which comes next.
     asks: NowAndThen,
     asked: usize,
+    /// So many times in a row some member had something.
+    in_row: u32,
     spin: Spin,
 }
 
@@ -49,6 +51,8 @@ struct Shared {
 
 /// So many members are asked at a time, lest those be late who have something.
 const ASKED_AT_A_TIME: usize = 8;
+/// So often some member has something, in a row, before others are asked all the same.
+const MOST_IN_ROW: u32 = 64;
 
 /// The event of `kick`; other events are those of the member of this index.
 const KICK: u64 = u64::MAX;
@@ -88,6 +92,7 @@ impl CompletionQueue {
             next: 0,
             asks: NowAndThen::new(),
             asked: 0,
+            in_row: 0,
             spin: Spin::new(spin),
         })
     }
@@ -123,12 +128,13 @@ impl CompletionQueue {
         let (before, after) = self.members.split_at(self.next);
         let ready = |member: &Option<Arc<Member>>| member.as_ref().is_some_and(|member| member.ready());
         let found = after.iter().position(ready).map(|at| at + self.next);
-        let Some(found) = found.or_else(|| before.iter().position(ready)) else {
-            if self.asks.is_due() {
-                self.ask();
-            }
-            return None;
-        };
+        let found = found.or_else(|| before.iter().position(ready));
+        // Who has just slept is not kept from what he was woken for, nor those who always have something the others from being asked.
+        self.in_row = if found.is_some() { self.in_row.saturating_add(1) } else { 0 };
+        if (found.is_none() || self.in_row > MOST_IN_ROW) && self.asks.is_due() {
+            self.ask();
+        }
+        let found = found?;
         self.next = if found + 1 == self.members.len() { 0 } else { found + 1 };
         self.members[found].as_ref().map(|member| member.token)
     }

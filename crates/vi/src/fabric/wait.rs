@@ -109,12 +109,12 @@ impl Spin {
     }
 }
 
-/// After so long a time in which nothing was found it is due what is to be done now and then.
+/// After so long a time it is due what is to be done now and then.
 const DUE: Duration = Duration::from_micros(500);
-/// So often nothing is found, at most, before somebody looks at the clock for that: some microseconds for who looks all the time.
+/// So many looks there are, at most, before somebody looks at the clock for that: some microseconds for who looks all the time.
 const MOST_LOOKS: u32 = 256;
 
-/// What is to be done now and then by whoever looks for something in vain, though he may never sleep: soon for who looks all the time, and
+/// What is to be done now and then by whoever looks for something, though he may never sleep: soon for who looks all the time, and
 /// each time for who looks seldom. Mostly that costs no more than counting.
 pub(crate) struct NowAndThen {
     /// After so many looks the clock is looked at next, and after so many it was before.
@@ -128,7 +128,7 @@ impl NowAndThen {
         Self { looks: 1, stride: 1, last: Instant::now() }
     }
 
-    /// Nothing was found; whether it is due.
+    /// It is looked once more; whether it is due.
     #[inline]
     pub(crate) fn is_due(&mut self) -> bool {
         self.looks -= 1;

@@ -433,3 +433,27 @@ fn who_looks_now_and_then_notices_the_end() -> Result {
     }
     Ok(())
 }
+
+/// Somebody else always has something, which nobody takes.
+#[test]
+fn who_looks_at_a_queue_that_is_never_idle_notices_the_end() -> Result {
+    everywhere(|fabric, level| {
+        let [mut pair, mut busy] =
+            [Pair::new(fabric, &ViAttributes::new(level))?, Pair::new(fabric, &ViAttributes::new(level))?];
+        let mut queue = CompletionQueue::new(Duration::ZERO)?;
+        queue.link(&mut pair.vis[0], 7);
+        queue.link(&mut busy.vis[0], 8);
+        send(&mut busy.vis[1], b"busy")?;
+        while queue.wait(LONG)? != 8 {
+            assert!(pair.vis[0].receive_done().is_none());
+        }
+        pair.vis[1].disconnect();
+        let noticed = (0..2_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            (0..300).any(|_| queue.done() == Some(7)) && pair.vis[0].receive_done().is_some()
+        });
+        assert!(noticed, "{}", fabric.name);
+        assert_eq!(pair.vis[0].state(), State::Stopped(CompletionError::Disconnected));
+        Ok(())
+    })
+}
