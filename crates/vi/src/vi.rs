@@ -405,7 +405,10 @@ impl Vi {
         self.sending.push_back(Outgoing { descriptor: Some(descriptor), result: Ok(0), ticket: u64::MAX });
         self.blocked += 1;
         self.link.expect_progress(true);
-        self.tell_of_patience(None);
+        if self.blocked == 1 {
+            // Those behind it change nothing.
+            self.tell_of_patience(None);
+        }
     }
 
     /// Who sleeps by a queue may not sleep as long as he thinks: for ever, or as long as he was told.

@@ -3,7 +3,7 @@
 use crate::{LONG, Pair, Result, everywhere, filled, on_pairs, on_pairs_with, pattern, receive, send};
 use std::time::{Duration, Instant};
 use throughline_vi::{
-    CompletionError, CompletionQueue, PostRefused, ProtectionTag, Reliability, SendDescriptor, State,
+    CompletionError, CompletionQueue, PostRefused, ProtectionTag, Reliability, Rights, SendDescriptor, State,
     ViAttributes, WaitError,
 };
 
@@ -337,4 +337,38 @@ fn a_send_that_fails_completes_in_its_turn() -> Result {
         })?;
     }
     Ok(())
+}
+
+/// He knows already how long he may sleep. Where he falls asleep so late that he looks at once another attempt is made.
+#[test]
+fn who_sleeps_by_a_queue_is_not_woken_by_a_message_behind_one_that_waits() -> Result {
+    everywhere(|fabric, level| {
+        if fabric.name != "shm" {
+            // No message waits for the peer to take note of anything else.
+            return Ok(());
+        }
+        let attributes = ViAttributes { peer_pieces: 1000, ..ViAttributes::new(level) };
+        let Pair { vis: [mut a, _b], nics, .. } = Pair::new(fabric, &attributes)?;
+        let rights = Rights { remote_write: false, remote_read: true };
+        let windows = (0..600).map(|_| nics[0].register_window(64, a.tag(), rights));
+        let _windows = windows.collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut queue = CompletionQueue::new(Duration::ZERO)?;
+        queue.link(&mut a, 7);
+        let region = nics[0].register(11, 3000, a.tag())?;
+        a.post_send(region.buffer().ok_or("no buffer")?)?;
+        let slept = (0..10).any(|_| {
+            let _ = (queue.done(), a.send_done());
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(10));
+                    a.post_send(region.buffer().expect("a buffer")).expect("posted");
+                });
+                let begun = Instant::now();
+                let _ = queue.wait(Some(Duration::from_millis(50)));
+                begun.elapsed() >= Duration::from_millis(50)
+            })
+        });
+        assert!(slept);
+        Ok(())
+    })
 }
