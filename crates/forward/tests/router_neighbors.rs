@@ -147,6 +147,32 @@ fn what_waits_in_pieces_in_vain_counts_as_one() {
     assert_eq!(counts(&network), [8, 1]);
 }
 
+/// One of which not all pieces may wait is refused as a whole, once, and what waits leaves room for others.
+#[test]
+fn no_part_of_a_packet_waits() {
+    let mut network = Network::with_mtus(&[1500, 1280], FlowIndex::Either);
+    let counts = |network: &Network| {
+        let counts = network.router.counts();
+        [counts.forwarded, counts.refused(Refused::NoHost), counts.refused(Refused::Waiting)]
+    };
+    let arrive = |network: &mut Network, frame: &[u8]| {
+        network.router.arrive(PortId(0), Message::copied(HEADROOM, frame), network.now, &mut network.out);
+    };
+    // All that may wait but one.
+    let short = |host| packets::v4(LINK, ([10, 0, 0, 2], [10, 0, 1, host]), (17, 64), None);
+    for host in [2, 99] {
+        (0..15).for_each(|_| arrive(&mut network, &short(host)));
+        arrive(&mut network, &long([10, 0, 1, host]));
+    }
+    assert_eq!(counts(&network), [0, 0, 2]);
+    for host in [2, 99] {
+        arrive(&mut network, &short(host));
+    }
+    assert_eq!(counts(&network), [0, 0, 2]);
+    network.run_for(5);
+    assert_eq!(counts(&network), [16, 16, 2]);
+}
+
 #[test]
 fn packets_do_not_wait_time_and_again_for_a_host_that_is_there() {
     for index in [FlowIndex::Never, FlowIndex::Either] {

@@ -90,7 +90,7 @@ impl Router {
         let Some(port) = port_of(next) else { return };
         let mtu = self.ports[port.index()].host.mtu;
         let number = if ip.destination.is_ipv6() { self.secret.draw() as u32 } else { 0 };
-        let mut at = Some(0);
+        let (mut at, mut departed) = (Some(0), 0);
         while let Some(begins) = at {
             let mut message = out.pool.take();
             let packet = &frame.bytes()[ETHERNET..];
@@ -101,16 +101,26 @@ impl Router {
             let header = message.push(ETHERNET);
             let (Ok(rest), Ok(header)) = (cut, header) else {
                 out.pool.give(message);
+                self.take_back(next, departed, out);
                 return self.refuse(Refused::NoRoom, frame, out);
             };
             header.copy_from_slice(&frame.bytes()[..ETHERNET]);
             at = rest;
             // Without one of them the others are of no use.
             if !self.depart(next, message, std::mem::replace(&mut what, Leaves::Piece), out) {
+                self.take_back(next, departed, out);
                 break;
             }
+            departed += 1;
         }
         out.pool.give(frame);
+    }
+
+    /// The last frames that have departed wait no longer, if they do: their packet is refused, and counted.
+    fn take_back(&mut self, next: Next, departed: usize, out: &mut Outgoing) {
+        if let Next::Asked(port, hop) = next {
+            self.pending.take_back(port, hop, departed).into_iter().for_each(|frame| out.pool.give(frame));
+        }
     }
 
     /// Sends a frame whose packet is ready, or lets it wait: whether it does, and is not refused. It is counted when it leaves.

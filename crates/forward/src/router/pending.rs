@@ -37,6 +37,13 @@ impl Pending {
         Ok(())
     }
 
+    /// Takes out the frames that have waited for a hop for the least time, so many of them.
+    pub fn take_back(&mut self, port: PortId, hop: IpAddr, count: usize) -> Vec<Message> {
+        let frames = self.ports.get_mut(&port).and_then(|hops| hops.get_mut(&hop));
+        let last = frames.map(|frames| frames.split_off(frames.len().saturating_sub(count)));
+        last.into_iter().flatten().map(|(frame, _)| frame).collect()
+    }
+
     /// Takes the frames for the hops of which something is known now, which is what `known` says: those of a port, or all.
     pub fn settle<T>(
         &mut self,
