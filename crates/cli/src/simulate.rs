@@ -33,7 +33,7 @@ pub struct Arguments {
     /// What makes one run differ from another
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Where to write, instead of standard output
+    /// Where to write; standard output if left out, or -
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -54,7 +54,7 @@ Examples:
 pub fn run(arguments: &Arguments) -> Result {
     let mix = Mix::new(arguments.traffic.clone())
         .map_err(|e| Failure::usage("too much traffic at once").because(e).next("make several files"))?;
-    match &arguments.output {
+    match arguments.output.as_deref().filter(|file| *file != Path::new("-")) {
         Some(file) => {
             let (out, is_new) = create(file).map_err(|e| not_written(file, &e))?;
             // What is written to a pipe or a device cannot be taken back.

@@ -53,6 +53,10 @@ fn the_same_seed_gives_the_same_octets_by_a_pipe_too() {
     let piped = throughline().args(arguments).stdout(Stdio::piped()).output().unwrap();
     assert!(piped.status.success());
     assert_eq!(piped.stdout, std::fs::read(&file).unwrap());
+    let folder = folder.file("");
+    let dash = throughline().args(arguments).args(["-o", "-"]).current_dir(&folder).output().unwrap();
+    assert!(dash.status.success() && dash.stdout == piped.stdout, "also where it is said so");
+    assert!(!std::path::Path::new(&folder).join("-").exists());
     let other = throughline().args(&arguments[..6]).stdout(Stdio::piped()).output().unwrap();
     assert!(other.status.success() && other.stdout != piped.stdout);
 }
