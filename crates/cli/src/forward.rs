@@ -101,8 +101,10 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result {
     let name = arguments.config.display();
-    let text = std::fs::read_to_string(&arguments.config)
-        .map_err(|error| Failure::usage(format!("{name} cannot be read")).because(error))?;
+    let text = std::fs::read_to_string(&arguments.config).map_err(|error| {
+        let next = "check the name and the permissions";
+        Failure::usage(format!("{name} cannot be read")).because(error).next(next)
+    })?;
     let config = ForwardConfig::parse(&text).map_err(|fault| wrong(&name.to_string(), &fault))?;
     if arguments.check {
         match arguments.json {

@@ -31,7 +31,9 @@ pub fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
 /// The text of a reference: what was given, or what is in the file that was named after an `@`.
 pub fn told(text: &str) -> Result<Cow<'_, str>> {
     let Some(path) = text.strip_prefix('@') else { return Ok(text.into()) };
-    let unread = |e| Failure::usage(format!("cannot read {path}")).because(e);
+    let unread = |e| {
+        Failure::usage(format!("cannot read {path}")).because(e).next("check the name and the permissions")
+    };
     Ok(first_in(File::open(path).map_err(unread)?, path, unread)?.into())
 }
 
@@ -49,7 +51,8 @@ fn first_in(source: impl Read, name: &str, unread: impl Fn(io::Error) -> Failure
         match next_word(&mut source).map_err(&unread)? {
             None => {
                 return Err(Failure::usage(format!("{name} has no reference in it"))
-                    .because("no word of it begins with IOR:, corbaloc: or corbaname:"));
+                    .because("no word of it begins with IOR:, corbaloc: or corbaname:")
+                    .next("pass the whole text that the server printed"));
             }
             Some(word) if is_reference(&word) => return Ok(word),
             Some(_) => {}

@@ -181,6 +181,8 @@ fn what_is_asked_for_wrongly() {
         (&["balance"], "Bank::Office has no operation `balance`"),
         (&["accounts", "--timeout", "0"], "--timeout wants seconds"),
         (&["accounts", "--timeout", "inf"], "less than 2^64, not inf"),
+        (&["find_account", "--arguments-from", "/no/such/file"], "next:  check the name"),
+        (&["find_account", "--arguments-from", "/dev/null"], "next:  write a JSON array"),
     ] {
         let (status, message) = bank.failure(arguments);
         assert_eq!(status, 2, "{arguments:?}: {message}");

@@ -236,6 +236,7 @@ fn what_is_wrong_with_a_file_is_told() {
     assert!(said.contains("line 9, column") && said.contains("on no network of a port"), "{said}");
     let (status, said) = failure_of(&["forward", "no-such-file.toml"]);
     assert!(status == 2 && said.contains("no-such-file.toml cannot be read"), "{said}");
+    assert!(said.contains("next:  check the name"), "{said}");
     fs::write(path, ROUTER).unwrap();
     assert!(stdout_of(&["forward", "--check", path]).contains("router between left, right"));
     let told = |path: &str| -> serde_json::Value {

@@ -68,6 +68,9 @@ fn from_a_file() {
     std::fs::write(&file, "none\n").unwrap();
     let (status, message) = failure_of(&["ior", &format!("@{file}")]);
     assert!(status == 2 && message.contains("has no reference in it"), "{message}");
+    assert!(message.contains("next:  pass the whole text"), "{message}");
+    let (status, message) = failure_of(&["ior", &format!("@{file}.not")]);
+    assert!(status == 2 && message.contains("next:  check the name"), "{message}");
     let (status, message) = failure_of(&["ior", "@/dev/zero"]);
     assert!(status == 2 && message.contains("longer than 16 MiB"), "{message}");
 }

@@ -27,15 +27,16 @@ impl Given {
             Some("-") => std::io::read_to_string(std::io::stdin()),
             _ => std::fs::read_to_string(file),
         };
-        let wrong = |what: &str, why: &dyn std::fmt::Display| {
-            Failure::usage(format!("the arguments in {} {what}", file.display())).because(why)
+        let wrong = |what: &str, why: &dyn std::fmt::Display, next| {
+            Failure::usage(format!("the arguments in {} {what}", file.display())).because(why).next(next)
         };
-        let text = text.map_err(|e| wrong("cannot be read", &e))?;
+        let text = text.map_err(|e| wrong("cannot be read", &e, "check the name and the permissions"))?;
+        let next = "write a JSON array of them, or an object with their names";
         match dynamic::parse(&text) {
             Ok(Json::Array(items)) => Ok(Self::List(items)),
             Ok(Json::Object(fields)) => Ok(Self::Named(fields)),
-            Ok(_) => Err(wrong("make no sense", &"a JSON array or object is wanted")),
-            Err(e) => Err(wrong("are no JSON", &e)),
+            Ok(_) => Err(wrong("make no sense", &"a JSON array or object is wanted", next)),
+            Err(e) => Err(wrong("are no JSON", &e, next)),
         }
     }
 
