@@ -39,9 +39,16 @@ impl Pending {
 
     /// Takes out the frames that have waited for a hop for the least time, so many of them.
     pub fn take_back(&mut self, port: PortId, hop: IpAddr, count: usize) -> Vec<Message> {
-        let frames = self.ports.get_mut(&port).and_then(|hops| hops.get_mut(&hop));
-        let last = frames.map(|frames| frames.split_off(frames.len().saturating_sub(count)));
-        last.into_iter().flatten().map(|(frame, _)| frame).collect()
+        let Some(hops) = self.ports.get_mut(&port) else { return Vec::new() };
+        let Some(frames) = hops.get_mut(&hop) else { return Vec::new() };
+        let last = frames.split_off(frames.len().saturating_sub(count));
+        if frames.is_empty() {
+            hops.remove(&hop);
+        }
+        if hops.is_empty() {
+            self.ports.remove(&port);
+        }
+        last.into_iter().map(|(frame, _)| frame).collect()
     }
 
     /// Takes the frames for the hops of which something is known now, which is what `known` says: those of a port, or all.
@@ -76,6 +83,21 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hop_for_which_nothing_waits_any_more_takes_no_room() {
+        let (port, hop) = (PortId(7), [10, 0, 0, 2].into());
+        let mut pending = Pending::default();
+        let wait = |pending: &mut Pending, frame| {
+            pending.wait(port, hop, Message::copied(0, &[frame]), Leaves::Forwarded).unwrap();
+        };
+        (0..4).for_each(|frame| wait(&mut pending, frame));
+        let taken = pending.take_back(port, hop, 1);
+        assert!(taken.len() == 1 && taken[0].bytes() == [3]);
+        assert!(pending.take_back(PortId(8), hop, 1).is_empty());
+        assert_eq!(pending.take_back(port, hop, 3).len(), 3);
+        assert!(pending.is_empty());
+    }
 
     #[test]
     fn news_of_a_port_has_nobody_of_others_looked_at() {
