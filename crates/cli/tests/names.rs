@@ -244,6 +244,19 @@ fn names_survive_a_kill() {
     stdout_of(&["names", "bind", "context/x", OBJECT, "--service", &again.line]);
 }
 
+/// Nothing has called, so nothing but that is to be told when its threads end.
+#[test]
+fn a_store_that_cannot_be_made_is_all_that_is_told() {
+    let folder = Folder::new("nowhere");
+    let store = folder.file("nowhere/names.redb");
+    for _ in 0..10 {
+        let (status, message) =
+            failure_of(&["names", "serve", "--listen", "shm:", "--listen", "127.0.0.1:0", "--store", &store]);
+        assert_eq!(status, 1, "{message}");
+        assert!(message.starts_with("error: the name service cannot be started"), "{message}");
+    }
+}
+
 #[test]
 fn a_store_whose_making_was_broken_off_is_made_again() {
     let folder = Folder::new("unmade");

@@ -28,6 +28,8 @@ use crate::transport::reactor::lock;
 
 /// Workers that wait while another one leads.
 const SPARE: usize = 2;
+/// How long workers may take to end that have nothing to do.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What a server allows its clients.
 #[derive(Clone, Debug)]
@@ -143,6 +145,8 @@ impl NativeListener {
         self.begin_to_stop();
         let Some(Running { shared, accepting, .. }) = self.running.take() else { return };
         let _ = accepting.join();
+        // Those that only wait have the time to notice; but who is dropped by a servant would wait for that one.
+        let grace = if in_worker() { grace } else { grace.max(PATIENCE) };
         let started = Instant::now();
         let mut ended = shared.roles.wait_for_end(grace);
         while shared.in_lanes.load(Ordering::Acquire) > 0 && ended {
