@@ -160,7 +160,9 @@ impl Resolver<'_> {
             let report = Report::warning(span, format!("`{id}` has none of the formats of repository ids"));
             self.sink.push(report.help("one of them is `IDL:Module/Name:1.0`"));
         }
-        if self.has_other_id(owner, name, id, span) || self.has_other_version(owner, name, id, span) {
+        if self.has_other_id(owner, name, |old| old == &**id, span)
+            || self.has_other_version(owner, name, id, span)
+        {
             return;
         }
         self.given(owner).id = Some((id.clone(), span));
@@ -180,7 +182,8 @@ impl Resolver<'_> {
     }
 
     fn set_version(&mut self, owner: Owner, name: &ScopedName, version: &Rc<str>, span: Span) {
-        if self.has_other_id(owner, name, &format!(":{version}"), span) {
+        let end = format!(":{version}");
+        if self.has_other_id(owner, name, |old| old.ends_with(&end), span) {
             return;
         }
         let old = self.given(owner).version.clone();
@@ -198,10 +201,16 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether an id was set that does not end in this text (reported).
-    fn has_other_id(&mut self, owner: Owner, name: &ScopedName, end: &str, span: Span) -> bool {
+    /// Whether an id was set that does not agree (reported).
+    fn has_other_id(
+        &mut self,
+        owner: Owner,
+        name: &ScopedName,
+        agrees: impl Fn(&str) -> bool,
+        span: Span,
+    ) -> bool {
         match self.given(owner).id.clone() {
-            Some((old, first)) if !old.ends_with(end) => {
+            Some((old, first)) if !agrees(&old) => {
                 let message = format!("`{name}` has the repository id `{old}` already");
                 self.sink.push(Report::error(span, message).note(first, "set here"));
                 true
