@@ -6,6 +6,9 @@ use std::process::ExitCode;
 
 use crate::output::shown;
 
+/// What to do next about a file that cannot be read.
+pub const CHECK_FILE: &str = "check the name and the permissions";
+
 /// A failure, told to a person.
 #[derive(Debug)]
 pub struct Failure {

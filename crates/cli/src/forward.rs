@@ -14,7 +14,7 @@ use throughline_forward::{
     Refused, Role, RouterSetup,
 };
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CHECK_FILE, Failure, Result};
 use crate::output::{self, Table};
 
 /// Bridge or route between interfaces, as a file says
@@ -101,10 +101,8 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result {
     let name = arguments.config.display();
-    let text = std::fs::read_to_string(&arguments.config).map_err(|error| {
-        let next = "check the name and the permissions";
-        Failure::usage(format!("{name} cannot be read")).because(error).next(next)
-    })?;
+    let text = std::fs::read_to_string(&arguments.config)
+        .map_err(|error| Failure::usage(format!("{name} cannot be read")).because(error).next(CHECK_FILE))?;
     let config = ForwardConfig::parse(&text).map_err(|fault| wrong(&name.to_string(), &fault))?;
     if arguments.check {
         match arguments.json {

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use throughline::{ObjectRef, Orb};
 use throughline_giop::corbaname::Corbaname;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CHECK_FILE, Failure, Result};
 
 /// Octets of a word, in a file or from standard input; references are shorter by far.
 const LONGEST: usize = 16 << 20;
@@ -31,9 +31,7 @@ pub fn object(orb: &Orb, text: &str) -> Result<ObjectRef> {
 /// The text of a reference: what was given, or what is in the file that was named after an `@`.
 pub fn told(text: &str) -> Result<Cow<'_, str>> {
     let Some(path) = text.strip_prefix('@') else { return Ok(text.into()) };
-    let unread = |e| {
-        Failure::usage(format!("cannot read {path}")).because(e).next("check the name and the permissions")
-    };
+    let unread = |e| Failure::usage(format!("cannot read {path}")).because(e).next(CHECK_FILE);
     Ok(first_in(File::open(path).map_err(unread)?, path, unread)?.into())
 }
 

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use throughline_lab::trace::{AnalysisError, Fault, Network, Options, Report, Source, Stopper, analyse};
 
 use self::page::Page;
-use crate::failure::{Failure, Result};
+use crate::failure::{CHECK_FILE, Failure, Result};
 use crate::{output, signals};
 
 /// Tell which lookup suits the traffic in a capture
@@ -91,9 +91,8 @@ pub fn run(arguments: &Arguments) -> Result {
         stopper.stop();
         true
     })?;
-    let source = Source::open(&arguments.file).map_err(|e| {
-        Failure::new(format!("cannot read {name}")).because(e).next("check the name and the permissions")
-    })?;
+    let source = Source::open(&arguments.file)
+        .map_err(|e| Failure::new(format!("cannot read {name}")).because(e).next(CHECK_FILE))?;
     let _ = stopper.set(source.stopper());
     let bar = progress_bar(source.size());
     let report = analyse(source, &arguments.options(), |taken| bar.set_position(taken));

@@ -679,7 +679,7 @@ impl std::fmt::Debug for Orb {
 }
 
 /// How long threads may take to end that have nothing to do any more.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Inner {
     fn stop_lanes(&self) {

@@ -7,7 +7,7 @@ use throughline_idl::model::Signature;
 use throughline_idl::nearest;
 
 use crate::dynamic::{self, Mismatch, Resolve, Types, Value};
-use crate::failure::{Failure, Result};
+use crate::failure::{CHECK_FILE, Failure, Result};
 
 /// Arguments, not checked yet.
 pub enum Given {
@@ -30,7 +30,7 @@ impl Given {
         let wrong = |what: &str, why: &dyn std::fmt::Display, next| {
             Failure::usage(format!("the arguments in {} {what}", file.display())).because(why).next(next)
         };
-        let text = text.map_err(|e| wrong("cannot be read", &e, "check the name and the permissions"))?;
+        let text = text.map_err(|e| wrong("cannot be read", &e, CHECK_FILE))?;
         let next = "write a JSON array of them, or an object with their names";
         match dynamic::parse(&text) {
             Ok(Json::Array(items)) => Ok(Self::List(items)),

@@ -22,14 +22,13 @@ use super::link::{Crowd, Link, LinkError, LinkOptions};
 use super::listener::LinkListener;
 use super::roles::{Part, Roles, Term};
 use crate::dispatch::Dispatcher;
+use crate::orb::PATIENCE;
 use crate::priority::{Priority, PriorityLimits};
 use crate::transport::address::Address;
 use crate::transport::reactor::lock;
 
 /// Workers that wait while another one leads.
 const SPARE: usize = 2;
-/// How long workers may take to end that have nothing to do.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What a server allows its clients.
 #[derive(Clone, Debug)]
@@ -140,7 +139,7 @@ impl NativeListener {
         shared.nudge();
     }
 
-    /// Stops in order: requests under way are finished, within `grace`.
+    /// Stops in order: requests under way are finished, within `grace`, or the time that idle workers have to notice.
     pub(crate) fn stop(&mut self, grace: Duration) {
         self.begin_to_stop();
         let Some(Running { shared, accepting, .. }) = self.running.take() else { return };
